@@ -1,4 +1,4 @@
-"""pytest's nodes for programs and their annotated functions."""
+"""pytest nodes for programs and their annotated functions."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ MODULE_TEST = "__main__"
 
 
 class FunctionTests:
-    """The plugin of a session that tests annotated functions."""
+    """The state of a session that tests annotated functions, registered as a pytest plugin."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        interpreter = config.getini("ciguard_python")
-        # Another interpreter must not use this interpreter's packages.
-        own_path = [] if interpreter else sys.path
-        path = [entry or str(config.invocation_params.dir) for entry in own_path]
+        other = config.getini("ciguard_python")
+        # The packages of this interpreter are not usable in another one.
+        own = [] if other else sys.path
+        path = [entry or str(config.invocation_params.dir) for entry in own]
         self.hosts = Hosts(
             ProgramSettings(
-                python=interpreter or sys.executable,
+                python=other or sys.executable,
                 path=[*path, str(config.rootpath)],
                 coverage=measured_options(),
                 oracles=_oracles(config.getini("ciguard_oracles")),
@@ -66,12 +66,12 @@ class FunctionTests:
         if sidecar is None and not is_annotated(file):
             return offered
         if not self._is_test_file(file) and not has_plain_tests(file):
-            # pytest collects a file from the command line as a test module and would import it.
+            # pytest would import a file that is named on the command line as a test module.
             offered = [item for item in offered if not isinstance(item, pytest.Module)]
-        annotated = AnnotatedFile.from_parent(parent, path=file)
-        annotated.program = program.with_sidecar(sidecar)
-        annotated.tests = self
-        return [*offered, annotated]
+        own = AnnotatedFile.from_parent(parent, path=file)
+        own.program = program.with_sidecar(sidecar)
+        own.tests = self
+        return [*offered, own]
 
     def _is_test_file(self, file: Path) -> bool:
         patterns = self.config.getini("python_files")
@@ -81,7 +81,7 @@ class FunctionTests:
     def pytest_pycollect_makeitem(
         self, collector: pytest.Collector, name: str, obj: object
     ) -> list[pytest.Item] | None:
-        """Hide annotated functions with the name of a test from pytest's own collection."""
+        """Keep pytest from collecting annotated functions that have the name of a test."""
         del collector, name
         notes = getattr(obj, "__dict__", {}).get("__ciguard__")
         return [] if isinstance(notes, dict) and notes.get("args") else None
@@ -89,7 +89,12 @@ class FunctionTests:
     # --- running ----------------------------------------------------------------------------
 
     def execution(self, program: ProgramFile, timeout_s: float | None) -> Execution:
-        """Return the execution of a program's functions."""
+        """Return the object that calls the functions of a program.
+
+        Args:
+            program: the program.
+            timeout_s: the timeout of one call, in seconds; None for the configured one.
+        """
         limit_s = timeout_s or self._number("ciguard_timeout")
         return Execution(self.hosts.of(program), program, limit_s)
 
@@ -105,7 +110,7 @@ class FunctionTests:
         )
 
     def _is_verbose(self) -> bool:
-        """Return whether Hypothesis must report each example."""
+        """Return whether Hypothesis should print each example."""
         return self.config.getoption("--hypothesis-verbosity", None) in ("verbose", "debug")
 
     def _number(self, name: str) -> float:
@@ -113,14 +118,15 @@ class FunctionTests:
         try:
             return float(text or 0)
         except ValueError:
-            msg = f"{name} = {text}: not a number. Write a number of seconds or examples."
+            msg = f"{name} = {text}: not a number. Write a number, such as 60."
             raise pytest.UsageError(msg) from None
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Stop the processes, and merge their coverage into the session's.
+        """Stop the host processes after the tests, and merge their coverage into the session's.
 
-        The wrapper is innermost, so that plugins that report coverage after the loop see it.
+        `trylast` makes this the innermost wrapper, so that plugins which report coverage after the
+        loop see it.
         """
         try:
             return (yield)
@@ -128,15 +134,15 @@ class FunctionTests:
             merge_measured(self.hosts.stop())
 
     def pytest_unconfigure(self) -> None:
-        """Stop the processes, also if the session did not start."""
+        """Stop the host processes, also after a session that ran no tests."""
         self.hosts.close()
 
 
 def _oracles(names: list[str]) -> frozenset[str]:
     unknown = [name for name in names if name not in ORACLES | {FailureKind.MUTATION}]
     if unknown:
-        valid = ", ".join(sorted(ORACLES | {FailureKind.MUTATION}))
-        msg = f"ciguard_oracles = {unknown[0]}: no such oracle. Known: {valid}."
+        known = ", ".join(sorted(ORACLES | {FailureKind.MUTATION}))
+        msg = f"ciguard_oracles = {unknown[0]}: unknown oracle. Known oracles: {known}."
         raise pytest.UsageError(msg)
     return frozenset(names)
 
@@ -148,28 +154,28 @@ class AnnotatedFile(pytest.File):
     tests: FunctionTests
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
-        """Import the program in its process, and return its functions.
+        """Import the program in its process and yield its functions.
 
         Raises:
-            CollectError: if it cannot be imported, or its own annotations are wrong.
+            CollectError: if it cannot be imported, or one of its annotations is invalid.
         """
-        collected = collect(self.tests.hosts.of(self.program), self.program)
-        match collected:
+        result = collect(self.tests.hosts.of(self.program), self.program)
+        match result:
             case SkippedProgram(reason):
                 pytest.skip(reason, allow_module_level=True)
             case Broken(text):
                 raise self.CollectError(text)
             case Collected():
-                return [*self._items(collected)]
+                return [*self._items(result)]
 
     def _items(self, collected: Collected) -> Iterator[pytest.Item | pytest.Collector]:
         for remark in collected.remarks:
             self.warn(pytest.PytestWarning(remark))
         for mark in collected.module_marks:
             _add_mark(self, mark)
-        problems = _problems_by_function(collected.module)
+        problems = _problems(collected.module)
         for name, texts in problems.items():
-            yield self._problem(name, texts)
+            yield self._problem_node(name, texts)
         for function in collected.module.tested():
             item = AnnotatedFunction.from_parent(self, name=function.name)
             item.prepare(self, collected, function)
@@ -181,32 +187,29 @@ class AnnotatedFile(pytest.File):
             script.prepare(self, collected.module.main)
             yield script
 
-    def _problem(self, name: str, texts: list[str]) -> pytest.Item | pytest.Collector:
-        kind = (
-            AnnotationErrorCollector
-            if self.config.getoption("collectonly")
-            else AnnotationErrorItem
-        )
+    def _problem_node(self, name: str, texts: list[str]) -> pytest.Item | pytest.Collector:
+        kind = WrongCollector if self.config.getoption("collectonly") else WrongAnnotations
         node = kind.from_parent(self, name=name or "annotations")
         node.texts = texts
         return node
 
 
-def _problems_by_function(module: ModuleSpec) -> dict[str, list[str]]:
-    texts_by_function: dict[str, list[str]] = {}
+def _problems(module: ModuleSpec) -> dict[str, list[str]]:
+    """Return the messages about invalid annotations, by function."""
+    by_function: dict[str, list[str]] = {}
     for problem in module.problems:
         text = f"{problem.file}:{problem.line}: {problem.message}"
-        texts_by_function.setdefault(problem.function, []).append(text)
-    return texts_by_function
+        by_function.setdefault(problem.function, []).append(text)
+    return by_function
 
 
-class AnnotationErrorCollector(pytest.Collector):
-    """Wrong annotations of one function as a collection error, for `--collect-only`."""
+class WrongCollector(pytest.Collector):
+    """Invalid annotations of one function as a collection error, for `--collect-only`."""
 
     texts: list[str]
 
     def collect(self) -> Iterable[pytest.Item]:
-        """Raise an error with the problems.
+        """Report the invalid annotations.
 
         Raises:
             CollectError: always.
@@ -214,35 +217,35 @@ class AnnotationErrorCollector(pytest.Collector):
         raise self.CollectError("\n".join(self.texts))
 
 
-class AnnotationErrorItem(pytest.Item):
-    """Wrong annotations of one function as an item with an error, so that other items run."""
+class WrongAnnotations(pytest.Item):
+    """Invalid annotations of one function as an error that lets other functions run."""
 
     texts: list[str]
 
     def setup(self) -> None:
-        """Fail with the problems."""
+        """Report the invalid annotations as an error."""
         pytest.fail("\n".join(self.texts), pytrace=False)
 
     def runtest(self) -> None:
-        """Do nothing: setup fails before."""
+        """Do nothing: `setup` fails before."""
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return file and name of the item."""
+        """Return the location of the node."""
         return self.path, None, self.name
 
 
 class _HostedItem(pytest.Item):
-    """An item that runs in a program's process and reports its inputs."""
+    """An item whose test runs in a host process."""
 
     file: AnnotatedFile
     line: int
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return file, line and name of the item."""
+        """Return the location of the item."""
         return self.path, self.line - 1, self.name
 
     def report(self, result: Told) -> None:
-        """Report the result of the test.
+        """Report the result of the test to pytest.
 
         Raises:
             Failed: if the test failed.
@@ -253,7 +256,7 @@ class _HostedItem(pytest.Item):
         if result.skip:
             pytest.skip(result.skip)
         if result.failure:
-            raise _failure_type(result.exceptions)(result.failure, pytrace=False)
+            raise _failed(result.exceptions)(result.failure, pytrace=False)
 
 
 class AnnotatedFunction(_HostedItem):
@@ -263,7 +266,7 @@ class AnnotatedFunction(_HostedItem):
     spec: FunctionSpec
 
     def prepare(self, file: AnnotatedFile, collected: Collected, function: FunctionSpec) -> None:
-        """Set the function to test."""
+        """Set the subject of the test."""
         self.file, self.collected, self.spec = file, collected, function
         self.line = function.line
 
@@ -276,12 +279,12 @@ class AnnotatedFunction(_HostedItem):
 
 
 class ModuleTest(_HostedItem):
-    """The run of a program as a script."""
+    """The `__main__` block of a program, run as a script."""
 
     main: MainSpec
 
     def prepare(self, file: AnnotatedFile, main: MainSpec) -> None:
-        """Set the program to test."""
+        """Set the subject of the test."""
         self.file, self.main = file, main
         self.line = main.line
 
@@ -292,15 +295,15 @@ class ModuleTest(_HostedItem):
         self.report(test_script(self.main, execution, tests.search_settings()))
 
 
-def _failure_type(exceptions: tuple[str, ...]) -> type[Any]:
-    """Return a subclass of pytest's failure and the exception, for `xfail(raises=…)`."""
+def _failed(exceptions: tuple[str, ...]) -> type[Any]:
+    """Return a failure type that is also the raised exception, so that `xfail(raises=…)` works."""
     base = pytest.fail.Exception
     kind = getattr(builtins, exceptions[0], None) if len(set(exceptions)) == 1 else None
     if not isinstance(kind, type) or not issubclass(kind, Exception):
         return base
     try:
         return type(kind.__name__, (base, kind), {"__module__": "builtins"})
-    except TypeError:  # the base classes have incompatible layouts
+    except TypeError:  # incompatible memory layouts
         return base
 
 
@@ -314,6 +317,6 @@ def _add_mark(node: pytest.Item | pytest.Collector, mark: Mark) -> None:
     node.add_marker(getattr(pytest.mark, mark.name).with_args(*mark.args, **kwargs))
 
 
-def _exception(encoded: Any) -> Any:
-    """Return a built-in exception by its encoded name; None for other exceptions."""
-    return getattr(builtins, encoded["exception"], None) if isinstance(encoded, dict) else None
+def _exception(named: Any) -> Any:
+    """Return the built-in exception that `named` describes; None for any other."""
+    return getattr(builtins, named["exception"], None) if isinstance(named, dict) else None

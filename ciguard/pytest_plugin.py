@@ -1,7 +1,7 @@
 """pytest plugin that collects annotated functions and runs them as tests.
 
-`pytest --ciguard`, or `ciguard = true` in the ini file, activates it. All sessions with ciguard
-installed load this module, so it imports little; `ciguard.pytest_items` runs the tests.
+Enable it by `pytest --ciguard`, or by `ciguard = true` in the ini file. pytest loads this module in
+every session, so it imports little; `ciguard.pytest_items` runs the tests.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DEFAULT_BUDGET_S = "120"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare the options."""
+    """Declare the command-line and ini options."""
     group = parser.getgroup("ciguard", "annotated functions (ciguard)")
     group.addoption(
         "--ciguard", action="store_true", default=False, help="Test annotated functions."
@@ -29,43 +29,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--ciguard-max-examples",
         type=int,
         metavar="N",
-        help="Number of valid inputs per function; default: that of Hypothesis's profile.",
+        help="Valid inputs for each function. Default: that of Hypothesis's profile.",
     )
     group.addoption(
         "--ciguard-budget",
         type=float,
         metavar="SECONDS",
-        help=f"Time for the inputs of one function in seconds; default: {_DEFAULT_BUDGET_S}, "
-        "0: no limit.",
+        help=f"Time limit of one function's test, in seconds. Default: {_DEFAULT_BUDGET_S}; "
+        "0 for no limit.",
     )
     for name, kind, default, text in (
         ("ciguard", "bool", False, "Test annotated functions without --ciguard."),
-        ("ciguard_max_examples", "string", "", "As --ciguard-max-examples."),
-        ("ciguard_budget", "string", _DEFAULT_BUDGET_S, "As --ciguard-budget."),
+        ("ciguard_max_examples", "string", "", "See --ciguard-max-examples."),
+        ("ciguard_budget", "string", _DEFAULT_BUDGET_S, "See --ciguard-budget."),
         (
             "ciguard_timeout",
             "string",
             _DEFAULT_TIMEOUT_S,
-            "Timeout of a call in seconds, for functions without @timeout.",
+            "Timeout of one call without @timeout, in seconds.",
         ),
         (
             "ciguard_oracles",
             "args",
             ["exception", "ensure", "nan", "timeout"],
-            "Oracles that report failures; mutation (of arguments) is available, too.",
+            "Oracles that detect failures. Also available: mutation (of arguments).",
         ),
-        (
-            "ciguard_sidecars",
-            "paths",
-            [],
-            "Folders with files that annotate other files.",
-        ),
-        (
-            "ciguard_python",
-            "string",
-            "",
-            "Interpreter of the programs; default: the current one.",
-        ),
+        ("ciguard_sidecars", "paths", [], "Folders with sidecar files of annotations."),
+        ("ciguard_python", "string", "", "Interpreter that runs the programs. Default: this one."),
     ):
         parser.addini(name, text, type=kind, default=default)  # type: ignore[arg-type]
 
@@ -75,7 +65,7 @@ def _is_on(config: pytest.Config) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the plugin of the session if it is activated."""
+    """Register the plugin that tests functions, if it is enabled."""
     if _is_on(config):
         from ciguard.pytest_items import FunctionTests  # noqa: PLC0415 - imports Hypothesis
 
@@ -83,7 +73,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Return the line of the report's header."""
+    """Return the header line, if functions are tested."""
     return "ciguard: annotated functions are tested" if _is_on(config) else None
 
 
@@ -91,10 +81,10 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_collect_file(
     file_path: Path, parent: pytest.Collector
 ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Collect the annotated functions of a file, besides its usual tests."""
+    """Add the annotated functions of a file to its collectors."""
     offered = yield
     tests = parent.config.pluginmanager.get_plugin(_PLUGIN_NAME)
     if tests is None or file_path.suffix != ".py":
         return offered
-    collectors: list[pytest.Collector] = tests.collectors(file_path, parent, offered)
-    return collectors
+    changed: list[pytest.Collector] = tests.collectors(file_path, parent, offered)
+    return changed

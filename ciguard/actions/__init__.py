@@ -1,7 +1,7 @@
-"""What the packaged action does between the runner of GitHub Actions and ciguard's commands.
+"""The packaged action: the layer between the runner of GitHub Actions and ciguard's commands.
 
-Inputs become settings, commands run in processes of their own, results become outputs.
-`action.yml` only calls it, through `ciguard action`.
+It turns inputs into settings, runs commands in processes of their own, and turns results into
+outputs. `action.yml` calls it through `ciguard action`.
 """
 
 from ciguard.actions.cache_key import cache_key
@@ -23,7 +23,7 @@ from ciguard.actions.results import (
     explained,
     idle_results,
     not_prepared,
-    passed_over,
+    nothing_to_file,
     results_of,
     without_baseline,
     without_plan,
@@ -59,7 +59,7 @@ __all__ = [
     "kept_failure",
     "look_at",
     "not_prepared",
-    "passed_over",
+    "nothing_to_file",
     "read_record",
     "read_request",
     "request_of",

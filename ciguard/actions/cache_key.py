@@ -1,8 +1,8 @@
-"""Under which key the environments of targets are kept between jobs.
+"""The key under which the environments of targets are cached between jobs.
 
-An environment is as good as what it was made of: exact targets, platform, interpreter. Jittor
-compiles its kernels for one compiler, kernel and model of processor, so these are part of the key
-too where it takes part; with another processor the environment still serves, by its prefix.
+The key contains all that an environment depends on: exact targets, platform and interpreter. Jittor
+compiles its kernels for one compiler, Linux kernel and processor model, so its key contains these
+too. On another processor, the environment is restored by its prefix.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ _EXACT = re.compile(r"==\s*\d")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheKey:
-    """Where the cache is, and its names; empty where caching would do harm."""
+    """The path and the keys of the cache; empty if nothing should be cached."""
 
     path: str = ""
     key: str = ""
     prefix: str = ""
-    """What another machine may restore: all but what was compiled for one processor."""
+    """Prefix for restoring on another machine: the key without the processor."""
 
 
 def cache_key(targets: Iterable[str], environment: Mapping[str, str]) -> CacheKey:
     """Return the key for the environments of these targets.
 
     Args:
-        targets: as they are written.
-        environment: of the step; GitHub's runners say there which image they are made of, and a
-            new image has its interpreters in other folders.
+        targets: the targets, as the user wrote them.
+        environment: the environment of the step. GitHub's runners name their image in it, and a new
+            image has its interpreters in other folders.
 
     Raises:
         CiguardError: if a target cannot be read.
     """
     exact = sorted({text for text in targets if _EXACT.search(text)})
-    # CUDA builds are gigabytes: a few of them displace every other cache of the repository.
+    # CUDA builds have gigabytes: a few of them would evict all other caches of the repository.
     if not exact or any("@cuda" in text for text in exact):
         return CacheKey()
     machine = f"{platform.system()}-{platform.machine()}-py{platform.python_version()}"
     image = (environment.get("ImageOS", ""), environment.get("ImageVersion", ""))
     prefix = f"ciguard-{_SCHEMA}-{machine}-{_digest(*image, *exact)}-"
-    found = [library for text in exact for library in libraries_of(parse_target(text))]
-    compiles = any(library.needs_cache for library in found)
+    libraries = [library for text in exact for library in libraries_of(parse_target(text))]
+    compiles = any(library.needs_cache for library in libraries)
     suffix = _digest(*_compiled_for()) if compiles else "any"
     return CacheKey(path=str(cache_folder()), key=prefix + suffix, prefix=prefix)
 

@@ -1,4 +1,4 @@
-"""One of ciguard's own commands in a process of its own, as a step of a workflow runs it."""
+"""Run one of ciguard's commands in a process of its own, inside a step of a workflow."""
 
 from __future__ import annotations
 
@@ -31,13 +31,17 @@ def run_command(
     fenced: bool = True,
     on_failure: Callable[[int, str], None] | None = None,
 ) -> int:
-    """Run `ciguard WORDS` to its end and return its exit code; 128 and more for a signal.
+    """Run `ciguard WORDS` to its end and return its exit code; 128 plus the number for a signal.
 
-    What it prints is executed by no runner. `fenced=False` is for commands whose console fences
-    itself, because a few of its lines are commands of ours. `on_failure` is called with the code
-    and the last error that was printed.
+    Args:
+        words: the command and its options.
+        folder: the working folder of the process.
+        environment: the environment of the process.
+        fenced: whether to stop workflow commands in its output; False if the command does so
+            itself.
+        on_failure: a function that is called with the exit code and the last error message.
     """
-    # -I: the working folder belongs to whoever wrote the pull request, and is no place for modules.
+    # -I: the working folder holds code of the pull request, which must not be imported.
     argv = [sys.executable, "-I", "-m", "ciguard", *words]
     with ExitStack() as stack:
         if fenced:
@@ -52,26 +56,26 @@ def run_command(
                 errors="backslashreplace",
             )
         )
-        stack.enter_context(_passing_on_signals(child))
+        stack.enter_context(_forwarded_signals(child))
         errors: list[str] = []
-        pump = Thread(target=_pump, args=(child.stderr, errors))
+        pump = Thread(target=_copy_errors, args=(child.stderr, errors))
         pump.start()
         ended = _ended(child)
         pump.join()
-    # A signal is a negative number here, which no comparison must take for less than success.
+    # subprocess reports a signal as a negative number, which must not compare as less than 0.
     code = ended if ended >= 0 else 128 - ended
     if errors and code:
-        _say(annotation("error", errors[-1]))
+        _print(annotation("error", errors[-1]))
         if on_failure is not None:
             on_failure(code, errors[-1])
     return code
 
 
 def _ended(child: subprocess.Popen[str]) -> int:
-    """Wait for a command and return how it ended.
+    """Wait for a command and return its exit status.
 
-    By looking now and then: a signal may be delivered to the thread that copies its errors, and is
-    handled only when this one, which would sleep until the command ends, runs again.
+    This polls, since Python runs signal handlers in the main thread only: a signal that another
+    thread receives would otherwise be handled only after the command has ended.
     """
     while True:
         with suppress(subprocess.TimeoutExpired):
@@ -79,11 +83,11 @@ def _ended(child: subprocess.Popen[str]) -> int:
 
 
 def inert(line: str) -> str:
-    """Return a line of a log such that the runner takes it for text."""
+    """Return a line of a log without workflow commands, so that the runner executes none."""
     return _OPENS_COMMAND.sub(r"\1: ", line).replace("##[", "## [")
 
 
-def _pump(stream: IO[str], errors: list[str]) -> None:
+def _copy_errors(stream: IO[str], errors: list[str]) -> None:
     for line in stream:
         if line.startswith(_OUR_ERROR):
             errors[:] = [line.removeprefix(_OUR_ERROR).strip()]
@@ -94,32 +98,32 @@ def _pump(stream: IO[str], errors: list[str]) -> None:
 @contextmanager
 def _stopped_commands() -> Iterator[None]:
     token = secrets.token_hex(16)
-    _say(f"::stop-commands::{token}")
+    _print(f"::stop-commands::{token}")
     try:
         yield
     finally:
-        _say(f"::{token}::")
+        _print(f"::{token}::")
 
 
-def _say(line: str) -> None:
-    # At once: the child writes to the same stream past our buffer.
+def _print(line: str) -> None:
+    # Flush at once: the child writes to the same stream past our buffer.
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
 
 @contextmanager
-def _passing_on_signals(child: subprocess.Popen[str]) -> Iterator[None]:
-    """Hand the first signal to the child, which then writes its reports.
+def _forwarded_signals(child: subprocess.Popen[str]) -> Iterator[None]:
+    """Forward the first signal to the child, which then writes its reports.
 
-    A runner that cancels sends SIGINT, SIGTERM 7.5 s later and SIGKILL 2.5 s after that. The child
-    would take a second signal for impatience and leave its reports unwritten.
+    A runner that cancels sends SIGINT, SIGTERM 7.5 s later and SIGKILL 2.5 s after that. On a
+    second signal, the child would stop without writing its reports.
     """
-    passed: list[int] = []
+    forwarded: list[int] = []
 
     def receive(number: int, frame: FrameType | None) -> None:
         del frame
-        if not passed:
-            passed.append(number)
+        if not forwarded:
+            forwarded.append(number)
             child.send_signal(number)
 
     previous = {number: signal.signal(number, receive) for number in _SIGNALS}

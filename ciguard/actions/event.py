@@ -1,4 +1,4 @@
-"""What the runner says about the event that started the workflow."""
+"""The event that started the workflow, as the runner describes it."""
 
 from __future__ import annotations
 
@@ -20,48 +20,50 @@ _BRANCH = re.compile(r"[\w][\w./-]{0,200}", re.ASCII)
 _BRANCHES = "refs/heads/"
 _PULL_REQUESTS = frozenset({"pull_request", "pull_request_target", "merge_group"})
 _OF_BRANCHES = frozenset({"push", "schedule", "workflow_dispatch", "repository_dispatch"})
-"""Events whose run is about what a branch holds. A comment, say, runs on the default branch too,
-and what it checks out may be anybody's."""
+"""Events whose run tests the content of a branch. Others, such as a comment, may run on the default
+branch but check out untrusted code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullRequest:
-    """The pull request, or merge group, that is judged."""
+    """The tested pull request or merge group."""
 
     base: str
-    """Commit or branch that it is to be merged into; empty where the event does not say."""
+    """Commit or branch of the base; empty if the event does not name it."""
     head: str = ""
-    """Its own newest commit, which checks are shown for; not the merge that is tested."""
+    """Newest commit of the pull request, which checks belong to, not the tested merge."""
     number: int = 0
-    """0 where the event does not say: it does not for another run's fork."""
+    """Number of the pull request; 0 if the event does not name it, as for a fork's other run."""
     repository: str = ""
-    """Where the head is, as `owner/name`; set with `branch` where the number has to be found."""
+    """Repository of the head, `owner/name`; set with `branch` if the number must be looked up."""
     branch: str = ""
+    """Branch of the head."""
     is_from_fork: bool = False
-    """Its token may only read."""
+    """True if it comes from a fork, whose token can only read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowEvent:
-    """Why the workflow runs."""
+    """The event that started the workflow."""
 
     name: str = ""
+    """Name of the event, such as `push`."""
     is_default_branch: bool = False
-    """Whether what runs is the default branch: nothing else may write what later runs trust."""
+    """True for a run of the default branch: only such runs may write what later runs trust."""
     pull_request: PullRequest | None = None
     commit: str = ""
-    """What a run without a pull request is about; empty where the event does not say."""
+    """Tested commit of a run without a pull request; empty if the event does not name it."""
     ref: str = ""
-    """The branch of `commit`, such as `refs/heads/main`."""
+    """Ref of `commit`, such as `refs/heads/main`."""
 
     @property
     def mode(self) -> PlanMode:
-        """What a run for this event is for, where nobody says."""
+        """Default mode of a run for this event."""
         return PlanMode.BATCH if self.is_default_branch else PlanMode.PULL_REQUEST
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> WorkflowEvent:
-        """Return the event of a step's environment; an empty one outside of GitHub Actions."""
+        """Return the event in a step's environment; an empty one outside of GitHub Actions."""
         name = environment.get("GITHUB_EVENT_NAME", "")
         payload = _payload(environment.get("GITHUB_EVENT_PATH", ""))
         if name == "workflow_run":
@@ -73,7 +75,7 @@ class WorkflowEvent:
         if is_pull_request:
             return cls(name=name, pull_request=_pull_request(payload))
         is_branch = ref.startswith(_BRANCHES) and name in _OF_BRANCHES
-        # Another branch is judged like a pull request that it may become.
+        # Another branch is tested like the pull request that it may become.
         is_judged = not is_default and bool(_BRANCH.fullmatch(default))
         return cls(
             name=name,
@@ -85,42 +87,45 @@ class WorkflowEvent:
 
 
 def _of_another_run(payload: object) -> WorkflowEvent:
-    """Return the event of the run whose results are there. A fork may call its branch `main`."""
-    ran = payload.get("workflow_run") if isinstance(payload, dict) else None
-    name, branch = _at(ran, "event"), _at(ran, "head_branch")
+    """Return the event of the run that `workflow_run` is about.
+
+    A fork may name its branch like our default branch, so its repository is compared too.
+    """
+    run = payload.get("workflow_run") if isinstance(payload, dict) else None
+    name, branch = _at(run, "event"), _at(run, "head_branch")
     own = _at(payload, "repository", "full_name")
-    is_own = bool(own) and _at(ran, "head_repository", "full_name") == own
+    is_own = bool(own) and _at(run, "head_repository", "full_name") == own
     is_default = bool(branch) and branch == _at(payload, "repository", "default_branch")
     is_pull_request = name in _PULL_REQUESTS
     is_of_branch = is_own and bool(branch) and name in _OF_BRANCHES
     return WorkflowEvent(
         name=name,
         is_default_branch=is_of_branch and is_default,
-        pull_request=_judged_elsewhere(payload, is_own=is_own) if is_pull_request else None,
-        commit=_commit(_at(ran, "head_sha")) if is_of_branch else "",
+        pull_request=_pull_request_of_run(payload, is_own=is_own) if is_pull_request else None,
+        commit=_commit(_at(run, "head_sha")) if is_of_branch else "",
         ref=_BRANCHES + branch if is_of_branch else "",
     )
 
 
-def _judged_elsewhere(payload: Any, *, is_own: bool) -> PullRequest:
-    ran = payload["workflow_run"]
-    listed = ran.get("pull_requests")
-    # A branch of ours may be offered to a fork as well: that number is not one of ours.
-    here = _at(payload, "repository", "url")
+def _pull_request_of_run(payload: Any, *, is_own: bool) -> PullRequest:
+    run = payload["workflow_run"]
+    listed = run.get("pull_requests")
+    # Our branch may also be the head of a pull request into a fork, whose number is not ours.
+    url = _at(payload, "repository", "url")
     ours = (
-        one
-        for one in (listed if isinstance(listed, list) else ())
-        if _at(one, "base", "repo", "url") == here
+        item
+        for item in (listed if isinstance(listed, list) else ())
+        if _at(item, "base", "repo", "url") == url
     )
     number = _number(next(ours, {}))
-    # A merge group has several pull requests, and no comment.
-    is_sought = not number and _at(ran, "event") != "merge_group"
+    # A merge group has several pull requests, and gets no comment.
+    needs_lookup = not number and _at(run, "event") != "merge_group"
     return PullRequest(
         base="",
-        head=_commit(_at(ran, "head_sha")),
+        head=_commit(_at(run, "head_sha")),
         number=number,
-        repository=_at(ran, "head_repository", "full_name") if is_sought else "",
-        branch=_at(ran, "head_branch") if is_sought else "",
+        repository=_at(run, "head_repository", "full_name") if needs_lookup else "",
+        branch=_at(run, "head_branch") if needs_lookup else "",
         is_from_fork=not is_own,
     )
 
@@ -128,11 +133,11 @@ def _judged_elsewhere(payload: Any, *, is_own: bool) -> PullRequest:
 def _pull_request(payload: object) -> PullRequest:
     base = _at(payload, "pull_request", "base", "sha") or _at(payload, "merge_group", "base_sha")
     head = _at(payload, "pull_request", "head", "repo", "full_name")
-    asked = payload.get("pull_request") if isinstance(payload, dict) else None
+    described = payload.get("pull_request") if isinstance(payload, dict) else None
     return PullRequest(
         base=_commit(base),
-        head=_commit(_at(asked, "head", "sha")),
-        number=_number(asked),
+        head=_commit(_at(described, "head", "sha")),
+        number=_number(described),
         is_from_fork=bool(head) and head != _at(payload, "repository", "full_name"),
     )
 
@@ -155,7 +160,7 @@ def _payload(path: str) -> Any:
         OSError,
         ValueError,
         RecursionError,
-    ):  # What cannot be read says nothing: the strictest mode follows.
+    ):  # An unreadable event leads to the strictest mode.
         return {}
 
 

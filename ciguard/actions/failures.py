@@ -1,4 +1,4 @@
-"""Why a step of the action failed, kept for the step that reports: it has another process."""
+"""The failure of a step of the action, stored for the step `report`, a process of its own."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _KNOWN = frozenset({ExitCode.USAGE, ExitCode.INTERNAL, ExitCode.INTERRUPTED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepFailure:
-    """What ended a step."""
+    """The failure that ended a step."""
 
     exit_code: ExitCode
     reason: str
-    """One line, which may quote anything."""
+    """Reason in one line; untrusted text."""
 
 
 def keep_failure(request: Path, exit_code: int, reason: str) -> None:
-    """Keep why a step failed; the first failure is the cause of those that follow.
+    """Store the failure of a step, unless one is stored: later failures follow from the first.
 
     Args:
-        request: what `prepare` wrote, which all steps of one call share.
-        exit_code: of the step's command.
-        reason: its last error; empty if it printed none.
+        request: the request file that `prepare` wrote, which all steps of one call share.
+        exit_code: the exit code of the step's command.
+        reason: its last error message; empty if it printed none.
     """
     path = _path(request)
     if reason and not path.exists():
@@ -42,7 +42,7 @@ def keep_failure(request: Path, exit_code: int, reason: str) -> None:
 
 
 def kept_failure(request: Path) -> StepFailure | None:
-    """Return the first failure of this call's steps, if one was kept."""
+    """Return the first failure of this call's steps; None if there is none."""
     path = _path(request)
     if not path.is_file():
         return None

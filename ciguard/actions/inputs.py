@@ -1,4 +1,4 @@
-"""The inputs of the action: what each may hold, and which setting it becomes."""
+"""The inputs of the action: the valid values of each, and the setting that it becomes."""
 
 from __future__ import annotations
 
@@ -19,26 +19,28 @@ _BOOLEANS = ("true", "false")
 
 
 class InputError(CiguardError):
-    """An input of the action is not what it may be."""
+    """An input of the action has an invalid value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionInput:
-    """What is known of one input."""
+    """The description of one input."""
 
     name: str
     setting: str = ""
-    """Key of the setting that it becomes; empty where the action itself reads it."""
+    """Key of the setting that it becomes; empty if the action itself reads it."""
     choices: tuple[str, ...] = ()
+    """Valid values; empty if they are not a fixed set."""
     pattern: str = ""
+    """Pattern of valid values; empty if any text is valid."""
     remedy: str = ""
-    """What to write, as the end of `Write …`, where neither setting nor choices say so."""
+    """Description of valid values, as the end of `Write …`, for inputs with a pattern."""
 
     def check(self, text: str) -> str:
-        """Return what was given without the space around it.
+        """Return the value without surrounding whitespace.
 
         Raises:
-            InputError: if it cannot be right; says what to write.
+            InputError: if it is invalid; describes valid values.
         """
         value = text.strip()
         if value and (reason := self._reason(value)):
@@ -50,9 +52,9 @@ class ActionInput:
         if self.setting:
             return _wrong_setting(self.setting, value)
         if self.choices and value not in self.choices:
-            return f"no such choice.{suggestion(value, self.choices)}"
+            return f"not a valid choice.{suggestion(value, self.choices)}"
         if self.pattern and not re.fullmatch(self.pattern, value):
-            return f"cannot be read. Write {self.remedy}."
+            return f"not valid. Write {self.remedy}."
         return ""
 
 
@@ -74,9 +76,9 @@ def _setting(name: str, key: str = "") -> ActionInput:
 
 
 def _of_levels() -> list[ActionInput]:
-    """Return the inputs that set ciguard's own levels; `action.yml` knows no other."""
-    declared = [one for name in OWN_LEVELS for one in LEVEL_SETTINGS.get(name).settings]
-    return [_setting(one.key) for one in declared if one.is_input]
+    """Return the inputs of ciguard's own levels; `action.yml` has no others."""
+    settings = [setting for name in OWN_LEVELS for setting in LEVEL_SETTINGS.get(name).settings]
+    return [_setting(setting.key) for setting in settings if setting.is_input]
 
 
 _JOB = r"[\w.-]{1,200}"
@@ -124,9 +126,7 @@ INPUTS: Mapping[str, ActionInput] = MappingProxyType(
             ActionInput(
                 name="gpu-runner", pattern=_LABELS, remedy="labels of a runner such as gpu-t4"
             ),
-            ActionInput(
-                name="shards", pattern=r"[1-9]\d{0,2}", remedy="how many, a number from 1 to 256"
-            ),
+            ActionInput(name="shards", pattern=r"[1-9]\d{0,2}", remedy="a number from 1 to 256"),
             ActionInput(name="job", pattern=_JOB, remedy="the name of a job of the plan"),
             ActionInput(name="plan"),
             ActionInput(name="results"),
@@ -151,19 +151,19 @@ INPUTS: Mapping[str, ActionInput] = MappingProxyType(
         )
     }
 )
-"""Every input by its name. `action.yml` declares the same ones; a test holds them together."""
+"""All inputs by name. `action.yml` declares the same ones, which a test checks."""
 
 
 def variable_of(name: str) -> str:
-    """Return the variable that hands an input to a step."""
+    """Return the environment variable that passes an input to a step."""
     return "INPUT_" + name.upper().replace("-", "_")
 
 
 def given_inputs(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return every input that was given, by name, checked.
+    """Return the checked values of all inputs that are set, by name.
 
     Raises:
-        InputError: for the first one that cannot be right.
+        InputError: for the first input with an invalid value.
     """
     checked = {
         name: known.check(environment.get(variable_of(name), "")) for name, known in INPUTS.items()

@@ -1,4 +1,4 @@
-"""What `ciguard init` finds in a repository: targets, default branch, runners with a GPU."""
+"""Detect the targets, the default branch and GPU runners of a repository for `ciguard init`."""
 
 from __future__ import annotations
 
@@ -29,78 +29,81 @@ _BRANCH = re.compile(r"[\w][\w./-]{0,200}")
 _ACTION = re.compile(r"([\w.-]+/[\w.-]+)@([\w./-]+)")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 PLACEHOLDERS = frozenset({"OWNER", "NAME", "COMMIT", "REF", "TAG", "VERSION"})
-"""What documentation writes in the place of an owner, a name or a commit."""
+"""Placeholders for an owner, a name or a commit in documentation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionSource:
-    """Where workflows take the action from."""
+    """The repository and version of the action that workflows use."""
 
     repository: str
-    """`owner/name`."""
+    """Repository of the action, `owner/name`."""
     ref: str
+    """Commit, tag or branch."""
     tag: str = ""
-    """Release that the commit is of; empty if it is of none, or nobody knows."""
+    """Release of the commit; empty if there is none or it is unknown."""
 
     @property
     def is_pinned(self) -> bool:
-        """Whether nobody can put other code in its place."""
+        """True if `ref` is a commit, which nobody can move."""
         return bool(_COMMIT.fullmatch(self.ref))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectedRepository:
-    """What was found, and why it means what."""
+    """The detected properties of a repository, with the reasons."""
 
     targets: tuple[str, ...]
     are_required: bool
-    """Whether a file of requirements names them: it does so in every later run, too."""
+    """True if the targets come from requirements, which later runs read again."""
     default_branch: str
     gpu_runner: str
-    """Label that a workflow of the repository uses; empty for none."""
+    """Label of a GPU runner that a workflow uses; empty if there is none."""
     minute: int
-    """When the nightly run starts; odd, and another one in every repository."""
+    """Start minute of the nightly run: odd, and different between repositories."""
     hour: int
+    """Start hour of the nightly run, in UTC."""
     builds: str
-    """Name of the library that it holds; empty where it is none that ciguard knows."""
+    """Name of the supported library that the repository builds; empty if there is none."""
     reasons: tuple[str, ...]
+    """Sentences that explain the other fields."""
 
 
 def action_source(text: str, *, project: CiguardProject) -> ActionSource:
-    """Return where the action is: what was written, else where this copy of ciguard comes from.
+    """Return the source of the action: the given one, else that of this copy of ciguard.
 
     Raises:
-        ConfigurationError: if it is unknown, or a placeholder of the documentation.
+        ConfigurationError: if it is unknown, or a placeholder from the documentation.
     """
     tag = ""
     if not text and project.repository and project.commit:
         text, tag = f"{project.repository}@{project.commit}", project.tag
-    found = _ACTION.fullmatch(text)
-    if found and not PLACEHOLDERS & {*found[1].split("/"), found[2]}:
-        return ActionSource(repository=found[1], ref=found[2], tag=tag)
-    if found:
+    match = _ACTION.fullmatch(text)
+    if match and not PLACEHOLDERS & {*match[1].split("/"), match[2]}:
+        return ActionSource(repository=match[1], ref=match[2], tag=tag)
+    if match:
         msg = (
-            f"--action {visible(text, limit=80)!r}: a placeholder of the documentation. Write the "
-            "repository and the commit of ciguard that the workflows are to use."
+            f"--action {visible(text, limit=80)!r}: this is a placeholder from the documentation. "
+            "Write the repository and the commit of ciguard for the workflows."
         )
         raise ConfigurationError(msg)
     msg = (
-        f"--action {visible(text, limit=80)!r}: this does not say where the action is. Write "
+        f"--action {visible(text, limit=80)!r}: this is not a valid action. Write "
         "OWNER/NAME@COMMIT of ciguard's repository, as after `uses:` in a workflow."
     )
     raise ConfigurationError(msg)
 
 
 def look_at(folder: Path, *, chosen: tuple[str, ...], are_chosen: bool) -> DetectedRepository:
-    """Return what is found in the checkout at `folder`.
+    """Return the properties of the checkout at `folder`.
 
     Args:
         folder: the root of the repository.
-        chosen: the targets of the settings.
-        are_chosen: False for ciguard's own defaults: what the repository requires comes first.
+        chosen: the targets in the settings.
+        are_chosen: whether the user set the targets; otherwise requirements have precedence.
 
     Raises:
-        PlanError: if it is no checkout of git.
+        PlanError: if the folder is not a git checkout.
     """
     from ciguard.planning import PlanRequest, make_plan  # noqa: PLC0415 - no step needs it
 
@@ -130,7 +133,7 @@ def _own_library(folder: Path) -> str:
     try:
         described = tomllib.loads(read_text(folder / "pyproject.toml", most=_MAX_BYTES))
         name = canonicalize_name(described["project"]["name"])
-    except (OSError, ValueError, KeyError, TypeError):  # There is none, or it names no project.
+    except (OSError, ValueError, KeyError, TypeError):  # No such file, or no project name in it.
         return ""
     known = any(name in library.distributions for library in LIBRARIES.items().values())
     return name if known else ""
@@ -140,8 +143,8 @@ def _why_wheels(builds: str) -> list[str]:
     if not builds:
         return []
     sentence = (
-        f"This repository builds {builds}: the workflows build wheels of it with pip, and hold a "
-        "pull request's against its base's. Change the job where you build in another way."
+        f"This repository builds {builds}: the workflows build its wheels with pip, and compare "
+        "those of a pull request and its base. Change this job if you build in another way."
     )
     return [sentence]
 
@@ -154,10 +157,10 @@ def _default_branch(folder: Path) -> tuple[str, str]:
     remote = ask_git(folder, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
     branch = remote.removeprefix("origin/")
     if _BRANCH.fullmatch(branch):
-        return branch, f"The default branch is {branch}: runs there keep the baseline."
-    here = ask_git(folder, "branch", "--show-current")
-    branch = here if _BRANCH.fullmatch(here) else "main"
-    return branch, f"No remote says what the default branch is; {branch} is taken for it."
+        return branch, f"The default branch is {branch}: its runs write the baseline."
+    current = ask_git(folder, "branch", "--show-current")
+    branch = current if _BRANCH.fullmatch(current) else "main"
+    return branch, f"No remote names the default branch; {branch} is assumed."
 
 
 def _gpu_runner(folder: Path) -> tuple[str, str]:
@@ -165,9 +168,11 @@ def _gpu_runner(folder: Path) -> tuple[str, str]:
         if path.name.startswith("ciguard"):
             continue
         try:
-            found = _GPU_LABEL.search(read_text(path, most=_MAX_BYTES))
-        except (OSError, ValueError):  # Not ours to judge; it only might have held a hint.
+            match = _GPU_LABEL.search(read_text(path, most=_MAX_BYTES))
+        except (OSError, ValueError):  # An unreadable workflow gives no hint.
             continue
-        if found:
-            return found[1], f"{visible(path.name)} runs on {found[1]}: GPU rows run there too."
-    return "", "No workflow names a runner with a GPU: everything runs on CPUs."
+        if match:
+            return match[
+                1
+            ], f"{visible(path.name)} uses the runner {match[1]}: GPU jobs run there too."
+    return "", "No workflow uses a GPU runner: all jobs run on CPUs."

@@ -1,4 +1,4 @@
-"""What one call of the action is asked for: its inputs and its event, understood once."""
+"""The request of one call of the action: its checked inputs and its event."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ciguard.config import Config
 
 DEFAULT_BASELINE = "git+origin#ciguard-baseline"
-"""A folder would not outlive the job."""
+"""Default location of the baseline; a folder would be lost with the job."""
 TOKEN_INPUT = "github-token"  # noqa: S105 - a name
 SECURITY_TOKEN_INPUT = "security-token"  # noqa: S105 - likewise
 INDEX_INPUT = "index-url"
@@ -30,68 +30,68 @@ _MAX_BYTES = 1024 * 1024
 
 
 class ActionTask(StrEnum):
-    """Which part of the work one call of the action does. The value is the input's."""
+    """The part of the work that one call of the action does, with the value of the input."""
 
     GUARD = "guard"
-    """All of it in one job."""
+    """All parts in one job."""
     PLAN = "plan"
     SHARD = "shard"
     MERGE = "merge"
     FILE = "file"
-    """The privileged half: files issues from the results of another workflow's run."""
+    """The privileged part: writes baseline and issues from the results of another workflow run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionRequest:
-    """What is to be done."""
+    """The request of one call of the action."""
 
     task: ActionTask
     mode: PlanMode
     folder: Path
-    """Where commands run: the folder of the configuration."""
+    """Working folder of all commands: the folder of the configuration."""
     config: Config
-    """The settings in force."""
+    """Effective settings."""
     inputs: Mapping[str, str]
-    """Those that were given, by name; never a secret."""
+    """Inputs that are set, by name, without secrets."""
     event: WorkflowEvent = field(default_factory=WorkflowEvent)
     attempt: str = "1"
-    """Of the workflow run: artifacts of one run never have the same name."""
+    """Attempt of the workflow run, which makes the names of its artifacts unique."""
 
     def is_on(self, name: str) -> bool:
-        """Return whether a switch is on."""
+        """Return whether a boolean input is true."""
         return self.inputs.get(name) == "true"
 
     def path_of(self, name: str, default: str = "") -> Path:
-        """Return the path that an input names; it starts where commands run."""
+        """Return the path in an input, relative to the working folder of commands."""
         return (self.folder / self.inputs.get(name, default)).absolute()
 
     @property
     def out(self) -> Path:
-        """The folder for results."""
+        """Folder for the results."""
         return (self.folder / self.config.out).absolute()
 
     @property
     def files_issues(self) -> bool:
-        """Whether issues are filed on GitHub."""
+        """True if issues are filed on GitHub."""
         return self.writes and self.is_on("file-issues")
 
     @property
     def writes(self) -> bool:
-        """Whether this call writes the baseline and issues.
+        """True if this call writes the baseline and issues.
 
-        Only for the default branch, and in a matrix only after all rows have ended, in a job of
-        its own: no job that fuzzes needs a permission to write.
+        Only runs of the default branch do. In a matrix, a separate job writes after all rows, so
+        that no fuzzing job needs write permissions.
         """
         return self._is_trusted and self.task in {ActionTask.GUARD, ActionTask.FILE}
 
     @property
     def leaves_writing(self) -> bool:
-        """Whether another job writes the baseline from what this call leaves."""
+        """True if another job writes the baseline from this call's results."""
         return self._is_trusted and not self.writes
 
     @property
     def saves_cache(self) -> bool:
-        """Whether environments are kept for later runs, which pull requests read too."""
+        """True if environments are cached for later runs, including those of pull requests."""
         return self._is_trusted and self.is_on("cache")
 
     @property
@@ -100,17 +100,17 @@ class ActionRequest:
 
     @property
     def artifact(self) -> str:
-        """The name of the artifact with all results; empty for none."""
+        """Name of the artifact with all results; empty for no artifact."""
         name = self.inputs.get("artifact", "")
         return f"{name}-{self.attempt}" if name else ""
 
 
 def request_of(environment: Mapping[str, str], *, workspace: Path) -> ActionRequest:
-    """Return what the inputs in `environment` ask for.
+    """Return the request of the inputs in `environment`.
 
     Raises:
-        InputError: if they cannot be right; names the input.
-        ConfigurationError: if the configuration file cannot be.
+        InputError: if an input is invalid; names the input.
+        ConfigurationError: if the configuration file is invalid.
     """
     inputs = given_inputs(environment)
     for secret in (TOKEN_INPUT, SECURITY_TOKEN_INPUT, INDEX_INPUT):
@@ -122,10 +122,10 @@ def request_of(environment: Mapping[str, str], *, workspace: Path) -> ActionRequ
     own = {n: value for n, value in environment.items() if n.startswith("CIGUARD_")}
     if load_config({}, own, folder=folder).sources["baseline"].kind is SourceKind.DEFAULT:
         inputs.setdefault("baseline", DEFAULT_BASELINE)
-    asked = inputs.get("mode", "auto")
+    mode = inputs.get("mode", "auto")
     return ActionRequest(
         task=task,
-        mode=event.mode if asked == "auto" else PlanMode(asked),
+        mode=event.mode if mode == "auto" else PlanMode(mode),
         folder=folder,
         config=load_config({}, own | settings_of(inputs), folder=folder).config,
         inputs=inputs,
@@ -135,7 +135,7 @@ def request_of(environment: Mapping[str, str], *, workspace: Path) -> ActionRequ
 
 
 def settings_of(inputs: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings that inputs ask for, as variables of ciguard's commands."""
+    """Return the settings in the inputs as environment variables of ciguard's commands."""
     return {
         SETTINGS[INPUTS[name].setting].variable: value
         for name, value in inputs.items()
@@ -144,56 +144,57 @@ def settings_of(inputs: Mapping[str, str]) -> dict[str, str]:
 
 
 def _folder(inputs: Mapping[str, str], workspace: Path) -> Path:
-    given = inputs.get("config", "")
-    path = workspace / given
+    config = inputs.get("config", "")
+    path = workspace / config
     if path.is_file() and path.name in _CONFIGURATION_FILES:
         return path.parent
     if path.is_dir():
         return path
     msg = (
-        f"input 'config' = {visible(given, limit=80)!r}: no such file or folder. Write the path of "
-        f"{' or '.join(_CONFIGURATION_FILES)}, or of the folder that it is in."
+        f"input 'config' = {visible(config, limit=80)!r}: no such file or folder. Write the path "
+        f"of {' or '.join(_CONFIGURATION_FILES)}, or of its folder."
     )
     raise InputError(msg)
 
 
-_NEEDED = {
+_REQUIRED_INPUTS = {
     ActionTask.SHARD: (
-        ("plan", "the path of the plan that the task 'plan' made"),
+        ("plan", "the path of the plan that the task 'plan' wrote"),
         ("job", "the name of a job of the plan"),
     ),
-    ActionTask.MERGE: (("results", "the folder that holds the results of the shards"),),
-    ActionTask.FILE: (("results", "the folder that the artifact was downloaded to"),),
+    ActionTask.MERGE: (("results", "the folder with the results of the shards"),),
+    ActionTask.FILE: (("results", "the folder to which the artifact was downloaded"),),
 }
+"""Required inputs and a description of each, by task."""
 
 
 def _require(task: ActionTask, inputs: Mapping[str, str]) -> None:
     if "base-wheel" in inputs and "wheel" not in inputs:
-        msg = "input 'wheel' is missing: 'base-wheel' is what it is held against. Name the build."
+        msg = "input 'wheel' is missing: 'base-wheel' needs it. Name the build to compare."
         raise InputError(msg)
-    for name, example in _NEEDED.get(task, ()):
+    for name, example in _REQUIRED_INPUTS.get(task, ()):
         if name not in inputs:
             msg = f"input {name!r} is missing: the task {task.value!r} needs it. Write {example}."
             raise InputError(msg)
 
 
 def write_request(request: ActionRequest, path: Path) -> None:
-    """Keep the inputs for the steps that follow."""
+    """Write the inputs to a file for the steps that follow."""
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, json.dumps(dict(request.inputs)) + "\n")
 
 
 def read_request(path: Path, environment: Mapping[str, str], *, workspace: Path) -> ActionRequest:
-    """Return what an earlier step understood.
+    """Return the request that the step `prepare` wrote.
 
     Raises:
-        InputError: if there is no such file, or something else is in it.
+        InputError: if the file is missing or invalid.
     """
     try:
         kept = json.loads(read_text(path, most=_MAX_BYTES))
         inputs = {variable_of(name): str(kept[name]) for name in INPUTS if name in kept}
     except (OSError, ValueError, TypeError, RecursionError) as error:
-        msg = f"{path}: not what the first step of the action wrote: {error}"
+        msg = f"{path}: not a request that the first step of the action wrote: {error}"
         raise InputError(msg) from error
     others = {name: value for name, value in environment.items() if not name.startswith("INPUT_")}
     return request_of({**others, **inputs}, workspace=workspace)

@@ -1,4 +1,4 @@
-"""A result folder as the outputs of the action. What is missing or damaged is `not-run`."""
+"""The outputs of the action for a results folder; `not-run` if it is missing or damaged."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from ciguard.errors import CiguardError
 
 NO_BASELINE = "no-baseline"
-"""Verdict of a run that may not establish one: there was nothing to compare with."""
+"""Verdict of a run without a baseline that may not establish one."""
 NOTHING_TO_TEST = "nothing-to-test"
-"""Verdict of a plan in which nothing was asked for, as for a change of documentation."""
+"""Verdict of a plan without jobs, such as for a change of documentation only."""
 COUNTED = ("new", "known", "accepted", "fixed", "flaky", "unconfirmed", "not-run")
-"""States of buckets that are outputs, by name."""
+"""States of buckets whose counts are outputs."""
 FILES = {
     "summary": "summary.md",
     "html": "report.html",
     "sarif": "report.sarif",
     "junit": "junit.xml",
 }
-"""Outputs that are paths, and the file of the result folder that each names."""
+"""Files of the results folder, by the output that holds the path."""
 RUN_FILE = "run.json"
 NOT_RUN = "not-run"
 INTERRUPTED = "interrupted"
@@ -41,24 +41,25 @@ _MAX_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """What the action answers with."""
+    """The results of one call of the action."""
 
     verdict: str
-    """The verdict of the run in kebab-case, or `NO_BASELINE`."""
+    """Verdict of the run in kebab-case, or `NO_BASELINE`."""
     sentence: str
+    """Summary of the run for an annotation."""
     exit_code: int
     counts: dict[str, int]
     folder: Path
 
     @property
     def level(self) -> Literal["error", "warning", "notice"]:
-        """How loud the sentence is said."""
+        """Level of the annotation."""
         if self.exit_code:
             return "error"
         return "warning" if self.verdict in {NOT_RUN, NO_BASELINE} else "notice"
 
     def outputs(self) -> dict[str, str]:
-        """Return every output by its name; a report that was not written is empty."""
+        """Return all outputs by name; that of a missing report is empty."""
         paths = {name: self.folder / file for name, file in FILES.items()}
         return {
             "verdict": self.verdict,
@@ -70,14 +71,14 @@ class Results:
 
 
 def results_of(folder: Path) -> Results:
-    """Return what the run that wrote to `folder` came to."""
+    """Return the results of the run that wrote to `folder`."""
     try:
         run = json.loads(read_text(folder / RUN_FILE, most=_MAX_BYTES))
         return _results(run, folder)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         return Results(
             verdict=NOT_RUN,
-            sentence=f"Not run: there are no results in the output folder ({visible(str(error))}).",
+            sentence=f"Not run: the output folder contains no results ({visible(str(error))}).",
             exit_code=ExitCode.INTERNAL,
             counts={},
             folder=folder,
@@ -88,10 +89,10 @@ def without_baseline(results: Results, *, is_written_later: bool) -> Results:
     """Return the results of a run that found no baseline and may not establish one.
 
     Args:
-        results: of the run.
-        is_written_later: whether another job establishes the baseline by what this one found.
+        results: the results of the run.
+        is_written_later: whether another job establishes the baseline from these results.
     """
-    if results.verdict != _shown(Verdict.ESTABLISHED):
+    if results.verdict != _kebab_case(Verdict.ESTABLISHED):
         return results
     remedy = (
         "file-issues.yml, which runs next, establishes it"
@@ -100,30 +101,30 @@ def without_baseline(results: Results, *, is_written_later: bool) -> Results:
     )
     sentence = (
         f"There is no baseline yet, so nothing was compared: {remedy}. "
-        f"What was found here: {results.sentence}"
+        f"Results of this run: {results.sentence}"
     )
     return replace(results, verdict=NO_BASELINE, sentence=sentence)
 
 
-def passed_over(results: Results) -> Results:
-    """Return the results of filing what a run left that ended before there was anything."""
-    sentence = "Nothing was filed: the run that was to be filed left no results. Its log says why."
+def nothing_to_file(results: Results) -> Results:
+    """Return the results of filing for a run that left no results."""
+    sentence = "Nothing was filed: the workflow run to file left no results. See its log."
     return replace(results, sentence=sentence, exit_code=ExitCode.CLEAN)
 
 
 def without_plan(results: Results, plan: Path) -> Results:
-    """Return the results of a run that came to nothing because there is no plan, saying that."""
+    """Return the results of a run that did not start because there is no plan."""
     if results.verdict != NOT_RUN or plan.is_file():
         return results
     sentence = (
-        "Not run: there is no plan. The job or step that makes it failed, or what it left is gone: "
-        "its log says why."
+        "Not run: there is no plan. The job or step that creates it failed, or its artifact is "
+        "missing: see its log."
     )
     return replace(results, sentence=sentence)
 
 
 def explained(results: Results, failure: StepFailure | None) -> Results:
-    """Return the results of a run that left none, with the reason why the step failed."""
+    """Return the results with the reason of a step's failure if the run left none."""
     if failure is None or results.verdict != NOT_RUN or (results.folder / RUN_FILE).is_file():
         return results
     sentence = f"Not run: {failure.reason}"
@@ -131,7 +132,7 @@ def explained(results: Results, failure: StepFailure | None) -> Results:
 
 
 def not_prepared(error: CiguardError, folder: Path) -> Results:
-    """Return the results of a call whose inputs or configuration cannot be used."""
+    """Return the results of a call with invalid inputs or an invalid configuration."""
     return Results(
         verdict=NOT_RUN,
         sentence=f"Not run: {visible(str(error))}",
@@ -141,12 +142,12 @@ def not_prepared(error: CiguardError, folder: Path) -> Results:
     )
 
 
-def _shown(verdict: Verdict) -> str:
+def _kebab_case(verdict: Verdict) -> str:
     return verdict.value.lower().replace(" ", "-")
 
 
 def idle_results(plan: Plan, folder: Path) -> Results:
-    """Return what a run comes to whose plan has no job: a failure if some should have run."""
+    """Return the results of a plan without jobs: a failure if rows were skipped."""
     skipped = [f"{row.name}: {row.reason}" for row in plan.skipped]
     title = "Not run." if skipped else "Nothing to test."
     return Results(
@@ -159,14 +160,14 @@ def idle_results(plan: Plan, folder: Path) -> Results:
 
 
 def _results(run: Any, folder: Path) -> Results:
-    # 256 would be 0 for a shell.
+    # ExitCode rejects other numbers, such as 256, which a shell truncates to 0.
     verdict, exit_code = Verdict(run["verdict"]), ExitCode(run["exit_code"])
     counts = {name.replace(" ", "-"): int(count) for name, count in run["buckets"].items()}
     is_pass = exit_code is ExitCode.CLEAN and verdict not in _NO_PASS
     return Results(
-        verdict=_shown(verdict),
+        verdict=_kebab_case(verdict),
         sentence=str(run["summary"]),
-        # A run that did not end is no pass, whatever the file says.
+        # An unfinished run never passes, whatever exit code the file contains.
         exit_code=ExitCode.CLEAN if is_pass else exit_code or ExitCode.INTERNAL,
         counts=counts,
         folder=folder,

@@ -1,7 +1,7 @@
-"""The files through which a step answers the runner: outputs and the summary.
+"""The files by which a step sets its outputs and its summary.
 
-A value may hold what a fuzzed library said. Each is written between delimiters that were drawn
-after the value was known, so that no line of it can end it and begin another output.
+A value may hold fuzzed text. Each is written between random delimiters that are drawn after the
+value is known, so that no line of it can end it and start another output.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 OUTPUT_VARIABLE = "GITHUB_OUTPUT"
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 LIMIT_BYTES = 1024 * 1024
-"""What is longer is refused by the runner: outputs of a step as a whole, and its summary."""
-_LEFT_OUT = "\n\nThe rest is left out: it is longer than a step summary may be.\n"
+"""The runner's limit on all outputs of a step, and on its summary."""
+_TRUNCATED = "\n\nThe rest is omitted: it exceeds the limit of a step summary.\n"
 
 
 def append_outputs(outputs: Mapping[str, str], environment: Mapping[str, str]) -> None:
-    """Set outputs of this step; outside of GitHub Actions nobody asks for them.
+    """Set outputs of this step; do nothing outside of GitHub Actions.
 
     Raises:
-        ValueError: if they are larger than the runner takes.
+        ValueError: if they exceed the runner's limit.
     """
     text = "".join(_entry(name, value) for name, value in outputs.items())
     if len(text.encode("utf-8")) > LIMIT_BYTES:
@@ -34,12 +34,12 @@ def append_outputs(outputs: Mapping[str, str], environment: Mapping[str, str]) -
 
 
 def append_summary(markdown: str, environment: Mapping[str, str]) -> None:
-    """Add to the step's summary, as much of it as the runner takes."""
+    """Append to the step's summary, truncated to the runner's limit."""
     content = markdown.encode("utf-8", "replace")
-    room = LIMIT_BYTES - len(_LEFT_OUT)
-    if len(content) > room:
-        whole, _, _ = content[:room].rpartition(b"\n")
-        content = whole + _LEFT_OUT.encode()
+    limit = LIMIT_BYTES - len(_TRUNCATED)
+    if len(content) > limit:
+        complete_lines, _, _ = content[:limit].rpartition(b"\n")
+        content = complete_lines + _TRUNCATED.encode()
     _append(environment.get(SUMMARY_VARIABLE), content.decode("utf-8", "ignore") + "\n")
 
 

@@ -1,7 +1,7 @@
-"""What `ciguard init` once wrote, kept beside it: the base of every later upgrade.
+"""The record of what `ciguard init` wrote: the common ancestor for the merge of an upgrade.
 
-Neither the history of git nor the templates of an older release would do: checkouts are shallow,
-a first commit may hold edits already, and a newer release has no old templates.
+Neither git's history nor old templates can replace it: checkouts are shallow, the first commit may
+contain edits, and a newer release has no old templates.
 """
 
 from __future__ import annotations
@@ -19,36 +19,38 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RECORD = ".ciguard-init.json"
-"""Lies in the root of the repository and is committed with it."""
+"""Name of the record in the root of the repository; it is committed."""
 _SCHEMA = 1
 _MAX_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A merge with conflicts that a person was asked to resolve."""
+    """A merge with conflicts that the user has to resolve."""
 
     yours: str
-    """The file as it was then."""
+    """Text of the file at the time of the merge."""
     new: str
-    """What init would have written then."""
+    """New text from the templates at the time of the merge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaffoldRecord:
-    """What init wrote, by path below the root."""
+    """The record of what init wrote."""
 
     ci: str = "github"
-    """Name of the CI system that the files are for."""
+    """Name of the CI system of the files."""
     written: Mapping[str, str] = field(default_factory=dict)
+    """Written texts, by path below the root."""
     offered: Mapping[str, Offer] = field(default_factory=dict)
+    """Merges with conflicts, by path below the root."""
 
 
 def read_record(root: Path) -> ScaffoldRecord | None:
-    """Return the record of a repository; nothing if init has never left one.
+    """Return the record of a repository; None if there is none.
 
     Raises:
-        ConfigurationError: if it is damaged, or of a newer ciguard.
+        ConfigurationError: if it is damaged, or written by a newer version of ciguard.
     """
     path = root / RECORD
     if not path.is_file():
@@ -58,13 +60,13 @@ def read_record(root: Path) -> ScaffoldRecord | None:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         msg = (
             f"{RECORD}: cannot be read: {visible(str(error))}. Restore it from git, or delete it "
-            "and give --force, which replaces the files."
+            "and use --force, which replaces the files."
         )
         raise ConfigurationError(msg) from error
 
 
 def write_record(root: Path, record: ScaffoldRecord) -> None:
-    """Keep a record for the next upgrade.
+    """Write the record for the next upgrade.
 
     Raises:
         OutputError: if it cannot be written.
@@ -88,7 +90,7 @@ def write_record(root: Path, record: ScaffoldRecord) -> None:
 
 def _record(described: Any) -> ScaffoldRecord:
     if described["schema"] != _SCHEMA:
-        msg = f"schema {described['schema']!r} is not {_SCHEMA}, the only one that this ciguard has"
+        msg = f"schema {described['schema']!r}, but this version of ciguard reads schema {_SCHEMA}"
         raise ValueError(msg)
     return ScaffoldRecord(
         ci=str(described["ci"]),
@@ -101,7 +103,7 @@ def _record(described: Any) -> ScaffoldRecord:
 
 
 def _lines(text: str) -> list[str]:
-    """Return a text such that a person can review it in a diff."""
+    """Return the lines of a text, so that its JSON can be reviewed in a diff."""
     return text.split("\n")
 
 

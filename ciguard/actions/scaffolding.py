@@ -1,4 +1,4 @@
-"""The files that `ciguard init` writes, from templates beside this module."""
+"""The files that `ciguard init` writes, from the templates beside this module."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ _TEMPLATES = {
     "jenkins": {**_SCRIPT, "ci/ciguard.Jenkinsfile": "ciguard.Jenkinsfile"},
     "cron": {**_SCRIPT, "ci/ciguard.crontab": "ciguard.crontab"},
 }
-"""Templates by the path of what they make, by CI system."""
+"""Names of templates by the path of the file, for each CI system."""
 CI_SYSTEMS = tuple(_TEMPLATES)
 _MAX_BYTES = 1024 * 1024
 
 
 class Fate(StrEnum):
-    """What became of one file."""
+    """What init did with one file."""
 
     WRITTEN = "written"
-    SAME = "as it is already"
-    KEPT = "kept: it differs, and --force was not given"
-    OLD = "kept: init wrote another text here; --upgrade merges your changes with what is new"
+    SAME = "unchanged"
+    KEPT = "kept: it differs, and --force was not used"
+    OLD = "kept: init wrote an older text; --upgrade merges your changes with the new one"
     UPGRADED = "upgraded"
     MERGED = "merged: your changes are kept"
     CONFLICT = "changed by you and by ciguard"
-    REMOVED = "left out: init wrote it, and you removed it"
-    UNKNOWN = "kept: nothing is recorded of what init wrote; compare by hand, or give --force"
+    REMOVED = "not written: you removed it after init wrote it"
+    UNKNOWN = "kept: there is no record of what init wrote; compare by hand, or use --force"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenFile:
-    """One file and what became of it."""
+    """One file, and what init did with it."""
 
     path: Path
     fate: Fate
@@ -57,10 +57,10 @@ class WrittenFile:
 def contents(
     repository: DetectedRepository, source: ActionSource, ci: str = "github"
 ) -> dict[str, str]:
-    """Return the text of every file by its path below the repository's root."""
+    """Return the texts of all files, by path below the repository's root."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - no step does
 
-    # Brackets, since braces belong to GitHub's expressions and to bash.
+    # Brackets as delimiters, since GitHub's expressions and bash use braces.
     templates = Environment(
         loader=PackageLoader("ciguard.actions", "scaffold"),
         variable_start_string="[[",
@@ -95,7 +95,7 @@ def contents(
 def write_all(
     files: Mapping[str, str], root: Path, record: ScaffoldRecord, *, force: bool
 ) -> list[WrittenFile]:
-    """Write files, leave alone what differs unless `force`, and record what was written.
+    """Write files, except existing ones that differ unless `force`, and the record.
 
     Raises:
         OutputError: if one cannot be written.
@@ -104,9 +104,9 @@ def write_all(
         WrittenFile(path=root / name, fate=_write(root, name, text, record, force=force))
         for name, text in files.items()
     ]
-    kept = {each.path for each in written if each.fate in {Fate.KEPT, Fate.OLD}}
-    ours = {name: text for name, text in files.items() if root / name not in kept}
-    write_record(root, replace(record, written={**record.written, **ours}))
+    kept = {file.path for file in written if file.fate in {Fate.KEPT, Fate.OLD}}
+    recorded = {name: text for name, text in files.items() if root / name not in kept}
+    write_record(root, replace(record, written={**record.written, **recorded}))
     return written
 
 
@@ -122,7 +122,7 @@ def _write(root: Path, name: str, text: str, record: ScaffoldRecord, *, force: b
 
 
 def read_if_any(path: Path) -> str | None:
-    """Return what a file holds; nothing if there is none.
+    """Return the text of a file; None if there is none.
 
     Raises:
         OutputError: if it cannot be read.
@@ -135,7 +135,7 @@ def read_if_any(path: Path) -> str | None:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file and the folders that it is in.
+    """Write a file, and create its folders.
 
     Raises:
         OutputError: if it cannot be written.

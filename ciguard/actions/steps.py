@@ -1,4 +1,4 @@
-"""The steps of the action: which commands each runs, with which settings, and what it may see."""
+"""The steps of the action: the commands that each runs, their settings and environment."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MAX_PLAN_BYTES = 32 * 1024 * 1024
 _FOR_STEPS_ONLY = re.compile(
     r"INPUT_.*|ACTIONS_.*|.*TOKEN.*|GITHUB_(OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)", re.IGNORECASE
 )
-"""What a command, and with it the parent of every fuzzed process, has no use for."""
+"""Variables that are hidden from commands, and so from the parents of fuzzed processes."""
 _INCONCLUSIVE = frozenset({NOT_RUN, INTERRUPTED})
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9 _.-]")
 _MAX_NAME = 80
@@ -48,67 +48,68 @@ _SEPARATOR = re.compile(r"[,\s]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """Does what a request asks for, part by part."""
+    """Runs the steps of a request."""
 
     request: ActionRequest
     environment: Mapping[str, str]
-    """Of the step."""
+    """Environment of the step."""
     kept: Path | None = None
-    """File of the request, beside which the reason of a failure is kept; None keeps none."""
+    """Path of the request, beside which failures are stored; None stores none."""
 
     @property
     def plan_file(self) -> Path:
-        """Where the plan is, or would be."""
+        """Path of the plan, which need not exist."""
         request = self.request
         if request.task is ActionTask.FILE and "plan" not in request.inputs:
-            found = sorted(request.path_of("results").rglob(PLAN_FILE))
-            return found[-1] if found else request.out / PLAN_FILE
+            plans = sorted(request.path_of("results").rglob(PLAN_FILE))
+            return plans[-1] if plans else request.out / PLAN_FILE
         return self.request.path_of("plan", str(self.request.config.out / PLAN_FILE))
 
     def plan(self) -> int:
-        """Write the plan."""
-        given = self.request.inputs
-        words = ["plan", "--mode", self.request.mode.value, "--shards", given.get("shards", "1")]
+        """Write the plan and return the exit code."""
+        inputs = self.request.inputs
+        words = ["plan", "--mode", self.request.mode.value, "--shards", inputs.get("shards", "1")]
         pull_request = self.request.event.pull_request
         if pull_request and pull_request.base:
             words += ["--against", pull_request.base, "--deepen"]
-        elif self.request.mode is PlanMode.PULL_REQUEST and "wheel" in given:
-            words += ["--against", "HEAD"]  # two builds are compared, whatever the history is
+        elif self.request.mode is PlanMode.PULL_REQUEST and "wheel" in inputs:
+            words += [
+                "--against",
+                "HEAD",
+            ]  # two builds are compared, so the history does not matter
         words += [
-            f"--{name}={self._wheel(name)}" for name in ("wheel", "base-wheel") if name in given
+            f"--{name}={self._wheel(name)}" for name in ("wheel", "base-wheel") if name in inputs
         ]
-        for device in _words(given.get("devices", "")):
+        for device in _words(inputs.get("devices", "")):
             words += ["--device", device]
         for name in ("runner", "gpu-runner"):
-            for label in _words(given.get(name, "").strip("[]").replace('"', "")):
+            for label in _words(inputs.get(name, "").strip("[]").replace('"', "")):
                 words += [f"--{name}", label]
-        for line in filter(str.strip, given.get("environment", "").splitlines()):
+        for line in filter(str.strip, inputs.get("environment", "").splitlines()):
             words.append(f"--variable={line.strip()}")
         self.plan_file.parent.mkdir(parents=True, exist_ok=True)
         return self._run([*words, "--out", str(self.plan_file)])
 
     def _wheel(self, name: str) -> str:
-        """Return the one file that an input means, as a path that holds in other jobs too.
+        """Return the single file that an input matches, as a path that is valid in other jobs.
 
         Raises:
-            InputError: if it is none, or several.
+            InputError: if it matches no file, or several.
         """
-        text, given = self.request.inputs[name], Path(self.request.inputs[name])
-        folder = (self.request.folder / given).parent
-        files = [path.name for path in folder.glob(given.name or "*") if path.is_file()]
+        text, pattern = self.request.inputs[name], Path(self.request.inputs[name])
+        folder = (self.request.folder / pattern).parent
+        files = [path.name for path in folder.glob(pattern.name or "*") if path.is_file()]
         if len(files) == 1:
-            return str(given.with_name(files[0]))
-        several = f"{len(files)} files match" if files else f"there is no such file in {folder}"
-        msg = (
-            f"input {name!r} = {visible(text, limit=80)!r}: {several}. Name the one that was built."
-        )
+            return str(pattern.with_name(files[0]))
+        reason = f"{len(files)} files match" if files else f"there is no such file in {folder}"
+        msg = f"input {name!r} = {visible(text, limit=80)!r}: {reason}. Name the built wheel."
         raise InputError(msg)
 
     def provision(self) -> int:
-        """Build the environments, before any fuzzed call runs that could harm what is cached.
+        """Build the environments before any fuzzed call could tamper with the cache.
 
-        What cannot be built is told by the run, as a target that was not run. Only here is an index
-        with credentials known: no later step, and so no fuzzed process, has them.
+        The run reports environments that cannot be built as targets that were not run. Only this
+        step has the credentials of a package index, so that no fuzzed process can read them.
         """
         if self.is_idle:
             return ExitCode.CLEAN
@@ -120,14 +121,14 @@ class Steps:
         return self._run(["targets", "sync"], settings)
 
     def targets(self) -> list[str]:
-        """Return every target of the jobs that this call is to run."""
-        chosen = [text for job in self.jobs() for text in (*job.targets, *job.base)]
-        return list(dict.fromkeys(chosen))
+        """Return all targets of this call's jobs."""
+        targets = [text for job in self.jobs() for text in (*job.targets, *job.base)]
+        return list(dict.fromkeys(targets))
 
     def run(self) -> int:
-        """Run the jobs, one after the other, and return the gravest exit code."""
+        """Run the jobs one after the other, and return the highest exit code."""
         jobs = self.jobs()
-        gravest = int(ExitCode.CLEAN)
+        highest = int(ExitCode.CLEAN)
         for index, job in enumerate(jobs):
             settings = {
                 "CIGUARD_TARGETS": "\n".join(job.targets),
@@ -135,95 +136,95 @@ class Steps:
                 "CIGUARD_BUDGET": f"{max(1.0, self.request.config.budget_s / len(jobs)):.0f}s",
                 "CIGUARD_OUT": str(self._out_of(index)),
             }
-            _forget(self._out_of(index))
+            _remove_results(self._out_of(index))
             words = ["run", "--plan", str(self.plan_file), "--shard", job.shard, "--part"]
             code = self._run(words, settings, fenced=False)
-            gravest = max(gravest, code)
+            highest = max(highest, code)
             if code == ExitCode.INTERRUPTED:
                 break
-        return 0 if gravest == ExitCode.FINDINGS else gravest  # `merge` judges
+        return 0 if highest == ExitCode.FINDINGS else highest  # `merge` decides the verdict
 
     def merge(self) -> int:
-        """Join what the jobs left, judge it, and write baseline and issues if this run may.
+        """Merge the results of the jobs, and write baseline and issues if this run may.
 
-        Anybody may have left the results of a run for which nothing is filed: that they cannot be
-        judged is the verdict `not-run`, and no failure of the default branch.
+        Results of a run for which nothing is filed are untrusted. If they cannot be merged, the
+        verdict is `not-run`, and the workflow of the default branch does not fail.
         """
         if self.request.task is not ActionTask.FILE or self.request.writes:
-            return self._judge()
+            return self._merge()
         try:
-            code = self._judge()
+            code = self._merge()
         except CiguardError as error:
             code = int(ExitCode.INTERNAL)
-            _forget(self.request.out)
+            _remove_results(self.request.out)
             if self.kept is not None:
                 keep_failure(self.kept, code, str(error))
         return code if code >= ExitCode.INTERRUPTED else ExitCode.CLEAN
 
-    def _judge(self) -> int:
+    def _merge(self) -> int:
         request = self.request
-        if self.is_idle or self.is_passed_over:
+        if self.is_idle or self.has_nothing_to_file:
             return ExitCode.CLEAN
         if request.task in {ActionTask.MERGE, ActionTask.FILE}:
-            given = request.path_of("results")
-            # Without any, `merge` is handed the folder, and says what is missing in it.
-            found = sorted(path.parent for path in given.rglob(RUN_FILE)) or [given]
+            results = request.path_of("results")
+            # Without results, `merge` gets the folder itself, and reports what is missing.
+            folders = sorted(path.parent for path in results.rglob(RUN_FILE)) or [results]
         else:
-            found = [self._out_of(index) for index in range(len(self.jobs()))]
-        # GitHub's rules may let the baseline be written through its API only.
-        settings = self._token() if request.writes else self._reading_only()
+            folders = [self._out_of(index) for index in range(len(self.jobs()))]
+        # Rules of the repository may allow writing the baseline only through GitHub's API.
+        settings = self._token() if request.writes else self._read_only_settings()
         if request.files_issues:
             settings["CIGUARD_ISSUES"] = f"github:{self.environment['GITHUB_REPOSITORY']}"
             settings |= self._token() | self._security_token()
         elif "CIGUARD_COMPARE_ONLY" not in settings:
-            # The configuration may name a tracker; only the input lets anything be filed there.
+            # The configuration may name a tracker, but only the input enables filing.
             folder = settings.get("CIGUARD_TRACKER", self.request.config.tracker)
             settings["CIGUARD_ISSUES"] = f"local:{folder}"
-        if request.out not in found:
-            _forget(request.out)
-        # Without its plan, rows that left nothing would not be missed.
-        words = ["merge", *map(str, found), "--out", str(request.out)]
+        if request.out not in folders:
+            _remove_results(request.out)
+        # Without the plan, rows without results would go unnoticed.
+        words = ["merge", *map(str, folders), "--out", str(request.out)]
         words += ["--plan", str(self.plan_file)]
         code = self._run(words, settings, fenced=False)
         if request.task is ActionTask.FILE and self._is_inconclusive():
-            return ExitCode.CLEAN  # the other run is red itself
+            return ExitCode.CLEAN  # the other workflow run has failed itself
         if request.writes and code in {ExitCode.CLEAN, ExitCode.FINDINGS}:
-            # Nothing else removes what has long been fixed, or what another record covers.
+            # Prune here, since no other step removes old and redundant records.
             code = max(code, self._run(["baseline", "prune"], self._token()))
         return code
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is a plan, and nothing in it to run."""
+        """True if there is a plan without jobs."""
         return self.plan_file.is_file() and not self.read_plan().jobs
 
     @property
     def lacks_plan_of_others(self) -> bool:
-        """Whether another job or workflow was to leave the plan, and did not."""
+        """True if the plan of another job or workflow is missing."""
         return (
             self.request.task in {ActionTask.MERGE, ActionTask.FILE}
             and not self.plan_file.is_file()
         )
 
     @property
-    def is_passed_over(self) -> bool:
-        """Whether the run whose results are to be filed left none: it ended before its plan."""
+    def has_nothing_to_file(self) -> bool:
+        """True if the run to file left neither a plan nor results."""
         if self.request.task is not ActionTask.FILE:
             return False
-        left = self.request.path_of("results")
-        return not any(any(left.rglob(name)) for name in (PLAN_FILE, RUN_FILE))
+        results = self.request.path_of("results")
+        return not any(any(results.rglob(name)) for name in (PLAN_FILE, RUN_FILE))
 
     def _is_inconclusive(self) -> bool:
-        is_judged = (self.request.out / RUN_FILE).is_file()
-        return is_judged and results_of(self.request.out).verdict in _INCONCLUSIVE
+        has_results = (self.request.out / RUN_FILE).is_file()
+        return has_results and results_of(self.request.out).verdict in _INCONCLUSIVE
 
     def publish(self) -> int:
-        """Tell the commit and the pull request, where that is asked for and there is one.
+        """Publish the results on the commit and the pull request, if requested.
 
-        A token that may not, or a server that does not answer, changes no verdict.
+        A missing permission or a server that does not respond changes no verdict.
         """
         wanted = [name for name in ("check", "comment", "sarif") if self.request.is_on(name)]
-        if self.is_passed_over or self._has_nothing_to_tell():
+        if self.has_nothing_to_file or self._has_nothing_to_publish():
             return ExitCode.CLEAN
         possible, place = self._place()
         switches = [f"--{name}" for name in wanted if name in possible]
@@ -234,68 +235,71 @@ class Steps:
         code = self._run(words, self._token(), fenced=False)
         is_lost = not (self.request.out / RUN_FILE).is_file()
         if self.request.task is ActionTask.FILE and is_lost and code == ExitCode.INTERNAL:
-            return ExitCode.CLEAN  # it was published that there are no results
+            return ExitCode.CLEAN  # the published status says that there are no results
         return code
 
     def _place(self) -> tuple[frozenset[str], list[str]]:
-        """Return which kinds of results the event has a place for, and the options that name it."""
+        """Return the kinds of results that the event allows, and the options for the place."""
         event = self.request.event
-        judged = event.pull_request
-        if judged is None or not judged.head:
+        pull_request = event.pull_request
+        if pull_request is None or not pull_request.head:
             if not (event.commit and event.ref):
                 return frozenset(), []
             return frozenset({"sarif"}), [f"--head-sha={event.commit}", f"--ref={event.ref}"]
-        words = [f"--head-sha={judged.head}"]
-        if judged.number:
-            words.append(f"--pull-request={judged.number}")
-        elif judged.repository and judged.branch:
-            words += [f"--head-repository={judged.repository}", f"--head-branch={judged.branch}"]
+        words = [f"--head-sha={pull_request.head}"]
+        if pull_request.number:
+            words.append(f"--pull-request={pull_request.number}")
+        elif pull_request.repository and pull_request.branch:
+            words += [
+                f"--head-repository={pull_request.repository}",
+                f"--head-branch={pull_request.branch}",
+            ]
         else:
             return frozenset({"check"}), words
         return frozenset({"check", "comment", "sarif"}), words
 
-    def _has_nothing_to_tell(self) -> bool:
-        """Whether the plan, as for a change of documentation, has no jobs; not if it is damaged."""
+    def _has_nothing_to_publish(self) -> bool:
+        """Return whether the plan has no jobs; False if it is damaged."""
         try:
             return self.is_idle
         except InputError:
             return False
 
-    def _reading_only(self) -> dict[str, str]:
-        """Return the settings of a judgement that leaves nothing behind."""
+    def _read_only_settings(self) -> dict[str, str]:
+        """Return the settings of a merge that writes neither baseline nor issues."""
         from ciguard.baseline import open_store  # noqa: PLC0415 - one step of many needs it
 
         planned = self.read_plan().jobs if self.plan_file.is_file() else ()
         base = [target for job in planned for target in job.base]
         if base or open_store(self.request.config.baseline).exists():
             return {"CIGUARD_COMPARE_ONLY": "true", "CIGUARD_BASE": "\n".join(base)}
-        # What is found establishes a baseline that nobody keeps; `report` says so.
+        # The run establishes a temporary baseline; the step `report` says so.
         temporary = self.environment.get("RUNNER_TEMP")
-        nowhere = Path(tempfile.mkdtemp(prefix="ciguard-no-baseline-", dir=temporary))
+        folder = Path(tempfile.mkdtemp(prefix="ciguard-no-baseline-", dir=temporary))
         return {
-            "CIGUARD_BASELINE": str(nowhere / "baseline"),
-            "CIGUARD_TRACKER": str(nowhere / "issues"),
+            "CIGUARD_BASELINE": str(folder / "baseline"),
+            "CIGUARD_TRACKER": str(folder / "issues"),
         }
 
     def _token(self) -> dict[str, str]:
         return {"GITHUB_TOKEN": self.environment.get(variable_of(TOKEN_INPUT), "")}
 
     def _security_token(self) -> dict[str, str]:
-        given = self.environment.get(variable_of(SECURITY_TOKEN_INPUT), "")
-        return {"CIGUARD_SECURITY_TOKEN": given} if given else {}
+        token = self.environment.get(variable_of(SECURITY_TOKEN_INPUT), "")
+        return {"CIGUARD_SECURITY_TOKEN": token} if token else {}
 
     def jobs(self) -> Sequence[PlannedJob]:
-        """Return the rows of the plan that this call is to run.
+        """Return the jobs of the plan that this call runs.
 
         Raises:
-            InputError: if there is no such plan or row.
+            InputError: if the plan or the job does not exist.
         """
         jobs = self.read_plan().jobs
         if self.request.task is not ActionTask.SHARD:
             return jobs
         wanted = self.request.inputs["job"]
-        if found := [job for job in jobs if job.name == wanted]:
-            return found
+        if selected := [job for job in jobs if job.name == wanted]:
+            return selected
         names = (job.name for job in jobs)
         msg = f"input 'job' = {wanted!r}: not in the plan.{suggestion(wanted, names)}"
         raise InputError(msg)
@@ -310,8 +314,8 @@ class Steps:
             text = read_text(self.plan_file, most=_MAX_PLAN_BYTES)
             return plan_from_json(json.loads(text))
         except (OSError, ValueError, RecursionError) as error:
-            why = visible(str(error))
-            msg = f"input 'plan': {self.plan_file} cannot be read: {why}. Run the task 'plan'."
+            reason = visible(str(error))
+            msg = f"input 'plan': {self.plan_file} cannot be read: {reason}. Run the task 'plan'."
             raise InputError(msg) from error
 
     def _out_of(self, index: int) -> Path:
@@ -333,10 +337,10 @@ class Steps:
             **(settings or {}),
         }
         if project := project_of_action(self.environment.get("GITHUB_ACTION_PATH", "")).name:
-            # What is installed does not know where it came from; issues and reports link there.
+            # An installed package does not know its repository, to which issues and reports link.
             environment.setdefault(VARIABLE, project)
         if self.request.is_on("cache"):
-            # An environment is of use only as long as its interpreter is there, too.
+            # A restored environment also needs its interpreter, which is cached with it.
             pythons = str(cache_folder() / "python")
             environment.setdefault("UV_PYTHON_INSTALL_DIR", pythons)
         return run_command(
@@ -348,15 +352,15 @@ class Steps:
         )
 
 
-def _forget(out: Path) -> None:
-    """Let no verdict of an earlier job, in a checkout that was not cleaned, stand for this one."""
+def _remove_results(out: Path) -> None:
+    """Remove the results of an earlier job, which may be in a checkout that was not cleaned."""
     (out / RUN_FILE).unlink(missing_ok=True)
 
 
 def _check_name(artifact: str) -> str:
-    """Return the name that tells the projects of one repository apart, from that of the artifact.
+    """Return the name of the check, which distinguishes several projects of one repository.
 
-    The workflow that files names its own artifact after that of the run which it files.
+    It derives from the name of the artifact. The workflow that files appends `-filed` to it.
     """
     name = _NOT_IN_NAMES.sub("-", artifact.removesuffix("-filed"))[:_MAX_NAME]
     return name if name.startswith("ciguard") else f"ciguard ({name})" if name else "ciguard"

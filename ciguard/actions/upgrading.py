@@ -1,7 +1,7 @@
-"""`ciguard init --upgrade`: what init once wrote, what people made of it, and what is new.
+"""`ciguard init --upgrade`: a three-way merge of old template, the user's file and new template.
 
-All merges are made before anything is written. With a conflict nothing is: the merge lies beside
-the file, where its resolution is taken from by the next call.
+All merges are computed before any file is written. If one has a conflict, no file changes: the
+merges are written beside the files, where the next call reads the resolution.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SIDE = ".ciguard-merge"
-"""Suffix of the file that holds a merge with conflicts; GitHub reads no workflow of that name."""
+"""Suffix of files with conflicting merges, which GitHub does not read as workflows."""
 _MARKERS = ("<<<<<<< ", ">>>>>>> ")
 _GIT_TIMEOUT_S = 30
 _GIT_FAILED = 128
@@ -36,7 +36,7 @@ class _Label(StrEnum):
 
 
 class UpgradeConflictError(ConfigurationError):
-    """Some lines were changed by people and by ciguard."""
+    """The user and ciguard changed the same lines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,16 +49,16 @@ class _Merge:
 
 
 def upgrade(files: Mapping[str, str], root: Path, record: ScaffoldRecord) -> list[WrittenFile]:
-    """Merge what is new into the files of a repository.
+    """Merge new templates into the files of a repository.
 
     Args:
-        files: what init writes now, by path below the root.
-        root: of the repository.
-        record: what init wrote, which is brought up to date.
+        files: the new texts, by path below the root.
+        root: the root of the repository.
+        record: the record of what init wrote, which is updated.
 
     Raises:
-        UpgradeConflictError: if lines were changed on both sides. No file is changed then; the
-            merges lie beside them.
+        UpgradeConflictError: if both sides changed the same lines. No file changes then; the merges
+            are written beside the files.
         OutputError: if a file cannot be written.
     """
     merges = [_merge(path, new, root, record) for path, new in files.items()]
@@ -91,32 +91,32 @@ def _merge(path: str, new: str, root: Path, record: ScaffoldRecord) -> _Merge:
 def _merge_edited(
     path: str, texts: tuple[str, str, str], root: Path, record: ScaffoldRecord
 ) -> _Merge:
-    """Merge what is new into an edited file, or into what a person resolved a conflict to."""
+    """Merge the new text into an edited file, or into the user's resolution of a conflict."""
     base, yours, new = texts
-    settled, is_clean = yours, True
+    current, is_clean = yours, True
     side, offer = read_if_any(root / f"{path}{SIDE}"), record.offered.get(path)
     if side is not None and offer is not None:
-        # The file may have been edited since.
-        settled, is_clean = _three_way(offer.yours, yours, side)
+        # The file may have been edited after the conflict.
+        current, is_clean = _three_way(offer.yours, yours, side)
         base = offer.new
-    if not is_clean or _has_markers(settled):
-        return _Merge(path=path, fate=Fate.CONFLICT, text=settled, yours=yours, new=base)
-    text, is_clean = _three_way(base, settled, new)
+    if not is_clean or _has_markers(current):
+        return _Merge(path=path, fate=Fate.CONFLICT, text=current, yours=yours, new=base)
+    text, is_clean = _three_way(base, current, new)
     if not is_clean:
         return _Merge(path=path, fate=Fate.CONFLICT, text=text, yours=yours, new=new)
     return _Merge(path=path, fate=Fate.SAME if text == yours else Fate.MERGED, text=text)
 
 
 def _offer(conflicts: list[_Merge], root: Path, record: ScaffoldRecord) -> None:
-    fresh = {merge.path: Offer(yours=merge.yours, new=merge.new) for merge in conflicts}
-    offered = {**record.offered, **fresh}  # others may be resolved by now
+    offers = {merge.path: Offer(yours=merge.yours, new=merge.new) for merge in conflicts}
+    offered = {**record.offered, **offers}  # older ones may be resolved but not merged yet
     for merge in conflicts:
         write_file(root / f"{merge.path}{SIDE}", merge.text)
     write_record(root, replace(record, offered=offered))
     names = ", ".join(visible(f"{merge.path}{SIDE}") for merge in conflicts)
     msg = (
-        f"nothing was upgraded: you and ciguard changed the same lines. Resolve them in {names}, "
-        "then call `ciguard init --upgrade` again; --force gives up your changes."
+        f"no file was upgraded: you and ciguard changed the same lines. Resolve them in {names}, "
+        "then call `ciguard init --upgrade` again; --force discards your changes."
     )
     raise UpgradeConflictError(msg)
 
@@ -126,10 +126,10 @@ def _has_markers(text: str) -> bool:
 
 
 def _three_way(base: str, yours: str, new: str) -> tuple[str, bool]:
-    """Return the merge of two texts that come from one, and whether it has no conflicts."""
+    """Return the merge of two texts with a common ancestor, and whether it is free of conflicts."""
     program = shutil.which("git")
     if program is None:
-        msg = "there is no git. Install it: it merges your changes with what is new."
+        msg = "git was not found. Install it: --upgrade uses it to merge your changes."
         raise CiguardError(msg)
     with tempfile.TemporaryDirectory(prefix="ciguard-init-") as name:
         paths = [Path(name) / part for part in ("yours", "base", "new")]

@@ -1,6 +1,6 @@
-"""The `ciguard` command: one module per subcommand; arguments in, exit code out, no logic.
+"""The `ciguard` command: one module per subcommand, without logic of its own.
 
-A command imports the rooms it needs when it runs, so that `ciguard --help` answers at once.
+A command imports the packages it needs when it runs, so that `ciguard --help` responds at once.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
     Args:
-        arguments: without the program's name; None means those of this process.
+        arguments: the arguments without the program's name; None for those of this process.
     """
     try:
-        # The options of commands are made here, also from settings of other packages' levels.
+        # This import creates the options, including those of settings from plugins.
         from ciguard.cli.commands import main as run_command
     except CiguardError as error:
         sys.stderr.write(f"ciguard: error: {error}\n")

@@ -1,4 +1,4 @@
-"""`ciguard accept`: let one known bucket be, or all of a group."""
+"""`ciguard accept`: accept one known bucket, or all buckets of a group."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ciguard.cli.lookup import group_of
-from ciguard.cli.options import takes_settings
+from ciguard.cli.options import example, takes_settings
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 
@@ -16,15 +16,18 @@ if TYPE_CHECKING:
     from ciguard.config import Effective
 
 
-@click.command(short_help="Accept one known bucket, with a reason.")
+@click.command(
+    short_help="Accept one known bucket, with a reason.",
+    epilog=example('ciguard accept 8a45dee0 --because "only in debug builds"'),
+)
 @click.argument("bucket")
-@click.option("--because", metavar="TEXT", required=True, help="Why it may stay as it is.")
+@click.option("--because", metavar="TEXT", required=True, help="Reason for accepting it.")
 @takes_settings("out", "baseline")
 def accept(settings: Effective, bucket: str, because: str) -> None:
-    """Note in the baseline why BUCKET may stay: it is shown as accepted and fails no run.
+    """Record in the baseline why BUCKET is accepted: it then fails no run.
 
-    A different defect of the same API has another fingerprint, and counts. In the place of a bucket
-    the name of a cause (g1:...) accepts all known buckets that have it.
+    A different defect of the same API has another fingerprint and still counts. Instead of a
+    bucket, the name of a cause (g1:...) accepts all known buckets with that cause.
     """
     from ciguard.baseline import accept as accepted
     from ciguard.baseline import find_record, open_store
@@ -32,22 +35,26 @@ def accept(settings: Effective, bucket: str, because: str) -> None:
     config = settings.config
     reason = visible(because).strip()
     if not reason:
-        msg = "--because: the reason is empty. Write why the bucket may stay as it is."
+        msg = "--because: the reason is empty. Write why the bucket is accepted."
         raise ConfigurationError(msg)
     buckets = group_of(config, bucket)
     store = open_store(config.baseline)
     records = store.load()
-    known = [found for found in buckets if find_record(records, found.fingerprint) is not None]
+    known = [
+        found_bucket
+        for found_bucket in buckets
+        if find_record(records, found_bucket.fingerprint) is not None
+    ]
     if not known:
-        names = ", ".join(found.fingerprint for found in buckets)
+        names = ", ".join(found_bucket.fingerprint for found_bucket in buckets)
         msg = (
-            f"bucket {names}: not in the baseline {config.baseline}, which holds what "
-            "earlier runs have settled. Run `ciguard run` until it is confirmed."
+            f"bucket {names}: it is not in the baseline {config.baseline}, which contains only "
+            "confirmed buckets of completed runs. Run `ciguard run` until it is confirmed."
         )
         raise ConfigurationError(msg)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    for found in known:
-        records = accepted(records, found.fingerprint, because=reason, time=now)
+    for found_bucket in known:
+        records = accepted(records, found_bucket.fingerprint, because=reason, time=now)
     store.save(records)
-    for found in known:
-        click.echo(f"{found.fingerprint} {visible(found.finding.api)}: accepted.")
+    for found_bucket in known:
+        click.echo(f"{found_bucket.fingerprint} {visible(found_bucket.finding.api)}: accepted.")

@@ -1,4 +1,4 @@
-"""`ciguard action`: the steps of the packaged action. `action.yml` calls it, people do not."""
+"""`ciguard action`: the steps of the packaged action, for `action.yml` only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Annotated(click.Group):
-    """An error is an annotation of the workflow run, too: few people open the log of a step."""
+    """A group that also reports errors as annotations of the workflow run."""
 
     def invoke(self, ctx: click.Context) -> Any:
         from ciguard.actions import annotation
@@ -33,11 +33,11 @@ class _Annotated(click.Group):
 
 @click.group(cls=_Annotated, hidden=True)
 def action() -> None:
-    """Do one step of the packaged action, with the inputs that the environment holds."""
+    """Run one step of the packaged action, with the inputs in the environment."""
 
 
 def _report_unprepared(error: CiguardError) -> None:
-    """Set the outputs that report a call whose inputs cannot be used: no other step will."""
+    """Set the outputs of a call with invalid inputs, since no later step runs."""
     from ciguard.actions import append_outputs, append_summary, not_prepared
 
     results = not_prepared(error, Path.cwd())
@@ -47,12 +47,12 @@ def _report_unprepared(error: CiguardError) -> None:
 
 
 _KEPT = click.argument("kept", metavar="REQUEST", type=click.Path(path_type=Path))
-"""What `prepare` wrote."""
+"""Path of the request file that `prepare` wrote."""
 
 
 @action.command()
 def prepare() -> None:
-    """Check the inputs and say what the steps that follow need to know."""
+    """Check the inputs, and write the request for the steps that follow."""
     from ciguard.actions import append_outputs, inert, request_of, write_request
     from ciguard.domain.text import visible
 
@@ -80,7 +80,7 @@ def prepare() -> None:
 @action.command()
 @_KEPT
 def plan(kept: Path) -> int:
-    """Write the plan; the matrix is an output."""
+    """Write the plan, and set its matrix as an output."""
     import json
 
     from ciguard.actions import annotation, append_outputs
@@ -102,7 +102,7 @@ def plan(kept: Path) -> int:
 @action.command()
 @_KEPT
 def environments(kept: Path) -> None:
-    """Say under which key the environments of the planned targets are kept."""
+    """Set the cache key of the planned targets' environments as an output."""
     from ciguard.actions import append_outputs, cache_key
 
     request = _request(kept)
@@ -128,7 +128,7 @@ def provision(kept: Path) -> None:
 @action.command()
 @_KEPT
 def run(kept: Path) -> int:
-    """Fuzz."""
+    """Run the planned jobs."""
     with _keeping_failures(kept):
         return _steps(_request(kept), kept).run()
 
@@ -136,16 +136,16 @@ def run(kept: Path) -> int:
 @action.command()
 @_KEPT
 def merge(kept: Path) -> int:
-    """Join, compare, and write what this run may write."""
+    """Merge the jobs, compare with the baseline, and write what this run may write."""
     with _keeping_failures(kept):
         code = _steps(_request(kept), kept).merge()
-    return 0 if code == 1 else code  # `report` tells; the last step fails
+    return 0 if code == 1 else code  # the last step of the action fails for new findings
 
 
 @action.command()
 @_KEPT
 def report(kept: Path) -> None:
-    """Answer the runner: outputs, summary, annotation."""
+    """Set the outputs, the step summary and an annotation."""
     from ciguard.actions import (
         InputError,
         annotation,
@@ -154,7 +154,7 @@ def report(kept: Path) -> None:
         explained,
         idle_results,
         kept_failure,
-        passed_over,
+        nothing_to_file,
         results_of,
         without_baseline,
         without_plan,
@@ -164,11 +164,11 @@ def report(kept: Path) -> None:
     steps = _steps(request)
     try:
         idle = steps.read_plan() if steps.is_idle else None
-    except InputError:  # Whoever needed the plan has said so; without it nothing is idle.
+    except InputError:  # The step that needed the plan has reported this.
         idle = None
     results = idle_results(idle, request.out) if idle else results_of(request.out)
-    if steps.is_passed_over:
-        results = passed_over(results)
+    if steps.has_nothing_to_file:
+        results = nothing_to_file(results)
     elif steps.lacks_plan_of_others:
         results = without_plan(results, steps.plan_file)
     else:
@@ -183,16 +183,16 @@ def report(kept: Path) -> None:
 @action.command()
 @_KEPT
 def publish(kept: Path) -> int:
-    """Tell the commit and the pull request, where that is asked for.
+    """Publish the results on the commit and the pull request, if requested.
 
-    It fails the task `file` only, whose one purpose this is: elsewhere it changes no verdict.
+    A failure changes no verdict. It fails only the task `file`, whose purpose is publishing.
     """
     from ciguard.actions import ActionTask, annotation
 
     request = _request(kept)
     code = _steps(request).publish()
     if code:
-        click.echo(annotation("warning", "The results are not on the pull request: see the log."))
+        click.echo(annotation("warning", "The results were not published: see the log."))
     return code if request.task is ActionTask.FILE else 0
 
 
@@ -201,11 +201,11 @@ def _summary(results: Results) -> str:
     from ciguard.domain.text import markdown_text
 
     path = results.folder / FILES["summary"]
-    told = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-    if told and results.level != "warning":
-        return told
+    report = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    if report and results.level != "warning":
+        return report
     lines = "\n\n".join(markdown_text(line) for line in results.sentence.splitlines())
-    return f"# ciguard: {results.verdict}\n\n{lines}\n\n{told}"
+    return f"# ciguard: {results.verdict}\n\n{lines}\n\n{report}"
 
 
 def _request(kept: Path) -> ActionRequest:
@@ -222,7 +222,7 @@ def _steps(request: ActionRequest, kept: Path | None = None) -> Steps:
 
 @contextmanager
 def _keeping_failures(kept: Path) -> Iterator[None]:
-    """Keep the message of an error for the step that reports."""
+    """Store the message of an error for the step `report`."""
     from ciguard.actions import keep_failure
 
     try:

@@ -1,4 +1,4 @@
-"""`ciguard baseline`: look after what is known."""
+"""`ciguard baseline`: manage the baseline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ciguard.cli.options import takes_settings
+from ciguard.cli.options import example, takes_settings
 from ciguard.cli.run import campaign
 from ciguard.config import SETTINGS, location_text
 from ciguard.domain.findings import Comparison, Severity
@@ -29,34 +29,42 @@ _OF_A_RUN = [key for key in SETTINGS if key not in {"base", "compare-only", "res
 _MAX_SHOWN = 20
 
 
-@click.group(short_help="Look after what is known.")
+@click.group(
+    short_help="Manage the baseline of known buckets.", epilog=example("ciguard baseline show")
+)
 def baseline() -> None:
-    """Look after what is known: establish it, show it, make it smaller, file what waits in it."""
+    """Manage the baseline of known buckets: establish, show or prune it, and file its issues."""
 
 
-@baseline.command()
+@baseline.command(
+    short_help="Run a campaign that establishes a baseline.",
+    epilog=example("ciguard baseline init --target torch==2.13.0 --budget 30m"),
+)
 @takes_settings(*_OF_A_RUN)
 def init(settings: Effective) -> int:
-    """Establish a baseline: run a campaign, record what is broken, fail for none, file none.
+    """Establish a baseline: run a campaign and record its buckets, without failing or filing.
 
-    `ciguard baseline promote` files the worst of it later.
+    `ciguard baseline promote` files the most severe ones later.
     """
     from ciguard.baseline import open_store
 
     place = settings.config.baseline
     if open_store(place).exists():
         msg = (
-            f"{location_text(place)}: there is a baseline already. `ciguard run` compares with it; "
+            f"{location_text(place)}: there is already a baseline. `ciguard run` compares with it; "
             "move it away to establish a new one."
         )
         raise ConfigurationError(msg)
     return campaign(settings, files_issues=False)
 
 
-@baseline.command()
+@baseline.command(
+    short_help="Show the number of buckets, and the flaky ones.",
+    epilog=example("ciguard baseline show --baseline git+origin#ciguard-baseline"),
+)
 @takes_settings("baseline")
 def show(settings: Effective) -> None:
-    """Show how much is known, and what is in quarantine since it does not show every time."""
+    """Show the number of buckets by state and severity, and the flaky ones."""
     from ciguard.baseline import inventory, open_store
 
     place = settings.config.baseline
@@ -68,7 +76,10 @@ def show(settings: Effective) -> None:
         click.echo(line)
 
 
-@baseline.command()
+@baseline.command(
+    short_help="Remove buckets that are no longer needed.",
+    epilog=example("ciguard baseline prune --older-than 30"),
+)
 @takes_settings("baseline")
 @click.option(
     "--older-than",
@@ -76,10 +87,10 @@ def show(settings: Effective) -> None:
     default=90,
     show_default=True,
     metavar="DAYS",
-    help="Days for which it must have been fixed, or not been met if it is flaky.",
+    help="Minimum age in days: since it was fixed, or last seen if it is flaky.",
 )
 def prune(settings: Effective, older_than: int) -> None:
-    """Remove what has long been fixed, what was flaky long ago, and what another record covers."""
+    """Remove buckets that were fixed or flaky long ago, or that another record covers."""
     from ciguard.baseline import TIME_FORMAT, open_store
     from ciguard.baseline import prune as pruned
 
@@ -96,7 +107,10 @@ def prune(settings: Effective, older_than: int) -> None:
     click.echo(f"{before - len(after):,} of {before:,} buckets removed, {len(after):,} left.")
 
 
-@baseline.command()
+@baseline.command(
+    short_help="File the most severe buckets without an issue.",
+    epilog=example("ciguard baseline promote --most 5 --issues github:owner/name"),
+)
 @takes_settings("baseline", *_OF_ISSUES)
 @click.option(
     "--most",
@@ -104,10 +118,10 @@ def prune(settings: Effective, older_than: int) -> None:
     default=3,
     show_default=True,
     metavar="N",
-    help="Issues to open.",
+    help="Maximum number of issues to open.",
 )
 def promote(settings: Effective, most: int) -> None:
-    """File the worst recorded buckets that have no issue, a few at a time."""
+    """File the most severe buckets that have no issue, a few at a time."""
     from ciguard.baseline import open_store
     from ciguard.campaign import promotion
     from ciguard.cli.issues import filing_of
@@ -118,7 +132,7 @@ def promote(settings: Effective, most: int) -> None:
         config = replace(settings.config, out=Path(folder))
         issues = filing_of(replace(settings, config=config))
         issues.filing.receive(promotion(before, most=most, out=config.out))
-    for line in issues.desk.says:
+    for line in issues.filer.messages:
         click.echo(f"issues: {line}")
     after = store.load()
     for name, record in after.items():
@@ -128,47 +142,48 @@ def promote(settings: Effective, most: int) -> None:
     click.echo(f"{waiting:,} open buckets have no issue.")
 
 
-def _files(found: Inventory) -> Iterator[str]:
-    if found.parts > 1:
-        size, largest = found.size / 1e6, found.largest / 1e6
-        yield f"Kept in {found.parts:,} parts: {size:,.1f} MB, the largest file {largest:,.1f} MB"
-    if found.leftovers:
-        yield "Left by a writer that was killed; not read, and removed by the next one:"
-    for name in found.leftovers[:_MAX_SHOWN]:
+def _files(inventory: Inventory) -> Iterator[str]:
+    if inventory.parts > 1:
+        size, largest = inventory.size / 1e6, inventory.largest / 1e6
+        yield f"Stored in {inventory.parts:,} parts: {size:,.1f} MB, largest file {largest:,.1f} MB"
+    if inventory.leftovers:
+        yield "Left by a killed process; ignored, and removed by the next write:"
+    for name in inventory.leftovers[:_MAX_SHOWN]:
         yield f"  {visible(name)}"
-    if len(found.leftovers) > _MAX_SHOWN:
-        yield f"  and {len(found.leftovers) - _MAX_SHOWN:,} more"
+    if len(inventory.leftovers) > _MAX_SHOWN:
+        yield f"  and {len(inventory.leftovers) - _MAX_SHOWN:,} more"
 
 
 def _lines(place: str, records: Records) -> Iterator[str]:
     states = Counter(record.state.value for record in records.values())
     counts = ", ".join(f"{count:,} {state}" for state, count in states.most_common())
-    yield f"{place}: {counts or 'nothing is known'}"
+    yield f"{place}: {counts or 'no buckets'}"
     for severity in reversed(Severity):
-        still = [
+        open_records = [
             r for r in records.values() if r.exhibit.severity is severity and r.state == "open"
         ]
-        if still:
-            filed = sum(bool(record.issue) for record in still)
-            causes = _causes(still)
-            behind = f"{causes:,} causes behind " if causes < len(still) else ""
-            yield f"  {severity.label:9} {behind}{len(still):,} open, {filed:,} with an issue"
+        if open_records:
+            filed = sum(bool(record.issue) for record in open_records)
+            causes = _causes(open_records)
+            count = f"{len(open_records):,} open"
+            count += f", {causes:,} causes" if causes < len(open_records) else ""
+            yield f"  {severity.label:9} {count}, {filed:,} with an issue"
     flaky = sorted(
         (record for record in records.values() if record.state == "flaky"),
         key=lambda record: (-record.flakes.tried, record.fingerprint),
     )
     if flaky:
-        yield "In quarantine, as they do not show every time:"
+        yield "Flaky, because they do not reproduce every time:"
     for record in flaky[:_MAX_SHOWN]:
-        counted = record.flakes
-        rate = f"shown {counted.shown} of {counted.tried} times"
+        flakes = record.flakes
+        rate = f"reproduced {flakes.shown} of {flakes.tried} times"
         yield f"  {record.fingerprint}  {visible(record.exhibit.api)}  {rate}"
     if len(flaky) > _MAX_SHOWN:
         yield f"  and {len(flaky) - _MAX_SHOWN:,} more"
 
 
 def _causes(records: Iterable[BaselineRecord]) -> int:
-    """Return how many causes records have."""
+    """Return the number of causes of records."""
     from ciguard.baseline import bucket_of
     from ciguard.triage import cause_of
 

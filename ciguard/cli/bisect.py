@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ciguard.cli.lookup import group_of
-from ciguard.cli.options import takes_settings
+from ciguard.cli.options import example, takes_settings
 from ciguard.cli.reproduce import refuse_incomplete, refuse_measured
 from ciguard.domain.text import visible
 
@@ -16,35 +16,43 @@ if TYPE_CHECKING:
     from ciguard.config import Effective
 
 
-@click.command(short_help="Find the first released version that shows one bucket's defect.")
+@click.command(
+    short_help="Find the first released version that shows one bucket's defect.",
+    epilog=example("ciguard bisect 8a45dee0 --good 2.4.0"),
+)
 @click.argument("bucket")
-@click.option("--good", metavar="VERSION", default="", help="A version known to be good.")
-@click.option("--bad", metavar="VERSION", default="", help="By default where it was found.")
+@click.option("--good", metavar="VERSION", default="", help="A version without the defect.")
+@click.option(
+    "--bad",
+    metavar="VERSION",
+    default="",
+    help="A version with the defect. [default: the one where it was found]",
+)
 @takes_settings("out", "baseline", "confirmations", "case-limit", "memory")
 def bisect(settings: Effective, bucket: str, good: str, bad: str) -> None:
     """Run BUCKET's case on released versions of its library, each installed by uv when needed.
 
-    Without --good the oldest version that can be installed here begins; one that is newer than the
-    bad one finds where the defect went away. What was tried is kept: the same command goes on after
-    an interruption. In the place of a bucket the name of a cause (g1:...) runs the cases of all
-    buckets that have it, one after the other.
+    Without --good, the search starts at the oldest version that can be installed here. A good
+    version newer than the bad one finds the release that fixed the defect. Results are stored, so
+    that the same command continues after an interruption. Instead of a bucket, the name of a cause
+    (g1:...) bisects all buckets with that cause.
     """
     from ciguard.campaign import bisect as bisection
 
     buckets = group_of(settings.config, bucket)
-    for found in buckets:
-        refuse_measured(found)
-        refuse_incomplete(found)
-    for found in buckets:
+    for found_bucket in buckets:
+        refuse_measured(found_bucket)
+        refuse_incomplete(found_bucket)
+    for found_bucket in buckets:
         result = bisection(
-            found,
+            found_bucket,
             settings.config,
             good=good,
             bad=bad,
             on_step=lambda step: click.echo(visible(step), err=True),
         )
         if len(buckets) > 1:
-            click.echo(f"{found.fingerprint} {visible(found.finding.api)}:")
+            click.echo(f"{found_bucket.fingerprint} {visible(found_bucket.finding.api)}:")
         _show(result)
 
 
@@ -54,7 +62,7 @@ def _show(result: Bisection) -> None:
     for trial in sorted(result.trials, key=lambda trial: Version(trial.version)):
         click.echo(f"{trial.version:<12} {trial.status:<8} {visible(trial.detail)}")
     if not result.last_good:
-        click.echo(f"bad in every version that can be tried, since {result.first_bad}")
+        click.echo(f"bad in all versions that can be tested, the first is {result.first_bad}")
         return
     if result.is_fix:
         click.echo(f"last bad: {result.first_bad}")
@@ -63,4 +71,4 @@ def _show(result: Bisection) -> None:
         click.echo(f"last good: {result.last_good}")
         click.echo(f"first bad: {result.first_bad}")
     if result.between:
-        click.echo(f"or one of these, which tell nothing: {', '.join(result.between)}")
+        click.echo(f"or one of these, which could not be tested: {', '.join(result.between)}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ciguard import interrupts
-from ciguard.cli.options import takes_settings
+from ciguard.cli.options import example, takes_settings
 from ciguard.cli.run import report
 from ciguard.config import SETTINGS
 from ciguard.domain.shards import MAX_SHARDS, Shard
@@ -21,33 +21,36 @@ if TYPE_CHECKING:
     from ciguard.config import Effective
 
 
-@click.command(short_help="Run the shards of one campaign on a cluster.")
+@click.command(
+    short_help="Run the shards of one campaign on a cluster.",
+    epilog=example("ciguard cluster --shards 8 --address tcp://host:8786"),
+)
 @click.option(
     "--shards",
     type=click.IntRange(1, MAX_SHARDS),
     required=True,
     metavar="N",
-    help="Shards of the campaign; each has the whole budget.",
+    help="Number of shards of the campaign; each has the whole budget.",
 )
 @click.option(
     "--address",
     default="",
     metavar="ADDRESS",
-    help="Dask scheduler, e.g. tcp://host:8786. [default: a cluster on this machine]",
+    help="Address of a Dask scheduler. [default: a cluster on this machine]",
 )
 @click.option(
     "--workers",
     type=click.IntRange(0, MAX_SHARDS),
     default=0,
     metavar="N",
-    help="Workers of a cluster on this machine. [default: one per processor]",
+    help="Workers of the cluster on this machine. [default: one per processor]",
 )
 @takes_settings(*(key for key in SETTINGS if key not in {"shard", "part"}))
 def cluster(settings: Effective, *, shards: int, address: str, workers: int) -> int:
-    """Run the shards of one campaign on a Dask cluster, and judge them as `ciguard merge` does.
+    """Run the shards of one campaign on a Dask cluster, and merge them as `ciguard merge` does.
 
-    A shard whose node dies is started again on another: from where it was if the output folder is
-    shared, anew otherwise. After Ctrl-C the finished shards are in OUT/shards; --resume runs the
+    If a node fails, its shard runs on another one: it resumes if the output folder is shared, and
+    restarts otherwise. After Ctrl-C, the finished shards are in OUT/shards; --resume runs the
     others. Needs `pip install '.[cluster]'` in ciguard's checkout, here and on the nodes.
     """
     from ciguard.campaign import (
@@ -64,17 +67,17 @@ def cluster(settings: Effective, *, shards: int, address: str, workers: int) -> 
     click.echo(f"{len(jobs)} of {shards} shards to run")
     try:
         with interrupts.raised():
-            for news in launch(jobs, address=address, workers=workers):
-                click.echo(news if isinstance(news, str) else _said(news))
+            for update in launch(jobs, address=address, workers=workers):
+                click.echo(update if isinstance(update, str) else _shard_text(update))
     except KeyboardInterrupt:
-        click.echo(f"interrupted; `ciguard merge {config.out.as_posix()}/shards/*` judges the rest")
+        click.echo(f"interrupted; `ciguard merge {config.out.as_posix()}/shards/*` merges the rest")
         return ExitCode.INTERRUPTED
     merged = gather(folders, config)
     settings = replace(settings, config=merged.config)
     return report(settings, partial(merge, merged), files_issues=not merged.config.is_read_only)
 
 
-def _said(done: ShardDone) -> str:
-    how = " (went on from its journal)" if done.resumed else ""
+def _shard_text(done: ShardDone) -> str:
+    how = " (resumed from its journal)" if done.resumed else ""
     text = f"shard {done.shard}: exit code {done.exit_code} on {visible(done.node)}{how}"
     return f"{text}\n{visible(done.says, limit=2_000)}" if done.says else text

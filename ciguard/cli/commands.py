@@ -1,4 +1,4 @@
-"""The command group, and the one place where errors become messages and exit codes."""
+"""The command group, which turns errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from ciguard.cli.learn import learn
 from ciguard.cli.level_commands import LevelGroup, declared_groups
 from ciguard.cli.merge import merge
 from ciguard.cli.minimize import minimize
+from ciguard.cli.options import example
 from ciguard.cli.plan import plan
 from ciguard.cli.publish import publish
 from ciguard.cli.reproduce import reproduce
@@ -48,18 +49,18 @@ if TYPE_CHECKING:
 
 INTERNAL_ERROR_FILE = "internal-error.txt"
 SIGPIPE_EXIT = 141
-"""What a shell reports for a program that wrote to a closed pipe, as in `ciguard show | head`."""
+"""Exit code of a program that wrote to a closed pipe, as in `ciguard show | head`."""
 
 
 class _Group(click.Group):
-    """Click would answer a closed pipe with exit code 1, which means findings here."""
+    """The main group. It handles closed pipes, for which click exits with 1: new findings here."""
 
     def invoke(self, ctx: click.Context) -> Any:
         _require_platform()
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            # Python flushes standard output when it ends, and would complain again.
+            # Python flushes standard output at exit, which would raise again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise click.exceptions.Exit(SIGPIPE_EXIT) from None
 
@@ -94,11 +95,11 @@ def _require_platform() -> None:
     if system != "Linux":
         advice = {"Windows": "run it in WSL 2", "Darwin": "run it in a Linux container"}
         remedy = advice.get(system, "use another machine")
-        msg = f"ciguard needs Linux, and this is {system}: {remedy}."
+        msg = f"ciguard needs Linux, but this is {system}: {remedy}."
         raise PlatformError(msg)
     if "musl" in (sysconfig.get_config_var("HOST_GNU_TYPE") or ""):
         msg = (
-            "this Python is built for musl, which deep-learning libraries have no builds for. "
+            "this Python is built for musl, for which deep-learning libraries have no builds. "
             "Use a distribution with glibc, such as Debian."
         )
         raise PlatformError(msg)
@@ -106,7 +107,8 @@ def _require_platform() -> None:
 
 @click.group(
     cls=_Group,
-    epilog="Exit codes: 0 nothing new, 1 new findings, 2 wrong usage or environment, "
+    epilog=example("ciguard run --target torch==2.12.0 --target torch==2.13.0 --budget 10m")
+    + "\n\nExit codes: 0 nothing new, 1 new findings, 2 wrong usage or environment, "
     "3 ciguard itself failed, 130 interrupted.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -114,25 +116,25 @@ def _require_platform() -> None:
 def ciguard() -> None:
     """Guard a deep-learning library against regressions.
 
-    Fuzzes real calls on several targets side by side, in a time box, and says what is broken now
-    that was not broken before.
+    Fuzzes real calls on several targets for a fixed time, and reports the defects that are new
+    compared with a baseline.
     """
 
 
 LEVEL_GROUPS = (
-    LevelGroup("api", "What is known of APIs.", explain, extract, learn),
+    LevelGroup("api", "Constraints of APIs.", explain, extract, learn),
     LevelGroup("function", "Annotated functions.", suggest, export),
     *declared_groups(),
 )
 OWN_GROUPS = tuple(group for group in LEVEL_GROUPS if group.name in OWN_LEVELS)
 SECTIONS: dict[str, tuple[click.Command, ...]] = {
     "Run": (run, plan, merge, cluster),
-    "Look at results": (show, reproduce, minimize, bisect, accept, publish),
-    "Look after": (baseline, targets, config, doctor, init),
-    "By level": LEVEL_GROUPS,
+    "Results": (show, reproduce, minimize, bisect, accept, publish),
+    "Setup and maintenance": (baseline, targets, config, doctor, init),
+    "Levels": LEVEL_GROUPS,
     "Other": (action, version),
 }
-"""Commands by what one wants to do."""
+"""Commands by section of the help."""
 
 
 def _assemble() -> None:
@@ -152,37 +154,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
     Args:
-        arguments: without the program's name; None means those of this process.
+        arguments: the arguments without the program's name; None for those of this process.
     """
     for stream in (sys.stdout, sys.stderr):
-        # A console that lacks a character gets its escape; a report is never lost for it.
+        # A console without a character gets its escape, so that no report is lost.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     session = Session()
     try:
-        answer = ciguard.main(
+        exit_code = ciguard.main(
             args=None if arguments is None else list(arguments),
             prog_name="ciguard",
             standalone_mode=False,
             obj=session,
         )
     except click.ClickException as error:
-        _complain(_usage_message(error))
+        _report_error(_usage_message(error))
         return ExitCode.USAGE
     except (click.Abort, KeyboardInterrupt):
-        _complain("interrupted")
+        _report_error("interrupted")
         return ExitCode.INTERRUPTED
     except CiguardError as error:
-        _complain(str(error))
+        _report_error(str(error))
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - a defect of ciguard ends here, as exit code 3
-        _complain(f"{type(error).__name__}: {error}\n{_keep_traceback(session)}")
+        _report_error(f"{type(error).__name__}: {error}\n{_keep_traceback(session)}")
         return ExitCode.INTERNAL
-    return int(answer or 0)
+    return int(exit_code or 0)
 
 
-def _complain(message: str) -> None:
-    with contextlib.suppress(BrokenPipeError):  # Nobody is left to read it; the exit code remains.
+def _report_error(message: str) -> None:
+    with contextlib.suppress(BrokenPipeError):  # The reader has gone; the exit code remains.
         click.echo(f"ciguard: error: {message}", err=True)
 
 
@@ -193,7 +195,7 @@ def _usage_message(error: click.ClickException) -> str:
 
 
 def _keep_traceback(session: Session) -> str:
-    """Write the traceback of the current exception to a file and say what to do with it."""
+    """Write the traceback of the current exception to a file; return a message about it."""
     text = f"ciguard {__version__}\n{traceback.format_exc()}"
     path = session.folder / INTERNAL_ERROR_FILE
     try:

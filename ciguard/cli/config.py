@@ -1,4 +1,4 @@
-"""`ciguard config`: the settings in force, and where each came from."""
+"""`ciguard config`: the effective settings, and the source of each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ciguard.cli.options import takes_settings
+from ciguard.cli.options import example, takes_settings
 from ciguard.config import SETTINGS
 from ciguard.domain.text import visible
 
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 
-@click.command(short_help="Show the settings in force.")
+@click.command(
+    short_help="Show the effective settings.", epilog=example("ciguard config --budget 10m --json")
+)
 @takes_settings(*SETTINGS)
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def config(settings: Effective, *, as_json: bool) -> None:
-    """Show the settings in force and where each came from.
+    """Show the effective settings, and the source of each.
 
-    Takes the options of `ciguard run`, and shows what they would do.
+    Accepts the options of `ciguard run`, and shows their effect.
     """
     if as_json:
         click.echo(json.dumps(_plain(settings), indent=2))
@@ -38,7 +40,7 @@ def _plain(settings: Effective) -> dict[str, object]:
     values: dict[str, object] = {}
     for key, text, source in settings.shown():
         value = settings.config[SETTINGS[key]]
-        # A severity is a number in Python only; a path and a rule are no JSON types.
+        # Severities are written as words; paths and rules have no JSON type.
         plain = value if type(value) in {bool, int, float} else text
         if isinstance(value, tuple):
             plain = [str(item) for item in value]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ciguard.cli.options import takes_settings
+from ciguard.cli.options import example, takes_settings
 from ciguard.config import CONFINE_ALWAYS, GitBranch, SourceKind
 from ciguard.errors import ExitCode
 
@@ -20,36 +20,39 @@ if TYPE_CHECKING:
     from ciguard.actions.checkup import Diagnosis, Workflows
     from ciguard.config import Config, Effective, Location
 
-_PATIENCE_S = 10.0
+_RETRY_BUDGET_S = 10.0
 _TIMEOUT_S = 5
 _MAX_TEXT = 600
 
 
-@click.command(short_help="Find out what keeps the guard from working.")
+@click.command(
+    short_help="Find out what keeps ciguard from working.",
+    epilog=example("ciguard doctor --offline"),
+)
 @takes_settings("baseline")
-@click.option("--offline", is_flag=True, help="Ask GitHub nothing.")
+@click.option("--offline", is_flag=True, help="Send no requests to GitHub.")
 @click.option(
     "--confinement",
     is_flag=True,
-    help="Only try, harmlessly, what fuzzed calls must not do, and show what this machine refuses.",
+    help="Only test, harmlessly, which attacks of fuzzed calls this machine blocks.",
 )
 def doctor(settings: Effective, *, offline: bool, confinement: bool) -> int:
-    """Examine this machine, the workflows, the baseline and the settings on GitHub.
+    """Check this machine, the workflows, the baseline and the settings on GitHub.
 
-    Shows one line for each, and what to change. GitHub is asked with the token in GITHUB_TOKEN, or
-    without one what everybody may read. Ends with 1 if there is a problem.
+    Shows one line for each check, and what to change. Requests to GitHub use the token in
+    GITHUB_TOKEN; without one, only public settings are checked. Exits with 1 if there is a problem.
     """
     from ciguard.actions.checkup import Health
 
     count = dict.fromkeys(Health, 0)
-    examined = (
+    diagnoses = (
         _confinement(settings.config) if confinement else _diagnoses(settings, offline=offline)
     )
-    for diagnosis in examined:
+    for diagnosis in diagnoses:
         count[diagnosis.health] += 1
         _show(diagnosis)
-    said = ", ".join(f"{number} {health.value}" for health, number in count.items() if number)
-    click.echo(f"In all: {said}.")
+    counts = ", ".join(f"{number} {health.value}" for health, number in count.items() if number)
+    click.echo(f"Total: {counts}.")
     return ExitCode.FINDINGS if count[Health.PROBLEM] else ExitCode.CLEAN
 
 
@@ -86,7 +89,7 @@ def _diagnoses(settings: Effective, *, offline: bool) -> Iterator[Diagnosis]:
 
 
 def _baseline(settings: Effective, workflows: Workflows) -> Location:
-    """Return where the baseline is kept; the action keeps it on a branch if nothing is said."""
+    """Return the location of the baseline; workflows use a branch by default."""
     is_default = settings.sources["baseline"].kind is SourceKind.DEFAULT
     return GitBranch("origin") if is_default and workflows.pins else settings.config.baseline
 
@@ -100,7 +103,7 @@ def _hosting(
         examine_hosting,
         repository_name,
     )
-    from ciguard.trackers import Patience, repository_of, settings_of
+    from ciguard.trackers import RetryBudget, repository_of, settings_of
 
     name = "" if offline else repository_name(Path.cwd(), os.environ)
     if not name:
@@ -108,5 +111,5 @@ def _hosting(
         yield Diagnosis(subject="github", health=Health.UNKNOWN, text=why)
         return
     to = replace(repository_of(name, os.environ), timeout_s=_TIMEOUT_S)
-    settings = settings_of(to, patience=Patience(_PATIENCE_S))
+    settings = settings_of(to, retry_budget=RetryBudget(_RETRY_BUDGET_S))
     yield from examine_hosting(settings, workflows, baseline, issue_label=config.issue_marker)

@@ -1,4 +1,4 @@
-"""`ciguard api explain`: what an API accepts, and who said so."""
+"""`ciguard api explain`: the constraints of an API, and the evidence for each."""
 
 from __future__ import annotations
 
@@ -7,46 +7,52 @@ from pathlib import Path
 
 import click
 
+from ciguard.cli.options import example
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 
 
-@click.command(short_help="Show what an API accepts, and who said so.")
+@click.command(
+    short_help="Show the constraints of an API, and the evidence for each.",
+    epilog=example("ciguard api explain torch.nn.functional.fold --target torch==2.13.0"),
+)
 @click.argument("api")
 @click.option(
     "--target",
     metavar="TARGET",
-    help="Library to ask, e.g. torch==2.13.0; it is installed where it is not yet. "
-    "[default: none; what ciguard brings along on the newest version]",
+    help="Target to inspect, e.g. torch==2.13.0; it is installed if needed. "
+    "[default: none; use the knowledge about the newest version that ciguard ships]",
 )
 @click.option(
     "--file",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="File of constraints to look into, as `ciguard api extract` writes it.",
+    help="File of constraints to read, written by `ciguard api extract`.",
 )
 @click.option(
     "--learned",
     is_flag=True,
-    help="Show too what campaigns on the target have learned from its answers.",
+    help="Also show what campaigns on the target have learned from observed calls.",
 )
 def explain(api: str, target: str | None, file: Path | None, *, learned: bool) -> None:
-    """Show the parameters of API, what each accepts, and where that comes from.
+    """Show the parameters of API, the constraints of each, and the evidence for them.
 
-    Without --target nothing is installed, and documentation is referred to; with it, its words are
-    shown.
+    Without --target nothing is installed, and documentation text is only referenced. With it, the
+    text is shown.
     """
     from ciguard.campaign import knowledge_for, learned_of
     from ciguard.reports import explain_in
 
-    def say(step: str) -> None:
+    def show_step(step: str) -> None:
         click.echo(visible(step), err=True)
 
     if learned and target is None:
-        msg = "--learned: name the target whose campaigns are meant, e.g. --target torch==2.13.0."
+        msg = "--learned: it needs the target of the campaigns, e.g. --target torch==2.13.0."
         raise ConfigurationError(msg)
-    known, listed = knowledge_for(api, target=target, file=file, on_step=say)
+    known, listed = knowledge_for(api, target=target, file=file, on_step=show_step)
     origin = f"{known.provenance.library} {visible(known.provenance.version)}"
-    found = known.api(listed)
-    taught = learned_of(found.record, target, on_step=say) if learned and target else None
-    explain_in(sys.stdout, found, origin=origin, learned=taught)
+    described = known.api(listed)
+    refinements = (
+        learned_of(described.record, target, on_step=show_step) if learned and target else None
+    )
+    explain_in(sys.stdout, described, origin=origin, learned=refinements)

@@ -6,8 +6,13 @@ from pathlib import Path
 
 import click
 
+from ciguard.cli.options import example
 
-@click.command(short_help="Write annotated functions as plain Hypothesis tests.")
+
+@click.command(
+    short_help="Write annotated functions as plain Hypothesis tests.",
+    epilog=example("ciguard function export model.py --output tests"),
+)
 @click.argument(
     "files",
     nargs=-1,
@@ -23,11 +28,11 @@ import click
     help="Folder for the tests.  [default: the current one]",
 )
 def export(*, files: tuple[Path, ...], output: Path) -> None:
-    """Write the tests of annotated functions as files that need pytest and Hypothesis alone.
+    """Write tests of annotated functions that need only pytest and Hypothesis.
 
-    Each FILE is imported, in a process of its own. The tests of model.py become
-    test_model_functions.py: they draw such inputs as `pytest --ciguard` does, and are yours.
-    An earlier file of that name is replaced unless its first line was changed.
+    Each FILE is imported in a process of its own. The tests of model.py are written to
+    test_model_functions.py, and draw the same inputs as `pytest --ciguard`. An existing file is
+    replaced unless its first line was changed.
     """
     from ciguard.functions.writing import export_tests
 

@@ -1,4 +1,4 @@
-"""`ciguard api extract`: constraints, from a library or from documentation given as data."""
+"""`ciguard api extract`: write the constraints of a library, or of documentation in a file."""
 
 from __future__ import annotations
 
@@ -6,23 +6,27 @@ from pathlib import Path
 
 import click
 
+from ciguard.cli.options import example
 from ciguard.domain.text import visible
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-@click.command(short_help="Extract constraints from a library or from documentation.")
-@click.option("--target", metavar="TARGET", help="Library to describe, e.g. torch==2.13.0.")
+@click.command(
+    short_help="Extract constraints from a library or from documentation.",
+    epilog=example("ciguard api extract --target torch==2.13.0"),
+)
+@click.option("--target", metavar="TARGET", help="Target to describe, e.g. torch==2.13.0.")
 @click.option(
     "--docs",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Documentation given as data instead, JSON Lines: one object per parameter.",
+    help="File with documentation instead, JSON Lines: one object per parameter.",
 )
 @click.option(
     "--rules",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of rules from `ciguard api learn`, for --docs. "
-    "[default: those that come with ciguard]",
+    help="Folder with rules from `ciguard api learn`, for --docs. "
+    "[default: the rules that ciguard ships]",
 )
 @click.option(
     "--out",
@@ -32,7 +36,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--documentation",
     type=_FILE,
-    help="File for what is wrong with the library's documentation, JSON Lines.",
+    help="File for defects of the library's documentation, JSON Lines.",
 )
 def extract(
     *,
@@ -42,11 +46,11 @@ def extract(
     out: Path | None,
     documentation: Path | None,
 ) -> None:
-    """Write down the constraints of a library's API, or those that documentation states.
+    """Write the constraints of a library's APIs, or those that documentation states, to a file.
 
-    With --target, one line per API: its parameters, what each accepts, and who said so; then says
-    how much is known, and what was skipped and why. With --docs, one line per parameter. The form
-    of the files: docs/knowledge.md.
+    With --target, the file has one line per API: its parameters, their constraints and the
+    evidence. A summary shows how much is known, and what was skipped and why. With --docs, the file
+    has one line per parameter. docs/knowledge.md describes the formats.
     """
     if (target is None) == (docs is None):
         msg = "give one of --target and --docs, e.g. --target torch==2.13.0"
@@ -86,7 +90,7 @@ def _from_documentation(docs: Path, out: Path | None, rules: Path | None) -> Non
     from ciguard.knowledge import extract_from_file
 
     if out is None:
-        msg = "--docs needs --out: the file for the constraints"
+        msg = "--docs needs --out, the file for the constraints"
         raise click.UsageError(msg)
     parameters, constrained = extract_from_file(docs, out, rules=rules)
     click.echo(f"{out}: {parameters} parameters, {constrained} with a constraint")

@@ -1,4 +1,4 @@
-"""What the settings say about filing, put together."""
+"""Create the issue filer and its reporter from the settings."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ciguard.errors import ConfigurationError
 from ciguard.project import this_project
 from ciguard.trackers import (
     PUBLIC,
-    Desk,
     Discloser,
-    Filing,
+    FilingReporter,
     FilingRules,
+    IssueFiler,
     IssueSources,
     IssueTemplate,
     LocalTracker,
     Outbox,
-    Patience,
+    RetryBudget,
     Terms,
     Tracker,
     open_disclosure,
@@ -34,23 +34,23 @@ if TYPE_CHECKING:
     from ciguard.config import Config, Effective
 
 _MAX_LOCAL_ISSUES = 10_000
-"""Files in a folder disturb nobody: every bucket gets one, those of the first run too."""
-_MIN_PATIENCE_S = 60.0
-_PATIENCE_SHARE = 0.04
-"""Of the budget: what the stages of a run leave to those who report on it."""
+"""Limit on the issues in a folder, where every bucket gets one, even those of the first run."""
+_MIN_RETRY_BUDGET_S = 60.0
+_RETRY_BUDGET_SHARE = 0.04
+"""Share of a run's budget that requests to the tracker may take."""
 
 
 @dataclass(frozen=True, slots=True)
 class Issues:
-    """The listener that files, and the desk that says afterwards what was filed."""
+    """The reporter that files issues, its filer, and the store of the baseline."""
 
-    filing: Filing
-    desk: Desk
+    filing: FilingReporter
+    filer: IssueFiler
     store: BaselineStore
 
 
 def filing_of(settings: Effective) -> Issues:
-    """Return what files the findings of a run.
+    """Return the reporter that files the findings of a run, with its filer and store.
 
     Raises:
         ConfigurationError: if the tracker or the template cannot be used.
@@ -59,9 +59,9 @@ def filing_of(settings: Effective) -> Issues:
     config = settings.config
     template = _template(settings)
     store = open_store(config.baseline)
-    desk = Desk(_tracker(config), Outbox(store), dry_run=config.dry_run)
-    filing = Filing(
-        desk,
+    issue_filer = IssueFiler(_tracker(config), Outbox(store), dry_run=config.dry_run)
+    filing = FilingReporter(
+        issue_filer,
         store,
         rules=_rules(config),
         sources=IssueSources(
@@ -72,7 +72,7 @@ def filing_of(settings: Effective) -> Issues:
             template=template,
         ),
     )
-    return Issues(filing, desk, store)
+    return Issues(filing, issue_filer, store)
 
 
 def _tracker(config: Config) -> Tracker:
@@ -81,7 +81,7 @@ def _tracker(config: Config) -> Tracker:
     return open_tracker(
         config.issues,
         terms=_terms(config),
-        patience=_patience(config),
+        retry_budget=_retry_budget(config),
         writes=not config.dry_run,
     )
 
@@ -92,8 +92,8 @@ def _terms(config: Config) -> Terms:
     )
 
 
-def _patience(config: Config) -> Patience:
-    return Patience(max(_MIN_PATIENCE_S, _PATIENCE_SHARE * config.budget_s))
+def _retry_budget(config: Config) -> RetryBudget:
+    return RetryBudget(max(_MIN_RETRY_BUDGET_S, _RETRY_BUDGET_SHARE * config.budget_s))
 
 
 def _discloser(config: Config) -> Discloser | None:
@@ -103,7 +103,7 @@ def _discloser(config: Config) -> Discloser | None:
         config.issues_security,
         config.issues,
         terms=_terms(config),
-        patience=_patience(config),
+        retry_budget=_retry_budget(config),
     )
 
 

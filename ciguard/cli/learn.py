@@ -1,4 +1,4 @@
-"""`ciguard api learn`: rules about documentation from labelled sentences."""
+"""`ciguard api learn`: learn documentation rules from labelled sentences."""
 
 from __future__ import annotations
 
@@ -6,39 +6,44 @@ from pathlib import Path
 
 import click
 
+from ciguard.cli.options import example
+
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command(short_help="Learn documentation rules from labelled sentences.")
+@click.command(
+    short_help="Learn documentation rules from labelled sentences.",
+    epilog=example("ciguard api learn --sentences labels.jsonl --out rules"),
+)
 @click.option("--sentences", type=_FILE, required=True, help="Labelled sentences, JSON Lines.")
-@click.option("--docs", type=_FILE, help="The documentation that they are from, JSON Lines.")
+@click.option("--docs", type=_FILE, help="Documentation with the sentences, JSON Lines.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("rules"),
     show_default=True,
-    help="Folder for one file of rules per library.",
+    help="Folder for the rules, one file per library.",
 )
 @click.option(
     "--min-support",
     type=click.FloatRange(min=1.0),
     default=2.0,
     show_default=True,
-    help="Labelled sentences that a pattern must match; one met n times counts as sqrt(n).",
+    help="Minimum of sentences that a pattern matches; one that occurs n times counts sqrt(n).",
 )
 @click.option(
     "--min-confidence",
     type=click.FloatRange(0.0, 1.0),
     default=0.5,
     show_default=True,
-    help="Share of them that must have the constraint.",
+    help="Minimum share of these sentences that state the constraint.",
 )
 def learn(
     *, sentences: Path, docs: Path | None, out: Path, min_support: float, min_confidence: float
 ) -> None:
-    """Learn rules that read constraints out of documentation, from labelled sentences.
+    """Learn rules that extract constraints from documentation, given labelled sentences.
 
-    The form of the files, and how rules are made: docs/knowledge.md.
+    docs/knowledge.md describes the files and the algorithm.
     """
     from ciguard.knowledge import Thresholds, learn_from_files
 

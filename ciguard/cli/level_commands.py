@@ -1,4 +1,4 @@
-"""Commands that belong to one level: those that stand here, and those that its package declares."""
+"""Groups of commands for one level, from this package or declared by the level's package."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ciguard.cli.options import example
 from ciguard.config import LEVEL_SETTINGS
 from ciguard.errors import RegistrationError
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class LevelGroup(click.Group):
-    """Commands of one level. One that its package declares is loaded when it is asked for."""
+    """Commands of one level. A declared command is loaded when it runs or its help is shown."""
 
     def __init__(
         self,
@@ -25,25 +26,30 @@ class LevelGroup(click.Group):
         *commands: click.Command,
         declared: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """Make the group.
+        """Create the group.
 
         Args:
-            name: of the level.
-            summary: what its commands are about, a sentence.
-            commands: that are loaded already.
-            declared: `module:object` of others by name.
+            name: the name of the level.
+            summary: the help of the group, one sentence.
+            commands: the loaded commands.
+            declared: `module:object` of further commands by name.
         """
-        super().__init__(name, commands=commands, help=summary)
+        names = [*(command.name or "" for command in commands), *declared]
+        super().__init__(
+            name,
+            commands=commands,
+            help=summary,
+            epilog=example(f"ciguard {name} {names[0]} --help"),
+        )
         self._declared = declared
-        names = ", ".join((*self.commands, *declared))
-        self.short_help = f"{summary.rstrip('.')}: {names}."
+        self.short_help = f"{summary.rstrip('.')}: {', '.join(names)}."
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names, without loading anything."""
+        """Return the names of all commands without loading them."""
         return sorted({*super().list_commands(ctx), *self._declared})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, or None if there is none of that name.
+        """Return a command, or None if the name is unknown.
 
         Raises:
             RegistrationError: if it cannot be loaded, or is no command.
@@ -61,13 +67,13 @@ class LevelGroup(click.Group):
             msg = f"{where} cannot be loaded: {error}"
             raise RegistrationError(msg) from error
         if not isinstance(command, click.Command):
-            msg = f"{where} is no command: {command!r} is no click.Command"
+            msg = f"{where} is not a click.Command: {command!r}"
             raise RegistrationError(msg)
         return command
 
 
 def declared_groups() -> Iterator[LevelGroup]:
-    """Yield the commands of each level whose package declares some.
+    """Yield a group for each level that declares commands.
 
     Raises:
         RegistrationError: if settings of a level cannot be loaded.

@@ -1,4 +1,4 @@
-"""Find a bucket by what a person typed of its fingerprint, or a group by its name."""
+"""Find a bucket by the beginning of its fingerprint, or a group by its name."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Bucket
 
 _CAUSE = re.compile(r"g[0-9]+:")
-"""What the name of a cause begins with that several buckets may share."""
+"""Start of the name of a cause."""
 
 
 def all_buckets(config: Config) -> list[Bucket]:
-    """Return the buckets of the last run, then those of the baseline that it did not meet.
+    """Return the buckets of the last run, then the other buckets of the baseline.
 
     Each has its cause.
 
     Raises:
-        CiguardError: if either is unreadable.
+        CiguardError: if the results or the baseline cannot be read.
     """
     from ciguard.baseline import (
         Exercised,
@@ -36,17 +36,17 @@ def all_buckets(config: Config) -> list[Bucket]:
 
     met = read_buckets(config.out)
     names = {name for bucket in met for name in (bucket.fingerprint, *bucket.aliases)}
-    # Seen against a run that did nothing, every record of the baseline becomes a bucket.
+    # Compared with an empty run, every record of the baseline becomes a bucket.
     recorded = compare([], open_store(config.baseline).load(), Exercised())
     unmet = [bucket for bucket in recorded if bucket.fingerprint not in names]
     return with_reach(with_causes([*met, *unmet]))
 
 
 def record_of(config: Config, bucket: Bucket) -> BaselineRecord | None:
-    """Return what the baseline knows of a bucket.
+    """Return the baseline's record of a bucket; None if there is none.
 
     Raises:
-        BaselineError: if it is unreadable.
+        BaselineError: if the baseline cannot be read.
     """
     from ciguard.baseline import find_record, open_store
 
@@ -55,10 +55,10 @@ def record_of(config: Config, bucket: Bucket) -> BaselineRecord | None:
 
 
 def group_of(config: Config, written: str) -> list[Bucket]:
-    """Return all buckets with the cause whose name begins with `written`, or else the one bucket.
+    """Return all buckets of the cause whose name starts with `written`, else the matching bucket.
 
     Raises:
-        ConfigurationError: if there is none, or more than one.
+        ConfigurationError: if there is no match, or more than one.
     """
     wanted = written.strip().lower()
     if not _CAUSE.match(wanted):
@@ -69,20 +69,20 @@ def group_of(config: Config, written: str) -> list[Bucket]:
         return [bucket for bucket in buckets if cause_name(bucket) == names[0]]
     if not names:
         msg = (
-            f"group {visible(written)!r}: no cause of the {len(buckets)} buckets in {config.out} "
-            f"and {config.baseline} begins like this. `ciguard show BUCKET` names a bucket's cause."
+            f"group {visible(written)!r}: no match among the causes of {len(buckets)} buckets in "
+            f"{config.out} and {config.baseline}. `ciguard show BUCKET` names a bucket's cause."
         )
         raise ConfigurationError(msg)
     listed = ", ".join(names[:10])
-    msg = f"group {visible(written)!r}: {len(names)} begin like this: {listed}. Write more of it."
+    msg = f"group {visible(written)!r}: {len(names)} matches: {listed}. Write more of the name."
     raise ConfigurationError(msg)
 
 
 def bucket_of(config: Config, written: str) -> Bucket:
-    """Return the one bucket whose fingerprint or alias begins with `written`, `v1:` or not.
+    """Return the bucket whose fingerprint or alias starts with `written`, with or without `v1:`.
 
     Raises:
-        ConfigurationError: if there is none, or more than one.
+        ConfigurationError: if there is no match, or more than one.
     """
     wanted = written.strip().lower()
     buckets = all_buckets(config)
@@ -100,10 +100,10 @@ def bucket_of(config: Config, written: str) -> Bucket:
     places = f"{config.out} and {config.baseline}"
     if not matches:
         msg = (
-            f"bucket {visible(written)!r}: none of the {len(buckets)} in {places} begins like "
-            "this. `ciguard show` lists them; --out names another run."
+            f"bucket {visible(written)!r}: no match among {len(buckets)} in {places}. "
+            "`ciguard show` lists them; --out names another run."
         )
         raise ConfigurationError(msg)
     names = ", ".join(bucket.fingerprint for bucket in matches[:10])
-    msg = f"bucket {visible(written)!r}: {len(matches)} begin like this: {names}. Write more of it."
+    msg = f"bucket {visible(written)!r}: {len(matches)} matches: {names}. Write more digits."
     raise ConfigurationError(msg)

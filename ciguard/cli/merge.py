@@ -1,4 +1,4 @@
-"""`ciguard merge`: judge what shards have found as one campaign."""
+"""`ciguard merge`: merge the results of shards into one campaign."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ciguard.cli.options import takes_settings
+from ciguard.cli.options import example, takes_settings
 from ciguard.cli.run import report
 from ciguard.config import SETTINGS
 
 if TYPE_CHECKING:
     from ciguard.config import Effective
 
-_OF_JUDGING = [
+_MERGE_SETTINGS = [
     key
     for key in SETTINGS
     if key in {"out", "baseline", "compare-only", "tracker", "dry-run", "fail-on", "policy"}
@@ -24,7 +24,10 @@ _OF_JUDGING = [
 ]
 
 
-@click.command(short_help="Judge the results of shards as one campaign.")
+@click.command(
+    short_help="Merge the results of shards into one campaign.",
+    epilog=example("ciguard merge shards/1 shards/2 --plan plan.json"),
+)
 @click.argument(
     "folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
@@ -33,15 +36,15 @@ _OF_JUDGING = [
     "plan_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="plan.json of `ciguard plan`: what it names and no folder holds was not run.",
+    help="plan.json of `ciguard plan`: jobs in it without results count as not run.",
 )
-@takes_settings(*_OF_JUDGING)
+@takes_settings(*_MERGE_SETTINGS)
 def merge(settings: Effective, folders: tuple[Path, ...], plan_file: Path | None) -> int:
-    """Join the result folders DIR of `ciguard run --shard I/N`, compare with the baseline once.
+    """Merge the result folders DIR of `ciguard run --shard I/N`, and compare with the baseline.
 
-    Writes what a run writes: reports, and baseline and issues too where a run would. Without --plan
-    it expects every shard of those that left one. What is missing, broken or of another campaign
-    was not run: exit code 3, whatever else was found. A folder may be the result of a merge.
+    Writes the same reports as a run, and the baseline and issues where a run would. Missing or
+    damaged shards, and those of another campaign, count as not run, with exit code 3. Without
+    --plan, all N shards of each campaign are expected. DIR may be the result of a merge.
     """
     from ciguard.campaign import gather, read_plan
     from ciguard.campaign import merge as judged

@@ -1,4 +1,4 @@
-"""`ciguard minimize`: the simplest case that shows one bucket's defect."""
+"""`ciguard minimize`: find the simplest case that shows one bucket's defect."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ciguard.cli.lookup import bucket_of
-from ciguard.cli.options import takes_settings
+from ciguard.cli.options import example, takes_settings
 from ciguard.cli.reproduce import refuse_incomplete, refuse_measured
 from ciguard.domain.text import visible
 from ciguard.errors import ExitCode
@@ -18,38 +18,41 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Bucket
 
 
-@click.command(short_help="Look for the simplest case that shows one bucket's defect.")
+@click.command(
+    short_help="Find the simplest case that shows one bucket's defect.",
+    epilog=example("ciguard minimize 8a45dee0 --budget 2m"),
+)
 @click.argument("bucket")
 @takes_settings("out", "baseline", "budget", "confirmations", "case-limit", "memory")
 def minimize(settings: Effective, bucket: str) -> int:
-    """Leave out of BUCKET's case what its defect does not need, and print the script that is left.
+    """Remove everything from BUCKET's case that its defect does not need, and print its script.
 
-    A simpler case takes its place in the baseline, if the bucket is there. Exits 1 if the defect
-    does not show any more.
+    If the bucket is in the baseline, the simpler case replaces the recorded one. Exits with 1 if
+    the case does not show the defect any more.
     """
     from ciguard.campaign import minimise
     from ciguard.oracles.relations import encode
     from ciguard.triage import simplicity
 
     config = settings.config
-    before = bucket_of(config, bucket)
-    refuse_measured(before)
-    refuse_incomplete(before)
-    found = minimise(before, config, on_step=lambda step: click.echo(visible(step), err=True))
-    if found is None:
-        click.echo(f"{before.fingerprint}: its case does not show the defect any more.", err=True)
+    original = bucket_of(config, bucket)
+    refuse_measured(original)
+    refuse_incomplete(original)
+    minimised = minimise(original, config, on_step=lambda step: click.echo(visible(step), err=True))
+    if minimised is None:
+        click.echo(f"{original.fingerprint}: its case does not show the defect any more.", err=True)
         return ExitCode.FINDINGS
-    old, new = before.finding.case, found.bucket.finding.case
-    click.echo(found.script)
+    old, new = original.finding.case, minimised.bucket.finding.case
+    click.echo(minimised.script)
     if simplicity(new) < simplicity(old):
-        _keep(found.bucket, config)
+        _store(minimised.bucket, config)
         click.echo(
-            f"{before.fingerprint}: {len(encode(old)):,} → {len(encode(new)):,} bytes, "
+            f"{original.fingerprint}: {len(encode(old)):,} → {len(encode(new)):,} bytes, "
             f"{_parts(old)} → {_parts(new)} values.",
             err=True,
         )
     else:
-        click.echo(f"{before.fingerprint}: nothing can be left out of its case.", err=True)
+        click.echo(f"{original.fingerprint}: its case cannot be simplified.", err=True)
     return ExitCode.CLEAN
 
 
@@ -57,7 +60,7 @@ def _parts(case: Case) -> int:
     return len(case.values)
 
 
-def _keep(bucket: Bucket, config: Config) -> None:
+def _store(bucket: Bucket, config: Config) -> None:
     from ciguard.baseline import find_record, open_store, with_exhibit
 
     store = open_store(config.baseline)

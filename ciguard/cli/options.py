@@ -1,4 +1,4 @@
-"""Command-line options made from the description of the settings."""
+"""Command-line options that are generated from the settings."""
 
 from __future__ import annotations
 
@@ -16,8 +16,13 @@ from ciguard.config import SETTINGS, Setting, load_config
 Command: TypeAlias = Callable[..., Any]
 
 
+def example(command: str) -> str:
+    r"""Return the epilog of a command's help: an example, which click does not wrap (`\b`)."""
+    return f"\b\nExample:\n  {command}"
+
+
 def takes_settings(*keys: str) -> Callable[[Command], Command]:
-    """Give a command one option per setting, and the settings in force as `settings`."""
+    """Return a decorator that adds one option per setting, and passes `settings` to the command."""
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)

@@ -1,4 +1,4 @@
-"""`ciguard plan`: what to test of a change, and why."""
+"""`ciguard plan`: choose what to test of a change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ciguard.cli.options import takes_settings
+from ciguard.cli.options import example, takes_settings
 from ciguard.config import SourceKind
 from ciguard.domain.plan import PlanMode, plan_to_json
 from ciguard.domain.text import visible
@@ -26,43 +26,44 @@ _WHEEL = click.Path(dir_okay=False, path_type=Path)
 
 
 def _variables(
-    context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
     del context, parameter
-    for text in given:
+    for text in values:
         if not _VARIABLE.fullmatch(text):
-            msg = f"{visible(text, limit=80)!r} is no variable. Write NAME=VALUE."
+            msg = f"{visible(text, limit=80)!r} is not a variable. Write NAME=VALUE."
             raise click.BadParameter(msg)
-    return given
+    return values
 
 
 def _devices(
-    context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return each device once, in full."""
+    """Return the devices in full form, without duplicates."""
     from ciguard.targets import parse_device
 
     del context, parameter
-    found = []
-    for text in given:
+    devices = []
+    for text in values:
         device = parse_device(text)
         if device is None:
             hint = suggestion(text, ("cpu", "cuda"))
-            msg = f"no device {visible(text, limit=80)!r}. Write cpu, cuda or cuda:1.{hint}"
+            msg = f"unknown device {visible(text, limit=80)!r}. Write cpu, cuda or cuda:1.{hint}"
             raise click.BadParameter(msg)
-        found.append(device)
-    return tuple(dict.fromkeys(found))
+        devices.append(device)
+    return tuple(dict.fromkeys(devices))
 
 
-@click.command(short_help="Choose what to test of a change, and say why.")
-@takes_settings("targets", "base")
-@click.option(
-    "--against", metavar="REF", default="", help="Commit that a pull request starts from."
+@click.command(
+    short_help="Choose what to test of a change, with the reasons.",
+    epilog=example("ciguard plan --against origin/main --shards 4"),
 )
+@takes_settings("targets", "base")
+@click.option("--against", metavar="REF", default="", help="Base commit of the pull request.")
 @click.option(
     "--mode",
     type=click.Choice([mode.value for mode in PlanMode]),
-    help="What the run is for.  [default: pull-request with --against, else batch]",
+    help="Purpose of the run.  [default: pull-request with --against, else batch]",
 )
 @click.option(
     "--device",
@@ -82,23 +83,26 @@ def _devices(
     metavar="LABEL",
     multiple=True,
     default=("ubuntu-latest",),
-    help="Label of the runner of CPU jobs. May be given more than once.  [default: ubuntu-latest]",
+    help="Label of the runner for CPU jobs. May be given more than once.  [default: ubuntu-latest]",
 )
 @click.option(
     "--gpu-runner",
     "gpu",
     metavar="LABEL",
     multiple=True,
-    help="Label of a runner with a GPU. Without one, GPU jobs are listed as not run.",
+    help="Label of a runner with a GPU. Without it, GPU jobs are planned as not run.",
 )
 @click.option(
-    "--shards", type=click.IntRange(1, 256), default=1, help="Jobs per row.  [default: 1]"
+    "--shards",
+    type=click.IntRange(1, 256),
+    default=1,
+    help="Shards per row of the matrix.  [default: 1]",
 )
 @click.option(
     "--deepen",
     "deepens",
     is_flag=True,
-    help="Fetch from origin what a shallow checkout lacks of the history up to --against.",
+    help="Fetch the history up to --against from origin if the checkout is shallow.",
 )
 @click.option(
     "--variable",
@@ -106,10 +110,10 @@ def _devices(
     metavar="NAME=VALUE",
     multiple=True,
     callback=_variables,
-    help="Environment of the workers of every target. May be given more than once.",
+    help="Environment variable of all workers. May be given more than once.",
 )
-@click.option("--wheel", type=_WHEEL, help="Test this build instead of a release.")
-@click.option("--base-wheel", type=_WHEEL, help="Build of the base that --wheel is held against.")
+@click.option("--wheel", type=_WHEEL, help="Build to test instead of a release.")
+@click.option("--base-wheel", type=_WHEEL, help="Build of the base to compare --wheel with.")
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -120,17 +124,19 @@ def _devices(
 @click.option(
     "--arguments",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File for the options of one `ciguard run` of all jobs, one per line; empty for no job.",
+    help="File for the options of one `ciguard run` of all jobs, one per line; empty without jobs.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the plan instead of explaining it.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the plan as JSON instead of an explanation."
+)
 def plan(
     settings: Effective, *, out: Path, arguments: Path | None, as_json: bool, **options: Any
 ) -> int:
-    """Look at the repository and choose targets, devices, shards and the APIs to try first.
+    """Choose targets, devices, shards and the APIs to test first, from a change of the repository.
 
-    Reads changed requirements and lock files, changed sources and what the sources use. The plan
-    is for `ciguard run --plan FILE`; docs/planning.md says how it is made. Exits with 3 if
-    rows were planned and none of them can run.
+    Reads changed requirements and lock files, changed sources, and the APIs that sources use. Use
+    the plan with `ciguard run --plan FILE`; docs/planning.md describes how it is made. Exits with 3
+    if none of the planned rows can run.
     """
     from ciguard.planning import (
         commands,
@@ -140,17 +146,21 @@ def plan(
         run_arguments,
     )
 
-    made = make_plan(_request(settings, options))
-    matrix(made)  # refuses what GitHub would not take
-    text = json.dumps(plan_to_json(made), indent=1)
+    new_plan = make_plan(_request(settings, options))
+    matrix(new_plan)  # raises if GitHub would reject the matrix
+    text = json.dumps(plan_to_json(new_plan), indent=1)
     _write(out, text + "\n", option="--out")
     if arguments is not None:
-        words = "".join(f"{word}\n" for word in run_arguments(made, out))
+        words = "".join(f"{word}\n" for word in run_arguments(new_plan, out))
         _write(arguments, words, option="--arguments")
-    lines = [text] if as_json else [*explanation(made), f"Written to {out}", *commands(made, out)]
+    lines = (
+        [text]
+        if as_json
+        else [*explanation(new_plan), f"Written to {out}", *commands(new_plan, out)]
+    )
     for line in lines:
         click.echo(line)
-    return ExitCode.INTERNAL if made.skipped and not made.jobs else ExitCode.CLEAN
+    return ExitCode.INTERNAL if new_plan.skipped and not new_plan.jobs else ExitCode.CLEAN
 
 
 def _write(path: Path, text: str, *, option: str) -> None:
@@ -171,7 +181,7 @@ def _request(settings: Effective, options: Mapping[str, Any]) -> PlanRequest:
 
     against, wheel, base_wheel = (options[key] for key in ("against", "wheel", "base_wheel"))
     if base_wheel and not wheel:
-        msg = "--base-wheel: names the base of --wheel, which is missing."
+        msg = "--base-wheel: it needs --wheel, the build to compare with it."
         raise click.UsageError(msg)
     mode = options["mode"] or (PlanMode.PULL_REQUEST if against else PlanMode.BATCH)
     return PlanRequest(

@@ -1,4 +1,4 @@
-"""`ciguard publish`: the results of a run on a pull request."""
+"""`ciguard publish`: publish the results of a run on a pull request."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ciguard.cli.options import example
 from ciguard.errors import ConfigurationError, ExitCode, OutputError, TrackerForbiddenError
 
 if TYPE_CHECKING:
@@ -17,112 +18,120 @@ if TYPE_CHECKING:
     from ciguard.reports import ReceivedRun, Status
     from ciguard.trackers import Connection, Head
 
-_PATIENCE_S = 300.0
+_RETRY_BUDGET_S = 300.0
 
 
-@click.command(short_help="Show the results of a run on a pull request.")
+@click.command(
+    short_help="Publish the results of a run on a pull request.",
+    epilog=example("ciguard publish --check --repository owner/name --head-sha $SHA"),
+)
 @click.argument(
     "folder", type=click.Path(path_type=Path, file_okay=False), default=Path(".ciguard/run")
 )
-@click.option("--check", is_flag=True, help="As a check run with annotations.")
+@click.option("--check", is_flag=True, help="Publish a check run with annotations.")
 @click.option(
     "--comment",
     is_flag=True,
-    help="As one comment, which is written once something fails, and kept up to date from then on.",
+    help="Publish a comment, which appears at the first failure and is updated from then on.",
 )
-@click.option("--sarif", is_flag=True, help="As alerts of code scanning.")
+@click.option("--sarif", is_flag=True, help="Publish alerts of code scanning.")
 @click.option(
     "--repository",
     envvar="GITHUB_REPOSITORY",
     required=True,
     metavar="OWNER/NAME",
-    help="Whose pull request it is. [default: GITHUB_REPOSITORY]",
+    help="Repository of the pull request. [default: GITHUB_REPOSITORY]",
 )
 @click.option(
-    "--head-sha", required=True, metavar="SHA", help="Head of the pull request, not its merge."
+    "--head-sha",
+    required=True,
+    metavar="SHA",
+    help="Head commit of the pull request, not its merge commit.",
 )
-@click.option("--pull-request", metavar="NUMBER", default="", help="Where the comment goes.")
+@click.option("--pull-request", metavar="NUMBER", default="", help="Pull request of the comment.")
 @click.option(
     "--head-repository",
     metavar="OWNER/NAME",
     default="",
-    help="With --head-branch, instead of --pull-request: it is the open one that has this head.",
+    help="Repository of the head: with --head-branch, it identifies the pull request too.",
 )
-@click.option("--head-branch", metavar="NAME", default="", help="See --head-repository.")
+@click.option(
+    "--head-branch", metavar="NAME", default="", help="Branch of the head, see --head-repository."
+)
 @click.option(
     "--ref",
     metavar="REF",
     default="",
-    help="What --sarif is of.  [default: head of the pull request]",
+    help="Ref of the analysis of --sarif.  [default: head of the pull request]",
 )
 @click.option(
     "--name",
     default="ciguard",
     show_default=True,
-    help="Of the check; tells the comments and the alerts of several projects apart, too.",
+    help="Name of the check; it also distinguishes comments and alerts of several projects.",
 )
 @click.option(
     "--comment-as",
     metavar="LOGIN",
     default="github-actions[bot]",
     show_default=True,
-    help="Account of the token: only its comments are touched.",
+    help="Account of the token: only its comments are changed.",
 )
 def publish(folder: Path, **options: Any) -> int:
-    """Show the results in FOLDER on a pull request of GitHub, with the token in GITHUB_TOKEN.
+    """Publish the results in FOLDER on a GitHub pull request, with the token in GITHUB_TOKEN.
 
-    FOLDER may come from anybody: it is checked, and nothing in it says where to write. Without the
-    permission for a check run, its annotations are written as commands of the workflow's log.
+    FOLDER may be untrusted: it is checked, and only options decide where results are published.
+    Without the permission for a check run, annotations are written to the workflow's log instead.
     """
     from ciguard.reports import lost_status, receive_run, status_of
     from ciguard.trackers import Head, repository_of
 
-    _refuse_incomplete(options)
+    _require_complete(options)
     to = repository_of(options["repository"], os.environ)
     head = Head(sha=options["head_sha"], name=options["name"])
     run: ReceivedRun | None = None
-    lost: OutputError | None = None
+    results_error: OutputError | None = None
     try:
         run = receive_run(folder)
         status = status_of(run, folder)
     except OutputError as error:
-        status, lost = lost_status("The results of the run are missing or damaged."), error
+        status, results_error = lost_status("The results of the run are missing or damaged."), error
     if options["check"]:
-        _check(to, head, status)
+        _publish_check(to, head, status)
     options["pull_request"] = _pull_request(to, options)
     if options["comment"] and options["pull_request"]:
-        _comment(to, head, status, options)
+        _publish_comment(to, head, status, options)
     if options["sarif"] and run is not None:
         _upload(to, run, options)
-    if lost is not None:
-        click.echo(f"ciguard: error: {lost}", err=True)
+    if results_error is not None:
+        click.echo(f"ciguard: error: {results_error}", err=True)
         return ExitCode.INTERNAL
     return ExitCode.CLEAN
 
 
-def _refuse_incomplete(options: Mapping[str, Any]) -> None:
+def _require_complete(options: Mapping[str, Any]) -> None:
     if not (options["check"] or options["comment"] or options["sarif"]):
-        msg = "nothing to do: say --check, --comment, --sarif, or several of them."
+        msg = "nothing to do: add --check, --comment, --sarif, or several of them."
         raise ConfigurationError(msg)
-    is_found = bool(options["head_repository"] and options["head_branch"])
-    if options["comment"] and not (options["pull_request"] or is_found):
+    has_head = bool(options["head_repository"] and options["head_branch"])
+    if options["comment"] and not (options["pull_request"] or has_head):
         msg = (
-            "--comment: on which pull request? Give --pull-request NUMBER, or --head-repository "
+            "--comment: it needs the pull request. Add --pull-request NUMBER, or --head-repository "
             "and --head-branch."
         )
         raise ConfigurationError(msg)
-    if options["sarif"] and not (options["ref"] or options["pull_request"] or is_found):
-        msg = "--sarif: of which branch or pull request? Give --ref REF, or --pull-request NUMBER."
+    if options["sarif"] and not (options["ref"] or options["pull_request"] or has_head):
+        msg = "--sarif: it needs a branch or pull request. Add --ref REF, or --pull-request NUMBER."
         raise ConfigurationError(msg)
 
 
 def _pull_request(to: Connection, options: Mapping[str, Any]) -> str:
-    """Return the number that was given, or that of the pull request with this head, if any."""
-    given = str(options["pull_request"])
+    """Return the number of the pull request from the option, else by its head; empty if none."""
+    number_text = str(options["pull_request"])
     needs_number = options["comment"] or (options["sarif"] and not options["ref"])
-    if given or not needs_number or not options["head_branch"]:
-        return given
-    from ciguard.trackers import Patience, PullRequestOrigin, find_pull_request
+    if number_text or not needs_number or not options["head_branch"]:
+        return number_text
+    from ciguard.trackers import PullRequestOrigin, RetryBudget, find_pull_request
 
     origin = PullRequestOrigin(
         repository=options["head_repository"],
@@ -130,21 +139,21 @@ def _pull_request(to: Connection, options: Mapping[str, Any]) -> str:
         sha=options["head_sha"],
     )
     try:
-        number = find_pull_request(to, origin, patience=Patience(_PATIENCE_S))
+        number = find_pull_request(to, origin, retry_budget=RetryBudget(_RETRY_BUDGET_S))
     except TrackerForbiddenError as error:
         click.echo(f"No comment: {error}", err=True)
         return ""
     if number:
         return str(number)
-    click.echo("No comment: no open pull request has this head; a newer commit has its own run.")
+    click.echo("No comment: no open pull request has this head. A newer commit has its own run.")
     return ""
 
 
-def _check(to: Connection, head: Head, status: Status) -> None:
+def _publish_check(to: Connection, head: Head, status: Status) -> None:
     from ciguard.reports import workflow_commands
-    from ciguard.trackers import CheckReport, Patience, page_of_run, publish_check
+    from ciguard.trackers import CheckReport, RetryBudget, page_of_run, publish_check
 
-    said = CheckReport(
+    report = CheckReport(
         conclusion=status.conclusion,
         title=status.title,
         summary=status.summary,
@@ -153,10 +162,12 @@ def _check(to: Connection, head: Head, status: Status) -> None:
     )
     try:
         _require_token(to, "checks: write")
-        click.echo(publish_check(to, head, said, patience=Patience(_PATIENCE_S)))
+        click.echo(publish_check(to, head, report, retry_budget=RetryBudget(_RETRY_BUDGET_S)))
     except TrackerForbiddenError as error:
-        click.echo(f"no check run: {error}", err=True)
-        click.echo("No check run, for want of permission: annotations of this log instead.")
+        click.echo(f"No check run: {error}", err=True)
+        click.echo(
+            "No check run, because the permission is missing: annotations follow in this log."
+        )
         for command in workflow_commands(list(status.remarks)):
             click.echo(command)
         sys.stdout.flush()
@@ -164,14 +175,16 @@ def _check(to: Connection, head: Head, status: Status) -> None:
 
 def _require_token(to: Connection, permission: str) -> None:
     if not to.token:
-        msg = f"there is no token in GITHUB_TOKEN or GH_TOKEN; it takes one with `{permission}`"
+        msg = f"there is no token in GITHUB_TOKEN or GH_TOKEN; set one with `{permission}`"
         raise TrackerForbiddenError(msg)
 
 
-def _comment(to: Connection, head: Head, status: Status, options: Mapping[str, Any]) -> None:
-    from ciguard.trackers import Comment, Patience, publish_comment, pull_request_number
+def _publish_comment(
+    to: Connection, head: Head, status: Status, options: Mapping[str, Any]
+) -> None:
+    from ciguard.trackers import Comment, RetryBudget, publish_comment, pull_request_number
 
-    said = Comment(
+    comment = Comment(
         number=pull_request_number(options["pull_request"]),
         body=_comment_text(status, head, to.repository),
         head=head,
@@ -180,7 +193,7 @@ def _comment(to: Connection, head: Head, status: Status, options: Mapping[str, A
     )
     try:
         _require_token(to, "pull-requests: write")
-        click.echo(publish_comment(to, said, patience=Patience(_PATIENCE_S)))
+        click.echo(publish_comment(to, comment, retry_budget=RetryBudget(_RETRY_BUDGET_S)))
     except TrackerForbiddenError as error:
         click.echo(f"No comment: {error}", err=True)
 
@@ -190,7 +203,7 @@ def _comment_text(status: Status, head: Head, repository: str) -> str:
 
     page = page_of_run(os.environ, repository)
     results = f" · [results]({page})" if page else ""
-    return f"{status.summary}\n<sub>Of commit {head.sha[:12]}{results}</sub>\n"
+    return f"{status.summary}\n<sub>Commit {head.sha[:12]}{results}</sub>\n"
 
 
 def _upload(to: Connection, run: ReceivedRun, options: Mapping[str, Any]) -> None:
@@ -198,22 +211,24 @@ def _upload(to: Connection, run: ReceivedRun, options: Mapping[str, Any]) -> Non
     from ciguard.domain.text import command_text
     from ciguard.project import this_project
     from ciguard.reports import sarif_text
-    from ciguard.trackers import Analysis, Patience, upload_analysis
+    from ciguard.trackers import Analysis, RetryBudget, upload_analysis
 
     number = options["pull_request"]
     ref = options["ref"] or (f"refs/pull/{number}/head" if number else "")
     if not ref:
         return  # the reason was reported with the comment
     if run.finished.verdict in {Verdict.NOT_RUN, Verdict.INTERRUPTED, Verdict.PART}:
-        click.echo("code scanning: left out, for what was not run would be taken for fixed")
+        click.echo(
+            "code scanning: not updated, because defects that were not tested would count as fixed"
+        )
         return
-    # Written anew from what was checked: the file in the folder may be anybody's.
+    # Generated from the checked results, since the SARIF file in the folder is untrusted.
     page = this_project().page()
     name = options["name"]
     sarif = sarif_text(run.finished, run.places, run.policy, page=page, category=name)
     try:
         _require_token(to, "security-events: write")
         analysis = Analysis(sha=options["head_sha"], ref=ref, sarif=sarif)
-        click.echo(upload_analysis(to, analysis, patience=Patience(_PATIENCE_S)))
+        click.echo(upload_analysis(to, analysis, retry_budget=RetryBudget(_RETRY_BUDGET_S)))
     except TrackerForbiddenError as error:
         click.echo(f"::warning title=ciguard::No code scanning: {command_text(str(error))}")

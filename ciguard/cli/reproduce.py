@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ciguard.cli.lookup import bucket_of
-from ciguard.cli.options import takes_settings
+from ciguard.cli.options import example, takes_settings
 from ciguard.domain.findings import PairKind
 from ciguard.domain.outcomes import Crashed, Passed, Rejected
 from ciguard.domain.text import visible
@@ -19,47 +19,54 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
 
 
-@click.command(short_help="Run one bucket's case again.")
+@click.command(
+    short_help="Run one bucket's case again.",
+    epilog=example("ciguard reproduce 8a45dee0 --target torch==2.12.0"),
+)
 @click.argument("bucket")
 @click.option(
     "--target",
     metavar="TARGET",
-    help="Where to run it, e.g. another version; by default where it was found.",
+    help="Target to run it on, e.g. another version. [default: the one where it was found]",
 )
-@click.option("--gdb", is_flag=True, help="Show the native stack of a crash too, by gdb.")
+@click.option("--gdb", is_flag=True, help="Also show the native stack of a crash, using gdb.")
 @takes_settings("out", "baseline", "case-limit", "memory", "app-labels")
 def reproduce(settings: Effective, bucket: str, target: str | None, *, gdb: bool) -> int:
-    """Run BUCKET's case again and say whether it still shows the defect.
+    """Run BUCKET's case again, and report whether it still shows the defect.
 
-    Exits 1 if the outcome is the same and 0 if it is different, as `git bisect run` wants it.
+    Exits with 1 if the outcome is the same and 0 if it is different, as `git bisect run` expects.
     """
     from ciguard.campaign import reproduce as run_again
     from ciguard.reports import outcome_text
 
-    found = bucket_of(settings.config, bucket)
-    # Of two targets that differ the last one is the one that deviates.
-    origin = found.finding.targets[-1]
-    refuse_measured(found)
-    refuse_incomplete(found)
-    recorded = found.finding.outcomes.get(origin)
-    if recorded is None and found.finding.pair is not PairKind.NONE:
+    found_bucket = bucket_of(settings.config, bucket)
+    # Of two targets that differ, the last one deviates.
+    origin = found_bucket.finding.targets[-1]
+    refuse_measured(found_bucket)
+    refuse_incomplete(found_bucket)
+    recorded = found_bucket.finding.outcomes.get(origin)
+    if recorded is None and found_bucket.finding.pair is not PairKind.NONE:
         msg = (
-            f"bucket {found.fingerprint}: a difference between targets, and the baseline keeps no "
-            "outcomes to compare with. Run `ciguard run` with both targets; it replays the case."
+            f"bucket {found_bucket.fingerprint}: it is a difference between targets, but the "
+            "baseline stores no outcomes to compare with. Run `ciguard run` with both targets to "
+            "replay it."
         )
         raise ConfigurationError(msg)
     where = target or origin.partition(" #")[0]
     outcome = run_again(
-        found, where, settings.config, on_step=lambda step: click.echo(visible(step), err=True)
+        found_bucket,
+        where,
+        settings.config,
+        on_step=lambda step: click.echo(visible(step), err=True),
     )
-    is_same = still_broken(found, outcome)
+    is_same = still_broken(found_bucket, outcome)
     if is_same is None:
         is_same = shows_the_same(recorded, outcome)
     if recorded is not None:
         click.echo(f"recorded on {visible(origin)}: {visible(outcome_text(recorded))}")
     click.echo(f"now on {visible(where)}: {visible(outcome_text(outcome))}")
     if gdb and isinstance(outcome, Crashed):
-        _show_native(found, where, settings.config)
+        _show_native(found_bucket, where, settings.config)
     click.echo("same" if is_same else "different")
     return ExitCode.FINDINGS if is_same else ExitCode.CLEAN
 
@@ -68,55 +75,57 @@ def _show_native(bucket: Bucket, target: str, config: Config) -> None:
     from ciguard.campaign import debug
     from ciguard.triage import native_frames
 
-    seen = debug(bucket, target, config, on_step=lambda step: click.echo(visible(step), err=True))
-    stack = [line for line in seen.text.splitlines() if line.startswith("#")]
+    session = debug(
+        bucket, target, config, on_step=lambda step: click.echo(visible(step), err=True)
+    )
+    stack = [line for line in session.text.splitlines() if line.startswith("#")]
     if not stack:
-        click.echo("gdb saw no crash: under it the process did not die, or not in time.")
+        click.echo("gdb observed no crash: the process did not crash under it, or not in time.")
         return
     click.echo("native stack")
     for line in stack:
         click.echo(f"   {visible(line)}")
-    click.echo("of the library itself")
-    for frame in native_frames(seen.frames):
+    click.echo("frames of the library itself")
+    for frame in native_frames(session.frames):
         click.echo(f"   {visible(frame.function)} ({visible(frame.file)})")
 
 
 def refuse_measured(bucket: Bucket) -> None:
-    """Refuse a bucket whose defect one call on one target cannot show.
+    """Reject a bucket whose defect a single call on one target cannot show.
 
     Raises:
-        ConfigurationError: if its targets were measured against each other.
+        ConfigurationError: if it was found by measuring.
     """
     from ciguard.oracles import is_measured
 
     if is_measured(bucket.finding):
         msg = (
-            f"bucket {bucket.fingerprint}: found by measuring ({bucket.finding.kind}), which one "
-            "call does not show. Run its script on both targets, or `ciguard run`, which measures "
-            "the call again."
+            f"bucket {bucket.fingerprint}: it was found by measuring ({bucket.finding.kind}), "
+            "which a single call cannot show. Run its script on both targets, or `ciguard run`, "
+            "which measures the call again."
         )
         raise ConfigurationError(msg)
 
 
 def refuse_incomplete(bucket: Bucket) -> None:
-    """Refuse a bucket whose call cannot be tried with its metamorphic relation here.
+    """Reject a bucket whose metamorphic relation is not available.
 
     Raises:
-        ConfigurationError: if the relation is not installed.
+        ConfigurationError: if the relation is not installed, or does not apply to the call.
     """
     from ciguard.oracles.relations import is_whole
 
     case = bucket.finding.case
     if not is_whole(case):
         msg = (
-            f"bucket {bucket.fingerprint}: its relation {visible(case.relation)!r} is not known "
-            "here, or says nothing of this call. Install the package that it comes from."
+            f"bucket {bucket.fingerprint}: its relation {visible(case.relation)!r} is not "
+            "installed, or does not apply to this call. Install the package that provides it."
         )
         raise ConfigurationError(msg)
 
 
 def still_broken(bucket: Bucket, now: Outcome) -> bool | None:
-    """Return whether a law that one outcome alone decides is broken; None for other findings."""
+    """Return whether one outcome alone violates the invariant; None if it cannot decide that."""
     from ciguard.oracles import Subject, judge, traits_of
     from ciguard.triage import presentable
 
@@ -131,16 +140,16 @@ def still_broken(bucket: Bucket, now: Outcome) -> bool | None:
         return None
     subject = Subject(library=finding.library, api=finding.api, targets={})
     wanted = (finding.oracle, finding.kind, finding.detail)
-    found = judge(finding.case, {"now": now}, subject)
-    return any((one.oracle, one.kind, one.detail) == wanted for one in found)
+    findings = judge(finding.case, {"now": now}, subject)
+    return any((item.oracle, item.kind, item.detail) == wanted for item in findings)
 
 
 def shows_the_same(recorded: Outcome | None, now: Outcome) -> bool:
-    """Return whether two outcomes of one case show one defect.
+    """Return whether two outcomes of one case show the same defect.
 
     Args:
-        recorded: None for a bucket of the baseline, which keeps the case only.
-        now: what happened this time.
+        recorded: the recorded outcome; None for the baseline, which stores only the case.
+        now: the outcome of this call.
     """
     from ciguard.triage import symptom_of
 

@@ -1,4 +1,4 @@
-"""`ciguard run`: one campaign."""
+"""`ciguard run`: run a campaign."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 import click
 
 from ciguard import interrupts
-from ciguard.cli.options import takes_settings
+from ciguard.cli.options import example, takes_settings
 from ciguard.config import SETTINGS
 
 if TYPE_CHECKING:
@@ -23,13 +23,16 @@ if TYPE_CHECKING:
     from ciguard.reports import ReporterFailure
 
 
-@click.command(short_help="Run a campaign and compare it with the baseline.")
+@click.command(
+    short_help="Run a campaign and compare it with the baseline.",
+    epilog=example("ciguard run --target torch==2.12.0 --target torch==2.13.0 --budget 10m"),
+)
 @takes_settings(*SETTINGS)
 def run(settings: Effective) -> int:
-    """Fuzz the targets for a fixed time and compare what is broken with the baseline.
+    """Fuzz the targets for a fixed time, and compare the defects with the baseline.
 
-    The first run without a baseline establishes it. Results are in the output folder: report.html
-    and summary.md for people, run.json, findings.jsonl, buckets.jsonl and junit.xml for programs.
+    The first run establishes the baseline. Results are in the output folder: report.html and
+    summary.md for people, run.json, findings.jsonl, buckets.jsonl and junit.xml for programs.
     """
     return campaign(settings, files_issues=not settings.config.is_read_only)
 
@@ -42,7 +45,7 @@ def campaign(settings: Effective, *, files_issues: bool) -> int:
 
 
 class Judge(Protocol):
-    """What comes to a verdict, event by event: a campaign, or a merge of its parts."""
+    """A function that yields the events of a verdict: a campaign, or a merge of its parts."""
 
     def __call__(
         self,
@@ -51,11 +54,11 @@ class Judge(Protocol):
         intends: Intends | None = None,
         publishing: Publishing | None = None,
     ) -> Iterator[Event]:
-        """Begin; see `ciguard.campaign.run`."""
+        """Yield the events; see `ciguard.campaign.run`."""
 
 
 def report(settings: Effective, judge: Judge, *, files_issues: bool) -> int:
-    """Send a judge's events to all reporters and to the issue filer, and return the exit code."""
+    """Send a judge's events to all reporters and to the issue filer; return the exit code."""
     from ciguard.campaign import Publishing
     from ciguard.cli.issues import filing_of
     from ciguard.reports import (
@@ -70,7 +73,7 @@ def report(settings: Effective, judge: Judge, *, files_issues: bool) -> int:
 
     config = settings.config
     destination = Destination(folder=config.out, stream=sys.stdout, policy=config.policy)
-    # Files come first: the console says where they are, and whether one of them failed.
+    # Files come first: the console reports where they are, and whether one of them failed.
     documents = [name for name in REPORTERS.items() if name not in CONSOLES]
     reporters: dict[str, Reporter] = {name: REPORTERS.get(name)(destination) for name in documents}
     issues = filing_of(settings) if files_issues else None
@@ -85,15 +88,15 @@ def report(settings: Effective, judge: Judge, *, files_issues: bool) -> int:
     reporters[console] = REPORTERS.get(console)(destination)
     with interrupts.raised():
         ended = dispatch(events, reporters)
-    for line in issues.desk.says if issues and (config.issues or config.dry_run) else ():
+    for line in issues.filer.messages if issues and (config.issues or config.dry_run) else ():
         click.echo(f"issues: {line}")
     for failure in ended.failures:
-        _complain(failure)
+        _report_failure(failure)
     return ended.exit_code
 
 
 def console_name(environment: Mapping[str, str], stream: TextIO) -> str:
-    """Return the reporter that suits where the command runs."""
+    """Return the name of the console reporter for the environment."""
     if environment.get("GITHUB_ACTIONS") == "true":
         return "github"
     if environment.get("CI") or not stream.isatty():
@@ -101,7 +104,7 @@ def console_name(environment: Mapping[str, str], stream: TextIO) -> str:
     return "terminal"
 
 
-def _complain(failure: ReporterFailure) -> None:
+def _report_failure(failure: ReporterFailure) -> None:
     click.echo(f"ciguard: error: the {failure.reporter} report failed: {failure.message}", err=True)
     if failure.traceback:
         click.echo(failure.traceback, err=True)

@@ -1,4 +1,4 @@
-"""What one call of the command line knows outside its settings."""
+"""State of one call of the command line besides its settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class Session:
-    """Lives as long as the command."""
+    """State of the running command."""
 
     folder: Path = Path()
-    """Where the traceback of a defect goes: the output folder, once it is known."""
+    """Folder for the traceback of an internal error: the output folder, once it is known."""

@@ -1,4 +1,4 @@
-"""`ciguard show`: what the last run found."""
+"""`ciguard show`: show the buckets of the last run and of the baseline."""
 
 from __future__ import annotations
 
@@ -7,24 +7,28 @@ from typing import TYPE_CHECKING
 import click
 
 from ciguard.cli.lookup import all_buckets, bucket_of, record_of
-from ciguard.cli.options import takes_settings
+from ciguard.cli.options import example, takes_settings
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from ciguard.config import Effective
 
 
-@click.command(short_help="Show what was found.")
+@click.command(short_help="List the buckets, or show one.", epilog=example("ciguard show 8a45dee0"))
 @click.argument("bucket", required=False)
 @click.option(
-    "--grouping", is_flag=True, help="Only what went into BUCKET's fingerprint, and its aliases."
+    "--grouping",
+    is_flag=True,
+    help="Show only what BUCKET's fingerprint is made from, and aliases.",
 )
 @click.option(
-    "--realistic", is_flag=True, help="List only what a plain program meets (docs/severity.md)."
+    "--realistic",
+    is_flag=True,
+    help="List only buckets that a plain program meets (docs/severity.md).",
 )
 @takes_settings("out", "baseline")
 def show(settings: Effective, bucket: str | None, *, grouping: bool, realistic: bool) -> None:
-    """List the buckets of the last run and of the baseline, or show everything about BUCKET.
+    """List the buckets of the last run and of the baseline, or show all details of BUCKET.
 
     BUCKET is a fingerprint or the beginning of one.
     """
@@ -34,18 +38,22 @@ def show(settings: Effective, bucket: str | None, *, grouping: bool, realistic: 
     config = settings.config
     if bucket is None:
         if grouping:
-            msg = "--grouping: of which bucket? `ciguard show` lists them."
+            msg = "--grouping: it needs a bucket. `ciguard show` lists them."
             raise ConfigurationError(msg)
         buckets = all_buckets(config)
         if not buckets:
-            click.echo(f"Nothing in {config.out} and {config.baseline}. Run `ciguard run` first.")
+            click.echo(
+                f"No buckets in {config.out} and {config.baseline}. Run `ciguard run` first."
+            )
             return
-        plain = [found for found in buckets if realism(found.finding).is_plain]
+        plain = [item for item in buckets if realism(item.finding).is_plain]
         lines = table_lines(plain if realistic else buckets)
     else:
-        found = bucket_of(config, bucket)
-        record = record_of(config, found)
-        script = read_script(config.out, found)
-        lines = grouping_lines(found) if grouping else bucket_lines(found, script, record)
+        shown_bucket = bucket_of(config, bucket)
+        record = record_of(config, shown_bucket)
+        script = read_script(config.out, shown_bucket)
+        lines = (
+            grouping_lines(shown_bucket) if grouping else bucket_lines(shown_bucket, script, record)
+        )
     for line in lines:
         click.echo(line)

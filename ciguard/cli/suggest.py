@@ -1,4 +1,4 @@
-"""`ciguard function suggest`: annotations for a program's functions, as a change to review."""
+"""`ciguard function suggest`: propose annotations for functions as a diff to review."""
 
 from __future__ import annotations
 
@@ -7,25 +7,29 @@ from pathlib import Path
 
 import click
 
+from ciguard.cli.options import example
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 
 
-@click.command(short_help="Propose annotations for the functions of a program.")
+@click.command(
+    short_help="Propose annotations for the functions of a program.",
+    epilog=example("ciguard function suggest model.py | git apply"),
+)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--function",
     "pattern",
     default="*",
     metavar="GLOB",
-    help="Only such functions, e.g. 'build_*' or 'Tokenizer.*'. [default: all public ones]",
+    help="Functions to annotate, e.g. 'build_*' or 'Tokenizer.*'. [default: all public ones]",
 )
 @click.option("--sidecar", is_flag=True, help="Print a sidecar file instead of a diff.")
 def suggest(file: Path, pattern: str, *, sidecar: bool) -> None:
-    """Propose annotations for the functions of FILE, from what the program and its project say.
+    """Propose annotations for the functions of FILE, inferred from the program and its project.
 
-    Prints a diff for `git apply` or `patch -p1`, and before it the reasons of each proposal and
-    the arguments that nothing is known about. FILE is parsed, never run.
+    Prints the reasons of each proposal and the parameters without one, then a diff for `git apply`
+    or `patch -p1`. FILE is parsed, never run.
     """
     from ciguard.campaign import shipped_knowledge
     from ciguard.files import read_text
@@ -47,12 +51,12 @@ def suggest(file: Path, pattern: str, *, sidecar: bool) -> None:
     except (OSError, ValueError) as error:
         msg = f"{visible(str(file))}: cannot be read: {error}"
         raise ConfigurationError(msg) from error
-    found = suggestions(module, others_of(path), shipped_knowledge, pattern)
-    reasons = [visible(line) for line in explained(found)]
+    proposals = suggestions(module, others_of(path), shipped_knowledge, pattern)
+    reasons = [visible(line) for line in explained(proposals)]
     if sidecar:
         click.echo("".join(f"{line}\n" for line in reasons), nl=False, err=True)
-        click.echo(as_sidecar(path.name, found), nl=False)
+        click.echo(as_sidecar(path.name, proposals), nl=False)
         return
-    diff = as_diff(source, path.name if shown.startswith("..") else shown, found)
+    diff = as_diff(source, path.name if shown.startswith("..") else shown, proposals)
     click.echo("".join(f"{line}\n" for line in reasons), nl=False)
     click.echo(diff, nl=False)

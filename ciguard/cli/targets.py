@@ -1,4 +1,4 @@
-"""`ciguard targets`: the environments that cases run in."""
+"""`ciguard targets`: manage the environments in which cases run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ciguard.cli.options import takes_settings
+from ciguard.cli.options import example, takes_settings
 from ciguard.domain.text import visible
 from ciguard.errors import CiguardError
 
@@ -19,12 +19,14 @@ _MIB = 1024 * 1024
 _DAY_S = 86_400
 
 
-@click.group(short_help="List, build or remove environments.")
+@click.group(
+    short_help="List, build or remove environments.", epilog=example("ciguard targets list")
+)
 def targets() -> None:
-    """List, build or remove the environments that cases run in."""
+    """List, build or remove the environments in which cases run."""
 
 
-@targets.command("list")
+@targets.command("list", epilog=example("ciguard targets list"))
 def list_stored() -> None:
     """List the environments in the cache, the most recently used first."""
     from ciguard.targets import cache_folder, list_environments
@@ -36,11 +38,11 @@ def list_stored() -> None:
     click.echo(f"{len(stored)} environments, {size_mib:,} MiB in {cache_folder()}")
 
 
-@targets.command()
+@targets.command(epilog=example("ciguard targets sync --target torch==2.13.0"))
 @takes_settings("targets")
-@click.option("--refresh", is_flag=True, help="Build anew what is in the cache already.")
+@click.option("--refresh", is_flag=True, help="Rebuild environments that are in the cache.")
 def sync(settings: Effective, *, refresh: bool) -> None:
-    """Build the environments of the configured targets, so that `ciguard run` need not."""
+    """Build the environments of the configured targets before `ciguard run` needs them."""
     from ciguard.targets import parse_target, provision_all, unique_names
 
     wanted = [parse_target(text) for text in settings.config.targets]
@@ -53,17 +55,17 @@ def sync(settings: Effective, *, refresh: bool) -> None:
         raise type(failures[0])("\n".join(map(str, failures)))
 
 
-@targets.command()
+@targets.command(epilog=example("ciguard targets prune --keep 3"))
 @click.option(
     "--keep",
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
     metavar="N",
-    help="Keep the N most recently used.",
+    help="Number of most recently used environments to keep.",
 )
 def prune(keep: int) -> None:
-    """Remove environments from the cache; what is in use stays."""
+    """Remove environments from the cache that are not in use."""
     from ciguard.targets import prune_environments
 
     removed = prune_environments(keep=keep)
@@ -76,7 +78,7 @@ def _line(environment: StoredEnvironment) -> str:
     days = int((time.time() - environment.last_used_s) // _DAY_S)
     state = "" if environment.is_complete else ", incomplete"
     state += ", in use" if environment.is_in_use else ""
-    name = visible(environment.target) or "(interrupted sync)"
+    name = visible(environment.target) or "(interrupted build)"
     return (
         f"{name}  {environment.size_bytes // _MIB:,} MiB, last used {days} days ago{state}, "
         f"{environment.key}"

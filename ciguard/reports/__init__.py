@@ -1,6 +1,7 @@
-"""Listeners: each takes a campaign's events and writes one artefact.
+"""Reporters: each receives a campaign's events and writes one artefact.
 
-A new report is one file here and one line below. Nothing here runs, judges or decides anything.
+To add a report, add one file to this package and one `register` line below. Reporters execute no
+case, judge no outcome and make no decision.
 """
 
 from ciguard.reports.code_quality import CodeQualityReporter

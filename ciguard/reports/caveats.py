@@ -1,4 +1,4 @@
-"""What a verdict must not be read without: an old baseline, and everything that was not run."""
+"""Caveats of a verdict: a stale or missing baseline, and everything that was not run."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ _MAX_LISTED = 5
 
 @dataclass(frozen=True, slots=True)
 class Caveat:
-    """One sentence. It may hold names from outside: escape it where it is shown."""
+    """One sentence that qualifies the verdict. It may quote foreign names, so escape it."""
 
     text: str
     is_grave: bool = True
-    """Whether the verdict might be another one without it."""
+    """True if the verdict could be wrong because of it."""
 
 
 def caveats(event: RunFinished, plan: Plan | None) -> list[Caveat]:
-    """Return what must be said beside the verdict, the most important first."""
-    silent = tuple(filter(None, map(silence, event.targets)))
-    grave = [*_of_baseline(event), *_lost(event, plan), *_listed(silent)]
-    return [*map(Caveat, grave), *(Caveat(text, is_grave=False) for text in _left(event))]
+    """Return the caveats to show beside the verdict, the most important first."""
+    silent = tuple(filter(None, map(no_results_reason, event.targets)))
+    grave = [*_baseline_caveats(event), *_not_run_caveats(event, plan), *_listed(silent)]
+    minor = (Caveat(text, is_grave=False) for text in _unfinished_buckets(event))
+    return [*map(Caveat, grave), *minor]
 
 
-def _of_baseline(event: RunFinished) -> Iterator[str]:
+def _baseline_caveats(event: RunFinished) -> Iterator[str]:
     standing = event.baseline
     if standing is None or standing.state is BaselineState.FRESH:
         return
@@ -43,20 +44,20 @@ def _of_baseline(event: RunFinished) -> Iterator[str]:
         since = f", last updated {standing.updated_at[:10]}" if standing.updated_at else ""
         yield (
             f"The baseline is STALE{since}: {'; '.join(_listed(standing.reasons))}. "
-            "What is called new may be older than this change."
+            "Buckets reported as new may be older than this change."
         )
     elif event.verdict is Verdict.ESTABLISHED:
-        yield "The baseline was MISSING: this run establishes it, so nothing was compared."
+        yield "The baseline was MISSING. This run establishes it, so nothing was compared."
     elif event.parameters.get("base"):
         yield (
-            "The baseline is MISSING: only what the base shows in this run is known. What is "
-            "called new may be older than this change."
+            "The baseline is MISSING, so only buckets that the base shows in this run are known. "
+            "Buckets reported as new may be older than this change."
         )
     else:
-        yield "The baseline is MISSING: nothing was compared."
+        yield "The baseline is MISSING, so nothing was compared."
 
 
-def _lost(event: RunFinished, plan: Plan | None) -> Iterator[str]:
+def _not_run_caveats(event: RunFinished, plan: Plan | None) -> Iterator[str]:
     targets = [f"{target.name}: {target.not_run}" for target in event.targets if target.not_run]
     rows = [
         f"{row.name} ({', '.join(row.targets)} on {row.device}): {row.reason}"
@@ -65,34 +66,38 @@ def _lost(event: RunFinished, plan: Plan | None) -> Iterator[str]:
     yield from (f"NOT RUN: {text}" for text in _listed((*targets, *rows)))
 
 
-def silence(target: TargetSummary) -> str:
-    """Return why a target reports nothing although it ran: that is no good sign. Empty if not."""
+def no_results_reason(target: TargetSummary) -> str:
+    """Return why a target that ran has nothing to compare; empty if it has results."""
     counts = target.tally
     if target.not_run or counts.rejected < counts.total:
         return ""
     if counts.total:
         return (
-            f"NOTHING RETURNED on {target.name}: each of its {counts.total:,} cases was refused, "
+            f"NOTHING RETURNED on {target.name}: all {counts.total:,} cases were rejected, "
             "so nothing was compared."
         )
-    why = f"none of its {target.apis:,} APIs was chosen" if target.apis else "it has no API"
-    return f"NOTHING RUN on {target.name}: no case was run, since {why}."
+    why = f"none of its {target.apis:,} APIs was selected" if target.apis else "it has no APIs"
+    return f"NOTHING RUN on {target.name}: no case was run, because {why}."
 
 
-def _left(event: RunFinished) -> Iterator[str]:
-    left = sum(bucket.comparison is Comparison.NOT_RUN for bucket in event.buckets)
-    if left:
+def _unfinished_buckets(event: RunFinished) -> Iterator[str]:
+    not_run = sum(bucket.comparison is Comparison.NOT_RUN for bucket in event.buckets)
+    if not_run:
+        counts = "it counts" if not_run == 1 else "they count"
         yield (
-            f"NOT RUN: {left} known {_buckets(left)}, which this run did not get to; "
-            "neither clean nor fixed."
+            f"NOT RUN: this run did not exercise {not_run} known {_buckets(not_run)}; "
+            f"{counts} neither as clean nor as fixed."
         )
     pending = sum(state(bucket) == UNCONFIRMED for bucket in event.buckets)
     if pending:
-        yield f"NOT RUN to the end: {pending} {_buckets(pending)} could not be confirmed in time."
+        verb = "was" if pending == 1 else "were"
+        yield (
+            f"UNCONFIRMED: the budget ended before {pending} {_buckets(pending)} {verb} confirmed."
+        )
 
 
 def was_cut_short(event: RunFinished, plan: Plan | None) -> bool:
-    """Return whether a whole target or row is missing, so that a clean verdict is no full one."""
+    """Return whether a whole target or plan row was not run: the verdict covers only the rest."""
     return any(target.not_run for target in event.targets) or bool(plan and plan.skipped)
 
 

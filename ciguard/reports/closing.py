@@ -1,4 +1,4 @@
-"""The last screen of a run: verdict, what was found, where to look."""
+"""The last screen of a run: the verdict, the buckets, and where to look further."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MAX_NAME_WIDTH = 48
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleLine:
-    """One line for a person: printable, at most as wide as asked for."""
+    """One line for the console: printable, and cut to the requested width unless a verdict."""
 
     text: str
     is_verdict: bool = False
@@ -50,7 +50,7 @@ class ConsoleLine:
 def closing_lines(
     event: RunFinished, *, folder: Path, plan: Plan | None = None, width: int = 120
 ) -> list[ConsoleLine]:
-    """Return what a person reads when a run has ended; about one screen, however much was found."""
+    """Return the lines that end a run: about one screen, however many buckets there are."""
     lines = [
         ConsoleLine(text=""),
         ConsoleLine(text=f"{event.verdict.value}: {visible(event.summary)}", is_verdict=True),
@@ -58,9 +58,9 @@ def closing_lines(
         *_targets(event),
         ConsoleLine(text=""),
         ConsoleLine(text=f"Buckets: {_counts(event, plan)}"),
-        *_groups(event),
+        *_bucket_lines(event),
         ConsoleLine(text=""),
-        *_where_to_look(event, folder),
+        *_next_steps(event, folder),
     ]
     return [
         ConsoleLine(
@@ -75,12 +75,13 @@ def closing_lines(
 
 
 def _caveats(event: RunFinished, plan: Plan | None, width: int) -> Iterator[ConsoleLine]:
-    """Yield the caveats without those that the list of targets shows; they may take some lines."""
+    """Yield the caveats, wrapped, except those that the list of targets shows."""
     running = tuple(target for target in event.targets if not target.not_run)
     for caveat in caveats(replace(event, targets=running), plan):
         wrapped = textwrap.wrap(visible(caveat.text), width - 2)
         yield from (
-            ConsoleLine(text=f"{'  ' if at else '! '}{text}") for at, text in enumerate(wrapped)
+            ConsoleLine(text=f"{'  ' if index else '! '}{text}")
+            for index, text in enumerate(wrapped)
         )
 
 
@@ -101,11 +102,11 @@ def _counts(event: RunFinished, plan: Plan | None) -> str:
     counts = counts_text(event.buckets, fixed=fixed_text(event, plan))
     met = [bucket for bucket in event.buckets if bucket.comparison in MET]
     causes = len(by_cause(met))
-    return counts if causes == len(met) else f"{counts}; {causes} causes behind {len(met)} met"
+    return counts if causes == len(met) else f"{counts}; {causes} distinct causes"
 
 
-def _groups(event: RunFinished) -> Iterator[ConsoleLine]:
-    room = TOP_BUCKETS
+def _bucket_lines(event: RunFinished) -> Iterator[ConsoleLine]:
+    lines_left = TOP_BUCKETS
     for group in grouped(event.buckets):
         yield ConsoleLine(
             text=f"  {visible(group.library, limit=60)} {group.severity.label}: "
@@ -113,19 +114,19 @@ def _groups(event: RunFinished) -> Iterator[ConsoleLine]:
             severity=group.severity,
         )
         causes = by_cause(ordered(group.buckets))
-        shown = causes[: min(TOP_PER_GROUP, room)]
-        room -= len(shown)
+        shown = causes[: min(TOP_PER_GROUP, lines_left)]
+        lines_left -= len(shown)
         for bucket, *others in shown:
-            also = f" and {len(others)} more with this cause" if others else ""
-            yield ConsoleLine(text=f"    {_bucket(bucket, also)}")
+            also = f" and {len(others)} more with the same cause" if others else ""
+            yield ConsoleLine(text=f"    {_bucket_line(bucket, also)}")
         if len(shown) < len(causes):
             yield ConsoleLine(text=f"    … {sum(map(len, causes[len(shown) :]))} more")
 
 
-def _bucket(bucket: Bucket, also: str) -> str:
+def _bucket_line(bucket: Bucket, also: str) -> str:
     finding = bucket.finding
     message = visible(claim(finding), limit=160)
-    # The path of a file would fill the line; `ciguard show` has it.
+    # The path of a local issue would fill the line; `ciguard show` has it.
     has_number = bucket.issue.isdecimal()
     issue = f" {visible(issue_text(bucket.issue), limit=20)}" if has_number else ""
     return (
@@ -134,7 +135,7 @@ def _bucket(bucket: Bucket, also: str) -> str:
     )
 
 
-def _where_to_look(event: RunFinished, folder: Path) -> Iterator[ConsoleLine]:
+def _next_steps(event: RunFinished, folder: Path) -> Iterator[ConsoleLine]:
     out = "" if folder.as_posix() == ".ciguard/run" else f" --out {shlex.quote(folder.as_posix())}"
     yield ConsoleLine(text=f"Report:        {folder.as_posix()}/report.html (as text: summary.md)")
     if any(bucket.reproducer for bucket in event.buckets):

@@ -1,7 +1,7 @@
-"""`gl-code-quality-report.json`: what GitLab shows in a merge request's code quality widget.
+"""`gl-code-quality-report.json`: the report for GitLab's code quality widget in merge requests.
 
-GitLab compares the reports of the two branches by fingerprint. So what is known is in the file as
-well: left out, GitLab would show it as fixed.
+GitLab compares the reports of the two branches by fingerprint. The file therefore contains known
+buckets too: GitLab would show those that are missing as fixed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FILE = "gl-code-quality-report.json"
 MAX_ISSUES = 5_000
-"""The gravest come first; GitLab shows a page of them."""
+"""Limit on the entries of the file, the most severe first."""
 _MAX_DESCRIPTION = 300
 _SHOWN = frozenset({Comparison.NEW, Comparison.KNOWN, Comparison.ACCEPTED, Comparison.NOT_RUN})
 _SEVERITIES = {
@@ -41,7 +41,7 @@ _SEVERITIES = {
 
 
 class CodeQualityReporter:
-    """Writes what is broken, as a list of issues at lines of the user's sources."""
+    """Writes the buckets that are not fixed as a list of issues at lines of the user's sources."""
 
     def __init__(self, destination: Destination) -> None:
         self._destination = destination
@@ -65,8 +65,8 @@ class CodeQualityReporter:
         finding = bucket.finding
         place = places.of(bucket)[0]
         action = self._destination.policy.action
-        fails = any(action(each.finding) is Action.FAIL for each in entry.buckets)
-        note = "" if fails else ", not what fails the check"
+        fails = any(action(member.finding) is Action.FAIL for member in entry.buckets)
+        note = "" if fails else ", does not fail the check"
         also = f"; {entry.others}" if entry.others else ""
         text = f"{state(bucket)}{note}: {finding.message} [{short(bucket.fingerprint)}]{also}"
         return {

@@ -1,4 +1,4 @@
-"""What a reporter is, and the registry of reporters."""
+"""The protocol of reporters, and the registry that holds them."""
 
 from __future__ import annotations
 
@@ -16,30 +16,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """Where reporters write."""
+    """The places that reporters write to, and what they need to know for it."""
 
     folder: Path
-    """The run's output folder; a reporter of files makes it when it first writes."""
+    """Output folder of the run; created by the first reporter that writes a file."""
     stream: TextIO
-    """What a person reads while the run goes on."""
+    """Console that the user reads while the run goes on."""
     policy: Policy = field(default_factory=Policy)
-    """Which new findings fail the run."""
+    """Rules that say which new findings fail the run."""
     sources: Path = Path()
-    """Where the user's sources are: what is found is shown at lines of theirs."""
+    """Folder with the user's sources: buckets are located at lines of these files."""
 
 
 class Reporter(Protocol):
-    """Listens to a campaign and writes one artefact, or one set of files that belong together.
+    """Receives a campaign's events and writes one artefact, or files that belong together.
 
-    An exception is reported to the user by whoever sends the events; the reporter then gets no more
-    of them, and the others go on.
+    `dispatch` reports an exception to the user and drops the reporter; the others go on.
     """
 
     def receive(self, event: Event) -> None:
-        """Take the next event. `RunFinished` is the last one of every run that ends by itself."""
+        """Handle the next event. `RunFinished` is the last event of every completed run."""
 
     def close(self) -> None:
-        """Give back what the reporter holds. Called once, also when the run broke off."""
+        """Release all resources. Called once, also after an aborted run."""
 
 
 ReporterFactory: TypeAlias = Callable[[Destination], Reporter]
@@ -47,7 +46,7 @@ ReporterFactory: TypeAlias = Callable[[Destination], Reporter]
 REPORTERS: Registry[ReporterFactory] = Registry(
     "reporter", group="ciguard.reporters", accepts=callable
 )
-"""How to make each reporter, by name."""
+"""Factories of reporters, by name."""
 
 CONSOLES = frozenset({"terminal", "plain", "github"})
-"""Reporters that write to the stream: a run has exactly one of them."""
+"""Names of the reporters that write to the stream. A run uses exactly one of them."""

@@ -1,4 +1,4 @@
-"""Buckets as text for a person at a terminal: a table of all, or everything about one."""
+"""Buckets as text for a terminal: a table of all, or all details of one."""
 
 from __future__ import annotations
 
@@ -31,14 +31,13 @@ if TYPE_CHECKING:
 
 _OUTPUT_LIMIT = 600
 _CAUSE_LIMIT = 400
-_MAX_DIFFERENCE = 40
-"""Lines."""
+_MAX_DIFF_LINES = 40
 _ORIGIN_LIMIT = 800
-"""No sentence about an origin is as long."""
+"""Limit on the characters of a case's origin; longer than any that ciguard writes."""
 
 
 def table_lines(buckets: Iterable[Bucket]) -> Iterator[str]:
-    """Return one line per bucket under a heading, as people want to read them."""
+    """Yield a heading, one line per bucket in reading order, and the counts."""
     rows = [
         (
             short(bucket.fingerprint),
@@ -62,12 +61,12 @@ def table_lines(buckets: Iterable[Bucket]) -> Iterator[str]:
 def bucket_lines(
     bucket: Bucket, script: str, record: BaselineRecord | None = None
 ) -> Iterator[str]:
-    """Return everything about one bucket.
+    """Yield all details of one bucket.
 
     Args:
-        bucket: of a run or of the baseline.
-        script: its reproducer, empty if there is none.
-        record: what the baseline knows of it.
+        bucket: the bucket, from a run or from the baseline.
+        script: the text of its reproducer; empty if there is none.
+        record: the baseline's record of the bucket, if there is one.
     """
     finding = bucket.finding
     yield f"{bucket.fingerprint}  {visible(finding.api)}"
@@ -84,19 +83,19 @@ def bucket_lines(
     for name, outcome in finding.outcomes.items():
         mark = "*" if name in finding.targets else " "
         yield f" {mark} {visible(name)}: {visible(outcome_text(outcome))}"
-        yield from _evidence(outcome)
+        yield from _outcome_details(outcome)
     yield from _native_lines(bucket)
     yield ""
     yield from grouping_lines(bucket)
     yield from _timeline_lines(record)
     yield ""
     if script:
-        proved = "fails in the same way" if bucket.reproduced else "has not been seen to fail"
-        yield f"Reproducer: {visible(bucket.reproducer)} ({proved})"
+        status = "verified: fails in the same way" if bucket.reproduced else "not verified"
+        yield f"Reproducer: {visible(bucket.reproducer)} ({status})"
         yield ""
         yield visible_lines(script, limit=100_000)
     else:
-        yield f"No reproducer. Run the case: ciguard reproduce {short(bucket.fingerprint)}"
+        yield f"No reproducer. To run the case: ciguard reproduce {short(bucket.fingerprint)}"
 
 
 def _fact_lines(bucket: Bucket) -> Iterator[str]:
@@ -114,27 +113,27 @@ def _fact_lines(bucket: Bucket) -> Iterator[str]:
         yield f"{name}:".ljust(11) + visible(text, limit=_ORIGIN_LIMIT)
     yield f"Findings:  {bucket.count}"
     if bucket.attribution:
-        yield f"Shown:     {bucket.attribution.words}"
+        yield f"Seen:      {bucket.attribution.words}"
     if bucket.issue:
         yield f"Issue:     {visible(issue_text(bucket.issue))}"
 
 
 def _difference_lines(finding: Finding) -> Iterator[str]:
-    lines = derivation_diff(finding.case, most=_MAX_DIFFERENCE)
+    lines = derivation_diff(finding.case, most=_MAX_DIFF_LINES)
     if lines:
         yield ""
-        yield "Against the program it was derived from"
+        yield "Difference from the parent program"
     for line in lines:
         mark = ">" if line.is_changed_call else " "
         yield f" {mark} {visible(str(line))}"
 
 
 def grouping_lines(bucket: Bucket) -> Iterator[str]:
-    """Return what went into a bucket's fingerprint, its aliases, and its cause."""
-    yield "Grouped by"
+    """Yield the ingredients of a bucket's fingerprint, its aliases, and its cause."""
+    yield "Fingerprint made from"
     yield from (f"   {visible(name)}: {visible(text)}" for name, text in bucket.grouping)
     if bucket.aliases:
-        yield f"By older recipes: {', '.join(bucket.aliases)}"
+        yield f"Older fingerprints: {', '.join(bucket.aliases)}"
     if cause := cause_text(bucket):
         yield f"Cause: {visible(cause, limit=_CAUSE_LIMIT)} ({cause_name(bucket)})"
 
@@ -142,7 +141,7 @@ def grouping_lines(bucket: Bucket) -> Iterator[str]:
 def _native_lines(bucket: Bucket) -> Iterator[str]:
     if bucket.onset:
         yield ""
-        yield f"Shown {bucket.onset.words}"
+        yield f"Seen {bucket.onset.words}"
     if bucket.native_stack:
         yield ""
         yield "Native stack, innermost first"
@@ -153,20 +152,20 @@ def _timeline_lines(record: BaselineRecord | None) -> Iterator[str]:
     if record is not None:
         yield ""
         yield "Timeline"
-        yield from (f"   {time}  {visible(what)}" for time, what in _timeline(record))
+        yield from (f"   {time}  {visible(text)}" for time, text in _timeline(record))
 
 
 def _timeline(record: BaselineRecord) -> Iterator[tuple[str, str]]:
-    """Yield what happened to a bucket, by time."""
-    happened = [
-        (record.first_seen.time, f"first seen{_where(record.first_seen)}"),
+    """Yield the (time, text) entries of a bucket's history, the oldest first."""
+    entries = [
+        (record.first_seen.time, f"first seen{_sighting_text(record.first_seen)}"),
         *((decision.changed, _decision_text(decision)) for decision in record.history[1:]),
-        (record.last_seen.time, f"last seen{_where(record.last_seen)}"),
+        (record.last_seen.time, f"last seen{_sighting_text(record.last_seen)}"),
     ]
-    yield from sorted(happened, key=lambda entry: entry[0])
+    yield from sorted(entries, key=lambda entry: entry[0])
 
 
-def _where(sighting: Sighting) -> str:
+def _sighting_text(sighting: Sighting) -> str:
     versions = ", ".join(f"{target} ({version})" for target, version in sighting.versions)
     commit = f", commit {sighting.commit}" if sighting.commit else ""
     return f"{commit}{': ' if versions else ''}{versions}"
@@ -176,7 +175,7 @@ def _decision_text(decision: Decision) -> str:
     return f"{decision.state.value}: {decision.because}" if decision.because else decision.state
 
 
-def _evidence(outcome: Outcome) -> Iterator[str]:
+def _outcome_details(outcome: Outcome) -> Iterator[str]:
     for frame in stack_of(outcome):
         yield f"     in {visible(frame.function)} ({visible(frame.file)})"
     if isinstance(outcome, Crashed) and outcome.log.strip():

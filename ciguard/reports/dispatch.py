@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReporterFailure:
-    """A reporter that was dropped."""
+    """A reporter that raised an exception and was dropped."""
 
     reporter: str
     message: str
     traceback: str
-    """Empty when the cause is the user's or the machine's, not a defect."""
+    """Traceback of a defect; empty for a `CiguardError`, which the user can fix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dispatched:
-    """How a run ended."""
+    """The exit code of a run, and the reporters that failed."""
 
     exit_code: int
     failures: tuple[ReporterFailure, ...]
@@ -41,35 +41,35 @@ def dispatch(
 ) -> Dispatched:
     """Send every event to every reporter, in the order of `reporters`, and close them.
 
-    A reporter that fails is dropped: the others are told in a warning, and the run ends with
-    `ExitCode.INTERNAL`, which reporters after it in the order see in `RunFinished` already. A
-    signal waits until an event is delivered. Then it interrupts the campaign, which ends in order.
+    A reporter that raises is dropped, and the others receive a warning. The run then ends with
+    `ExitCode.INTERNAL`; reporters later in the order receive that code in `RunFinished`.
+    A signal waits until the current event is delivered, then interrupts the campaign.
 
     Args:
-        events: what the campaign yields.
-        reporters: by name.
+        events: the events that the campaign yields.
+        reporters: the reporters, by name.
 
     Raises:
-        CiguardError: what the campaign raises; reporters are closed before.
-        KeyboardInterrupt: if the campaign does not answer an interruption with `RunFinished`.
+        CiguardError: if the campaign raises it; all reporters are closed first.
+        KeyboardInterrupt: if an interrupted campaign does not yield `RunFinished`.
     """
-    desk = _Desk(dict(reporters))
+    dispatcher = _Dispatcher(dict(reporters))
     try:
         event = next(events, None)
         while event is not None:
             try:
                 with held():
-                    desk.deliver(event)
+                    dispatcher.deliver(event)
             except KeyboardInterrupt as interruption:
-                event = _interrupted(events, interruption)
+                event = _interrupt(events, interruption)
             else:
                 event = next(events, None)
     finally:
-        desk.close()
-    return Dispatched(desk.exit_code, tuple(desk.failures))
+        dispatcher.close()
+    return Dispatched(dispatcher.exit_code, tuple(dispatcher.failures))
 
 
-def _interrupted(events: Iterator[Event], interruption: KeyboardInterrupt) -> Event | None:
+def _interrupt(events: Iterator[Event], interruption: KeyboardInterrupt) -> Event | None:
     if not isinstance(events, Generator):
         raise interruption
     campaign: Generator[Event, None, None] = events
@@ -79,41 +79,41 @@ def _interrupted(events: Iterator[Event], interruption: KeyboardInterrupt) -> Ev
         return None
 
 
-class _Desk:
-    """The reporters that are still listening."""
+class _Dispatcher:
+    """Delivers events to the reporters that have not failed."""
 
     def __init__(self, reporters: dict[str, Reporter]) -> None:
-        self._listening = reporters
+        self._active = reporters
         self._exit_code: int | None = None
         self.failures: list[ReporterFailure] = []
 
     @property
     def exit_code(self) -> int:
-        """What the command ends with: a run without an end and a lost report are failures."""
+        """Exit code of the command: `INTERNAL` for a run without an end or a failed reporter."""
         if self.failures or self._exit_code is None:
             return ExitCode.INTERNAL
         return self._exit_code
 
     def deliver(self, event: Event) -> None:
-        """Send one event to all."""
+        """Send one event to all active reporters."""
         if isinstance(event, RunFinished):
             self._exit_code = event.exit_code
-        for name, reporter in list(self._listening.items()):
+        for name, reporter in list(self._active.items()):
             if isinstance(event, RunFinished) and self.failures:
                 event = replace(event, exit_code=int(ExitCode.INTERNAL))
             self._attempt(name, partial(reporter.receive, event))
 
     def close(self) -> None:
-        """Close all that are left."""
-        for name, reporter in list(self._listening.items()):
+        """Close all active reporters."""
+        for name, reporter in list(self._active.items()):
             self._attempt(name, reporter.close)
 
     def _attempt(self, name: str, action: Callable[[], None]) -> None:
         try:
             action()
-        except Exception as error:  # noqa: BLE001 - a reporter may be anybody's; the run goes on
+        except Exception as error:  # noqa: BLE001 - a plugin's reporter may raise anything; the run goes on
             trace = "" if isinstance(error, CiguardError) else traceback.format_exc()
             text = str(error) if isinstance(error, CiguardError) else repr(error)
             self.failures.append(ReporterFailure(name, visible(text), trace))
-            del self._listening[name]
+            del self._active[name]
             self.deliver(Warned(message=f"the {name} report failed and was dropped: {text}"))

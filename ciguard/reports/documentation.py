@@ -1,4 +1,4 @@
-"""`documentation.jsonl`: what is wrong with the documentation of the libraries that were tested."""
+"""`documentation.jsonl`: defects in the documentation of the tested libraries."""
 
 from __future__ import annotations
 
@@ -44,6 +44,6 @@ def documentation_text(findings: Iterable[DocumentationFinding]) -> str:
 
 
 def documentation_counts(findings: Iterable[DocumentationFinding]) -> str:
-    """Return how many there are by check: `12 undescribed, 3 stranger`; the most frequent first."""
+    """Return the number of findings by check, e.g. `12 undescribed, 3 dangling`, largest first."""
     counts = Counter(finding.check.value for finding in findings)
     return ", ".join(f"{count} {check}" for check, count in counts.most_common()) or "none"

@@ -1,4 +1,4 @@
-"""What lists for machines have one entry for: the buckets of one cause that stand alike."""
+"""Entries of machine-readable lists: one per cause and comparison with the baseline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_NAMED = 5
 _MAX_API = 120
 _UNCHANGED = "unchanged"
 _OWNERS = (_UNCHANGED, Comparison.ACCEPTED.value, Comparison.NEW.value)
-"""Which of several entries with one cause has its name, the first that there is."""
+"""Statuses by precedence: of several entries with one cause, the first is named after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +25,18 @@ class Entry:
     """Buckets with one cause."""
 
     buckets: tuple[Bucket, ...]
-    """The gravest first. All are new, all accepted, or all met or not run as before."""
+    """Buckets, the most severe first: all new, all accepted, or all unchanged."""
     fingerprint: str
-    """The same in every run, whichever of the cause's buckets it meets."""
+    """Identifier that stays the same in every run, whichever of the buckets the run meets."""
 
     @property
     def shown(self) -> Bucket:
-        """The gravest bucket."""
+        """The most severe bucket."""
         return self.buckets[0]
 
     @property
     def others(self) -> str:
-        """A sentence that names the others; empty if there are none. Fuzzed text in it is inert."""
+        """Sentence that names the other buckets; empty if there are none. It is escaped."""
         others = self.buckets[1:]
         if not others:
             return ""
@@ -47,23 +47,23 @@ class Entry:
 
 
 def entries(buckets: Iterable[Bucket]) -> list[Entry]:
-    """Return one entry per cause, new ones first, then by severity.
+    """Return one entry per cause and status, new ones first, then by severity.
 
-    What is new of a cause that was known before is an entry of its own: it must not disappear in
-    one that everybody knows.
+    New buckets of a known cause form an entry of their own, so that the known entry cannot hide
+    them.
     """
     members: dict[tuple[str, str], list[Bucket]] = {}
     for bucket in ordered(buckets):
-        members.setdefault((cause_name(bucket), _standing(bucket)), []).append(bucket)
+        members.setdefault((cause_name(bucket), _status(bucket)), []).append(bucket)
     owners: dict[str, str] = {}
-    for cause, standing in sorted(members, key=lambda key: _OWNERS.index(key[1])):
-        owners.setdefault(cause, standing)
+    for cause, status in sorted(members, key=lambda key: _OWNERS.index(key[1])):
+        owners.setdefault(cause, status)
     return [
-        Entry(tuple(those), cause if owners[cause] == standing else those[0].fingerprint)
-        for (cause, standing), those in members.items()
+        Entry(tuple(group), cause if owners[cause] == status else group[0].fingerprint)
+        for (cause, status), group in members.items()
     ]
 
 
-def _standing(bucket: Bucket) -> str:
-    is_apart = bucket.comparison in {Comparison.NEW, Comparison.ACCEPTED}
-    return bucket.comparison.value if is_apart else _UNCHANGED
+def _status(bucket: Bucket) -> str:
+    is_separate = bucket.comparison in {Comparison.NEW, Comparison.ACCEPTED}
+    return bucket.comparison.value if is_separate else _UNCHANGED

@@ -1,4 +1,4 @@
-"""Everything that is known of one API, for a person: what it accepts, and who said so."""
+"""Text of `ciguard api explain`: the parameters of one API, their constraints and evidence."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 _TEXT_LIMIT = 160
 _DOC_LIMIT = 400
-_ELSEWHERE = "\nits words stand in the library's own documentation: --target shows them"
+_HIDDEN_TEXT = "\nsome documentation text is not stored with ciguard: --target shows it"
 _STARS = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}
 _UNKNOWN_WIDTH = 10_000
-"""Of what is no terminal: nothing is wrapped, so that lines can be searched."""
+"""Width of a stream that is no terminal: nothing is wrapped, so that lines can be searched."""
 
 
 def explain_in(
     stream: TextIO, api: Api, *, origin: str, learned: Sequence[Refinement] | None = None
 ) -> None:
-    """Write what is known of an API: in colour and wrapped on a terminal, else in plain lines.
+    """Write what is known about an API: coloured and wrapped on a terminal, else in plain lines.
 
     Args:
-        stream: where to.
-        api: what to explain.
+        stream: the stream to write to.
+        api: the API to explain.
         origin: where the knowledge comes from, for the first line.
-        learned: what campaigns have learned of it; None where that was not asked for.
+        learned: constraints that campaigns have refined; None hides that section.
     """
     console = Console(file=stream, highlight=False, emoji=False, markup=False)
     if not console.is_terminal:
@@ -46,7 +46,7 @@ def explain_in(
             file=stream, highlight=False, emoji=False, markup=False, width=_UNKNOWN_WIDTH
         )
     for block in (*_blocks(api, origin), *_learned(learned)):
-        # Trailing blanks fill a table's cells; a pipe gets lines without.
+        # rich pads the cells of a table; lines for a pipe are stripped.
         if console.is_terminal:
             console.print(block)
         else:
@@ -72,50 +72,51 @@ def _blocks(api: Api, origin: str) -> Iterator[RenderableType]:
     for parameter in api.parameters:
         yield from _parameter(parameter, described.get(parameter.name))
     if not api.parameters:
-        yield Text("\nno parameters are known: it is called without arguments", style="yellow")
+        yield Text("\nno known parameters: it is called without arguments", style="yellow")
     if api.inputs:
-        yield Text("\nthe object that it makes is called with", style="bold")
-        for given in api.inputs:
-            yield from _parameter(given, None)
+        yield Text("\nparameters of calls of the constructed object", style="bold")
+        for parameter in api.inputs:
+            yield from _parameter(parameter, None)
     if any(item.digest for p in api.parameters for item in p.evidence):
-        yield Text(_ELSEWHERE, style="dim")
+        yield Text(_HIDDEN_TEXT, style="dim")
 
 
 def _learned(learned: Sequence[Refinement] | None) -> Iterator[RenderableType]:
     if learned is None:
         return
     yield Text(
-        "\nlearned from its answers" if learned else "\nnothing was learned from its answers"
+        "\nlearned from observed calls" if learned else "\nnothing learned from observed calls"
     )
-    for one in learned:
-        name = visible(one.parameter.removeprefix("input:"))
-        yield Text(f"  {name}: {visible(one.change, limit=_TEXT_LIMIT)}", style="cyan")
-        yield Text(f"    {one.aspect}: {visible(one.evidence, limit=_TEXT_LIMIT)}", style="dim")
+    for refinement in learned:
+        name = visible(refinement.parameter.removeprefix("input:"))
+        yield Text(f"  {name}: {visible(refinement.change, limit=_TEXT_LIMIT)}", style="cyan")
+        evidence = visible(refinement.evidence, limit=_TEXT_LIMIT)
+        yield Text(f"    {refinement.aspect}: {evidence}", style="dim")
 
 
 def _parameter(parameter: Parameter, record: ParameterRecord | None) -> Iterator[RenderableType]:
     name = parameter.name.removeprefix("input:")
     line = Text("\n")
     line.append(f"{_STARS.get(parameter.kind, '')}{visible(name)}", style="bold cyan")
-    line.append(f"  {_need(parameter, record)}", style="dim")
+    line.append(f"  {_requirement(parameter, record)}", style="dim")
     yield line
     words = visible(in_words(parameter.constraint), limit=2_000)
     if not parameter.is_generated:
-        words = "never given: nothing here can make one"
+        words = "never passed: ciguard cannot generate a value for it"
     yield Padding(Text(words, style="green"), (0, 0, 0, 4))
     if parameter.evidence:
-        yield Padding(_evidence(parameter), (0, 0, 0, 4))
+        yield Padding(_evidence_table(parameter), (0, 0, 0, 4))
 
 
-def _need(parameter: Parameter, record: ParameterRecord | None) -> str:
-    kind = ", by keyword only" if parameter.kind is ParameterKind.KEYWORD_ONLY else ""
+def _requirement(parameter: Parameter, record: ParameterRecord | None) -> str:
+    kind = ", keyword-only" if parameter.kind is ParameterKind.KEYWORD_ONLY else ""
     if parameter.required:
         return f"required{kind}"
     default = "" if record is None or record.default is None else str(record.default)
     return f"optional{kind}" + (f", default {visible(default)}" if default else "")
 
 
-def _evidence(parameter: Parameter) -> Table:
+def _evidence_table(parameter: Parameter) -> Table:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(no_wrap=True)
@@ -124,15 +125,15 @@ def _evidence(parameter: Parameter) -> Table:
         grid.add_row(
             Text(item.aspect, style="dim"),
             Text(item.source.name.lower().replace("_", " "), style="magenta"),
-            _words(item),
+            _evidence_text(item),
         )
     return grid
 
 
-def _words(item: ConstraintEvidence) -> Text:
-    said = Text(f"“{visible(item.text, limit=_TEXT_LIMIT)}”" if item.text else "")
+def _evidence_text(item: ConstraintEvidence) -> Text:
+    text = Text(f"“{visible(item.text, limit=_TEXT_LIMIT)}”" if item.text else "")
     if item.digest:
-        said.append(f"words {visible(item.digest, limit=_TEXT_LIMIT)}")
+        text.append(f"text {visible(item.digest, limit=_TEXT_LIMIT)}")
     if item.rule:
-        said.append(f"  by rule {visible(item.rule, limit=_TEXT_LIMIT)}", style="dim")
-    return said
+        text.append(f"  by rule {visible(item.rule, limit=_TEXT_LIMIT)}", style="dim")
+    return text

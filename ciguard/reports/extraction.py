@@ -1,4 +1,4 @@
-"""What `ciguard api extract` found, as lines for a person."""
+"""Summary of `ciguard api extract` as lines of text."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from ciguard.domain.documentation import DocumentationFinding
-    from ciguard.knowledge import KnownApis, Parameter
+    from ciguard.knowledge import KnownApis
 
-_LISTED = 20
-"""Names of one kind that are listed; the file has them all."""
+_MAX_LISTED = 20
+"""Limit on the names of one kind that are listed; the file has all of them."""
 
 
 def extraction_lines(
     known: KnownApis, documentation: Collection[DocumentationFinding]
 ) -> Iterator[str]:
-    """Return how much is known of a library, what was left out and why, and what is wrong."""
+    """Yield what is known of a library, what was skipped and why, and documentation defects."""
     apis = [known.api(name) for name in known.records]
     parameters = [p for api in apis for p in api.parameters]
     evidence = [item for p in parameters for item in p.evidence]
-    taking = [api for api in apis if api.parameters]
-    constrained = sum(any(p.evidence for p in api.parameters) for api in taking)
+    with_parameters = [api for api in apis if api.parameters]
+    constrained = sum(any(p.evidence for p in api.parameters) for api in with_parameters)
+    known_parameters = sum(bool(parameter.evidence) for parameter in parameters)
     origin = known.provenance
     yield f"{origin.library} {visible(origin.version)}"
     yield f"  {len(apis):,} APIs, {len(parameters):,} parameters, {len(evidence):,} constraints"
     yield (
-        f"  with a constraint: {constrained:,} of {len(taking):,} APIs that take arguments "
-        f"({_percent(constrained, len(taking))}), {sum(map(_is_known, parameters)):,} parameters "
-        f"({_percent(sum(map(_is_known, parameters)), len(parameters))})"
+        f"  with a constraint: {constrained:,} of {len(with_parameters):,} APIs that take "
+        f"arguments ({_percent(constrained, len(with_parameters))}), {known_parameters:,} "
+        f"parameters ({_percent(known_parameters, len(parameters))})"
     )
     sources = Counter(item.source.name.lower().replace("_", " ") for item in evidence)
     if sources:
@@ -42,10 +43,6 @@ def extraction_lines(
     yield from _skipped(known)
     if documentation:
         yield f"  documentation: {documentation_counts(documentation)}"
-
-
-def _is_known(parameter: Parameter) -> bool:
-    return bool(parameter.evidence)
 
 
 def _percent(part: int, whole: int) -> str:
@@ -59,10 +56,10 @@ def _skipped(known: KnownApis) -> Iterator[str]:
         if not record.parameters and not record.source
     ]
     if unsigned:
-        more = f" and {len(unsigned) - _LISTED} more" if len(unsigned) > _LISTED else ""
-        names = ", ".join(visible(name) for name in unsigned[:_LISTED])
-        yield f"  without a signature, called without arguments: {len(unsigned)}: {names}{more}"
-    for item in known.skipped[:_LISTED]:
+        more = f" and {len(unsigned) - _MAX_LISTED} more" if len(unsigned) > _MAX_LISTED else ""
+        names = ", ".join(visible(name) for name in unsigned[:_MAX_LISTED])
+        yield f"  no signature, called without arguments: {len(unsigned)}: {names}{more}"
+    for item in known.skipped[:_MAX_LISTED]:
         yield f"  skipped: {visible(item.name)}: {visible(item.reason)}"
-    if len(known.skipped) > _LISTED:
-        yield f"  skipped: {len(known.skipped) - _LISTED} more"
+    if len(known.skipped) > _MAX_LISTED:
+        yield f"  skipped: {len(known.skipped) - _MAX_LISTED} more"

@@ -1,4 +1,4 @@
-"""Write a report's file whole or not at all."""
+"""Write the file of a report atomically."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def write_atomically(path: Path, text: str | Iterable[str]) -> None:
-    """Write `text` as UTF-8 to `path`, whose older content stays until the new one is complete.
+    """Write `text` as UTF-8 to `path`; the old content stays until the new one is complete.
 
     Args:
-        path: the file; its folder is made.
-        text: all of it, or its pieces in order, which need not be in memory together.
+        path: the file; its folder is created.
+        text: the whole text, or its pieces in order, which need not fit in memory together.
 
     Raises:
-        OutputError: if that is not possible; the older file is left as it is.
+        OutputError: if the file cannot be written; the old file is then unchanged.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -29,6 +29,6 @@ def write_atomically(path: Path, text: str | Iterable[str]) -> None:
     except OSError as error:
         msg = (
             f"{path}: cannot be written: {error.strerror or error}. "
-            "Free some space, or choose another folder with --out. What was there before is intact."
+            "Free some space, or choose another folder with --out. The previous file is unchanged."
         )
         raise OutputError(msg) from error

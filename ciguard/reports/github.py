@@ -1,4 +1,4 @@
-"""A run as the log of a GitHub Actions step: foldable groups, annotations, no foreign command."""
+"""A run as the log of a GitHub Actions step: groups, annotations, and no injected commands."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 
 class GithubReporter(PlainReporter):
-    """Plain lines, fenced: the runner executes `::command::` lines, and `##[command]` anywhere.
+    """Plain lines in which the runner executes no command but ours.
 
-    Messages of a library under test hold fuzzed text, so commands are stopped all the time except
-    around the few lines of our own that are commands.
+    The runner executes `::command::` lines, and `##[command]` anywhere in a line. Messages of a
+    library under test contain fuzzed text, so `::stop-commands::` is in force except around our own
+    commands.
     """
 
     def __init__(self, destination: Destination) -> None:
@@ -40,7 +41,7 @@ class GithubReporter(PlainReporter):
             self._stream.flush()
 
     def close(self) -> None:
-        """See `Reporter`. Whoever writes to this log next may use commands again."""
+        """See `Reporter`. Commands are enabled again for later writers of this log."""
         super().close()
         self._allow_commands()
         self._stream.flush()
@@ -59,7 +60,7 @@ class GithubReporter(PlainReporter):
         self._stop_commands()
 
     def _stop_commands(self) -> None:
-        # A new token each time: fuzzed text can hold no token that it has never seen.
+        # A new random token each time, which fuzzed text cannot contain.
         self._token = secrets.token_hex(16)
         self._stream.write(f"::stop-commands::{self._token}\n")
 
@@ -70,7 +71,7 @@ class GithubReporter(PlainReporter):
 
 
 def fenced(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines between a command that stops commands and one that allows them again."""
+    """Yield the lines between `::stop-commands::` and its end token."""
     token = secrets.token_hex(16)
     yield f"::stop-commands::{token}"
     yield from lines

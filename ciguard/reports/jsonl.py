@@ -1,6 +1,7 @@
-"""`run.json`, `findings.jsonl`, `buckets.jsonl`, `parts.jsonl`: what programs read.
+"""The machine-readable files `run.json`, `findings.jsonl`, `buckets.jsonl` and `parts.jsonl`.
 
-See docs/machine-interface.md; a change of what a field means is a new schema number.
+docs/machine-interface.md describes them. A field that changes its meaning needs a new schema
+number.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ MAX_WARNINGS = 1_000
 
 
 class JsonReporter:
-    """Writes the files that programs read, each whole or not at all."""
+    """Writes the machine-readable files, each atomically."""
 
     def __init__(self, destination: Destination) -> None:
         self._folder = destination.folder
@@ -152,7 +153,7 @@ def _target(target: TargetSummary, exercised: int) -> dict[str, Json]:
 def _lines(buckets: Iterable[Bucket]) -> Iterator[str]:
     for bucket in buckets:
         encoded = {**bucket_to_json(bucket), "class": class_of(bucket.finding).value}
-        # ASCII only: the line separators of Unicode would cut a line in two for some readers.
+        # ASCII only: some readers end a line at Unicode's line separators.
         yield json.dumps(encoded, sort_keys=True) + "\n"
 
 

@@ -15,7 +15,7 @@ from ciguard.domain.findings import Bucket, Comparison, TargetSummary, Verdict, 
 from ciguard.domain.policy import Action, class_of
 from ciguard.domain.standing import BaselineState
 from ciguard.domain.text import shortened, visible, visible_lines
-from ciguard.reports.caveats import caveats, silence
+from ciguard.reports.caveats import caveats, no_results_reason
 from ciguard.reports.entries import Entry
 from ciguard.reports.files import write_atomically
 from ciguard.reports.wording import (
@@ -46,20 +46,19 @@ _MAX_TEXT = 32_000
 _MAX_NAME = 200
 _SKIPPED = {
     Comparison.KNOWN: "KNOWN: it is in the baseline, or the base shows it too",
-    Comparison.ACCEPTED: "ACCEPTED: it is in the baseline and may stay",
+    Comparison.ACCEPTED: "ACCEPTED: it is in the baseline and was accepted with a reason",
     Comparison.FLAKY: "FLAKY: it did not reproduce every time",
-    Comparison.NOT_RUN: "NOT RUN: it is in the baseline, and this run did not get to it",
+    Comparison.NOT_RUN: "NOT RUN: it is in the baseline, and this run did not exercise it",
 }
-
-
 _UNJUDGED = {
     Verdict.ESTABLISHED: "recorded: this run established the baseline",
-    Verdict.PART: "met: this run is a part of a campaign, which `ciguard merge` judges",
+    Verdict.PART: "found: this run is one part of a campaign, which `ciguard merge` judges",
 }
+"""Message of a new bucket in a run that compares with nothing."""
 
 
 class JunitReporter:
-    """Writes `junit.xml`. `visible` leaves printable text only, so XML can hold all of it."""
+    """Writes `junit.xml`. `visible` keeps printable text only, which XML can represent."""
 
     def __init__(self, destination: Destination) -> None:
         self._path = destination.folder / "junit.xml"
@@ -78,23 +77,23 @@ class JunitReporter:
 
 
 def _pieces(event: RunFinished, policy: Policy, plan: Plan | None) -> Iterator[str]:
-    """Yield the file in pieces: a large baseline has a test case for each of its causes."""
+    """Yield the file in pieces, since a large baseline has a test case for each cause."""
     fixed = fixed_text(event, plan).upper()
     buckets = ordered(event.buckets)
     yield '<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="ciguard">\n'
-    first = [
+    target_cases = [
         *map(_target_case, event.targets),
         *map(_skipped_case, plan.skipped if plan else ()),
         *_baseline_cases(event),
     ]
-    results: Counter[type] = Counter(type(case.result[0]) for case in first if case.result)
-    yield from _suite("ciguard.targets", len(first), results, first)
+    results: Counter[type] = Counter(type(case.result[0]) for case in target_cases if case.result)
+    yield from _suite("ciguard.targets", len(target_cases), results, target_cases)
     for level in sorted({bucket.finding.case.level for bucket in buckets}):
         causes = by_cause(bucket for bucket in buckets if bucket.finding.case.level == level)
-        results = Counter(type(_result_of_all(those, event.verdict, policy)) for those in causes)
+        results = Counter(type(_cause_result(group, event.verdict, policy)) for group in causes)
         cases = (
-            _cause_case(those, _result_of_all(those, event.verdict, policy), fixed)
-            for those in causes
+            _cause_case(group, _cause_result(group, event.verdict, policy), fixed)
+            for group in causes
         )
         yield from _suite(f"ciguard.{level}", len(causes), results, cases)
     yield "</testsuites>\n"
@@ -103,7 +102,7 @@ def _pieces(event: RunFinished, policy: Policy, plan: Plan | None) -> Iterator[s
 def _suite(
     name: str, count: int, results: Mapping[type, int], cases: Iterable[TestCase]
 ) -> Iterator[str]:
-    """Yield a suite, whose numbers come before its cases."""
+    """Yield a suite; its counts precede its cases."""
     suite = TestSuite(name)
     suite.tests, suite.errors = count, 0
     suite.failures, suite.skipped = results[Failure], results[Skipped]
@@ -118,7 +117,7 @@ def _suite(
 
 
 def _xml(element: TestSuite | TestCase, *, depth: int) -> str:
-    """Return an element as lines, as far to the right as it is deep in the file."""
+    """Return an element as XML lines, indented by its depth in the file."""
     written = io.StringIO()
     document = parseString(tostring(element._elem))  # noqa: S318, SLF001 - our own
     for node in document.childNodes:
@@ -130,7 +129,7 @@ def _target_case(target: TargetSummary) -> TestCase:
     case = TestCase(visible(target.name), classname="ciguard.targets")
     if target.not_run:
         case.result = [Skipped(f"NOT RUN: {visible(target.not_run)}")]
-    elif why := silence(target):
+    elif why := no_results_reason(target):
         case.result = [Skipped(visible(why))]
     else:
         case.system_out = f"{target.tally.total} cases: {tally_text(target.tally.as_dict())}"
@@ -145,7 +144,7 @@ def _skipped_case(row: SkippedJob) -> TestCase:
 
 
 def _baseline_cases(event: RunFinished) -> list[TestCase]:
-    """Return a case that is skipped where the baseline cannot be trusted."""
+    """Return the test case of the baseline, skipped if it is stale or missing; none without one."""
     if event.baseline is None:
         return []
     case = TestCase("baseline", classname="ciguard.baseline")
@@ -172,10 +171,10 @@ def _cause_case(buckets: list[Bucket], result: Failure | Skipped | None, fixed: 
     return case
 
 
-def _result_of_all(
+def _cause_result(
     buckets: list[Bucket], verdict: Verdict, policy: Policy
 ) -> Failure | Skipped | None:
-    """Return what the buckets of a cause mean for the check: one that fails it counts most."""
+    """Return the JUnit result of a cause: a failure if any of its buckets is one."""
     if len(buckets) == 1:
         return _result(buckets[0], verdict, policy)
     results = [_result(bucket, verdict, policy) for bucket in buckets]
@@ -192,7 +191,7 @@ def _result_of_all(
 
 
 def _result(bucket: Bucket, verdict: Verdict, policy: Policy) -> Failure | Skipped | None:
-    """Return what a bucket means for the check; nothing where it is fixed."""
+    """Return the JUnit result of one bucket; None if it is fixed."""
     finding = bucket.finding
     if bucket.comparison is Comparison.FIXED:
         return None
@@ -200,12 +199,12 @@ def _result(bucket: Bucket, verdict: Verdict, policy: Policy) -> Failure | Skipp
         issue = f" ({visible(issue_text(bucket.issue))})" if bucket.issue else ""
         return Skipped(f"{_SKIPPED[bucket.comparison]}{issue}")
     if state(bucket) == UNCONFIRMED:
-        return Skipped("NOT RUN to the end: the budget ended before all repetitions")
+        return Skipped("UNCONFIRMED: the budget ended before all repetitions")
     if verdict in _UNJUDGED:
         return Skipped(_UNJUDGED[verdict])
     if policy.action(finding) is not Action.FAIL:
         kind = f"{finding.severity.label}, {class_of(finding).words}"
-        return Skipped(f"NEW, but not what fails the check: {kind}")
+        return Skipped(f"NEW, but the policy does not fail the check for it: {kind}")
     return _failure(bucket)
 
 
@@ -216,7 +215,7 @@ def _failure(bucket: Bucket) -> Failure:
     head = [f"API: {visible(finding.api)}", f"Bucket: {bucket.fingerprint}"]
     head += [f"Class: {class_of(finding).words}"]
     head += [f"{name}: {text}" for name, text in evidence_rows(finding.evidence)]
-    outcomes = [f"{name}: {outcome_text(out)}" for name, out in finding.outcomes.items()]
+    outcomes = [f"{name}: {outcome_text(outcome)}" for name, outcome in finding.outcomes.items()]
     script = [f"Reproducer: {bucket.reproducer}"] if bucket.reproducer else []
     text = shortened("\n".join([*head, *outcomes, *script]), _MAX_TEXT)
     failure.text = visible_lines(without_local_paths(text))

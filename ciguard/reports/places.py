@@ -1,4 +1,4 @@
-"""Where in the user's repository a bucket is to be seen: a line that exists, always."""
+"""Locations of buckets in the user's repository: always a file and a line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ciguard.domain.plan import Plan
 
 NOWHERE = Place(path="ciguard.toml", line=1)
-"""Where nothing else is known: the file that would configure ciguard, whether it exists or not."""
+"""Fallback location: ciguard's configuration file, whether it exists or not."""
 _CANDIDATES = (
     "ciguard.toml",
     "pyproject.toml",
@@ -38,36 +38,36 @@ _MAX_PATH = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """Answers where buckets are to be seen."""
+    """Finds the locations of buckets in the user's repository."""
 
     plan: Plan | None = None
     named: Mapping[str, Place] = field(default_factory=dict)
-    """By library: the line of a configuration or requirement that names it; "" for any other."""
+    """Line of a configuration or requirement that names a library, by library; "" for others."""
     folder: str = ""
-    """Where the run was started, relative to the repository; ends with a slash unless empty."""
+    """Folder of the run, relative to the repository; ends with a slash unless empty."""
 
     def of(self, bucket: Bucket) -> tuple[Place, ...]:
         """Return the places of a bucket, the best first; there is at least one.
 
-        Where a function of the user's fails; where the sources use the API; else the requirement
-        that changed; else the line that names the library as a target or requirement.
+        In this order: the line where a function of the user fails, lines that use the API, the
+        requirement that changed. Without any of these: the line that names the library.
         """
         finding = bucket.finding
         uses = self.plan.uses.get(finding.api, ()) if self.plan else ()
         candidates = (*self._failures(finding), *uses, *self._changes(bucket))
-        found = [place for place in dict.fromkeys(candidates) if _fit(place)]
-        return tuple(found) or (self.named.get(finding.library) or self.named.get("", NOWHERE),)
+        valid = [place for place in dict.fromkeys(candidates) if _is_valid(place)]
+        return tuple(valid) or (self.named.get(finding.library) or self.named.get("", NOWHERE),)
 
     def _failures(self, finding: Finding) -> Iterator[Place]:
-        """Yield where a program of the user's fails, or where its function is defined."""
+        """Yield the lines where a function of the user fails, then the line that defines it."""
         file, line = finding.case.place
         if not file:
             return
         for name in finding.targets[::-1]:
             outcome = finding.outcomes.get(name)
-            said = seated(outcome.message) if isinstance(outcome, Errored) else None
-            if said is not None and said.file:
-                yield Place(path=f"{self.folder}{said.file}", line=said.line)
+            location = seated(outcome.message) if isinstance(outcome, Errored) else None
+            if location is not None and location.file:
+                yield Place(path=f"{self.folder}{location.file}", line=location.line)
         yield Place(path=f"{self.folder}{file}", line=line)
 
     def _changes(self, bucket: Bucket) -> Iterator[Place]:
@@ -78,12 +78,12 @@ class Places:
 
 
 def places_of(event: RunFinished, plan: Plan | None, folder: Path) -> Places:
-    """Return what answers where the buckets of a run are to be seen.
+    """Return the `Places` that locate the buckets of a run.
 
     Args:
-        event: the run's end.
-        plan: its plan, if there was one.
-        folder: in the user's repository.
+        event: the last event of the run.
+        plan: the plan of the run, if there was one.
+        folder: the folder in the user's repository where the command runs.
     """
     targets: dict[str, set[str]] = {}
     for target in event.targets:
@@ -97,11 +97,11 @@ def places_of(event: RunFinished, plan: Plan | None, folder: Path) -> Places:
 
 
 def places_naming(libraries: Mapping[str, Iterable[str]], folder: Path) -> dict[str, Place]:
-    """Return the line that names each library, by library, and under "" one for all others.
+    """Return the line that names each library, by library, and under "" a default for the others.
 
     Args:
-        libraries: names of targets by library.
-        folder: where the command runs. Paths are relative to the root of its repository.
+        libraries: the names of targets, by library.
+        folder: the folder where the command runs. Paths are relative to its repository's root.
     """
     root = _root(folder)
     lines = list(_lines(folder, root, _CANDIDATES))
@@ -111,38 +111,38 @@ def places_naming(libraries: Mapping[str, Iterable[str]], folder: Path) -> dict[
         word = re.compile(
             rf"(?<![\w.-])(?:{'|'.join(map(re.escape, sorted(names)))})(?![\w-])", re.IGNORECASE
         )
-        found = next((place for place, text in lines if word.search(text.replace("_", "-"))), None)
-        if found is not None:
-            named[library] = found
+        match = next((place for place, text in lines if word.search(text.replace("_", "-"))), None)
+        if match is not None:
+            named[library] = match
     first = next((place for place, _ in _lines(folder, root, _ANY_FILE)), NOWHERE)
     return {**named, "": first}
 
 
 def _lines(folder: Path, root: Path, patterns: Iterable[str]) -> Iterator[tuple[Place, str]]:
     folders = dict.fromkeys((folder.absolute(), root))
-    files = [path for one in folders for glob in patterns for path in sorted(one.glob(glob))]
+    files = [path for parent in folders for glob in patterns for path in sorted(parent.glob(glob))]
     for path in files[:_MAX_FILES]:
         try:
             with path.open(encoding="utf-8", errors="replace") as stream:
                 text = stream.read(_MAX_CHARACTERS)
         except OSError:
-            continue  # A folder of that name, or not ours to read: another file will do.
+            continue  # A folder of that name, or not readable: another file may name the library.
         for number, line in enumerate(text.splitlines(), start=1):
             if not line.lstrip().startswith("#"):
                 yield Place(path=path.relative_to(root).as_posix(), line=number), line
 
 
 def _root(folder: Path) -> Path:
-    here = folder.absolute()
-    return next((one for one in (here, *here.parents) if (one / ".git").exists()), here)
+    start = folder.absolute()
+    return next((path for path in (start, *start.parents) if (path / ".git").exists()), start)
 
 
 def _canonical(text: str) -> str:
-    """Return the name of the distribution that a requirement or target begins with."""
-    found = _NAME.match(text.partition("==")[0])
-    return re.sub(r"[-_.]+", "-", found[0]).lower() if found else ""
+    """Return the normalised distribution name at the start of a requirement or target."""
+    match = _NAME.match(text.partition("==")[0])
+    return re.sub(r"[-_.]+", "-", match[0]).lower() if match else ""
 
 
-def _fit(place: Place) -> bool:
-    """Return whether GitHub takes the path; a plan may be anybody's."""
+def _is_valid(place: Place) -> bool:
+    """Return whether GitHub accepts the path, which comes from an untrusted plan."""
     return bool(place.path) and place.path.isprintable() and len(place.path) <= _MAX_PATH

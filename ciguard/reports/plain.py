@@ -1,4 +1,4 @@
-"""A run as plain lines under headings: for logs, pipes and CI."""
+"""A run as plain lines under headings, for logs, pipes and CI."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PREPARING = frozenset({"provision", "describe"})
 
 
 class PlainReporter:
-    """Writes one line per thing worth knowing, and a line of progress every ten seconds."""
+    """Writes one line per notable event, and a line of progress every ten seconds."""
 
     def __init__(
         self, destination: Destination, clock: Callable[[], float] = time.monotonic
@@ -50,7 +50,7 @@ class PlainReporter:
         self._last_progress_s = clock()
         self._heading = ""
         self.plan: Plan | None = None
-        """What was chosen and why, once the run has said so."""
+        """Plan of the run, once it has started; None for a run without a plan."""
 
     def receive(self, event: Event) -> None:
         """See `Reporter`."""
@@ -64,11 +64,11 @@ class PlainReporter:
         if isinstance(event, RunStarted):
             self.plan = event.plan
         if isinstance(event, BatchFinished | BucketOpened | BucketFlaky):
-            self._under("Run")
+            self._open_heading("Run")
         text = _text(event)
         if text:
             self.line(text)
-        self._say_progress()
+        self._write_progress()
         self._stream.flush()
 
     def close(self) -> None:
@@ -77,7 +77,7 @@ class PlainReporter:
         self._stream.flush()
 
     def line(self, text: str) -> None:
-        """Write one line; what cannot be printed is shown as its escape."""
+        """Write one line; unprintable characters are escaped."""
         self._stream.write(visible(text, limit=500) + "\n")
 
     def begin_heading(self, title: str) -> None:
@@ -93,13 +93,13 @@ class PlainReporter:
             self.finish_heading()
             self._heading = ""
 
-    def _under(self, title: str) -> None:
+    def _open_heading(self, title: str) -> None:
         if title != self._heading:
             self.end_heading()
             self.begin_heading(title)
             self._heading = title
 
-    def _say_progress(self) -> None:
+    def _write_progress(self) -> None:
         if self._clock() - self._last_progress_s < PROGRESS_EVERY_S:
             return
         self._last_progress_s = self._clock()
@@ -111,12 +111,12 @@ class PlainReporter:
 
 
 def _text(event: Event) -> str:
-    """Return the line that an event is worth; empty when it is worth none."""
+    """Return the line to write for an event; empty for none."""
     match event:
         case RunStarted():
             text = _plan(event)
         case Provisioning():
-            # The provisioner's own steps name their target.
+            # The steps of the provisioner already name their target.
             text = event.step if event.step.startswith(event.target) else _step(event)
         case TargetReady():
             text = f"{event.target.name}: {target_text(event.target)}"

@@ -1,4 +1,4 @@
-"""What a run has done so far, summed up from its events for those who show it live."""
+"""Progress of a run, summed up from its events for the reporters that show it live."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ RATE_WINDOW_S = 10.0
 
 @dataclass(slots=True)
 class TargetProgress:
-    """One target so far."""
+    """Progress of one target."""
 
     state: str = "waiting"
-    """For a person: what is being done, or why nothing runs. May hold fuzzed text."""
+    """Text that says what the target is doing, or why it does not run. May hold fuzzed text."""
     tally: Counter[str] = field(default_factory=Counter)
     recent: deque[tuple[float, int]] = field(default_factory=deque)
-    """(time, cases) of the last seconds."""
+    """(time, cases) pairs of the last `RATE_WINDOW_S` seconds."""
 
     def rate(self, now_s: float) -> float:
-        """Return cases per second over the last seconds."""
+        """Return the cases per second over the last `RATE_WINDOW_S` seconds."""
         recent = [
             (time_s, cases)
             for time_s, cases in list(self.recent)
@@ -63,7 +63,7 @@ class TargetProgress:
 
 
 class Progress:
-    """The state of a run, brought forward by each event."""
+    """The state of a run, updated by each event."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -71,29 +71,29 @@ class Progress:
         self._finished_stages: set[str] = set()
         self.budget_s = 0.0
         self.step = ""
-        """What is being provisioned, for a person. May hold text of the installer."""
+        """Current step of provisioning, as text. May hold output of the installer."""
         self.targets: dict[str, TargetProgress] = {}
         self.found: Counter[int] = Counter()
         self.flaky = 0
 
     @property
     def stage(self) -> str:
-        """The stage that is going on."""
+        """Name of the current stage."""
         return next((name for name in STAGES if name not in self._finished_stages), STAGES[-1])
 
     @property
     def cases(self) -> int:
-        """Cases executed on all targets."""
+        """Number of cases executed on all targets."""
         return sum(target.tally.total() for target in self.targets.values())
 
     @property
     def now_s(self) -> float:
-        """The time of the clock that was given."""
+        """Current time of the clock, in seconds."""
         return self._clock()
 
     @property
     def left_s(self) -> float:
-        """Seconds of the budget that are left; it does not run while targets are provisioned."""
+        """Seconds of the budget that are left. It starts once targets are provisioned."""
         if self._began_s is None:
             return self.budget_s
         return max(0.0, self.budget_s - (self.now_s - self._began_s))
@@ -105,7 +105,7 @@ class Progress:
         return sum(target.rate(now_s) for target in self.targets.values())
 
     def receive(self, event: Event) -> None:
-        """Take the next event."""
+        """Update the state with the next event."""
         match event:
             case RunStarted():
                 self.budget_s = event.budget_s
@@ -144,7 +144,7 @@ class Progress:
 
     def _finish(self, stage: str) -> None:
         if stage in STAGES:
-            # A stage that has nothing to do is not announced; a later one that ends implies it.
+            # A stage with nothing to do sends no event; the end of a later stage implies its end.
             self._finished_stages.update(STAGES[: STAGES.index(stage) + 1])
         if stage == STAGES[0]:
             self._begin()
@@ -158,4 +158,4 @@ class Progress:
 
 
 STATUSES = tuple(Tally().as_dict())
-"""Outcome statuses in the order in which they are shown."""
+"""Statuses of outcomes, in display order."""

@@ -1,4 +1,4 @@
-"""Read back a whole run from its folder, which may be anybody's: an artefact of a fork, say."""
+"""Read a run back from its folder, which is untrusted: it may be an artifact of a fork."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ _KINDS: Mapping[object, type | tuple[type, ...]] = {
     "bool": bool,
     "bytes": bytes,
 }
-"""What an annotation of a field demands."""
+"""Accepted types of a field's value, by the text of its annotation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceivedRun:
-    """A run as its folder tells it. Every text in it may be hostile; every type is right."""
+    """A run read back from its folder. Types are verified; every text may be hostile."""
 
     finished: RunFinished
     places: Places
     policy: Policy
-    """By which the run judged."""
+    """Policy that the run applied."""
 
     @property
     def plan(self) -> Plan | None:
-        """What was chosen and why."""
+        """Plan of the run; None if it had none."""
         return self.places.plan
 
 
@@ -57,7 +57,7 @@ def receive_run(folder: Path) -> ReceivedRun:
     """Return the run whose results are in `folder`.
 
     Raises:
-        OutputError: if files are missing, damaged, too large, no plain files, or of another schema.
+        OutputError: if a file is missing, damaged, too large, not regular, or of another schema.
     """
     path = folder / RUN_FILE
     try:
@@ -67,16 +67,16 @@ def receive_run(folder: Path) -> ReceivedRun:
         policy = _policy(finished.parameters)
         path = folder / BUCKETS_FILE
         buckets = tuple(_buckets(path))
-        _require_all(buckets, run.of("buckets", dict))
+        _require_counts(buckets, run.of("buckets", dict))
         return ReceivedRun(
             finished=replace(finished, buckets=buckets), places=places, policy=policy
         )
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        # The message ends in a workflow's log, where `##[` begins a command wherever it stands.
-        says = visible(str(error) or repr(error), limit=200).replace("##[", "# #[")
+        # The message appears in a workflow's log, where `##[` starts a command anywhere in a line.
+        reason = visible(str(error) or repr(error), limit=200).replace("##[", "# #[")
         msg = (
-            f"{path}: not the results of a run: {says}. "
-            "Was the run cancelled, or its artefact not downloaded?"
+            f"{path}: not the results of a run: {reason}. "
+            "Check that the run was not cancelled and its artifact was downloaded."
         )
         raise OutputError(msg) from error
 
@@ -91,31 +91,35 @@ def _buckets(path: Path) -> Iterator[Bucket]:
             bucket = bucket_from_json(parse_json(line))
             _require_types(bucket)
             if not is_fingerprint(bucket.fingerprint):
-                msg = f"{bucket.fingerprint!r:.60} is no fingerprint"
+                msg = f"{bucket.fingerprint!r:.60} is not a fingerprint"
                 raise ValueError(msg)
             yield bucket
 
 
-def _require_all(buckets: tuple[Bucket, ...], counts: Mapping[str, object]) -> None:
-    """Refuse a file that was cut: what is missing would look clean."""
+def _require_counts(buckets: tuple[Bucket, ...], counts: Mapping[str, object]) -> None:
+    """Reject a truncated file: missing buckets would look clean.
+
+    Raises:
+        ValueError: if the buckets differ from the counts.
+    """
     if counts_by_state(buckets) != counts:
-        msg = f"it has other buckets than {RUN_FILE} counts"
+        msg = f"its number of buckets differs from that in {RUN_FILE}"
         raise ValueError(msg)
 
 
 def _require_types(value: object) -> None:
-    """Hold a value against the annotations of its fields, all the way down.
+    """Check a value recursively against the annotations of its fields.
 
     Raises:
-        TypeError: naming the field that is of another type.
+        TypeError: if a field has a value of another type; names the field.
     """
     if isinstance(value, tuple | list):
-        for one in value:
-            _require_types(one)
+        for member in value:
+            _require_types(member)
     elif isinstance(value, dict):
-        for key, one in value.items():
+        for key, member in value.items():
             _require_types(key)
-            _require_types(one)
+            _require_types(member)
     elif is_dataclass(value):
         for item in fields(value):
             _require_field(item.name, item.type, getattr(value, item.name))
@@ -123,8 +127,8 @@ def _require_types(value: object) -> None:
 
 def _require_field(name: str, annotation: object, value: object) -> None:
     kind = _KINDS.get(annotation)
-    if annotation == "tuple[str, ...]" and not all(isinstance(one, str) for one in value):  # type: ignore[attr-defined]  # else it raises what it is to raise
-        msg = f"{name!r} is no list of texts"
+    if annotation == "tuple[str, ...]" and not all(isinstance(text, str) for text in value):  # type: ignore[attr-defined]  # no iterable: raises TypeError
+        msg = f"{name!r} is not a list of strings"
         raise TypeError(msg)
     if kind is not None and not isinstance(value, kind):
         msg = f"{name!r} is not of type {annotation}"
@@ -134,7 +138,7 @@ def _require_field(name: str, annotation: object, value: object) -> None:
 
 def _finished(run: Untrusted) -> RunFinished:
     if (schema := run.of("schema", int)) != RUN_SCHEMA:
-        msg = f"schema {schema!r:.20}; this ciguard reads {RUN_SCHEMA}"
+        msg = f"schema {schema!r:.20}, but this version of ciguard reads schema {RUN_SCHEMA}"
         raise ValueError(msg)
     targets = run.rows("targets", target_from_json)
     exercised = run.rows("targets", lambda target: target.count("apis_exercised"))
@@ -153,11 +157,11 @@ def _finished(run: Untrusted) -> RunFinished:
     )
 
 
-def _standing(read: Untrusted) -> BaselineStanding:
+def _standing(encoded: Untrusted) -> BaselineStanding:
     return BaselineStanding(
-        state=BaselineState(read.of("state", str)),
-        updated_at="" if read.data.get("updated_at") is None else read.text("updated_at"),
-        reasons=read.texts("reasons"),
+        state=BaselineState(encoded.of("state", str)),
+        updated_at="" if encoded.data.get("updated_at") is None else encoded.text("updated_at"),
+        reasons=encoded.texts("reasons"),
     )
 
 

@@ -1,4 +1,4 @@
-"""What a pull request shows at lines of its sources: one remark per new cause."""
+"""Remarks at lines of a pull request's sources: one per new cause, then the caveats."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ LEVELS = {
     Action.REPORT: RemarkLevel.NOTICE,
     Action.OFF: RemarkLevel.NOTICE,
 }
-"""By what is done about a finding."""
+"""Level of a remark, by the action that the policy takes."""
 _COMPARED = frozenset({Verdict.NEW_FINDINGS, Verdict.CLEAN, Verdict.NOT_RUN, Verdict.INTERRUPTED})
-"""Verdicts of runs that were compared with something."""
+"""Verdicts of runs that were compared with a baseline or a base."""
 MAX_PER_LEVEL = 10
-"""Of one level that GitHub shows for one step."""
+"""GitHub's limit on the annotations of one level that it shows for one step."""
 _MAX_COMMAND = 4_096
-"""Characters of a command's message."""
+"""Limit on the characters of one workflow command."""
 _MAX_TITLE = 200
 _MAX_TARGETS = 5
-_LOUDEST_FIRST = list(RemarkLevel)
+_LEVEL_ORDER = list(RemarkLevel)
 
 
 def where_text(finding: Finding) -> str:
-    """Return on which targets something was found, as the end of a sentence."""
+    """Return the targets that show a finding as the end of a sentence, e.g. `on A, unlike B`."""
     names = [publishable(name, limit=80) for name in finding.targets]
     if finding.pair is not PairKind.NONE and len(names) > 1:
         return f"on {names[1]}, unlike {names[0]}"
@@ -49,19 +49,19 @@ def where_text(finding: Finding) -> str:
 
 
 def is_new(bucket: Bucket) -> bool:
-    """Return whether a bucket is new for certain."""
+    """Return whether a bucket is new and confirmed."""
     return bucket.comparison is Comparison.NEW and bucket.confirmation is Confirmation.CONFIRMED
 
 
 def remarks(event: RunFinished, places: Places, policy: Policy) -> list[Remark]:
-    """Return the remarks of a run, the loudest and gravest first: new causes, then caveats.
+    """Return the remarks of a run by level, then severity: new causes, then caveats.
 
-    A run that establishes the baseline remarks none, nor does one that is to be judged later.
+    A run that only establishes the baseline, or is one part of a campaign, has no new causes.
     """
-    compares = event.verdict in _COMPARED
-    new = entries(bucket for bucket in event.buckets if is_new(bucket) and compares)
-    made = [_of_cause(entry, places, policy) for entry in new]
-    made += [
+    is_compared = event.verdict in _COMPARED
+    new = entries(bucket for bucket in event.buckets if is_new(bucket) and is_compared)
+    all_remarks = [_cause_remark(entry, places, policy) for entry in new]
+    all_remarks += [
         Remark(
             level=RemarkLevel.WARNING if caveat.is_grave else RemarkLevel.NOTICE,
             title="ciguard",
@@ -69,41 +69,41 @@ def remarks(event: RunFinished, places: Places, policy: Policy) -> list[Remark]:
         )
         for caveat in caveats(event, places.plan)
     ]
-    return sorted(made, key=lambda remark: _LOUDEST_FIRST.index(remark.level))
+    return sorted(all_remarks, key=lambda remark: _LEVEL_ORDER.index(remark.level))
 
 
-def _of_cause(entry: Entry, places: Places, policy: Policy) -> Remark:
+def _cause_remark(entry: Entry, places: Places, policy: Policy) -> Remark:
     bucket = entry.shown
     finding = bucket.finding
     api = publishable(finding.api, limit=120)
-    says = publishable(claim(finding), limit=600)
+    message = publishable(claim(finding), limit=600)
     also = f"{entry.others} " if entry.others else ""
     return Remark(
-        level=LEVELS[max(policy.action(each.finding) for each in entry.buckets)],
+        level=LEVELS[max(policy.action(member.finding) for member in entry.buckets)],
         title=shortened(f"NEW {class_of(finding).words}: {api}", _MAX_TITLE),
         message=(
-            f"{says} {where_text(finding)} ({finding.severity.label}). {also}"
+            f"{message} {where_text(finding)} ({finding.severity.label}). {also}"
             f"Run it again: ciguard reproduce {short(bucket.fingerprint)}"
         ),
         place=places.of(bucket)[0],
     )
 
 
-def workflow_commands(said: list[Remark]) -> Iterator[str]:
-    """Yield remarks as commands of a workflow's log, as many as GitHub shows for one step.
+def workflow_commands(remarks: list[Remark]) -> Iterator[str]:
+    """Yield remarks as workflow commands, as many per level as GitHub shows for one step.
 
-    Where there are more of a level, its last one says how many.
+    If a level has more, its last command says how many.
     """
     for level in RemarkLevel:
-        ours = [remark for remark in said if remark.level is level]
-        more = len(ours) - MAX_PER_LEVEL
+        shown = [remark for remark in remarks if remark.level is level]
+        more = len(shown) - MAX_PER_LEVEL
         if more > 0:
             message = f"{more + 1} more, which GitHub does not show here: see the summary."
-            ours = [
-                *ours[: MAX_PER_LEVEL - 1],
+            shown = [
+                *shown[: MAX_PER_LEVEL - 1],
                 Remark(level=level, title="ciguard", message=message),
             ]
-        yield from map(_command, ours)
+        yield from map(_command, shown)
 
 
 def _command(remark: Remark) -> str:
@@ -114,12 +114,12 @@ def _command(remark: Remark) -> str:
             "line": str(remark.place.line),
             **properties,
         }
-    stated = ",".join(f"{name}={_property(text)}" for name, text in properties.items())
-    room = _MAX_COMMAND - len(stated)
+    encoded = ",".join(f"{name}={_property(text)}" for name, text in properties.items())
+    max_length = _MAX_COMMAND - len(encoded)
     message = remark.message
-    while len(command_text(message)) > room:
+    while len(command_text(message)) > max_length:
         message = message[: len(message) // 2]
-    return f"::{remark.level.value} {stated}::{command_text(message)}"
+    return f"::{remark.level.value} {encoded}::{command_text(message)}"
 
 
 def _property(text: str) -> str:

@@ -35,27 +35,27 @@ if TYPE_CHECKING:
 
 SARIF_FILE = "report.sarif"
 FINGERPRINT = "ciguard/v1"
-"""Name of a cause's fingerprint, or of a bucket's alone with its cause, among the partial ones."""
+"""Key of ciguard's fingerprint in a result's `partialFingerprints`."""
 MAX_RESULTS = 25_000
-"""Of one run that GitHub accepts; it refuses the whole file where there are more."""
+"""GitHub's limit on the results of one run; it rejects a file with more."""
 SHOWN_RESULTS = 5_000
-"""Of these that it shows."""
+"""Number of results that GitHub shows."""
 MAX_BYTES = 10_000_000
-"""Of the compressed file."""
+"""GitHub's limit on the size of the compressed file, in bytes."""
 MAX_LOCATIONS = 100
-"""Of one result: GitHub accepts 1,000 and shows 100."""
+"""Limit on the locations of one result: GitHub accepts 1,000 and shows 100."""
 _MAX_BUCKETS = 100
-"""That a result names."""
+"""Limit on the buckets that a result lists."""
 CATEGORY = "ciguard"
 _GZIP = 31
-"""Of zlib: the greatest window, and the header of gzip."""
+"""`wbits` of zlib for the largest window and a gzip header."""
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _UNCHANGED = frozenset({Comparison.KNOWN, Comparison.ACCEPTED, Comparison.NOT_RUN})
-"""Still there as far as anybody knows. Left out, GitHub would close their alerts as fixed."""
-_SAID = {
+"""Comparisons of buckets that are not known to be fixed. GitHub would close missing alerts."""
+_COMPARISON_TEXTS = {
     Comparison.KNOWN: "Known",
     Comparison.ACCEPTED: "Known, and accepted",
-    Comparison.NOT_RUN: "Known; this run did not get to it",
+    Comparison.NOT_RUN: "Known; this run did not exercise it",
 }
 _LINK = re.compile(r"\](?=\()")
 _PLACEHOLDER = re.compile(r"\{(\d+)\}")
@@ -85,14 +85,14 @@ class SarifReporter:
 def sarif_text(
     event: RunFinished, places: Places, policy: Policy, *, page: str = "", category: str = CATEGORY
 ) -> str:
-    """Return the run as SARIF, the gravest results first, cut to what GitHub accepts.
+    """Return the run as SARIF, the most severe results first, limited to what GitHub accepts.
 
     Args:
-        event: what is known at the end of the run.
-        places: where the sources of the user meet what was found.
-        policy: what is done about findings.
-        page: URL of ciguard itself; empty if unknown.
-        category: what code scanning tells the analyses of one commit apart by.
+        event: the last event of the run.
+        places: the locations of buckets in the user's sources.
+        policy: the policy that decides the level of each result.
+        page: the URL of ciguard itself; empty if unknown.
+        category: the category that distinguishes several analyses of one commit.
     """
     return "".join(_pieces(event, places, policy, page=page, category=category))
 
@@ -100,11 +100,11 @@ def sarif_text(
 def _pieces(
     event: RunFinished, places: Places, policy: Policy, *, page: str, category: str
 ) -> list[str]:
-    """Return the file's text in pieces: joined, it would be in memory twice."""
+    """Return the file's text in pieces, since joining them would need the memory twice."""
     listed = entries(b for b in event.buckets if is_new(b) or b.comparison in _UNCHANGED)
     kept = listed[:MAX_RESULTS]
     while True:
-        # As text at once: as objects they would take several times as much memory.
+        # Encoded one by one: as objects, all results would take several times the memory.
         results = [_json(_result(entry, places, policy)) for entry in kept]
         notes = _notes(event, places.plan, kept=len(kept), of=len(listed))
         pieces = _file(event, results, notes, page=page, category=category)
@@ -133,7 +133,7 @@ def _file(
                 "executionSuccessful": event.verdict not in {Verdict.NOT_RUN, Verdict.INTERRUPTED},
                 "exitCode": int(event.exit_code),
                 "toolExecutionNotifications": [
-                    {"level": "warning", "message": {"text": _message(note)}} for note in notes
+                    {"level": "warning", "message": {"text": _escaped(note)}} for note in notes
                 ],
             }
         ],
@@ -142,8 +142,8 @@ def _file(
     }
     log = _json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
     end = "]}]}"
-    parted = chain.from_iterable((result, ",") for result in results)
-    return [log.removesuffix(end), *islice(parted, max(0, 2 * len(results) - 1)), f"{end}\n"]
+    separated = chain.from_iterable((result, ",") for result in results)
+    return [log.removesuffix(end), *islice(separated, max(0, 2 * len(results) - 1)), f"{end}\n"]
 
 
 def _json(content: Json) -> str:
@@ -151,7 +151,7 @@ def _json(content: Json) -> str:
 
 
 def _compressed(pieces: Iterable[str]) -> int:
-    """Return how many bytes the text has when it is compressed."""
+    """Return the size of the gzip-compressed text, in bytes."""
     packer = zlib.compressobj(6, wbits=_GZIP)
     return sum(len(packer.compress(piece.encode())) for piece in pieces) + len(packer.flush())
 
@@ -159,7 +159,7 @@ def _compressed(pieces: Iterable[str]) -> int:
 def _notes(event: RunFinished, plan: Plan | None, *, kept: int, of: int) -> list[str]:
     notes = [publishable(caveat.text) for caveat in caveats(event, plan)]
     if kept < of:
-        notes.append(f"{of - kept} of {of} results are left out: GitHub accepts no more.")
+        notes.append(f"{of - kept} of {of} results are omitted: GitHub accepts no more.")
     if kept > SHOWN_RESULTS:
         notes.append(f"GitHub shows the first {SHOWN_RESULTS} of {kept} results.")
     return notes
@@ -169,15 +169,15 @@ def _result(entry: Entry, places: Places, policy: Policy) -> dict[str, Json]:
     bucket = entry.shown
     kind = class_of(bucket.finding)
     digest = entry.fingerprint.rpartition(":")[2]
-    level = LEVELS[max(policy.action(each.finding) for each in entry.buckets)]
-    found = dict.fromkeys(chain.from_iterable(map(places.of, entry.buckets)))
+    level = LEVELS[max(policy.action(member.finding) for member in entry.buckets)]
+    locations = dict.fromkeys(chain.from_iterable(map(places.of, entry.buckets)))
     result: dict[str, Json] = {
         "ruleId": kind.value,
         "ruleIndex": RULES.index(kind),
         "level": "note" if level is RemarkLevel.NOTICE else level.value,
-        "message": {"text": _message(_says(entry))},
-        "locations": [_location(place) for place in islice(found, MAX_LOCATIONS)],
-        # GitHub reads the second one only. Without it, all results of one line would be one alert.
+        "message": {"text": _escaped(_message(entry))},
+        "locations": [_location(place) for place in islice(locations, MAX_LOCATIONS)],
+        # GitHub reads the second only. Without it, all results of one line would be one alert.
         "partialFingerprints": {FINGERPRINT: digest, "primaryLocationLineHash": f"{digest}:1"},
         "baselineState": "unchanged" if bucket.comparison in _UNCHANGED else "new",
         "properties": _properties(entry),
@@ -187,10 +187,10 @@ def _result(entry: Entry, places: Places, policy: Policy) -> dict[str, Json]:
     return result
 
 
-def _says(entry: Entry) -> str:
+def _message(entry: Entry) -> str:
     bucket = entry.shown
     finding = bucket.finding
-    known = _SAID.get(bucket.comparison, "")
+    known = _COMPARISON_TEXTS.get(bucket.comparison, "")
     issue = f" (issue {publishable(bucket.issue, limit=80)})" if bucket.issue else ""
     return " ".join(
         part
@@ -210,7 +210,7 @@ def _properties(entry: Entry) -> dict[str, Json]:
     finding = bucket.finding
     return {
         "bucket": bucket.fingerprint,
-        "buckets": [each.fingerprint for each in entry.buckets[:_MAX_BUCKETS]],
+        "buckets": [member.fingerprint for member in entry.buckets[:_MAX_BUCKETS]],
         "cause": publishable(cause_text(bucket), limit=400),
         "comparison": bucket.comparison.value,
         "severity": finding.severity.label,
@@ -232,6 +232,6 @@ def _location(place: Place) -> dict[str, Json]:
     }
 
 
-def _message(text: str) -> str:
-    """Return text in which a viewer finds neither a link nor a placeholder."""
+def _escaped(text: str) -> str:
+    """Return text in which a SARIF viewer finds neither a link nor a placeholder."""
     return _PLACEHOLDER.sub(r"{{\1}}", _LINK.sub("] ", text))

@@ -1,4 +1,4 @@
-"""One rule of SARIF per class of finding: stable names, and words that help."""
+"""One SARIF rule per class of finding: a stable name, a description and a remedy."""
 
 from __future__ import annotations
 
@@ -21,111 +21,112 @@ _LEVELS = {
     FindingClass.FUNCTION: "error",
     FindingClass.APPLICATION: "warning",
 }
-"""Of a rule by itself; every result has its own, which the policy decides. Others are notes."""
+"""Default level of a rule; `note` for other classes. The policy decides each result's level."""
 _SECURITY_SEVERITY = "8.0"
-"""Memory is read or written out of bounds by arguments alone: high, as GitHub counts."""
+"""CVSS score of memory accessed out of bounds by arguments alone: `high` for GitHub."""
 
-_MEANS = {
+_DESCRIPTIONS = {
     FindingClass.SECURITY: (
         (
-            "The process dies of memory that it read or wrote out of bounds. Whoever controls the "
-            "arguments may be able to do more than end it."
+            "The process crashes because it read or wrote memory out of bounds. An attacker who "
+            "controls the arguments may be able to do more than crash it."
         ),
         (
-            "Validate the arguments before they reach the library, and report the script upstream, "
-            "privately where the library asks for that."
+            "Validate the arguments before they reach the library. Report the script to the "
+            "library's maintainers, privately if their security policy asks for that."
         ),
     ),
     FindingClass.CRASH: (
-        "A call or model run ends the Python process where an exception was due.",
-        "Run the script; report it upstream, or guard the arguments at the marked line.",
+        "A call or model run crashes the Python process instead of raising an exception.",
+        "Run the script. Report it upstream, or validate the arguments at the marked line.",
     ),
     FindingClass.WRONG_RESULT: (
         (
-            "A call or model run returns what another version, device, mode, backend or "
-            "computation contradicts."
+            "A call or model run returns another result than a different version, device, mode, "
+            "backend or equivalent computation."
         ),
-        "Compare both results in the report and decide which one is right before upgrading.",
+        "Compare both results in the report, and decide which one is right before upgrading.",
     ),
     FindingClass.REGRESSION: (
-        "What one version accepts, the other refuses.",
-        "Change the call at the marked line, or hold the version back.",
+        "One version accepts a call that the other rejects.",
+        "Change the call at the marked line, or do not upgrade.",
     ),
     FindingClass.INTERNAL_ERROR: (
-        "An assertion or an internal exception of the library escapes to the user.",
+        "An assertion error or internal exception of the library reaches the user.",
         "Report the script upstream; do not catch the exception by its class.",
     ),
     FindingClass.HANG: (
         "A call or model run does not return.",
-        "Guard the arguments, and report the script upstream.",
+        "Validate the arguments, and report the script upstream.",
     ),
     FindingClass.EXHAUSTION: (
-        "A call or model run uses up all memory although what it is given is small.",
-        "Bound the arguments before they reach the library.",
+        "A call or model run exhausts all memory although its inputs are small.",
+        "Limit the arguments before they reach the library.",
     ),
     FindingClass.ACCEPTED_ILLEGAL: (
-        "The library takes an argument that its own documentation forbids.",
-        "Do not rely on what it returns then.",
+        "The library accepts an argument that its own documentation forbids.",
+        "Do not rely on the result of such a call.",
     ),
     FindingClass.REFUSED_LEGAL: (
-        "A program fails although its last block is legal, and runs alone.",
-        "Run the script; report it upstream, or use another argument at the marked line.",
+        "A program fails although its last block is legal and runs on its own.",
+        "Run the script. Report it upstream, or use another argument at the marked line.",
     ),
     FindingClass.FUNCTION: (
         "A function fails for arguments that its annotations allow.",
-        "Run the script and mend the marked line, or let the annotations say what is not allowed.",
+        "Run the script and fix the marked line, or forbid the arguments in the annotations.",
     ),
     FindingClass.APPLICATION: (
-        "An application makes too little of what a cognitive service may answer, or fails on it.",
-        "Handle the answer in the report at the marked line, or compare with what services say.",
+        "An application fails on a possible response of a cognitive service, or misinterprets it.",
+        "Handle the response that the report shows at the marked line.",
     ),
     FindingClass.PERFORMANCE: (
-        "A call or model run takes more time or memory than on the reference, or with every run.",
-        "Look at the measurements in the report.",
+        "A call or model run needs more time or memory than on the reference, or leaks memory.",
+        "Compare the measurements in the report.",
     ),
     FindingClass.CHANGE: (
-        "Two versions behave differently, and neither is plainly wrong.",
-        "Check whether the sources rely on the older behaviour.",
+        "Two versions behave differently, and neither is clearly wrong.",
+        "Check whether your sources rely on the older behaviour.",
     ),
     FindingClass.UNREACHABLE: (
-        "A raw entry point fails on a handle that public calls do not give it.",
-        "Report the script upstream; no program that makes public calls is known to meet it.",
+        "A raw entry point fails on a handle that public calls never pass to it.",
+        "Report the script upstream. No program that uses only public calls is known to fail.",
     ),
     FindingClass.DOCUMENTATION: (
         "The documentation contradicts itself or the library.",
-        "Mend the documentation.",
+        "Correct the documentation.",
     ),
     FindingClass.OTHER: (
-        "An oracle of another package found a defect.",
-        "Read what the oracle says in the report.",
+        "An oracle of another package reported a defect.",
+        "Read the oracle's message in the report.",
     ),
 }
-_HOW_TO_GO_ON = (
-    "Every result names its bucket: `ciguard show BUCKET` tells all about one, "
-    "`ciguard reproduce BUCKET` runs its case again, and `ciguard accept BUCKET` lets it be."
+"""Description and remedy of each class."""
+_NEXT_STEPS = (
+    "Every result names its bucket: `ciguard show BUCKET` shows its details, "
+    "`ciguard reproduce BUCKET` runs its case again, and `ciguard accept BUCKET` accepts it."
 )
 
 RULES = list(FindingClass)
-"""In the order of the file: the index of a rule is that of its class."""
+"""Classes in the order of their rules in the file."""
 
 
 def rule(kind: FindingClass) -> dict[str, Json]:
-    """Return the rule of a class. It says nothing of a run, so that it stays the same."""
-    means, remedy = _MEANS[kind]
-    security = kind is FindingClass.SECURITY
+    """Return the SARIF rule of a class. It does not depend on the run."""
+    description, remedy = _DESCRIPTIONS[kind]
+    is_security = kind is FindingClass.SECURITY
     return {
         "id": kind.value,
         "name": "".join(word.capitalize() for word in kind.value.split("-")),
         "shortDescription": {"text": f"{kind.words[0].upper()}{kind.words[1:]}"},
-        "fullDescription": {"text": means},
+        "fullDescription": {"text": description},
         "help": {
-            "text": f"{means} {remedy} {_HOW_TO_GO_ON}",
-            "markdown": f"{means}\n\n{remedy}\n\n{_HOW_TO_GO_ON}",
+            "text": f"{description} {remedy} {_NEXT_STEPS}",
+            "markdown": f"{description}\n\n{remedy}\n\n{_NEXT_STEPS}",
         },
         "defaultConfiguration": {"level": _LEVELS.get(kind, "note")},
         "properties": {
-            "tags": ["ciguard", *(["security"] if security else ["reliability"])],
+            "tags": ["ciguard", *(["security"] if is_security else ["reliability"])],
             "precision": "very-high",
-            **({"security-severity": _SECURITY_SEVERITY} if security else {}),
+            **({"security-severity": _SECURITY_SEVERITY} if is_security else {}),
         },
     }

@@ -1,4 +1,4 @@
-"""What a pull request shows of a run: one sentence, a conclusion, a summary, remarks."""
+"""The status of a run on its pull request: a conclusion, a title, a summary and remarks."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ _MAX_SUMMARY_BYTES = 60_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """A run in the words and limits of a pull request. All of it is inert and bounded."""
+    """The status of a run on its pull request. All texts are escaped and within GitHub's limits."""
 
     conclusion: str
-    """Of a check run: `success`, `failure`, `neutral`, `cancelled`."""
+    """Conclusion of the check run: `success`, `failure`, `neutral` or `cancelled`."""
     title: str
     """The verdict as one sentence."""
     summary: str
-    """Markdown."""
+    """Summary of the run as markdown."""
     remarks: tuple[Remark, ...] = ()
-    """The loudest and gravest first."""
+    """Remarks by level, then severity."""
 
 
 def status_of(run: ReceivedRun, folder: Path) -> Status:
-    """Return what a pull request shows of a run.
+    """Return the status of a run on its pull request.
 
     Args:
-        run: as its folder tells it.
-        folder: where its reproducers are.
+        run: the run, read back from its folder.
+        folder: the folder with its reproducers.
     """
     event = run.finished
     conclusion = _conclusion(run)
@@ -52,7 +52,7 @@ def status_of(run: ReceivedRun, folder: Path) -> Status:
         _verdict(run, conclusion),
         counts,
         *(["some targets NOT RUN"] if was_cut_short(event, run.plan) else []),
-        *_of_baseline(run),
+        *_baseline_note(run),
     ]
     return Status(
         conclusion=conclusion,
@@ -65,19 +65,19 @@ def status_of(run: ReceivedRun, folder: Path) -> Status:
 def _verdict(run: ReceivedRun, conclusion: str) -> str:
     event = run.finished
     if event.verdict is Verdict.PART:
-        return "NOT RUN: one part of a campaign, which `ciguard merge` has to judge"
+        return "NOT RUN: this is one part of a campaign, which `ciguard merge` has to judge"
     if conclusion == "failure" and event.exit_code == ExitCode.CLEAN:
-        return "NOT RUN: the results contradict themselves"
+        return "NOT RUN: the results contradict each other"
     return event.verdict.value
 
 
 def lost_status(reason: str) -> Status:
-    """Return what a pull request shows where a run left no readable results.
+    """Return the status of a run without readable results.
 
     Args:
-        reason: as markdown.
+        reason: the reason, as markdown.
     """
-    title = "NOT RUN: there are no readable results, so nothing can be concluded"
+    title = "NOT RUN: there are no readable results, so there is no verdict"
     return Status(
         conclusion="failure",
         title=title,
@@ -87,9 +87,9 @@ def lost_status(reason: str) -> Status:
 
 
 def _conclusion(run: ReceivedRun) -> str:
-    """Return what the run means for the pull request.
+    """Return the conclusion of the check run.
 
-    Grey, not green, where a whole target is missing or nothing was compared.
+    It is `neutral`, not `success`, if a whole target is missing or nothing was compared.
     """
     event = run.finished
     if event.verdict is Verdict.INTERRUPTED:
@@ -105,7 +105,7 @@ def _conclusion(run: ReceivedRun) -> str:
     return "success"
 
 
-def _of_baseline(run: ReceivedRun) -> list[str]:
+def _baseline_note(run: ReceivedRun) -> list[str]:
     standing = run.finished.baseline
     if standing is None or standing.state is BaselineState.FRESH:
         return []

@@ -1,4 +1,4 @@
-"""Read back the buckets that a run has written."""
+"""Read back the buckets that a run wrote."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ RUN_SCHEMA = 1
 
 
 def read_buckets(folder: Path) -> list[Bucket]:
-    """Return the buckets of the run in `folder`; none if there was no run.
+    """Return the buckets of the run in `folder`; an empty list if there was no run.
 
     Raises:
-        OutputError: if the file cannot be read, naming the line.
+        OutputError: if the file cannot be read; names the line.
     """
     path = folder / BUCKETS_FILE
     try:
@@ -28,7 +28,7 @@ def read_buckets(folder: Path) -> list[Bucket]:
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: cannot be read: {error}. Run `ciguard run` to write it anew."
+        msg = f"{path}: cannot be read: {error}. Run `ciguard run` to write it again."
         raise OutputError(msg) from error
     buckets = []
     for number, line in enumerate(lines, start=1):
@@ -36,8 +36,8 @@ def read_buckets(folder: Path) -> list[Bucket]:
             buckets.append(bucket_from_json(json.loads(line)))
         except ValueError as error:
             msg = (
-                f"{path}: line {number}: {error}. The file is damaged or of another version of "
-                "ciguard; run `ciguard run` to write it anew."
+                f"{path}: line {number}: {error}. The file is damaged, or another version of "
+                "ciguard wrote it. Run `ciguard run` to write it again."
             )
             raise OutputError(msg) from error
     return buckets

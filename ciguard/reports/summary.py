@@ -1,4 +1,4 @@
-"""`summary.md`: the run for a person, also as the step summary of a workflow."""
+"""`summary.md`: the run as markdown, which is also the step summary of a workflow."""
 
 from __future__ import annotations
 
@@ -40,33 +40,33 @@ if TYPE_CHECKING:
     from ciguard.reports.contract import Destination
 
 LIMIT_BYTES = 1024 * 1024
-"""A step summary that is larger is dropped whole by the workflow's runner."""
+"""Limit on the size of the file: GitHub drops a larger step summary."""
 MAX_ROWS = 200
-"""Of one table: every class is seen before the room ends."""
+"""Limit on the rows of one table."""
 DETAILED_BUCKETS = 20
 DETAILED_DOCUMENTATION = 10
 MAX_LINKED = 5
-"""Related buckets that the details of one name."""
-_GRAVEST_FIRST = (
+"""Limit on the related buckets that the details of one bucket name."""
+_DOCUMENTATION_ORDER = (
     DocumentationCheck.CONTRADICTION,
     DocumentationCheck.STRANGER,
     DocumentationCheck.DANGLING,
     DocumentationCheck.FORMATTING,
     DocumentationCheck.UNDESCRIBED,
 )
-"""What misleads comes before what is merely missing."""
+"""Checks in display order: misleading documentation before missing documentation."""
 MAX_WARNINGS = 20
 _MAX_REASONS = 50
 _MAX_TARGETS = 20
 _MAX_NAMED = 8
-"""Buckets with the same cause that a row names."""
+"""Limit on the buckets with the same cause that a row names."""
 _MAX_CAVEAT = 2_000
 _RESERVE_BYTES = 1_000
-"""Room for the sentence that says what was left out."""
+"""Size reserved for the sentence that says that blocks were omitted."""
 
 
 class SummaryReporter:
-    """Writes `summary.md`, at most 1 MiB of it."""
+    """Writes `summary.md`, at most 1 MiB."""
 
     def __init__(self, destination: Destination) -> None:
         self._folder = destination.folder
@@ -96,27 +96,27 @@ class SummaryReporter:
 
 
 def bounded(blocks: Iterable[str], limit_bytes: int) -> str:
-    """Return the blocks that fit, in order, and a sentence where some do not."""
+    """Return the leading blocks that fit into the limit, and a note if some do not."""
     kept: list[str] = []
-    room = limit_bytes - _RESERVE_BYTES
+    bytes_left = limit_bytes - _RESERVE_BYTES
     for block in blocks:
-        room -= len(block.encode("utf-8")) + 1
-        if room < 0:
-            kept.append("\nThe rest is left out here; `buckets.jsonl` has every bucket.")
+        bytes_left -= len(block.encode("utf-8")) + 1
+        if bytes_left < 0:
+            kept.append("\nThe rest does not fit here; `buckets.jsonl` has every bucket.")
             break
         kept.append(block)
     return "\n".join(kept) + "\n"
 
 
 def summary_blocks(event: RunFinished, plan: Plan | None, folder: Path) -> Iterator[str]:
-    """Yield the parts of a run's summary as markdown, what matters most first.
+    """Yield the blocks of a run's summary as markdown, the most important first.
 
-    Each part is whole by itself, so that whoever has less room may leave out the last ones.
+    Each block is complete by itself, so that a caller with less space can omit the last ones.
 
     Args:
-        event: the run's end.
-        plan: what was chosen and why, if anybody planned it.
-        folder: where the reproducers are.
+        event: the last event of the run.
+        plan: the plan of the run, if it has one.
+        folder: the folder with the reproducers.
     """
     yield f"# ciguard: {event.verdict.value}\n"
     yield f"{markdown_text(event.summary)}\n"
@@ -133,28 +133,32 @@ def summary_blocks(event: RunFinished, plan: Plan | None, folder: Path) -> Itera
     }
     details = _Details(folder)
     for title, states in sections.items():
-        chosen = [bucket for bucket in ordered(event.buckets) if state(bucket) in states]
-        yield from _section(title, chosen, event)
+        buckets = [bucket for bucket in ordered(event.buckets) if state(bucket) in states]
+        yield from _section(title, buckets, event)
         if title in _DETAILED:
-            yield from details.of(chosen)
+            yield from details.of(buckets)
     yield from _not_run(event, plan)
-    yield "\n`ciguard show BUCKET` tells all about one; `ciguard reproduce BUCKET` runs it again.\n"
+    yield (
+        "\n`ciguard show BUCKET` shows all details of a bucket; `ciguard reproduce BUCKET` runs "
+        "its case again.\n"
+    )
     yield from _targets(event)
-    yield from _chosen(plan)
+    yield from _plan_section(plan)
 
 
 _DETAILED = frozenset({"NEW", "KNOWN"})
 _EXPLAINED = {
-    "NEW": "What is broken now that was not broken before. A reproducer is a script that needs "
-    "nothing but the library.",
-    "FIXED": "In the baseline; their cases ran, and nothing happened.",
-    "FIXED BY THIS PULL REQUEST": "The base or the baseline shows them; their cases ran, and "
-    "nothing happened.",
-    "KNOWN": "In the baseline, or shown by the base too. They fail no check.",
-    "FLAKY": "They did not show every time. They fail no check.",
-    "UNCONFIRMED": "The budget ended before every repetition, or before base and head were held "
-    "against each other: perhaps new. They fail no check.",
+    "NEW": "Defects that neither the baseline nor the base shows. A reproducer is a script that "
+    "needs only the library.",
+    "FIXED": "Defects in the baseline whose cases ran without showing them.",
+    "FIXED BY THIS PULL REQUEST": "Defects of the base or the baseline whose cases ran without "
+    "showing them.",
+    "KNOWN": "Defects that the baseline or the base shows too. They do not fail the check.",
+    "FLAKY": "Defects that did not reproduce every time. They do not fail the check.",
+    "UNCONFIRMED": "Defects that may be new: the budget ended before all repetitions, or before "
+    "base and head were compared. They do not fail the check.",
 }
+"""Sentence below the heading of each section."""
 
 
 def _section(title: str, buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
@@ -166,24 +170,24 @@ def _section(title: str, buckets: list[Bucket], event: RunFinished) -> Iterator[
     yield from _table(buckets, event)
 
 
-def _shown(bucket: Bucket) -> str:
-    """Return how often a bucket showed, where somebody has counted."""
+def _rate_text(bucket: Bucket) -> str:
+    """Return how often a bucket reproduced, e.g. `3 of 3`; empty if it was not counted."""
     if bucket.attribution:
         return bucket.attribution.words
     return f"{bucket.shown} of {bucket.tried}" if bucket.tried else ""
 
 
 def _table(buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
-    """Yield a table of buckets, with the columns that any of them needs."""
+    """Yield a table of buckets, without optional columns that are empty for all of them."""
     tracker = event.parameters.get("issues")
     extra: dict[str, Callable[[Bucket], str]] = {
         "issue": lambda bucket: _issue(bucket, tracker),
-        "shown": _shown,
+        "reproduced": _rate_text,
         "reproducer": lambda bucket: _code(bucket.reproducer),
     }
-    columns = {name: of for name, of in extra.items() if any(map(of, buckets))}
-    heads = ["bucket", "severity", "class", "API", "what happened", "on", *columns]
-    yield f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}"
+    columns = {name: text_of for name, text_of in extra.items() if any(map(text_of, buckets))}
+    headings = ["bucket", "severity", "class", "API", "what happened", "on", *columns]
+    yield f"| {' | '.join(headings)} |\n|{' --- |' * len(headings)}"
     groups = by_cause(buckets)
     for bucket, *others in groups[:MAX_ROWS]:
         finding = bucket.finding
@@ -195,16 +199,16 @@ def _table(buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
             f"{markdown_code(finding.api, limit=120)}{_others(others)}",
             f"{kind} {markdown_code(publishable(claim(finding)), limit=200)}",
             ", ".join(markdown_code(target, limit=80) for target in finding.targets[:_MAX_TARGETS]),
-            *(of(bucket) for of in columns.values()),
+            *(text_of(bucket) for text_of in columns.values()),
         ]
         yield f"| {' | '.join(cells)} |"
     if len(groups) > MAX_ROWS:
-        left = sum(map(len, groups[MAX_ROWS:]))
-        yield f"\n… and {left:,} more in `buckets.jsonl`."
+        omitted = sum(map(len, groups[MAX_ROWS:]))
+        yield f"\n… and {omitted:,} more in `buckets.jsonl`."
 
 
 def _others(buckets: list[Bucket]) -> str:
-    """Return what a row says of the other buckets with its cause."""
+    """Return the text of a row that names the other buckets with the same cause."""
     if not buckets:
         return ""
     named = ", ".join(f"`{short(bucket.fingerprint)}`" for bucket in buckets[:_MAX_NAMED])
@@ -234,7 +238,7 @@ def _not_run(event: RunFinished, plan: Plan | None) -> Iterator[str]:
     if not (targets or rows or buckets):
         return
     yield f"\n## NOT RUN ({len(targets) + len(rows) + len(buckets)})\n"
-    yield "Nothing is said about these: they are neither clean nor fixed.\n"
+    yield "There is no result for these; they count neither as clean nor as fixed.\n"
     for target in targets[:MAX_ROWS]:
         yield f"- target {markdown_code(target.name)}: {markdown_code(target.not_run)}"
     for row in rows[:MAX_ROWS]:
@@ -244,14 +248,14 @@ def _not_run(event: RunFinished, plan: Plan | None) -> Iterator[str]:
             f"{markdown_code(row.reason)}"
         )
     if buckets:
-        yield f"- {len(buckets)} known, which this run did not get to:\n"
+        yield f"- {len(buckets)} known buckets that this run did not exercise:\n"
         yield from _table(buckets, event)
 
 
-def _chosen(plan: Plan | None) -> Iterator[str]:
+def _plan_section(plan: Plan | None) -> Iterator[str]:
     if plan is None or not plan.reasons:
         return
-    yield f"\n## What was chosen and why\n\nMode: {plan.mode.value}.\n"
+    yield f"\n## Plan: what was tested and why\n\nMode: {plan.mode.value}.\n"
     yield from (f"- {markdown_text(reason)}" for reason in plan.reasons[:_MAX_REASONS])
     if len(plan.reasons) > _MAX_REASONS:
         yield f"- … and {len(plan.reasons) - _MAX_REASONS:,} more in `run.json`"
@@ -270,22 +274,22 @@ def _stages(event: RunFinished) -> Iterator[str]:
 
 
 class _Details:
-    """Tells all about the first buckets of a summary, with their scripts."""
+    """Yields the details of a summary's first buckets, with their scripts."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._room = DETAILED_BUCKETS
+        self._buckets_left = DETAILED_BUCKETS
 
     def of(self, buckets: list[Bucket]) -> Iterator[str]:
-        """Yield what is known of the next buckets, as long as there is room."""
-        shown = [group[0] for group in by_cause(buckets)][: self._room]
-        self._room -= len(shown)
+        """Yield the details of these buckets until `DETAILED_BUCKETS` were shown in all."""
+        shown = [group[0] for group in by_cause(buckets)][: self._buckets_left]
+        self._buckets_left -= len(shown)
         for bucket in shown:
             yield "\n".join(self._lines(bucket))
 
     def _lines(self, bucket: Bucket) -> Iterator[str]:
         finding = bucket.finding
-        # Markdown is not read inside a summary's line; elements are.
+        # GitHub renders HTML inside `<summary>`, but no markdown.
         yield (
             f"\n<details><summary>{short(bucket.fingerprint)}: {html_code(finding.api)} "
             f"{html_code(publishable(claim(finding)))}</summary>\n"
@@ -297,9 +301,9 @@ class _Details:
         for name, outcome in list(finding.outcomes.items())[:_MAX_TARGETS]:
             yield f"- {markdown_code(name)}: {markdown_code(publishable(outcome_text(outcome)))}"
         if bucket.attribution:
-            yield f"- shown: {bucket.attribution.words}"
+            yield f"- seen: {bucket.attribution.words}"
         if bucket.onset:
-            yield f"- shown {bucket.onset.words}"
+            yield f"- seen {bucket.onset.words}"
         if bucket.native_stack:
             frame = bucket.native_stack[0]
             yield f"- native: {markdown_code(f'{frame.function} ({frame.file})')}"
@@ -331,9 +335,9 @@ def _documentation(findings: list[DocumentationFinding]) -> Iterator[str]:
         return
     yield "\n## Documentation\n"
     yield (
-        f"Read, not run, and never decisive: {documentation_counts(findings)}. "
-        f"`{DOCUMENTATION_FILE}` has them all.\n"
+        f"Documentation defects, which never fail the check: {documentation_counts(findings)}. "
+        f"`{DOCUMENTATION_FILE}` lists all of them.\n"
     )
-    gravest = sorted(findings, key=lambda finding: _GRAVEST_FIRST.index(finding.check))
-    for finding in gravest[:DETAILED_DOCUMENTATION]:
+    by_check = sorted(findings, key=lambda finding: _DOCUMENTATION_ORDER.index(finding.check))
+    for finding in by_check[:DETAILED_DOCUMENTATION]:
         yield f"- {markdown_code(finding.api)} {markdown_text(finding.message)}"

@@ -1,4 +1,4 @@
-"""A live table while the run goes on, and one screen about what it found at its end."""
+"""A live table while the run goes on, and one screen of results at its end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HEADINGS = {status: status.removesuffix("ed") for status in STATUSES} | {
     "hung": "hang",
     "exhausted": "limit",
 }
-"""Short, so that a table with a few targets fits into 80 columns."""
+"""Column heading of each status, short enough for a table of 80 columns."""
 _STYLES = {"crashed": "red", "hung": "red", "errored": "yellow", "exhausted": "yellow"}
 _SEVERITY_STYLES = {
     Severity.CRITICAL: "bold red",
@@ -45,7 +45,7 @@ _VERDICT_STYLES = {
 
 
 class TerminalReporter:
-    """Shows a run on a terminal. Text of cases is only ever shown as `Text`, never as markup."""
+    """Shows a run on a terminal. Fuzzed text is always shown as `Text`, never as rich's markup."""
 
     def __init__(self, destination: Destination, console: Console | None = None) -> None:
         self._console = console or Console(file=destination.stream)
@@ -75,7 +75,7 @@ class TerminalReporter:
                 pass
 
     def close(self) -> None:
-        """See `Reporter`. The terminal gets its cursor back, whatever happened."""
+        """See `Reporter`. Restores the cursor of the terminal in any case."""
         self._live.stop()
 
     def _conclude(self, event: RunFinished) -> None:
@@ -95,7 +95,7 @@ class TerminalReporter:
         for column in ("cases/s", "cases", *_HEADINGS.values()):
             table.add_column(column, justify="right", no_wrap=True, min_width=len(column))
         states = []
-        # The refreshing thread reads while the campaign's thread adds: copy before walking.
+        # rich's refresh thread iterates here while the campaign's thread adds: iterate over copies.
         for name, target in list(progress.targets.items()):
             counts = dict(target.tally)
             table.add_row(
@@ -113,13 +113,13 @@ class TerminalReporter:
 
     def _status(self) -> Text:
         progress = self._progress
-        found = dict(progress.found)
+        by_severity = dict(progress.found)
         parts = [f"{clock_text(progress.left_s)} left", progress.stage]
-        parts.append(f"{sum(found.values())} buckets")
+        parts.append(f"{sum(by_severity.values())} buckets")
         parts += [
-            f"{found[severity]} {severity.label}"
+            f"{by_severity[severity]} {severity.label}"
             for severity in sorted(Severity, reverse=True)
-            if found.get(severity)
+            if by_severity.get(severity)
         ]
         if progress.flaky:
             parts.append(f"{progress.flaky} flaky")

@@ -1,4 +1,4 @@
-"""How reports name things: outcomes, counts, buckets. The same words in every report."""
+"""Wording that all reports share for outcomes, counts and buckets."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from ciguard.domain.plan import Plan
 
 UNCONFIRMED = "unconfirmed"
-"""State of a bucket whose confirmation the budget cut short: it may be new, nobody knows."""
+"""State of a bucket that may be new: the budget ended before its confirmation."""
 
 STATES = (Comparison.NEW.value, UNCONFIRMED, *(item.value for item in list(Comparison)[1:]))
-"""What people see of a bucket's comparison, in the order they want to see it."""
+"""Displayed states of buckets, in display order."""
 
 _GITHUB = re.compile(
     r"github:(?:https://(?P<host>[A-Za-z0-9.-]{1,100})/)?(?P<name>[\w-][\w.-]{0,99}/[\w.-]{1,100})",
@@ -51,18 +51,18 @@ _GITHUB = re.compile(
 _NUMBER = re.compile(r"[1-9][0-9]{0,9}")
 
 _STAGES = {
-    Stage.BUILD: " (while building what it is given)",
+    Stage.BUILD: " (while building its arguments)",
     Stage.CALL: "",
-    Stage.MODE: " (its mode cannot express it)",
+    Stage.MODE: " (not supported by its mode)",
 }
 
 MET = frozenset({Comparison.NEW, Comparison.KNOWN, Comparison.ACCEPTED})
-"""Comparisons of buckets that this run met and reproduced."""
+"""Comparisons of buckets that this run reproduced."""
 
 
 @dataclass(frozen=True, slots=True)
 class LibrarySection:
-    """The buckets that a run met in one library, of one severity."""
+    """The buckets of one library and severity that a run met."""
 
     library: str
     severity: Severity
@@ -70,16 +70,16 @@ class LibrarySection:
 
 
 def publishable(text: str, *, limit: int = 1_000) -> str:
-    """Return fuzzed text on one line: bounded, printable, without what only this machine knows.
+    """Return fuzzed text on one printable line, shortened, without paths of this machine.
 
-    It is no markup yet: who puts it into a page, a file or a command escapes it there.
+    It is not escaped for markup: the caller escapes it for its page, file or command.
     """
-    cut = shortened(text, 4 * limit)
-    return visible(without_local_paths(cut) if "/" in cut else cut, limit=limit)
+    bounded = shortened(text, 4 * limit)
+    return visible(without_local_paths(bounded) if "/" in bounded else bounded, limit=limit)
 
 
 def outcome_text(outcome: Outcome) -> str:
-    """Return what happened as one phrase. May hold fuzzed text."""
+    """Return an outcome as one phrase. May hold fuzzed text."""
     match outcome:
         case Passed():
             return "passed"
@@ -99,37 +99,37 @@ def outcome_text(outcome: Outcome) -> str:
 
 
 def stack_of(outcome: Outcome) -> tuple[Frame, ...]:
-    """Return the frames that an outcome came with, innermost first."""
+    """Return the Python frames of an outcome, innermost first; empty if it has none."""
     return outcome.stack if isinstance(outcome, Errored | Crashed | Hung) else ()
 
 
 def evidence_rows(evidence: Evidence) -> list[tuple[str, str]]:
-    """Return what is known of a finding beside its message. May hold fuzzed text."""
+    """Return a finding's evidence as (label, text) rows. May hold fuzzed text."""
     source = f" ({evidence.source})" if evidence.source else ""
     rows = (
         ("Expected", evidence.expected),
         ("Observed", evidence.observed),
-        ("Law", f"{evidence.law}{source}" if evidence.law else ""),
-        ("Reach", evidence.unreachable),
+        ("Invariant", f"{evidence.law}{source}" if evidence.law else ""),
+        ("Caveat", evidence.unreachable),
         ("Call", f"not as documented: {evidence.breach}" if evidence.breach else ""),
     )
     return [(name, text) for name, text in rows if text]
 
 
 def claim(finding: Finding) -> str:
-    """Return the finding's message without the API that it begins with. May hold fuzzed text."""
+    """Return a finding's message without the leading API name. May hold fuzzed text."""
     return finding.message.removeprefix(finding.api).lstrip(": ") or finding.message
 
 
 def short(fingerprint: str) -> str:
-    """Return the part of a fingerprint that people type: enough for `ciguard show`."""
+    """Return the first 8 digits of a fingerprint, which `ciguard show` accepts."""
     return fingerprint.rpartition(":")[2][:8]
 
 
 def ordered(buckets: Iterable[Bucket]) -> list[Bucket]:
-    """Return buckets as people want to read them: new before known, worse before better.
+    """Return buckets in display order: by state, new first, then by severity.
 
-    Of one severity, those come first that a plain program meets.
+    Of one severity, the most realistic come first.
     """
     return sorted(
         buckets,
@@ -145,12 +145,12 @@ def ordered(buckets: Iterable[Bucket]) -> list[Bucket]:
 
 
 def _points(bucket: Bucket) -> int:
-    """Return how realistic a bucket is that this run met; a large baseline has many others."""
+    """Return how realistic a met bucket is; 0 for others, of which a baseline has many."""
     return realism(bucket.finding).points if bucket.comparison in MET else 0
 
 
 def grouped(buckets: Iterable[Bucket]) -> list[LibrarySection]:
-    """Return the buckets that this run met, by severity and library, the worst first."""
+    """Return the buckets that this run met by severity, the highest first, and library."""
     groups: dict[tuple[int, str], list[Bucket]] = {}
     for bucket in ordered(bucket for bucket in buckets if bucket.comparison in MET):
         key = (-bucket.finding.severity, bucket.finding.library)
@@ -162,7 +162,7 @@ def grouped(buckets: Iterable[Bucket]) -> list[LibrarySection]:
 
 
 def state(bucket: Bucket) -> str:
-    """Return the bucket's comparison as people see it."""
+    """Return a bucket's displayed state, one of `STATES`."""
     is_pending = bucket.confirmation is Confirmation.PENDING
     if bucket.comparison is Comparison.NEW and is_pending:
         return UNCONFIRMED
@@ -170,7 +170,7 @@ def state(bucket: Bucket) -> str:
 
 
 def by_cause(buckets: Iterable[Bucket]) -> list[list[Bucket]]:
-    """Return the buckets of each cause, each list and the whole in the order of the buckets."""
+    """Return the buckets grouped by cause, groups and members in the given order."""
     causes: dict[str, list[Bucket]] = {}
     for bucket in buckets:
         causes.setdefault(cause_name(bucket), []).append(bucket)
@@ -178,22 +178,22 @@ def by_cause(buckets: Iterable[Bucket]) -> list[list[Bucket]]:
 
 
 def cause_text(bucket: Bucket) -> str:
-    """Return what a bucket's cause is taken for; empty if it has one of its own."""
+    """Return the description of a shared cause; empty if no other bucket shares it."""
     return bucket.cause.words if bucket.cause else ""
 
 
 def counts_by_state(buckets: Iterable[Bucket]) -> dict[str, int]:
-    """Return how many buckets there are of every state, zeros included."""
+    """Return the number of buckets in each state, including zeros."""
     counts = Counter(map(state, buckets))
     return {name: counts[name] for name in STATES}
 
 
 def counts_text(buckets: Iterable[Bucket], *, fixed: str = Comparison.FIXED.value) -> str:
-    """Return e.g. `3 new, 12 known, 1 not run`; `new` is always said.
+    """Return e.g. `3 new, 12 known, 1 not run`; `new` is always included.
 
     Args:
-        buckets: of one run.
-        fixed: what people see of those that are fixed, see `fixed_text`.
+        buckets: the buckets of one run.
+        fixed: the displayed state of fixed buckets, see `fixed_text`.
     """
     return ", ".join(
         f"{count} {fixed if name == Comparison.FIXED.value else name}"
@@ -203,13 +203,13 @@ def counts_text(buckets: Iterable[Bucket], *, fixed: str = Comparison.FIXED.valu
 
 
 def is_pull_request(event: RunFinished, plan: Plan | None) -> bool:
-    """Return whether the run judges a pull request: what is fixed is fixed by it."""
+    """Return whether the run tests a pull request, which then fixed the fixed buckets."""
     planned = plan is not None and plan.mode is PlanMode.PULL_REQUEST
     return planned or bool(event.parameters.get("base"))
 
 
 def fixed_text(event: RunFinished, plan: Plan | None) -> str:
-    """Return what people see of a bucket that is gone."""
+    """Return the displayed state of a fixed bucket."""
     return "fixed by this pull request" if is_pull_request(event, plan) else Comparison.FIXED.value
 
 
@@ -219,35 +219,35 @@ def issue_text(issue: str) -> str:
 
 
 def issue_address(issue: str, tracker: object) -> str:
-    """Return the address of an issue; empty where it has none.
+    """Return the URL of an issue; empty if it has none.
 
     Args:
-        issue: as the baseline knows it.
-        tracker: the setting `issues` of the run, which may be anybody's.
+        issue: the issue that the baseline records.
+        tracker: the setting `issues` of the run; untrusted.
     """
-    found = _GITHUB.fullmatch(tracker) if isinstance(tracker, str) else None
-    if found is None or not _NUMBER.fullmatch(issue):
+    match = _GITHUB.fullmatch(tracker) if isinstance(tracker, str) else None
+    if match is None or not _NUMBER.fullmatch(issue):
         return ""
-    return f"https://{found['host'] or 'github.com'}/{found['name']}/issues/{issue}"
+    return f"https://{match['host'] or 'github.com'}/{match['name']}/issues/{issue}"
 
 
 def tally_text(counts: Mapping[str, int]) -> str:
-    """Return e.g. `1,200 passed, 310 rejected, 2 crashed`, without what did not occur."""
+    """Return e.g. `1,200 passed, 310 rejected, 2 crashed`, without statuses of count 0."""
     return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "no cases"
 
 
 def clock_text(seconds: float) -> str:
-    """Return a span as `2:05` or `1:02:05`."""
+    """Return a duration as `2:05` or `1:02:05`."""
     minutes, second = divmod(max(0, int(seconds)), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
 def target_text(target: TargetSummary) -> str:
-    """Return what a target is, in one phrase."""
+    """Return the description of a target as one phrase."""
     confined = f", confined by {', '.join(target.confined_by)}" if target.confined_by else ""
     if target.unconfined:
-        confined += f", not refused: {', '.join(target.unconfined)}"
+        confined += f", not blocked: {', '.join(target.unconfined)}"
     return (
         f"{target.library} {target.version}, Python {target.python}, {target.device}, "
         f"{target.apis:,} APIs{confined}"
@@ -258,6 +258,6 @@ NO_APIS = "none"
 
 
 def apis_text(event: RunFinished, target: TargetSummary) -> str:
-    """Return how much of a target's catalogue was called; functions of users are not of it."""
+    """Return how many of a target's APIs were called, e.g. `208 of 1,915`, or `NO_APIS`."""
     called = event.apis_exercised.get(target.name, 0)
     return f"{called:,} of {target.apis:,}" if target.apis and called else NO_APIS

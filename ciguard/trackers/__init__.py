@@ -1,17 +1,17 @@
-"""Trackers: where buckets become issues. One file per tracker; `policy` says what is filed.
+"""Trackers, in which buckets become issues. One module per tracker; `policy` says what is filed.
 
-`plan` decides, `report` writes the text, `Desk` does it; `TRACKERS` holds the trackers by name.
+`plan` decides what to file, `report` writes the text of an issue, and `IssueFiler` performs the
+tasks. `TRACKERS` holds the trackers by name.
 """
 
 from ciguard.trackers.authoring import IssueSources
 from ciguard.trackers.connection import Connection, Terms
 from ciguard.trackers.contract import Tracker
-from ciguard.trackers.desk import Desk
 from ciguard.trackers.disclosure import PUBLIC, Discloser
-from ciguard.trackers.filing import Filing
+from ciguard.trackers.filing import FilingReporter
+from ciguard.trackers.issue_filer import IssueFiler
 from ciguard.trackers.local import LocalTracker
 from ciguard.trackers.outbox import Outbox
-from ciguard.trackers.patience import Patience
 from ciguard.trackers.places import open_disclosure, open_tracker, page_of_repository, page_of_run
 from ciguard.trackers.policy import FilingRules
 from ciguard.trackers.pull_request import (
@@ -24,6 +24,7 @@ from ciguard.trackers.pull_request import (
 )
 from ciguard.trackers.repository_settings import RepositorySettings, settings_of
 from ciguard.trackers.repository_state import RepositoryState
+from ciguard.trackers.retry_budget import RetryBudget
 from ciguard.trackers.shown import Analysis, CheckReport, Comment, Head, PullRequestOrigin
 from ciguard.trackers.template import IssueTemplate
 
@@ -33,19 +34,19 @@ __all__ = [
     "CheckReport",
     "Comment",
     "Connection",
-    "Desk",
     "Discloser",
-    "Filing",
+    "FilingReporter",
     "FilingRules",
     "Head",
+    "IssueFiler",
     "IssueSources",
     "IssueTemplate",
     "LocalTracker",
     "Outbox",
-    "Patience",
     "PullRequestOrigin",
     "RepositorySettings",
     "RepositoryState",
+    "RetryBudget",
     "Terms",
     "Tracker",
     "find_pull_request",

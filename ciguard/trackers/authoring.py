@@ -1,4 +1,4 @@
-"""The author: writes the tasks that a plan asks for, with the texts of their issues."""
+"""The author: creates the tasks of a filing plan, with the texts of their issues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from ciguard.trackers.context import Context, IssueRow
 from ciguard.trackers.contract import ROLL_UP
 from ciguard.trackers.disclosure import crash_of
 from ciguard.trackers.listing import roll_up
-from ciguard.trackers.news import joined, mended, news, part_mended, regression
+from ciguard.trackers.status_changes import (
+    closing_reason,
+    new_apis_text,
+    partial_fix_text,
+    regression,
+    status_changes,
+)
 from ciguard.trackers.tasks import Close, File, PostComment, Refresh
 from ciguard.trackers.template import IssueTemplate, built_in
 from ciguard.triage import read_script
@@ -27,95 +33,99 @@ if TYPE_CHECKING:
     from ciguard.trackers.policy import FilingPlan
     from ciguard.trackers.tasks import Task
 
-_STANDINGS = {State.FIXED: "fixed", State.ACCEPTED: "accepted"}
+_ROW_STATES = {State.FIXED: "fixed", State.ACCEPTED: "accepted"}
+"""State of a member in the issue's table, by that of its record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueSources:
-    """Where the text of an issue comes from."""
+    """The sources of an issue's text."""
 
     out: Path
-    """The run's folder, which holds the reproducers."""
+    """Output folder of the run, which holds the reproducers."""
     run_page: str = ""
-    """Address of the run; empty where it has none."""
+    """URL of the workflow run; empty if there is none."""
     repository_page: str = ""
-    """Address of the repository that was tested; empty where it is unknown."""
+    """URL of the tested repository; empty if it is unknown."""
     project: CiguardProject = field(default_factory=CiguardProject)
-    """Where this copy of ciguard comes from."""
+    """Repository and release of this copy of ciguard."""
     template: IssueTemplate | None = None
+    """Template of the text; None for the built-in one."""
 
 
 class Author:
-    """Writes what a plan wants to say."""
+    """Creates the tasks of a filing plan, with their texts."""
 
     def __init__(
         self, versions: Mapping[str, str], sources: IssueSources, *, announced: Collection[str] = ()
     ) -> None:
-        """Take up what texts are made of.
+        """Store the sources of texts.
 
         Args:
-            versions: of the library, by target.
-            sources: where texts come from.
-            announced: names of buckets of which a waiting task reports already.
+            versions: the library's version, by target.
+            sources: the sources of an issue's text.
+            announced: names of buckets that a queued task reports already.
         """
         self._versions = versions
         self._sources = sources
         self._announced = frozenset(announced)
 
-    def tasks(self, chosen: FilingPlan) -> list[Task]:
-        """Return what is to be done, what matters most first."""
-        filed = chosen.reopened + chosen.adopted + chosen.opened
-        written: list[Task] = [self._file(group) for group in filed]
-        written += filter(None, map(self._refresh, chosen.refreshed))
-        written += map(self._tick, chosen.ticked)
-        written += map(self._close, chosen.closed)
-        if chosen.listed:
-            listing = roll_up(chosen.listed)
-            written.append(File(report=listing, because="The list has entries again."))
+    def tasks(self, plan: FilingPlan) -> list[Task]:
+        """Return the tasks of a plan, the most important first."""
+        filed = plan.reopened + plan.adopted + plan.opened
+        tasks: list[Task] = [self._file(group) for group in filed]
+        tasks += filter(None, map(self._refresh, plan.refreshed))
+        tasks += map(self._comment_on_fixed, plan.partly_fixed)
+        tasks += map(self._close, plan.closed)
+        if plan.listed:
+            listing = roll_up(plan.listed)
+            tasks.append(File(report=listing, because="The list has entries again."))
         else:
-            written.append(Close(fingerprint=ROLL_UP, because="Nothing is left on the list."))
-        return written
+            tasks.append(Close(fingerprint=ROLL_UP, because="The list is empty."))
+        return tasks
 
     def crash(self, group: BucketGroup) -> SecurityCrash:
-        """Return what is to be filed in private or sent upstream of a group.
+        """Return the crash to file in private, or to send upstream, for a group.
 
-        It is named by a bucket. The baseline keeps nothing of what is filed in private, and a cause
-        may have another name as soon as a debugger has looked at a crash.
+        It is named after a bucket, not after its cause. The baseline does not record private
+        issues, and the name of a cause may change once a debugger has examined the crash.
         """
         name = min(member.fingerprint for member in group.members)
         return crash_of(group, self._report(replace(group, name=name)), self._versions)
 
     def _file(self, group: BucketGroup) -> File:
-        parts = [self._regression(group), self._joined(group)]
+        parts = [self._regression(group), self._new_apis(group)]
         because = " ".join(filter(None, parts)) if group.issues else ""
-        return File(report=self._report(group), because=because or "Met again.")
+        return File(report=self._report(group), because=because or "Seen again.")
 
     def _refresh(self, group: BucketGroup) -> Refresh | None:
         known = [member.before for member in group.members if member.before]
-        places = news([member.bucket for member in group.met], known, self._versions)
-        parts = [places, self._regression(group), self._joined(group)]
-        says = " ".join(filter(None, parts))
-        if not says and not _looks_different(group):
+        new_targets = status_changes([member.bucket for member in group.met], known, self._versions)
+        parts = [new_targets, self._regression(group), self._new_apis(group)]
+        text = " ".join(filter(None, parts))
+        if not text and not _has_new_text(group):
             return None
-        return Refresh(report=self._report(group), news=says)
+        return Refresh(report=self._report(group), news=text)
 
-    def _tick(self, group: BucketGroup) -> PostComment:
+    def _comment_on_fixed(self, group: BucketGroup) -> PostComment:
         fixed = [m.after for m in group.members if m.after and m.became_fixed]
-        says = part_mended(fixed, of=len(group.members))
-        return PostComment(fingerprint=group.name, news=says, aliases=_other_names(group))
+        text = partial_fix_text(fixed, of=len(group.members))
+        return PostComment(fingerprint=group.name, news=text, aliases=_other_names(group))
 
     def _close(self, group: BucketGroup) -> Close:
         fixed = [m.after for m in group.members if m.after and m.is_fixed]
-        return Close(fingerprint=group.name, because=mended(fixed), aliases=_other_names(group))
+        return Close(
+            fingerprint=group.name, because=closing_reason(fixed), aliases=_other_names(group)
+        )
 
     def _regression(self, group: BucketGroup) -> str:
-        back = [member for member in group.met if member.is_back]
-        before = [member.before for member in back if member.before]
-        return regression([member.bucket for member in back], before, self._versions)
+        returned = [member for member in group.met if member.is_back]
+        before = [member.before for member in returned if member.before]
+        return regression([member.bucket for member in returned], before, self._versions)
 
-    def _joined(self, group: BucketGroup) -> str:
+    def _new_apis(self, group: BucketGroup) -> str:
         new = (m for m in group.met if m.has_joined and self._announced.isdisjoint(m.names))
-        return joined(member.bucket for member in new)
+        return new_apis_text(member.bucket for member in new)
 
     def _report(self, group: BucketGroup) -> Report:
         shown = group.shown
@@ -134,7 +144,7 @@ class Author:
             name=group.name,
             aliases=_other_names(group),
             rows=rows if len(rows) > 1 else (),
-            split_from=tuple(sorted({m.left for m in group.members if m.left})),
+            split_from=tuple(sorted({m.former_issue for m in group.members if m.former_issue})),
         )
         return report(shown.bucket, context, template=self._sources.template or built_in())
 
@@ -144,7 +154,7 @@ class Author:
             bucket=member.bucket,
             script=read_script(self._sources.out, member.bucket),
             first_seen=record.first_seen.time if record else "",
-            standing=_STANDINGS.get(record.state, "") if record else "",
+            state=_ROW_STATES.get(record.state, "") if record else "",
         )
 
 
@@ -157,12 +167,12 @@ def _other_names(group: BucketGroup) -> tuple[str, ...]:
     return tuple(sorted(set(group.names) - {group.name}))
 
 
-def _looks_different(group: BucketGroup) -> bool:
-    """Return whether the issue's text has changed without anything that is worth a comment."""
+def _has_new_text(group: BucketGroup) -> bool:
+    """Return whether the issue's text may have changed although no comment is due."""
     before, after = group.shown.before, group.shown.after
-    has_case = (
+    has_new_case = (
         before is not None and after is not None and before.exhibit.case != after.exhibit.case
     )
-    # The run that made it fixed may have met none of the others, and had no text to show it in.
+    # The run that fixed a member only posts a comment if it met no other member.
     has_fixed = any(member.is_fixed for member in group.members)
-    return has_case or has_fixed or bool(group.lost) or len(group.issues) > 1
+    return has_new_case or has_fixed or bool(group.lost) or len(group.issues) > 1

@@ -1,4 +1,4 @@
-"""The text of an issue: what a maintainer needs, nothing that fuzzed text could abuse."""
+"""The text of an issue: what a maintainer needs, with all fuzzed text escaped."""
 
 from __future__ import annotations
 
@@ -34,26 +34,25 @@ if TYPE_CHECKING:
     from ciguard.trackers.template import IssueTemplate
 
 MAX_BODY = 60_000
-"""Characters; trackers refuse more than 65,536."""
+"""Limit on the characters of an issue; GitHub rejects more than 65,536."""
 _MAX_LOG = 4_000
 _MAX_TITLE = 120
 _MAX_FRAMES = 30
 _MAX_ROWS = 40
-_MAX_DIFFERENCE = 30
-"""Lines."""
+_MAX_DIFF_LINES = 30
 _RESERVE = 2_000
-"""Characters by which the table grows once it names the place of each script."""
-_AGAIN = "This had been fixed and is back."
-_SHORTENED = "Parts of this report were too long for an issue; the run's results hold all of it."
+"""Characters by which the table grows once it shows the place of each script."""
+_REGRESSION = "This had been fixed and is back."
+_SHORTENED = "Parts of this report were too long for an issue; the run's results have all of it."
 
 
 def report(bucket: Bucket, context: Context, *, template: IssueTemplate | None = None) -> Report:
-    """Return the issue of a bucket, and of the others of its group.
+    """Return the issue of a group, whose plainest bucket it shows.
 
     Args:
-        bucket: which is shown.
-        context: what else is known, the other members of the group included.
-        template: of the text; the built-in one by default.
+        bucket: the bucket to show.
+        context: the context, including the other members of the group.
+        template: the template of the text; the built-in one by default.
 
     Raises:
         ConfigurationError: if the template cannot be filled.
@@ -70,18 +69,18 @@ def report(bucket: Bucket, context: Context, *, template: IssueTemplate | None =
 
 
 def _text(bucket: Bucket, context: Context, template: IssueTemplate) -> str:
-    """Fill the template, without details where the text would be too long."""
+    """Fill the template, omitting details if the text would be too long."""
     finding = bucket.finding
     origin = origin_rows(finding.case, lambda name: markdown_code(_local(name)))
     values = {
         **_facts(bucket, context),
-        "summary": _introduced(bucket, context),
+        "summary": _introduction_and_summary(bucket, context),
         "members": table(context, ()),
-        "expected": _held_against(finding.evidence),
+        "expected": _comparison(finding.evidence),
         "origin": "\n\n".join(f"{name}: {text}" for name, text in origin),
         "difference": _difference(finding),
         "outcomes": _outcomes(finding, context),
-        "since": f"Shown {markdown_text(bucket.onset.words)}." if bucket.onset else "",
+        "since": f"Seen {markdown_text(bucket.onset.words)}." if bucket.onset else "",
         "script": reproduction(bucket, context),
         "evidence": _evidence(bucket),
         "cause": _cause(bucket),
@@ -98,11 +97,11 @@ def _text(bucket: Bucket, context: Context, template: IssueTemplate) -> str:
         text = template.fill(values)
     if len(text) > MAX_BODY:
         return f"{_SHORTENED}\n\n{values['footer']}"
-    others, folded = folded_scripts(context.rows, room=MAX_BODY - len(text) - _RESERVE)
+    others, folded = folded_scripts(context.rows, max_characters=MAX_BODY - len(text) - _RESERVE)
     return template.fill({**values, "others": others, "members": table(context, folded)})
 
 
-def _introduced(bucket: Bucket, context: Context) -> str:
+def _introduction_and_summary(bucket: Bucket, context: Context) -> str:
     summary = _summary(bucket.finding, context)
     return "\n\n".join(filter(None, [introduction(bucket.cause, context), summary]))
 
@@ -124,16 +123,16 @@ def _facts(bucket: Bucket, context: Context) -> dict[str, str]:
     return {
         **{name: markdown_code(text, limit=100) if text else "" for name, text in facts.items()},
         "targets": " and ".join(map(_target, finding.targets)),
-        "again": _AGAIN if context.is_regression else "",
+        "again": _REGRESSION if context.is_regression else "",
     }
 
 
 def title(bucket: Bucket, *, apis: int = 1) -> str:
-    """Return one line that tells bugs apart in a list of issues.
+    """Return a title that identifies the bug in a list of issues.
 
     Args:
-        bucket: which is shown.
-        apis: how many functions show its cause; it is named instead of the function if several do.
+        bucket: the bucket to show.
+        apis: the number of APIs with the same cause; above 1, the title names the cause.
     """
     if apis > 1 and bucket.cause is not None:
         plain = title_of(bucket.finding, bucket.cause, apis, limit=_MAX_TITLE)
@@ -143,13 +142,13 @@ def title(bucket: Bucket, *, apis: int = 1) -> str:
     plain = plain.replace("`", "'")
     if len(plain) > _MAX_TITLE:
         plain = plain[: _MAX_TITLE - 1].rstrip() + "…"
-    # Titles are plain text, but some trackers link names and numbers in them too.
+    # Titles are plain text, but some trackers turn @names and #numbers in them into links.
     return re.sub(r"[@#]", lambda match: match[0] + "\u2060", plain)
 
 
 def _headline(finding: Finding) -> str:
     if finding.pair is PairKind.NONE:
-        outcome = _placeless(finding.case, _shown_outcome(finding))
+        outcome = _without_line(finding.case, _shown_outcome(finding))
         line = _LOCATION.sub("", telling_line(_bounded(outcome))) if outcome else finding.kind
         return line or finding.message.removeprefix(finding.api).lstrip(": ")
     reference, deviating = (*finding.targets, "", "")[:2]
@@ -157,26 +156,26 @@ def _headline(finding: Finding) -> str:
         return f"fails on {deviating}, not on {reference}"
     match finding.kind:
         case "refused":
-            return f"refused on {deviating}, accepted on {reference}"
+            return f"rejected on {deviating}, accepted on {reference}"
         case "accepted":
-            return f"accepted on {deviating}, refused on {reference}"
+            return f"accepted on {deviating}, rejected on {reference}"
         case kind:
             return f"{kind} on {deviating} differs from {reference}"
 
 
-def _placeless(case: Case, outcome: Outcome | None) -> Outcome | None:
-    """Return how an annotated function failed, less the line, which changes while the bug stays."""
+def _without_line(case: Case, outcome: Outcome | None) -> Outcome | None:
+    """Return an outcome without the line of the user's code, which edits change."""
     if case.is_user_code and isinstance(outcome, Errored):
         return replace(outcome, message=seated(outcome.message).message)
     return outcome
 
 
 _LOCATION = re.compile(r"(?<=: )[\w/.+-]+:\d+\] ")
-"""Where a check failed: names the bug in the text, but takes the room of a title."""
+"""Location of a failed check in an error message, too long for a title."""
 
 
 def slug(api: str) -> str:
-    """Return a part of a file's name that says which API: safe characters only."""
+    """Return a part of a file name that identifies an API, with safe characters only."""
     return re.sub(r"[^A-Za-z0-9_.]+|\.\.+", "-", api).strip("-.")[:80]
 
 
@@ -186,24 +185,24 @@ def _shown_outcome(finding: Finding) -> Outcome | None:
 
 
 def line_of(finding: Finding) -> str:
-    """Return what happens, in one line."""
+    """Return what happens in one line."""
     outcome = _shown_outcome(finding)
     line = telling_line(_bounded(outcome)) if outcome is not None else ""
     return _local(line or finding.message or finding.kind)
 
 
 def _target(name: str) -> str:
-    """Return a target's name as others may see it: a wheel's folder is this machine's business."""
+    """Return a target's name without local paths, such as the folder of a wheel."""
     return markdown_code(_local(name), limit=100)
 
 
 def _local(text: str) -> str:
-    """Return the text without paths of this machine, cut to what an issue can show of it."""
+    """Return text without paths of this machine, shortened for an issue."""
     return without_local_paths(shortened(text, 2 * _MAX_LOG))
 
 
 def _bounded(outcome: Outcome) -> Outcome:
-    """Return the outcome with shortened texts: a stored one may be of any size."""
+    """Return an outcome with shortened texts, since a stored one may be of any size."""
     match outcome:
         case Rejected() | Errored() | Exhausted():
             return replace(outcome, message=shortened(outcome.message, 2 * _MAX_LOG))
@@ -216,18 +215,18 @@ def _bounded(outcome: Outcome) -> Outcome:
 
 
 def _summary(finding: Finding, context: Context) -> str:
-    again = f"{_AGAIN} " if context.is_regression else ""
+    regression = f"{_REGRESSION} " if context.is_regression else ""
     api = markdown_code(finding.api)
     if finding.pair is not PairKind.NONE:
-        sides = " and ".join(map(_target, finding.targets))
-        does = (
-            "does not fail alike"
+        targets = " and ".join(map(_target, finding.targets))
+        verb = (
+            "fails on only one of these targets"
             if traits_of(finding.oracle).fails_on_one
-            else "answers differently"
+            else "behaves differently"
         )
-        says = f"{api} {does} ({markdown_code(finding.kind)}) on {sides}."
-        return f"{again}{says}\n\n{markdown_code(_local(finding.message))}"
-    return f"{again}{_claim(api, _shown_outcome(finding), finding)}"
+        sentence = f"{api} {verb} ({markdown_code(finding.kind)}): {targets}."
+        return f"{regression}{sentence}\n\n{markdown_code(_local(finding.message))}"
+    return f"{regression}{_claim(api, _shown_outcome(finding), finding)}"
 
 
 def _claim(api: str, outcome: Outcome | None, finding: Finding) -> str:
@@ -239,45 +238,45 @@ def _claim(api: str, outcome: Outcome | None, finding: Finding) -> str:
 
 
 def _ended(api: str, outcome: Outcome | None, finding: Finding) -> str:
-    one = one_of(finding.case, api)
+    subject = one_of(finding.case, api)
     match outcome:
         case Crashed():
             line = markdown_code(line_of(finding))
-            return f"{one} ends the Python process instead of raising: {line}."
+            return f"{subject} crashes the Python process instead of raising: {line}."
         case Errored():
             line = markdown_code(line_of(finding))
-            return f"An internal error escapes from {api}: {line}."
+            return f"{api} raises an internal error: {line}."
         case Hung(limit_s):
-            return f"{one} does not return within {limit_s:g} s."
+            return f"{subject} does not return within {limit_s:g} s."
         case Exhausted():
-            return f"{one} with small {finding.case.given} uses up all memory."
+            return f"{subject} with small {finding.case.given} exhausts all memory."
         case Passed() | Rejected() | None:
             return f"{api}: {markdown_code(_local(finding.message))}"
         case _:
             assert_never(outcome)
 
 
-def _held_against(evidence: Evidence) -> str:
-    """Return what was expected and what was observed side by side, and the law between them."""
+def _comparison(evidence: Evidence) -> str:
+    """Return the expected and the observed behaviour side by side, and the violated invariant."""
     parts = []
     if evidence.expected or evidence.observed:
         cells = (evidence.expected, evidence.observed)
         row = " | ".join(markdown_code(_local(text), limit=600) for text in cells)
         parts.append(f"| expected | observed |\n| --- | --- |\n| {row} |")
     if evidence.law:
-        parts.append(f"Law: {markdown_code(_local(evidence.law), limit=400)}")
+        parts.append(f"Invariant: {markdown_code(_local(evidence.law), limit=400)}")
     if evidence.source:
         parts.append(f"Source: {markdown_code(_local(evidence.source), limit=400)}")
     return "\n\n".join(parts)
 
 
 def _difference(finding: Finding) -> str:
-    """Return what the program has otherwise than its parent; empty where that is not known."""
-    lines = derivation_diff(finding.case, most=_MAX_DIFFERENCE)
+    """Return the program's difference from its parent; empty if the parent is unknown."""
+    lines = derivation_diff(finding.case, most=_MAX_DIFF_LINES)
     if not lines:
         return ""
     block = markdown_block(_local("\n".join(map(str, lines))), language="diff", limit=_MAX_LOG)
-    return f"### Against the program it was derived from\n\n{block}"
+    return f"### Difference from the parent program\n\n{block}"
 
 
 def _outcomes(finding: Finding, context: Context) -> str:
@@ -309,10 +308,10 @@ def _outcome(case: Case, outcome: Outcome) -> str:
         case Rejected():
             return f"raised {markdown_code(_shown_line(outcome))}"
         case Errored():
-            what = "failed with" if case.is_user_code else "internal error"
-            return f"{what} {markdown_code(_shown_line(outcome))}"
+            prefix = "failed with" if case.is_user_code else "internal error"
+            return f"{prefix} {markdown_code(_shown_line(outcome))}"
         case Crashed():
-            return f"process died, {markdown_code(_shown_line(outcome))}"
+            return f"process crashed: {markdown_code(_shown_line(outcome))}"
         case Hung():
             return _shown_line(outcome)
         case Exhausted():
@@ -336,14 +335,14 @@ def _evidence(bucket: Bucket) -> str:
         parts.append(f"### Native stack, innermost first\n\n{_stack(bucket.native_stack)}")
     if log.strip():
         shown = markdown_block(_local(log.strip()), limit=_MAX_LOG)
-        parts.append(f"### What the process wrote last\n\n{shown}")
+        parts.append(f"### End of the output\n\n{shown}")
     return "\n\n".join(parts)
 
 
 def _cause(bucket: Bucket) -> str:
     if bucket.cause is None:
         return ""
-    return f"### Cause\n\nTaken for {markdown_code(_local(bucket.cause.words), limit=400)}."
+    return f"### Cause\n\nProbable cause: {markdown_code(_local(bucket.cause.words), limit=400)}."
 
 
 def _stack(stack: tuple[Frame, ...]) -> str:
@@ -360,7 +359,7 @@ def _grouping(bucket: Bucket) -> str:
     ]
     return "\n".join(
         [
-            "<details><summary>What other findings must share to be this one</summary>",
+            "<details><summary>Fingerprint: what findings of this bucket share</summary>",
             "",
             "| ingredient | text |",
             "| --- | --- |",

@@ -1,4 +1,4 @@
-"""A repository on GitHub: where it is, and as whom it is asked."""
+"""The connection to a repository on GitHub, and the labels of its issues."""
 
 from __future__ import annotations
 
@@ -17,35 +17,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """A repository on GitHub, and as whom issues are filed there."""
+    """A repository on GitHub, and the token to access it."""
 
     repository: str
-    """`owner/name`."""
+    """Name of the repository as `owner/name`."""
     api: str = PUBLIC_API
+    """URL of the REST API."""
     token: str = field(default="", repr=False)
-    """Empty to read what everybody may read."""
+    """Token of the requests; empty for anonymous requests, which can read public data."""
     timeout_s: int = 15
+    """Timeout of one request, in seconds."""
     pause_s: float = 1.0
-    """Between two writes, as GitHub asks for; faster ones meet its secondary limit."""
+    """Pause between two writes, in seconds, which GitHub's secondary rate limit demands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What the project wants on its issues."""
+    """The labels and assignees of new issues."""
 
     label: str = "ciguard"
-    """Of every issue that is filed; by it they are found again."""
+    """Label of every filed issue, by which ciguard finds it again."""
     labels: tuple[str, ...] = ()
+    """Further labels of new issues."""
     assignees: tuple[str, ...] = ()
+    """Logins of the assignees of new issues."""
 
 
 def connection(location: str, environment: Mapping[str, str]) -> Connection:
-    """Return where `owner/name` or `https://host/owner/name` is, and the token for it.
+    """Return the connection to `owner/name` or `https://host/owner/name`.
 
-    Without a host the variable GITHUB_API_URL says where, which GitHub's runners set.
+    Without a host, the variable GITHUB_API_URL, which GitHub's runners set, names the API.
 
     Raises:
-        ConfigurationError: if it is no such location, or the token would travel unencrypted.
+        ConfigurationError: if the location has another form, or its URL is not encrypted.
     """
     parts = urlsplit(location)
     name = parts.path.strip("/") if parts.scheme else location

@@ -1,4 +1,4 @@
-"""What the text of an issue says beside the bucket itself."""
+"""The context of an issue's text: everything besides the bucket itself."""
 
 from __future__ import annotations
 
@@ -15,43 +15,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueRow:
-    """What an issue says of one member of a group."""
+    """One member of a group, as a row of the issue's table."""
 
     bucket: Bucket
     script: str = ""
-    """The standalone reproducer."""
+    """Text of the standalone reproducer; empty if there is none."""
     first_seen: str = ""
-    standing: str = ""
-    """`fixed` or `accepted`; empty while it counts."""
+    """Time when the bucket was first seen; empty if unknown."""
+    state: str = ""
+    """State of the bucket: `fixed` or `accepted`; empty while it is open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What is known beside the bucket itself."""
+    """The context of an issue's text."""
 
     script: str = ""
-    """The standalone reproducer."""
+    """Text of the standalone reproducer; empty if there is none."""
     run_page: str = ""
-    """Address of the workflow's run that found it; empty where there is none."""
+    """URL of the workflow run that found the bucket; empty if there is none."""
     repository_page: str = ""
-    """Address of the repository whose checkout was tested; empty where it is unknown."""
+    """URL of the tested repository; empty if it is unknown."""
     project: CiguardProject = field(default_factory=CiguardProject)
-    """Where this copy of ciguard comes from."""
+    """Repository and release of this copy of ciguard."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Library version by target."""
     commit: str = ""
+    """Commit at which the group was first seen; empty if unknown."""
     first_seen: str = ""
+    """Time when the group was first seen; empty if unknown."""
     is_regression: bool = False
+    """True if the group had been fixed and is back."""
     name: str = ""
-    """Name of the group; empty where it is the bucket's fingerprint."""
+    """Name of the group; empty if it is the bucket's fingerprint."""
     aliases: tuple[str, ...] = ()
     """Other names under which the group's issue may have been filed."""
     rows: tuple[IssueRow, ...] = ()
-    """Every member of the group, the one that is shown first; none where it is the only one."""
+    """Rows of all members, the shown one first; empty for a group of one."""
     split_from: tuple[str, ...] = ()
-    """Numbers of the issues that the group was part of so far."""
+    """Numbers of the issues that the group was part of before."""
 
     @property
     def apis(self) -> int:
-        """How many functions show the cause."""
+        """Number of APIs that show the cause."""
         return len({row.bucket.finding.api for row in self.rows})

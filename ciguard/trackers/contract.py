@@ -1,4 +1,4 @@
-"""What a tracker is: the place where buckets become issues."""
+"""The protocol of trackers, in which buckets become issues, and their registry."""
 
 from __future__ import annotations
 
@@ -15,105 +15,105 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 ROLL_UP = "v1:" + "0" * 16
-"""In the place of a name: the one list of what has no issue of its own."""
+"""Reserved name of the issue that lists all groups without an issue of their own."""
 
 _MARKER = re.compile(r"\s*<!-- ciguard-fp: (\S{1,40}) -->")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The text of one issue: escaped, bounded, free of local paths, fit to be published."""
+    """The text of one issue, ready to publish: escaped, bounded, without local paths."""
 
     fingerprint: str
-    """Name of the group: of a cause, or a fingerprint; see `is_name`."""
+    """Name of the group: that of a cause, or a fingerprint; see `is_name`."""
     title: str
     body: str
-    """Markdown that begins with `marker(fingerprint)`."""
+    """Markdown that starts with `marker(fingerprint)`."""
     slug: str = ""
-    """A few safe characters for a file's name."""
+    """Part of a file name that identifies the API: safe characters only."""
     aliases: tuple[str, ...] = ()
-    """Fingerprints of the group's buckets: an issue that was filed under one of them is its
-    issue."""
+    """Fingerprints of the group's buckets, under which its issue may have been filed."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name under which the issue may be found."""
+        """All names under which the issue may have been filed."""
         return (self.fingerprint, *self.aliases)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issue:
-    """An issue as the tracker knows it."""
+    """An issue in a tracker."""
 
     fingerprint: str
+    """Name of the group that the issue is about."""
     number: str
-    """Number, or path of a file."""
+    """Number of the issue, or the name of its file."""
     is_open: bool
     is_silenced: bool = False
-    """A person wants to hear no more of it: such an issue is left as it is."""
+    """True if a person silenced the issue, which ciguard then never changes."""
 
 
 class Tracker(Protocol):
-    """Files issues, finds them again, and nothing else: what is filed is a policy's decision.
+    """Files, finds, updates, closes and reopens issues. The policy decides what is filed.
 
-    Exactly one issue per group, also when two jobs file at once. A silenced issue is found, and
-    nothing else is done to it. Where a call fails, doing it again makes nothing twice.
+    A group has exactly one issue, even if two jobs file concurrently. A silenced issue is found but
+    never changed. Every method is idempotent: it can be repeated after a failure.
     """
 
     def remember(self, numbers: Mapping[str, str]) -> None:
-        """Learn anew which issue (`Issue.number`) the baseline knows for which fingerprint.
+        """Replace the issue numbers that the baseline records, by fingerprint.
 
-        A tracker that could lose sight of an issue looks at that one first.
+        A tracker whose search may miss an issue looks up that number first.
         """
 
     def find(self, *names: str) -> Issue | None:
-        """Return the issue of the group with these names, open or closed, if there is one."""
+        """Return the group's issue, open or closed; None if there is none."""
 
     def open(self, report: Report) -> Issue:
-        """File an issue. Where the group has one, its text is replaced and no second one is made.
+        """File an issue, or replace the text of the group's issue if it has one.
 
-        Where it has several, of buckets that were taken for different faults once, one stays: the
-        one that was filed under the report's own name and silenced, else an open one, the oldest
-        first. Others that are open are closed as duplicates of it.
+        If the group has several issues, because its buckets formed several groups before, one is
+        kept: a silenced one filed under the report's own name, else the oldest open one. The other
+        open issues are closed as duplicates.
 
         Raises:
-            TrackerUnavailableError: if the tracker does not answer in time; later it may.
-            CiguardError: if the tracker cannot be written.
+            TrackerUnavailableError: if the tracker does not respond in time; a retry may succeed.
+            CiguardError: if the tracker rejects the issue.
         """
 
     def comment(self, issue: Issue, text: str) -> None:
-        """Add a line of plain text to the issue's history, unless its latest entry holds it."""
+        """Add a line of plain text to the issue's history, unless its latest entry contains it."""
 
     def close(self, issue: Issue, because: str) -> Issue:
-        """Close the issue with a line that says why; a closed one stays as it is."""
+        """Close the issue with a reason, unless it is closed."""
 
     def reopen(self, issue: Issue, because: str) -> Issue:
-        """Open the issue again with a line that says why; an open one stays as it is."""
+        """Reopen the issue with a reason, unless it is open."""
 
     def opened_since(self, moment: datetime) -> int:
-        """Return how many groups got their issue at `moment` or later; the list does not count."""
+        """Return how many groups got their issue at `moment` or later, without the list."""
 
 
 TrackerFactory: TypeAlias = Callable[[str], Tracker]
-"""Makes a tracker of a location: a folder, `owner/repository`, …"""
+"""Creates a tracker for a location, such as a folder or `owner/repository`."""
 
 TRACKERS: Registry[TrackerFactory] = Registry("tracker", group="ciguard.trackers", accepts=callable)
 
 
 def is_name(text: str) -> bool:
-    """Return whether `text` can name an issue: a fingerprint, or a cause that buckets share."""
+    """Return whether `text` is a name of an issue: a fingerprint, or the name of a cause."""
     return is_fingerprint(text) or is_cause_name(text)
 
 
 def marker(name: str) -> str:
-    """Return the hidden line by which an issue is found again."""
+    """Return the hidden first line of an issue, by which it is found again."""
     return f"<!-- ciguard-fp: {name} -->"
 
 
 def marked_with(text: str) -> str:
-    """Return the name in the marker that `text` begins with; empty if there is none.
+    """Return the name in the marker at the start of `text`; empty if there is none.
 
-    Only the beginning counts: whatever a bug makes a program print stands further down.
+    Only the start counts: fuzzed text further down may contain a forged marker.
     """
-    found = _MARKER.match(text)
-    return found[1] if found and is_name(found[1]) else ""
+    match = _MARKER.match(text)
+    return match[1] if match and is_name(match[1]) else ""

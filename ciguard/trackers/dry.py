@@ -1,4 +1,4 @@
-"""A tracker that only says what would be done in another one."""
+"""A tracker that only reports what would be done in another one."""
 
 from __future__ import annotations
 
@@ -16,59 +16,59 @@ if TYPE_CHECKING:
 
 
 class DryRun:
-    """Looks into a tracker and writes nothing."""
+    """Reads a tracker, writes nothing, and reports what would be done."""
 
     def __init__(self, tracker: Tracker) -> None:
         self._tracker = tracker
-        self._made: dict[str, Issue] = {}
-        self.says: list[str] = []
-        """What would have been done, one line each."""
+        self._simulated: dict[str, Issue] = {}
+        self.messages: list[str] = []
+        """Messages about what would be done, one line each."""
 
     def remember(self, numbers: Mapping[str, str]) -> None:
-        """Hand on what the baseline knows."""
+        """See `Tracker`."""
         self._tracker.remember(numbers)
 
     def find(self, *names: str) -> Issue | None:
-        """Return the issue, also one that would have been opened."""
-        made = (self._made.get(name) for name in names)
-        return next(filter(None, made), None) or self._tracker.find(*names)
+        """Return the group's issue, including one that would have been opened."""
+        simulated = (self._simulated.get(name) for name in names)
+        return next(filter(None, simulated), None) or self._tracker.find(*names)
 
     def open(self, report: Report) -> Issue:
-        """Say that an issue would be opened, or its text replaced."""
-        found = self.find(*report.names)
-        if found is not None:
-            if not found.is_silenced:
-                self._say("show the latest evidence in", found)
-            return found
-        made = Issue(fingerprint=report.fingerprint, number=report.title, is_open=True)
-        self._made[report.fingerprint] = made
-        self._say("open", made)
-        return made
+        """Report that an issue would be opened, or its text replaced."""
+        issue = self.find(*report.names)
+        if issue is not None:
+            if not issue.is_silenced:
+                self._report("update the text of", issue)
+            return issue
+        new = Issue(fingerprint=report.fingerprint, number=report.title, is_open=True)
+        self._simulated[report.fingerprint] = new
+        self._report("open", new)
+        return new
 
     def comment(self, issue: Issue, text: str) -> None:
-        """Say that a comment would be written."""
+        """Report that a comment would be posted."""
         if not issue.is_silenced:
-            self._say("comment on", issue, text)
+            self._report("comment on", issue, text)
 
     def close(self, issue: Issue, because: str) -> Issue:
-        """Say that the issue would be closed."""
-        return self._turned("close", issue, because, is_open=False)
+        """Report that the issue would be closed."""
+        return self._set_state("close", issue, because, is_open=False)
 
     def reopen(self, issue: Issue, because: str) -> Issue:
-        """Say that the issue would be opened again."""
-        return self._turned("open again", issue, because, is_open=True)
+        """Report that the issue would be reopened."""
+        return self._set_state("reopen", issue, because, is_open=True)
 
     def opened_since(self, moment: datetime) -> int:
-        """Return what the tracker itself says."""
+        """See `Tracker`."""
         return self._tracker.opened_since(moment)
 
-    def _turned(self, verb: str, issue: Issue, because: str, *, is_open: bool) -> Issue:
+    def _set_state(self, verb: str, issue: Issue, because: str, *, is_open: bool) -> Issue:
         if issue.is_silenced or issue.is_open == is_open:
             return issue
-        self._say(verb, issue, because)
-        self._made[issue.fingerprint] = replace(issue, is_open=is_open)
-        return self._made[issue.fingerprint]
+        self._report(verb, issue, because)
+        self._simulated[issue.fingerprint] = replace(issue, is_open=is_open)
+        return self._simulated[issue.fingerprint]
 
-    def _say(self, verb: str, issue: Issue, text: str = "") -> None:
-        why = f": {visible(text)}" if text else ""
-        self.says.append(f"would {verb} {visible(issue.number)}{why}")
+    def _report(self, verb: str, issue: Issue, text: str = "") -> None:
+        reason = f": {visible(text)}" if text else ""
+        self.messages.append(f"would {verb} {visible(issue.number)}{reason}")

@@ -1,4 +1,4 @@
-"""The end of an issue: links, and what a reader who has never heard of ciguard should know."""
+"""The end of an issue: links, and an explanation for readers who do not know ciguard."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _SHOWN_DIGITS = 10
 
 
 def footer(bucket: Bucket, context: Context) -> str:
-    """Return where the finding comes from, and what else there is to read of it."""
+    """Return the links of an issue, and the origin of its finding."""
     return "\n\n".join(filter(None, ["---", _links(context), _origin(bucket, context)]))
 
 
 def _links(context: Context) -> str:
     links = []
     if context.run_page:
-        links.append(f"[the run]({context.run_page})")
+        links.append(f"[the workflow run]({context.run_page})")
         links.append(f"[all its results]({context.run_page}#artifacts)")
     if context.repository_page and _COMMIT.fullmatch(context.commit):
         page = f"{context.repository_page}/commit/{context.commit}"
         links.append(f"[commit `{context.commit[:_SHOWN_DIGITS]}`]({page})")
     guide = context.project.document(_GUIDE)
     if guide:
-        links.append(f"[how ciguard treats this issue, and how to silence it]({guide})")
+        links.append(f"[how ciguard updates this issue, and how to silence it]({guide})")
     return f"See also: {', '.join(links)}." if links else ""
 
 
@@ -41,8 +41,8 @@ def _origin(bucket: Bucket, context: Context) -> str:
     name = f"[ciguard]({page})" if page else "ciguard"
     return (
         f"Found by {name}, which calls libraries with generated arguments and compares versions, "
-        f"devices and documentation: {', '.join(_facts(bucket, context))}. Who has its results or "
-        f"its baseline runs the case again with `ciguard reproduce {bucket.fingerprint}`."
+        f"devices and documentation: {', '.join(_facts(bucket, context))}. With the results or "
+        f"the baseline, `ciguard reproduce {bucket.fingerprint}` runs the case again."
     )
 
 

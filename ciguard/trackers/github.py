@@ -21,7 +21,7 @@ from ciguard.trackers.connection import Terms
 from ciguard.trackers.contract import ROLL_UP, Issue, Report, marked_with
 from ciguard.trackers.github_client import FAILURES, GitHubClient, is_locked, may_be_done
 from ciguard.trackers.github_index import IssueIndex
-from ciguard.trackers.patience import Patience
+from ciguard.trackers.retry_budget import RetryBudget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from ciguard.trackers.connection import Connection
 
 IGNORE = "ciguard:ignore"
-"""A person sets it: nothing more is said in that issue."""
+"""Label by which a person silences an issue."""
 
 _NOTE = "<!-- ciguard-note -->"
 _DAY = timedelta(days=1)
 _SETTLE_S = 5.0
-"""After a POST without an answer: until a listing would show what it did."""
+"""Wait after a POST without a response, in seconds, until a listing shows its effect."""
 _MAX_DOUBTS = 2
-"""POSTs that may have been carried out though no listing shows it; the next run looks again."""
+"""Limit on POSTs with an unknown effect; then the next run tries again."""
 _MAX_LOOKS = 5
 _MAX_NOTE = 1_000
-_PATIENCE_S = 120.0
+_RETRY_BUDGET_S = 120.0
 
 
 def _now() -> datetime:
@@ -50,10 +50,10 @@ def _now() -> datetime:
 
 
 class GitHubTracker:
-    """Issues of one repository.
+    """The issues of one repository.
 
-    Two jobs may file at once: each lists before it creates and again afterwards, the lowest number
-    stays, and the others are closed as duplicates of it and lose their marker.
+    Two jobs may file concurrently. Each lists the issues before and after it creates one. The
+    lowest number stays; the others are closed as duplicates and lose their marker.
     """
 
     def __init__(
@@ -61,18 +61,18 @@ class GitHubTracker:
         to: Connection,
         *,
         terms: Terms | None = None,
-        patience: Patience | None = None,
+        retry_budget: RetryBudget | None = None,
         now: Callable[[], datetime] = _now,
     ) -> None:
         """Connect on the first request.
 
         Args:
             to: the repository and the token.
-            terms: labels and assignees of new issues.
-            patience: how long all requests together may take.
-            now: the time of day.
+            terms: the labels and assignees of new issues.
+            retry_budget: the time limit of all requests together.
+            now: a function that returns the current time.
         """
-        self._client = GitHubClient(to, patience or Patience(_PATIENCE_S))
+        self._client = GitHubClient(to, retry_budget or RetryBudget(_RETRY_BUDGET_S))
         self._terms = terms or Terms()
         self._now = now
         self._label = self._terms.label
@@ -80,40 +80,40 @@ class GitHubTracker:
         self._has_label = False
 
     def remember(self, numbers: Mapping[str, str]) -> None:
-        """Take up which issue the baseline knows for which fingerprint."""
+        """See `Tracker`."""
         self._index.remember(numbers)
 
     def find(self, *names: str) -> Issue | None:
-        """Return the issue of the group with these names, open or closed, if there is one.
+        """Return the group's issue, open or closed; None if there is none.
 
         Raises:
-            TrackerError: if GitHub refuses, or does not answer in time.
+            TrackerError: if GitHub rejects the request or does not respond in time.
         """
-        # Of the list of further findings there is news in every run, so it is not searched for.
+        # Every run updates the list of further findings, so a search for it is not worth its cost.
         marked = self._index.marked(names, searches=ROLL_UP not in names)
-        stays = _staying(marked, names[0])
-        return None if stays is None else _issue(names[0], stays)
+        kept = _kept_issue(marked, names[0])
+        return None if kept is None else _issue(names[0], kept)
 
     def open(self, report: Report) -> Issue:
-        """File an issue; where the group has one, its text is replaced, its title left.
+        """File an issue, or replace the text, but not the title, of the group's issue.
 
         Raises:
-            TrackerError: if GitHub refuses, or does not answer in time.
+            TrackerError: if GitHub rejects the request or does not respond in time.
         """
-        stays = self._settled(report.names) or self._created(report)
-        issue = _issue(report.fingerprint, stays)
-        if not issue.is_silenced and _lines(stays.body) != _lines(report.body):
-            self._edit(stays, body=report.body)
+        kept = self._deduplicated(report.names) or self._created(report)
+        issue = _issue(report.fingerprint, kept)
+        if not issue.is_silenced and _lines(kept.body) != _lines(report.body):
+            self._edit(kept, body=report.body)
         return issue
 
     def comment(self, issue: Issue, text: str) -> None:
-        """Say something in the issue; whoever follows it is notified once a day.
+        """Post a comment, which notifies subscribers at most once a day.
 
-        What is said within a day of an earlier comment is added to that one. In a locked issue,
-        where nobody is notified and a bot may not comment, it is added to the issue's own text.
+        Text within a day of an earlier comment is added to that comment. In a locked issue, in
+        which a bot may not comment, it is added to the issue's own text.
 
         Raises:
-            TrackerError: if GitHub refuses, or does not answer in time.
+            TrackerError: if GitHub rejects the request or does not respond in time.
         """
         filed = self._known(issue)
         if _is_silenced(filed):
@@ -135,42 +135,42 @@ class GitHubTracker:
                     return
                 self._client.give_way(failure, attempt, least_s=_SETTLE_S, issue=filed.number)
                 continue
-            # Another job may have said something at the same time.
+            # Another job may have posted a comment at the same time.
             self._gather(self._notes(filed), line)
             return
 
     def close(self, issue: Issue, because: str) -> Issue:
-        """Close the issue with a comment that says why; a closed one stays as it is.
+        """Close the issue with a comment that gives the reason, unless it is closed.
 
         Raises:
-            TrackerError: if GitHub refuses, or does not answer in time.
+            TrackerError: if GitHub rejects the request or does not respond in time.
         """
-        return self._turned(issue, because, state="closed", reason="completed")
+        return self._set_state(issue, because, state="closed", reason="completed")
 
     def reopen(self, issue: Issue, because: str) -> Issue:
-        """Open the issue again with a comment that says why; an open one stays as it is.
+        """Reopen the issue with a comment that gives the reason, unless it is open.
 
         Raises:
-            TrackerError: if GitHub refuses, or does not answer in time.
+            TrackerError: if GitHub rejects the request or does not respond in time.
         """
-        return self._turned(issue, because, state="open", reason="reopened")
+        return self._set_state(issue, because, state="open", reason="reopened")
 
     def opened_since(self, moment: datetime) -> int:
-        """Return how many groups got their issue at `moment` or later; the list does not count.
+        """Return how many groups got their issue at `moment` or later, without the list.
 
         Raises:
-            TrackerError: if GitHub refuses, or does not answer in time.
+            TrackerError: if GitHub rejects the request or does not respond in time.
         """
         filed = [issue for issue in self._index.issues() if issue.created_at >= moment]
         marks = [marked_with(issue.body or "") for issue in filed]
         return sum(bool(mark) and mark != ROLL_UP for mark in marks)
 
-    def _turned(self, issue: Issue, because: str, *, state: str, reason: str) -> Issue:
+    def _set_state(self, issue: Issue, because: str, *, state: str, reason: str) -> Issue:
         filed = self._known(issue)
         if filed.state != state and not _is_silenced(filed):
-            # The comment first: where the second request fails, the next run still sees what to do.
+            # The comment first: if the second request fails, the next run repeats both.
             self.comment(issue, because)
-            self._turn(filed, state, reason)
+            self._edit_state(filed, state, reason)
         return _issue(issue.fingerprint, filed)
 
     def _edit(self, filed: Filed, **changed: str) -> None:
@@ -183,13 +183,13 @@ class GitHubTracker:
             self._index.remove(filed)
             raise
 
-    def _turn(self, filed: Filed, state: str, reason: str) -> None:
+    def _edit_state(self, filed: Filed, state: str, reason: str) -> None:
         try:
             self._edit(filed, state=state, state_reason=reason)
         except TrackerIssueError as refused:
             if state != "open" or not filed.locked or isinstance(refused, TrackerGoneError):
                 raise
-            # It became a discussion: closed and locked for good.
+            # It became a discussion, which leaves a locked issue that cannot be reopened.
             self._index.remove(filed)
             raise TrackerGoneError(str(refused), successor_of=filed.number) from refused
 
@@ -198,27 +198,27 @@ class GitHubTracker:
             self._edit(filed, body=f"{(filed.body or '').rstrip()}\n\n{line}")
 
     def _created(self, report: Report) -> Filed:
-        """Create the issue, unless another job has. Nothing is sent twice without a look."""
+        """Create the issue unless another job did. Before each retry, the issues are listed."""
         self._ensure_label()
         doubts = 0
         for attempt in itertools.count():
             self._index.update()
-            there = self._settled(report.names)
-            if there is not None:
-                return there
+            existing = self._deduplicated(report.names)
+            if existing is not None:
+                return existing
             if doubts == _MAX_DOUBTS:
-                msg = f"{report.fingerprint}: GitHub may have filed it and does not show it yet"
+                msg = f"{report.fingerprint}: GitHub may have filed it but does not list it yet"
                 raise TrackerUnavailableError(msg)
             try:
-                made = self._post(report)
+                created = self._post(report)
             except FAILURES as failure:
                 self._client.give_way(failure, attempt, least_s=_SETTLE_S)
                 doubts += may_be_done(failure)
             else:
-                self._require_label(made)
-                self._look_until_shown(made)
-                return self._settled(report.names) or made
-        raise AssertionError  # `count` has no end
+                self._require_label(created)
+                self._wait_until_listed(created)
+                return self._deduplicated(report.names) or created
+        raise AssertionError  # `count` never ends
 
     def _post(self, report: Report) -> Filed:
         return self._client.repository.create_issue(
@@ -228,32 +228,32 @@ class GitHubTracker:
             assignees=list(self._terms.assignees),
         )
 
-    def _look_until_shown(self, made: Filed) -> None:
-        """List until GitHub shows our issue: then it shows what another job filed before, too."""
-        for look in range(_MAX_LOOKS):
-            if made.number in self._index.update():
+    def _wait_until_listed(self, created: Filed) -> None:
+        """List issues until ours appears: any that another job filed earlier then appears too."""
+        for attempt in range(_MAX_LOOKS):
+            if created.number in self._index.update():
                 return
-            self._client.wait(2.0**look, because=f"#{made.number} is not listed yet")
+            self._client.wait(2.0**attempt, because=f"#{created.number} is not listed yet")
 
-    def _settled(self, names: tuple[str, ...]) -> Filed | None:
-        """Return the one issue of a group, after closing what else was filed for it."""
+    def _deduplicated(self, names: tuple[str, ...]) -> Filed | None:
+        """Return the issue of a group after closing its duplicates; None if there is none."""
         marked = self._index.marked(names)
-        stays = _staying(marked, names[0])
+        kept = _kept_issue(marked, names[0])
         for other in marked:
-            is_left = other is stays or other.state != "open" or _is_silenced(other)
-            if stays is not None and not is_left:
-                self._close_as_duplicate(other, of=stays)
-        return stays
+            is_untouched = other is kept or other.state != "open" or _is_silenced(other)
+            if kept is not None and not is_untouched:
+                self._close_as_duplicate(other, of=kept)
+        return kept
 
     def _close_as_duplicate(self, other: Filed, *, of: Filed) -> None:
-        # Without its marker nobody takes it for the group's issue again: one request does it all.
+        # The new body has no marker, so that it is not found as the group's issue again.
         body = f"Duplicate of #{of.number}, which is about the same cause."
         self._edit(other, body=body, state="closed", state_reason="duplicate")
 
     def _known(self, issue: Issue) -> Filed:
         filed = self._index.get(issue.number)
         if filed is None:
-            msg = f"#{issue.number}: no issue of ciguard's in this repository"
+            msg = f"#{issue.number}: this repository has no such issue filed by ciguard"
             raise TrackerGoneError(msg)
         return filed
 
@@ -266,14 +266,12 @@ class GitHubTracker:
         return [c for c in comments if c.body.startswith(_NOTE) and c.created_at >= since]
 
     def _gather(self, notes: list[IssueComment], line: str) -> None:
-        """Say it in the oldest note, with what other jobs said in notes of their own."""
+        """Add a line to the oldest note, and merge the notes of other jobs into it."""
         if not notes:
             return  # not listed yet
         first, *others = notes
-        said = [_said(note) for note in others]
-        missing = [
-            one for one in dict.fromkeys(itertools.chain(*said, [line])) if one not in _said(first)
-        ]
+        lines = dict.fromkeys(itertools.chain(*map(_note_lines, others), [line]))
+        missing = [text for text in lines if text not in _note_lines(first)]
         if missing:
             body = "\n\n".join([first.body.rstrip(), *missing])
             self._client.repeat(lambda: first.edit(body))
@@ -281,7 +279,7 @@ class GitHubTracker:
             self._client.repeat(partial(_delete, note))
 
     def _ensure_label(self) -> None:
-        """Make the label, which tells at once whether the token may set one."""
+        """Create the label if it is missing, which fails early if the token may not set labels."""
         if self._has_label:
             return
         repository = self._client.repository
@@ -294,30 +292,33 @@ class GitHubTracker:
                     repository.create_label(self._label, "b60205", "Filed by ciguard")
                 except GithubException as failure:
                     if failure.status != HTTPStatus.UNPROCESSABLE_ENTITY:
-                        raise  # refused as invalid means that another job has just made it
+                        raise  # 422 means that another job has just created it
 
         self._client.repeat(ensure)
         self._has_label = True
 
-    def _require_label(self, made: Filed) -> None:
-        """Without its label an issue would never be found again, and filed in every run."""
-        if any(label.name == self._label for label in made.labels):
-            self._index.add(made)
+    def _require_label(self, created: Filed) -> None:
+        """Close an issue without its label, which would not be found but filed again in each run.
+
+        Raises:
+            TrackerError: if the label is missing.
+        """
+        if any(label.name == self._label for label in created.labels):
+            self._index.add(created)
             return
-        self._client.repeat(lambda: made.edit(state="closed", state_reason="not_planned"))
+        self._client.repeat(lambda: created.edit(state="closed", state_reason="not_planned"))
         msg = (
-            f"#{made.number}: GitHub dropped the label {self._label!r}, so the issue was closed "
-            "again. Give the token the permission `issues: write` on a repository it may push to."
+            f"#{created.number}: GitHub dropped the label {self._label!r}, so ciguard closed the "
+            "issue. Give the token the permission `issues: write` on a repository it may push to."
         )
         raise TrackerError(msg)
 
 
-def _staying(marked: list[Filed], name: str) -> Filed | None:
-    """Return the issue that stays of those of one group: the lowest open one, else the lowest.
+def _kept_issue(marked: list[Filed], name: str) -> Filed | None:
+    """Return the issue to keep of those of one group.
 
-    Where a person silenced the group's own, it stays. One that is silenced and about one of its
-    buckets only, such as a duplicate, does not silence the others. A locked one may be a discussion
-    by now.
+    In this order: a silenced one filed for the group itself, the lowest open one, a silenced one of
+    a single bucket, an unlocked one, any. A locked one may have become a discussion.
     """
     silenced = [filed for filed in marked if _is_silenced(filed)]
     own = [filed for filed in silenced if marked_with(filed.body or "") == name]
@@ -346,7 +347,7 @@ def _lines(text: str | None) -> list[str]:
     return (text or "").replace("\r\n", "\n").strip().split("\n")
 
 
-def _said(note: IssueComment) -> list[str]:
+def _note_lines(note: IssueComment) -> list[str]:
     return [line for line in _lines(note.body) if line and line != _NOTE]
 
 
@@ -354,4 +355,4 @@ def _delete(note: IssueComment) -> None:
     try:
         note.delete()
     except UnknownObjectException:
-        return  # another job has
+        return  # another job deleted it

@@ -1,4 +1,4 @@
-"""Check runs on GitHub: one per head and name, completed only when all of it is there."""
+"""Check runs on GitHub: one per head and name, completed only with all annotations."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from ciguard.domain.plan import Place
     from ciguard.domain.remarks import Remark
     from ciguard.trackers.connection import Connection
-    from ciguard.trackers.patience import Patience
+    from ciguard.trackers.retry_budget import RetryBudget
     from ciguard.trackers.shown import CheckReport, Head
 
 OURS = "ciguard"
-"""External id of our check runs: jobs of workflows are check runs too, and may have our name."""
+"""External id of ciguard's check runs; a workflow's job is a check run and may have our name."""
 BATCH = 50
-"""Annotations that GitHub takes in one request."""
+"""GitHub's limit on the annotations of one request."""
 MAX_ANNOTATIONS = 500
-"""Ten requests; nobody reads more."""
+"""Limit on the annotations of a check run: ten requests."""
 _SETTLE_S = 5.0
 _LEVELS = {
     RemarkLevel.ERROR: "failure",
@@ -36,44 +36,44 @@ Key: TypeAlias = tuple[str, int, str, str]
 
 
 class CheckRuns:
-    """Check runs of one repository."""
+    """The check runs of one repository."""
 
-    def __init__(self, to: Connection, patience: Patience) -> None:
-        self._client = GitHubClient(to, patience, needs="checks: write")
+    def __init__(self, to: Connection, retry_budget: RetryBudget) -> None:
+        self._client = GitHubClient(to, retry_budget, needs="checks: write")
 
     def publish(self, head: Head, check: CheckReport) -> str:
-        """Create the check run or bring it up to date; doing it again changes nothing.
+        """Create or update the check run; repeating it changes nothing.
 
-        GitHub only ever adds annotations. Where a check run of ours has some that are not wanted
-        any more, a new one of the same name takes its place.
+        GitHub cannot remove annotations. If our check run has obsolete ones, a new check run of the
+        same name replaces it.
 
         Raises:
-            TrackerError: if GitHub refuses, or does not answer in time.
+            TrackerError: if GitHub rejects the request or does not respond in time.
         """
         placed = [
             _annotation(remark, remark.place)
             for remark in check.remarks
             if remark.place is not None
         ]
-        wanted = {_key(one): one for one in placed[:MAX_ANNOTATIONS]}
-        cut = len(placed) - MAX_ANNOTATIONS
-        note = f"\n\n{cut} more annotations are left out." if cut > 0 else ""
+        wanted = {_key(annotation): annotation for annotation in placed[:MAX_ANNOTATIONS]}
+        omitted = len(placed) - MAX_ANNOTATIONS
+        note = f"\n\n{omitted} more annotations are omitted." if omitted > 0 else ""
         output = {"title": check.title, "summary": check.summary + note}
-        run = self._fitting(head, wanted)
+        run = self._reusable(head, wanted)
         done = "updated" if run is not None else "created"
         if run is None:
             run = self._created(head, check, output)
-        elif _is_as(run, check, output) and self._keys(run) == set(wanted):
+        elif _is_current(run, check, output) and self._keys(run) == set(wanted):
             return f"check run {head.name!r} is up to date"
         self._complete(run, check, output, wanted)
         return f"check run {head.name!r} {done}: {check.conclusion}, {len(wanted)} annotations"
 
-    def _fitting(self, head: Head, wanted: dict[Key, Annotation]) -> CheckRun | None:
-        """Return our latest check run, if all that it is annotated with is still wanted."""
-        found = self._latest(head)
-        if found is None or not self._keys(found) <= set(wanted):
+    def _reusable(self, head: Head, wanted: dict[Key, Annotation]) -> CheckRun | None:
+        """Return our latest check run if all of its annotations are still wanted."""
+        run = self._latest(head)
+        if run is None or not self._keys(run) <= set(wanted):
             return None
-        return found
+        return run
 
     def _latest(self, head: Head) -> CheckRun | None:
         commit = self._client.repository.get_commit(head.sha)
@@ -84,8 +84,10 @@ class CheckRuns:
         return max(ours, key=lambda run: run.id, default=None)
 
     def _keys(self, run: CheckRun) -> set[Key]:
-        there = self._client.repeat(lambda: list(run.get_annotations()))
-        return {(one.path, one.start_line, one.title or "", one.message) for one in there}
+        annotations = self._client.repeat(lambda: list(run.get_annotations()))
+        return {
+            (item.path, item.start_line, item.title or "", item.message) for item in annotations
+        }
 
     def _created(self, head: Head, check: CheckReport, output: dict[str, str]) -> CheckRun:
         """Create a check run that is in progress."""
@@ -116,7 +118,7 @@ class CheckRuns:
         output: dict[str, str],
         wanted: dict[Key, Annotation],
     ) -> None:
-        """Add what is missing, batch by batch; the conclusion comes with the last one."""
+        """Add the missing annotations in batches; the last one sets the conclusion."""
         attempt = 0
         missing = self._missing(run, wanted)
         while True:
@@ -124,14 +126,14 @@ class CheckRuns:
             try:
                 run.edit(
                     output={**output, "annotations": batch},
-                    # An older conclusion must not stand for what is still being told.
+                    # An older conclusion must not be shown for incomplete annotations.
                     status="in_progress" if rest else "completed",
                     conclusion=NotSet if rest else check.conclusion,
                 )
             except FAILURES as failure:
                 self._client.give_way(failure, attempt, least_s=_SETTLE_S)
                 attempt += 1
-                # It may have been carried out: annotations that are sent again are there twice.
+                # The request may have succeeded, and annotations that are sent twice appear twice.
                 missing = self._missing(run, wanted)
                 continue
             if not rest:
@@ -139,8 +141,8 @@ class CheckRuns:
             missing = rest
 
     def _missing(self, run: CheckRun, wanted: dict[Key, Annotation]) -> list[Annotation]:
-        there = self._keys(run)
-        return [annotation for key, annotation in wanted.items() if key not in there]
+        existing = self._keys(run)
+        return [annotation for key, annotation in wanted.items() if key not in existing]
 
 
 def _annotation(remark: Remark, place: Place) -> Annotation:
@@ -154,10 +156,15 @@ def _annotation(remark: Remark, place: Place) -> Annotation:
     }
 
 
-def _key(one: Annotation) -> Key:
-    return str(one["path"]), int(one["start_line"]), str(one["title"]), str(one["message"])
+def _key(annotation: Annotation) -> Key:
+    return (
+        str(annotation["path"]),
+        int(annotation["start_line"]),
+        str(annotation["title"]),
+        str(annotation["message"]),
+    )
 
 
-def _is_as(run: CheckRun, check: CheckReport, output: dict[str, str]) -> bool:
-    there = (run.status, run.conclusion, run.output.title, run.output.summary)
-    return there == ("completed", check.conclusion, output["title"], output["summary"])
+def _is_current(run: CheckRun, check: CheckReport, output: dict[str, str]) -> bool:
+    current = (run.status, run.conclusion, run.output.title, run.output.summary)
+    return current == ("completed", check.conclusion, output["title"], output["summary"])

@@ -1,4 +1,4 @@
-"""Code scanning on GitHub: one SARIF log per commit, in place of the one before."""
+"""Code scanning on GitHub: one SARIF log per commit, which replaces the previous one."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from ciguard.trackers.github_client import GitHubClient
 
 if TYPE_CHECKING:
     from ciguard.trackers.connection import Connection
-    from ciguard.trackers.patience import Patience
+    from ciguard.trackers.retry_budget import RetryBudget
     from ciguard.trackers.shown import Analysis
 
 _OFF = "enabled"
-"""In every message by which GitHub refuses for want of the feature, whatever it is called then:
-'Advanced Security must be enabled', 'Code scanning is not enabled'."""
+"""Word in all of GitHub's messages about the disabled feature: 'Advanced Security must be
+enabled', 'Code scanning is not enabled'."""
 
 
 class CodeScanning:
-    """Analyses of one repository."""
+    """The code scanning analyses of one repository."""
 
-    def __init__(self, to: Connection, patience: Patience) -> None:
-        self._client = GitHubClient(to, patience, needs="security-events: write")
+    def __init__(self, to: Connection, retry_budget: RetryBudget) -> None:
+        self._client = GitHubClient(to, retry_budget, needs="security-events: write")
         self._repository = to.repository
 
     def upload(self, analysis: Analysis) -> str:
-        """Upload a SARIF log; return what was done. An upload that is repeated changes nothing.
+        """Upload a SARIF log and return what was done. Repeating an upload changes nothing.
 
         Raises:
-            TrackerForbiddenError: if the token may not, or the repository has no code scanning.
-            TrackerError: if GitHub refuses, or does not answer in time.
+            TrackerForbiddenError: if the token lacks the permission, or code scanning is off.
+            TrackerError: if GitHub rejects the request or does not respond in time.
         """
-        packed = gzip.compress(analysis.sarif.encode(), mtime=0)
+        compressed = gzip.compress(analysis.sarif.encode(), mtime=0)
         body = {
             "commit_sha": analysis.sha,
             "ref": analysis.ref,
-            "sarif": base64.b64encode(packed).decode("ascii"),
+            "sarif": base64.b64encode(compressed).decode("ascii"),
             "tool_name": "ciguard",
         }
         self._client.repeat(lambda: self._send(body))
@@ -60,7 +60,7 @@ class CodeScanning:
             msg = (
                 f"{self._repository}: code scanning is off. Enable it in the settings of the "
                 "repository; a private one needs GitHub Code Security (Advanced Security). "
-                f"Or leave `sarif` out. ({reason})"
+                f"Otherwise, remove `sarif`. ({reason})"
             )
             raise TrackerForbiddenError(msg) from None
 

@@ -1,4 +1,4 @@
-"""Which of a repository's issues are ours, and of which group: by label, by number, by author."""
+"""The index of ciguard's issues in a repository: by label, by number and by author."""
 
 from __future__ import annotations
 
@@ -21,26 +21,25 @@ if TYPE_CHECKING:
     from ciguard.trackers.github_client import GitHubClient
 
 MAX_SEARCHED = 1_000
-"""Issues of our account that are looked through where the label shows none; the latest first."""
+"""Limit on the issues of our account that are searched if the label finds none, latest first."""
 _OVERLAP = timedelta(hours=1)
-"""How far two clocks and GitHub's replicas may be apart."""
+"""Maximum difference between our clock, GitHub's clock and its replicas."""
 
 
 class IssueIndex:
-    """The issues that carry our marker.
+    """The issues with our marker.
 
-    A marker alone proves nothing, since anybody may write one. An issue counts if it has the label,
-    which only people with triage access can set, if the baseline knows its number, or if the
-    token's own account wrote it.
+    Anybody can write a marker, so an issue must also have the label, which only people with triage
+    access can set, or a number in the baseline, or the token's account as its author.
     """
 
     def __init__(self, client: GitHubClient, *, label: str, now: Callable[[], datetime]) -> None:
-        """Index nothing until the first question.
+        """Create an empty index, which the first query fills.
 
         Args:
-            client: asks GitHub.
-            label: of the issues that ciguard files.
-            now: the time of day.
+            client: the client of the repository.
+            label: the label of the issues that ciguard files.
+            now: a function that returns the current time.
         """
         self._client = client
         self._label = label
@@ -48,24 +47,25 @@ class IssueIndex:
         self._filed: dict[int, Filed] = {}
         self._listed: datetime | None = None
         self._numbers: dict[str, int] = {}
-        """By fingerprint, the issue that the baseline knows."""
-        self._asked: set[int] = set()
+        """Numbers of the issues in the baseline, by fingerprint."""
+        self._fetched_numbers: set[int] = set()
         self._gone: set[int] = set()
-        """Can be used no more, whatever a listing shows."""
+        """Numbers of issues that are unusable, although a listing may still show them."""
         self._has_searched = False
 
     def remember(self, numbers: Mapping[str, str]) -> None:
-        """Learn anew which numbers the baseline knows, by fingerprint."""
-        known = {name: int(number) for name, number in numbers.items() if number.isdecimal()}
-        self._numbers = known
+        """Replace the issue numbers in the baseline, by fingerprint."""
+        self._numbers = {
+            name: int(number) for name, number in numbers.items() if number.isdecimal()
+        }
 
     def update(self) -> set[int]:
-        """Take up what was filed or changed since the last listing; return the numbers.
+        """List the issues that were filed or changed since the last listing; return their numbers.
 
         Raises:
-            TrackerError: if GitHub refuses, or does not answer in time.
+            TrackerError: if GitHub rejects the request or does not respond in time.
         """
-        began = self._now()
+        started = self._now()
         since = NotSet if self._listed is None else self._listed - _OVERLAP
         listed = self._client.repeat(
             lambda: list(
@@ -78,72 +78,72 @@ class IssueIndex:
                 )
             )
         )
-        self._listed = began
+        self._listed = started
         ours = [f for f in listed if _is_issue(f) and f.number not in self._gone]
         self._filed |= {filed.number: filed for filed in ours}
         return {filed.number for filed in listed}
 
     def issues(self) -> list[Filed]:
-        """Return every issue that is known to be ours, in the order of numbers.
+        """Return all of our issues by number.
 
         Raises:
-            TrackerError: if GitHub refuses, or does not answer in time.
+            TrackerError: if GitHub rejects the request or does not respond in time.
         """
         if self._listed is None:
             self.update()
         return [filed for _, filed in sorted(self._filed.items())]
 
     def marked(self, names: Iterable[str], *, searches: bool = True) -> list[Filed]:
-        """Return the issues of the group with these names, in the order of numbers.
+        """Return the issues of a group by number.
 
         Args:
-            names: of the group and its buckets.
-            searches: whether issues of our account count that have not the label.
+            names: the names of the group and its buckets.
+            searches: whether to search the issues of our account too, which may lack the label.
 
         Raises:
-            TrackerError: if GitHub refuses, or does not answer in time.
+            TrackerError: if GitHub rejects the request or does not respond in time.
         """
         self.issues()
         wanted = self._same_issue(set(names))
-        self._recall(wanted)
-        if searches and not self._of(wanted):
+        self._fetch_known(wanted)
+        if searches and not self._matching(wanted):
             self._search()
-        return self._of(wanted)
+        return self._matching(wanted)
 
     def get(self, number: str) -> Filed | None:
-        """Return one of the issues by its number.
+        """Return the issue with a number; None if it is not ours.
 
         Raises:
-            TrackerError: if GitHub refuses, or does not answer in time.
+            TrackerError: if GitHub rejects the request or does not respond in time.
         """
         self.issues()
         return self._filed.get(int(number)) if number.isdecimal() else None
 
     def add(self, filed: Filed) -> None:
-        """Take up an issue that was just created."""
+        """Add an issue that was just created."""
         self._filed[filed.number] = filed
 
     def remove(self, filed: Filed) -> None:
-        """Forget an issue that is gone."""
+        """Remove an issue that is unusable."""
         self._filed.pop(filed.number, None)
         self._gone.add(filed.number)
 
-    def _of(self, wanted: set[str]) -> list[Filed]:
+    def _matching(self, wanted: set[str]) -> list[Filed]:
         numbers = {self._numbers[name] for name in wanted if name in self._numbers}
         return [filed for filed in self.issues() if _is_of(filed, wanted, numbers)]
 
     def _same_issue(self, names: set[str]) -> set[str]:
-        """Return these fingerprints and the others that the baseline has of the same issue."""
+        """Return the names and all other names that the baseline records for the same issues."""
         numbers = {self._numbers[name] for name in names if name in self._numbers}
         return names | {name for name, number in self._numbers.items() if number in numbers}
 
-    def _recall(self, wanted: set[str]) -> None:
-        """Ask for the issue that the baseline knows, where the listing does not have it."""
+    def _fetch_known(self, wanted: set[str]) -> None:
+        """Fetch the issues in the baseline that the listing does not contain."""
         numbers = {self._numbers[name] for name in wanted if name in self._numbers}
-        for number in sorted(numbers - self._filed.keys() - self._asked - self._gone):
+        for number in sorted(numbers - self._filed.keys() - self._fetched_numbers - self._gone):
             filed = self._fetched(number)
-            self._asked.add(number)
-            # A transferred issue is answered by the repository where it is now.
+            self._fetched_numbers.add(number)
+            # GitHub redirects to the new repository of a transferred issue.
             if filed is not None and self._client.is_own(filed.html_url, number):
                 self._filed[number] = filed
 
@@ -160,7 +160,7 @@ class IssueIndex:
             return None
 
     def _search(self) -> None:
-        """Look through what our own account filed, once: its label may be renamed or removed."""
+        """Search the issues of our account, once: their label may have been renamed or removed."""
         if self._has_searched:
             return
         login = self._client.login()
@@ -182,11 +182,11 @@ class IssueIndex:
 
 
 def _is_of(filed: Filed, wanted: set[str], numbers: set[int]) -> bool:
-    """Return whether an issue is of one of these names; the name of its cause may have changed."""
+    """Return whether an issue has one of these names, or its cause had another name before."""
     mark = marked_with(filed.body or "")
     return mark in wanted or (is_cause_name(mark) and filed.number in numbers)
 
 
 def _is_issue(filed: Filed) -> bool:
-    # Asking whether it is a pull request would be one more request for each.
+    # The attribute `pull_request` would need one more request for each.
     return "/pull/" not in filed.html_url

@@ -1,4 +1,4 @@
-"""Private places on GitHub for security-relevant crashes: a repository, or draft advisories."""
+"""Private places on GitHub for security-relevant crashes: a repository or draft advisories."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from ciguard.trackers.connection import Connection, Terms
     from ciguard.trackers.contract import Report
     from ciguard.trackers.disclosure import SecurityCrash
-    from ciguard.trackers.patience import Patience
+    from ciguard.trackers.retry_budget import RetryBudget
 
 _NEEDS = (
-    "repository security advisories: write, which the token of a workflow cannot have; put another "
-    "token into CIGUARD_SECURITY_TOKEN"
+    "repository security advisories: write, which the token of a workflow cannot have; set another "
+    "token in CIGUARD_SECURITY_TOKEN"
 )
 _MAX_LISTED = 1_000
 _MAX_SUMMARY = 1_024
@@ -29,20 +29,21 @@ _MAX_LOOKS = 5
 
 
 class PrivateRepository:
-    """Issues of a repository that only its members can read."""
+    """The issues of a private repository."""
 
-    def __init__(self, to: Connection, *, terms: Terms, patience: Patience) -> None:
+    def __init__(self, to: Connection, *, terms: Terms, retry_budget: RetryBudget) -> None:
         """Connect on the first request; see `GitHubTracker`."""
         self._name = to.repository
-        self._client = GitHubClient(to, patience)
-        self._issues = GitHubTracker(to, terms=terms, patience=patience)
+        self._client = GitHubClient(to, retry_budget)
+        self._issues = GitHubTracker(to, terms=terms, retry_budget=retry_budget)
         self._is_private = False
 
     def disclose(self, crash: SecurityCrash, *, creates: bool) -> Disclosed | None:
-        """File an issue; where the crash has one, its text is brought up to date.
+        """File an issue, or update the text of the crash's issue.
 
         Raises:
-            TrackerError: if others can read the repository, or GitHub refuses or does not answer.
+            TrackerError: if the repository is public, or GitHub rejects the request or does not
+                respond in time.
         """
         self._require_private()
         is_known = self._issues.find(*crash.report.names) is not None
@@ -57,44 +58,44 @@ class PrivateRepository:
         self._is_private = self._client.repeat(lambda: self._client.repository.private)
         if not self._is_private:
             msg = (
-                f"issues-security = 'github:{self._name}': the repository is public, so nothing "
-                "was filed there. Name a private repository, or make this one private."
+                f"issues-security = 'github:{self._name}': nothing was filed, because the "
+                "repository is public. Name a private repository, or make this one private."
             )
             raise TrackerError(msg)
 
 
 class Advisories:
-    """Draft security advisories of the repository that builds the library.
+    """The draft security advisories of the repository that builds the library.
 
-    Two jobs may file at once: each lists before it creates and again afterwards, the oldest draft
-    stays, and the others are closed and lose their marker.
+    Two jobs may file concurrently. Each lists the drafts before and after it creates one. The
+    oldest draft stays; the others are closed and lose their marker.
     """
 
-    def __init__(self, to: Connection, *, patience: Patience) -> None:
+    def __init__(self, to: Connection, *, retry_budget: RetryBudget) -> None:
         """Connect on the first request.
 
         Args:
             to: the repository and the token.
-            patience: how long all requests together may take.
+            retry_budget: the time limit of all requests together.
         """
-        self._client = GitHubClient(to, patience, needs=_NEEDS)
+        self._client = GitHubClient(to, retry_budget, needs=_NEEDS)
 
     def disclose(self, crash: SecurityCrash, *, creates: bool) -> Disclosed | None:
-        """Draft an advisory; where the crash has a draft, its text is brought up to date.
+        """Draft an advisory, or update the text of the crash's draft.
 
-        One that a person has published or closed is left as it is.
+        A published or closed advisory stays unchanged.
 
         Raises:
-            TrackerError: if GitHub refuses, or does not answer in time.
+            TrackerError: if GitHub rejects the request or does not respond in time.
         """
-        stays = self._settled(crash.report)
-        if stays is None:
+        kept = self._deduplicated(crash.report)
+        if kept is None:
             return Disclosed(self._created(crash).ghsa_id, is_new=True) if creates else None
-        self._update(stays, crash.report.body)
-        return Disclosed(stays.ghsa_id, is_new=False)
+        self._update(kept, crash.report.body)
+        return Disclosed(kept.ghsa_id, is_new=False)
 
     def _update(self, advisory: Advisory, body: str) -> None:
-        # Its own marker stays: a draft with that of a decided advisory would be its duplicate.
+        # The old marker stays: with that of a published advisory, the draft would be its duplicate.
         text = "\n".join([*_lines(advisory.description)[:1], *_lines(body)[1:]])
         if advisory.state == "draft" and _lines(advisory.description) != _lines(text):
             self._client.repeat(lambda: advisory.edit(description=text))
@@ -102,19 +103,19 @@ class Advisories:
     def _created(self, crash: SecurityCrash) -> Advisory:
         self._client.create(
             lambda: self._post(crash),
-            lambda: self._settled(crash.report),
+            lambda: self._deduplicated(crash.report),
             what=crash.report.fingerprint,
         )
-        for look in range(_MAX_LOOKS):
-            stays = self._settled(crash.report)
-            if stays is not None:
-                return stays
-            self._client.wait(2.0**look, because="a new advisory is not listed yet")
-        msg = f"{crash.report.fingerprint}: GitHub does not show the advisory that was drafted"
+        for attempt in range(_MAX_LOOKS):
+            kept = self._deduplicated(crash.report)
+            if kept is not None:
+                return kept
+            self._client.wait(2.0**attempt, because="a new advisory is not listed yet")
+        msg = f"{crash.report.fingerprint}: GitHub does not list the new advisory"
         raise TrackerUnavailableError(msg)
 
     def _post(self, crash: SecurityCrash) -> Advisory | None:
-        """Send the request; PyGithub's own method insists on a severity, which a person rates."""
+        """Send the request; PyGithub's method requires a severity, which only a person can rate."""
         affected: dict[str, Any] = {
             "package": {"ecosystem": "pip", "name": crash.package},
             "vulnerable_functions": list(crash.apis),
@@ -129,29 +130,29 @@ class Advisories:
         self._client.repository.requester.requestJsonAndCheck("POST", url, input=body)
         return None
 
-    def _settled(self, report: Report) -> Advisory | None:
-        """Return the one advisory of a crash, after closing what two jobs drafted for one name.
+    def _deduplicated(self, report: Report) -> Advisory | None:
+        """Return the advisory of a crash after closing duplicate drafts; None if there is none.
 
-        A draft comes before what a person has published or closed: that may have been about one
-        of several crashes which have turned out to have one cause.
+        A draft has precedence over a published or closed advisory, which may cover only one of
+        several crashes with one cause.
         """
         listed = [advisory for advisory in self._ours() if _mark(advisory) in report.names]
         first: dict[str, Advisory] = {}
         for advisory in sorted(listed, key=lambda a: a.state == "draft"):
-            stays = first.setdefault(_mark(advisory), advisory)
-            if stays is not advisory and advisory.state == "draft":
-                self._close_as_duplicate(advisory, of=stays)
-        kept = sorted(first.values(), key=lambda a: (a.state != "draft", a.created_at, a.ghsa_id))
-        return next(iter(kept), None)
+            kept = first.setdefault(_mark(advisory), advisory)
+            if kept is not advisory and advisory.state == "draft":
+                self._close_as_duplicate(advisory, of=kept)
+        by_age = sorted(first.values(), key=lambda a: (a.state != "draft", a.created_at, a.ghsa_id))
+        return next(iter(by_age), None)
 
     def _close_as_duplicate(self, other: Advisory, *, of: Advisory) -> None:
-        text = f"Duplicate of {of.ghsa_id}: two jobs filed at once."
+        text = f"Duplicate of {of.ghsa_id}: two jobs filed concurrently."
         self._client.repeat(lambda: other.edit(description=text, state="closed"))
 
     def _ours(self) -> list[Advisory]:
-        """Return the advisories that people with access wrote, the oldest first.
+        """Return the advisories that people with write access created, the oldest first.
 
-        Anybody may submit one to a repository: such a submission proves nothing.
+        Submissions from outside are ignored, since anybody can make one.
         """
         listed = self._client.repeat(
             lambda: list(

@@ -1,4 +1,4 @@
-"""Which pull request a commit is the head of: for a fork, the event of its run names none."""
+"""Find the pull request of a head commit, which the event of a fork's run does not name."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ if TYPE_CHECKING:
     from github.PullRequest import PullRequest
 
     from ciguard.trackers.connection import Connection
-    from ciguard.trackers.patience import Patience
+    from ciguard.trackers.retry_budget import RetryBudget
     from ciguard.trackers.shown import PullRequestOrigin
 
 
 class PullRequests:
-    """Pull requests into one repository."""
+    """The pull requests into one repository."""
 
-    def __init__(self, to: Connection, patience: Patience) -> None:
-        self._client = GitHubClient(to, patience, needs="pull-requests: read")
+    def __init__(self, to: Connection, retry_budget: RetryBudget) -> None:
+        self._client = GitHubClient(to, retry_budget, needs="pull-requests: read")
         self._repository = to.repository
 
     def number_of(self, origin: PullRequestOrigin) -> int:
-        """Return the number of the open pull request that has exactly this head; 0 if none has.
+        """Return the number of the open pull request with exactly this head; 0 if there is none.
 
-        GitHub's list of the pull requests of a commit is empty for commits of forks, so the branch
-        is what it is asked for. Nothing in the answer is taken for granted: a newer push, another
-        repository or another base is another pull request.
+        GitHub lists no pull requests for commits of forks, so this searches by branch. The results
+        are checked: a newer push, another repository or another base is another pull request.
 
         Raises:
-            TrackerError: if several have it, or GitHub refuses or does not answer in time.
+            TrackerError: if there are several, or GitHub rejects the request or does not respond
+                in time.
         """
         owner = origin.repository.partition("/")[0]
         repository = self._client.repository
@@ -42,15 +42,15 @@ class PullRequests:
         if len(numbers) > 1:
             shown = ", ".join(f"#{number}" for number in sorted(numbers))
             msg = (
-                f"{self._repository}: {visible(origin.branch, limit=100)} is the head of {shown}, "
-                "and the run does not report which one it judged. Close all but one of them."
+                f"{self._repository}: {visible(origin.branch, limit=100)} is the head of several "
+                f"pull requests ({shown}), so the one to update is unclear. Close all but one."
             )
             raise TrackerError(msg)
         return numbers[0] if numbers else 0
 
     def _is_of(self, pull: PullRequest, origin: PullRequestOrigin) -> bool:
         head, base = pull.head, pull.base
-        fork: Any = head.repo  # PyGithub's types do not know that a deleted fork is null
+        fork: Any = head.repo  # PyGithub's types do not say that a deleted fork is None
         if fork is None:
             return False
         return (

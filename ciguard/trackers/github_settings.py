@@ -1,4 +1,4 @@
-"""What GitHub says of a repository's settings, as far as the token may read them."""
+"""The settings of a GitHub repository, as far as the token can read them."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from ciguard.trackers.repository_state import BranchRules, RepositoryRunner, Rep
 
 if TYPE_CHECKING:
     from ciguard.trackers.connection import Connection
-    from ciguard.trackers.patience import Patience
+    from ciguard.trackers.retry_budget import RetryBudget
 
 
 class GitHubSettings:
     """See `RepositorySettings`."""
 
-    def __init__(self, to: Connection, patience: Patience) -> None:
-        self._client = GitHubClient(to, patience, needs="metadata: read")
+    def __init__(self, to: Connection, retry_budget: RetryBudget) -> None:
+        self._client = GitHubClient(to, retry_budget, needs="metadata: read")
         self._path = f"/repos/{to.repository}"
 
     def state(self) -> RepositoryState:
-        """Return what decides whether runs can write."""
-        answered: dict[str, Any] = self._get(self._path)
+        """See `RepositorySettings`."""
+        repository: dict[str, Any] = self._get(self._path)
         return RepositoryState(
-            default_branch=str(answered["default_branch"]),
-            is_archived=bool(answered["archived"]),
-            is_fork=bool(answered["fork"]),
-            has_issues=bool(answered["has_issues"]),
-            may_push=(answered.get("permissions") or {}).get("push"),
+            default_branch=str(repository["default_branch"]),
+            is_archived=bool(repository["archived"]),
+            is_fork=bool(repository["fork"]),
+            has_issues=bool(repository["has_issues"]),
+            may_push=(repository.get("permissions") or {}).get("push"),
         )
 
     def rules(self, branch: str) -> BranchRules:
-        """Return the rules for a branch."""
+        """See `RepositorySettings`."""
         rules: list[dict[str, Any]] = self._get(
             f"{self._path}/rules/branches/{quote(branch, safe='')}"
         )
@@ -47,18 +47,18 @@ class GitHubSettings:
             kinds=frozenset(str(rule["type"]) for rule in rules),
             required_checks=tuple(
                 str(check["context"])
-                for each in parameters
-                for check in each["required_status_checks"]
+                for parameter in parameters
+                for check in parameter["required_status_checks"]
             ),
         )
 
     def workflow_states(self) -> dict[str, str]:
-        """Return `active` or how it is disabled, by the path of a workflow's file."""
+        """See `RepositorySettings`."""
         listed = self._client.repeat(lambda: list(self._client.repository.get_workflows()))
         return {workflow.path: workflow.state for workflow in listed}
 
     def runners(self) -> list[RepositoryRunner]:
-        """Return the runners of the repository's own; those of its organisation are not listed."""
+        """See `RepositorySettings`."""
         repository = self._client.repository
         listed = self._client.repeat(lambda: list(repository.get_self_hosted_runners()))
         return [
@@ -70,16 +70,16 @@ class GitHubSettings:
         ]
 
     def has_label(self, name: str) -> bool:
-        """Return whether a label exists."""
+        """See `RepositorySettings`."""
 
-        def ask() -> bool:
+        def request() -> bool:
             try:
                 self._client.repository.get_label(name).complete()
             except UnknownObjectException:
                 return False
             return True
 
-        return self._client.repeat(ask)
+        return self._client.repeat(request)
 
     def _get(self, path: str) -> Any:
         requester = self._client.repository.requester

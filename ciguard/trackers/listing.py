@@ -1,4 +1,4 @@
-"""The one issue that lists what has no issue of its own."""
+"""The issue that lists all groups without an issue of their own."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _MAX_LISTED = 300
 
 
 def roll_up(groups: Iterable[BucketGroup]) -> Report:
-    """Return the one issue that lists groups which have none of their own."""
+    """Return the issue that lists groups without an issue of their own."""
     listed = list(groups)
     rows = [_listed(group) for group in listed[:_MAX_LISTED]]
     more = len(listed) - len(rows)
     is_one = len(listed) == 1
-    what = "1 known finding has" if is_one else f"{len(listed)} known findings have"
-    says = (
-        f"{what} no issue of {'its' if is_one else 'their'} own. "
-        "`ciguard show` lists all of them, `ciguard reproduce FINGERPRINT` runs one."
+    subject = "1 known finding has" if is_one else f"{len(listed)} known findings have"
+    introduction = (
+        f"{subject} no issue of {'its' if is_one else 'their'} own. "
+        "`ciguard show` lists all of them; `ciguard reproduce FINGERPRINT` runs one."
     )
     text = [
         marker(ROLL_UP),
-        says,
+        introduction,
         "| severity | API | what happens | fingerprint |\n| --- | --- | --- | --- |\n"
         + "\n".join(rows),
         f"… and {more} more." if more else "",

@@ -1,4 +1,4 @@
-"""What an issue says of the members of a group: a table, and the scripts of those not shown."""
+"""The members of a group in its issue: a table, and the scripts of the others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MAX_ROWS = 100
 _MAX_CAUSE = 400
-_STANDINGS = {"": "", "fixed": "✓ fixed", "accepted": "accepted"}
+_STATE_TEXTS = {"": "", "fixed": "✓ fixed", "accepted": "accepted"}
 _DAY = len("2026-01-31")
 
 
@@ -26,10 +26,10 @@ def title_of(finding: Finding, cause: Cause, apis: int, *, limit: int) -> str:
     """Return the title of a group's issue.
 
     Args:
-        finding: of the member that is shown.
-        cause: of the group.
-        apis: how many functions show it.
-        limit: of its characters.
+        finding: the finding of the shown member.
+        cause: the cause of the group.
+        apis: the number of APIs that show it.
+        limit: the limit on the characters of the title.
     """
     count = f" ({apis} APIs)"
     text = without_local_paths(f"{finding.library}: {cause.kind} {cause.text}".rstrip())
@@ -40,18 +40,17 @@ def title_of(finding: Finding, cause: Cause, apis: int, *, limit: int) -> str:
 
 
 def introduction(cause: Cause | None, context: Context) -> str:
-    """Return the sentences that a group's issue begins with; empty for one bucket alone."""
+    """Return the first sentences of a group's issue; empty for a group of one bucket."""
     parts = []
     if context.split_from:
         issues = " and ".join(map(_linked, context.split_from))
-        parts.append(f"Split from {issues}, since this has another cause by what is known now.")
+        parts.append(f"Split from {issues}: the cause is now known to be a different one.")
     if len(context.rows) > 1:
-        what = f"{context.apis} APIs" if context.apis > 1 else f"{len(context.rows)} findings"
-        taken = _cause(cause)
-        fixed = sum(row.standing == "fixed" for row in context.rows)
-        mended = f" Fixed so far: {fixed} of {len(context.rows)}." if fixed else ""
-        says = f"{what} show one fault, as far as the evidence says{taken}.{mended}"
-        parts.append(f"{says} The plainest:")
+        subject = f"{context.apis} APIs" if context.apis > 1 else f"{len(context.rows)} findings"
+        fixed = sum(row.state == "fixed" for row in context.rows)
+        progress = f" Fixed so far: {fixed} of {len(context.rows)}." if fixed else ""
+        sentence = f"{subject} probably have one cause{_cause(cause)}.{progress}"
+        parts.append(f"{sentence} The simplest case:")
     return "\n\n".join(parts)
 
 
@@ -66,33 +65,33 @@ def _linked(issue: str) -> str:
 
 
 def table(context: Context, folded: Collection[str]) -> str:
-    """Return the table of all members; empty for one bucket alone.
+    """Return the table of all members; empty for a group of one bucket.
 
     Args:
-        context: holds the rows.
-        folded: fingerprints of those whose script the issue holds, beside the first.
+        context: the context with the rows.
+        folded: the fingerprints of further members whose script the issue contains.
     """
     rows = context.rows
-    if len(rows) < 2:  # noqa: PLR2004 - a table of one says nothing
+    if len(rows) < 2:  # noqa: PLR2004 - a table of one row adds nothing
         return ""
-    has_standing = any(row.standing for row in rows)
+    has_states = any(row.state for row in rows)
     head = [
         "API",
         "severity",
         "since",
-        *(["state"] if has_standing else []),
+        *(["state"] if has_states else []),
         "script",
         "fingerprint",
     ]
     lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
     for row in rows[:_MAX_ROWS]:
-        standing = [_STANDINGS[row.standing]] if has_standing else []
+        state = [_STATE_TEXTS[row.state]] if has_states else []
         place = "above" if row is rows[0] and row.script else _place(row, folded)
-        cells = [*_facts(row), *standing, place, f"`{row.bucket.fingerprint}`"]
+        cells = [*_facts(row), *state, place, f"`{row.bucket.fingerprint}`"]
         lines.append(f"| {' | '.join(cells)} |")
     more = len(rows) - _MAX_ROWS
     rest = f"\n\n… and {more} more, which `ciguard show` lists." if more > 0 else ""
-    return "### Where it shows\n\n" + "\n".join(lines) + rest
+    return "### Affected APIs\n\n" + "\n".join(lines) + rest
 
 
 def _facts(row: IssueRow) -> list[str]:
@@ -102,38 +101,38 @@ def _facts(row: IssueRow) -> list[str]:
     return [
         markdown_code(without_local_paths(finding.api)),
         f"{finding.severity.label}, {class_of(finding).words}",
-        since or (f"met {markdown_text(day)}" if day else ""),
+        since or (f"seen {markdown_text(day)}" if day else ""),
     ]
 
 
 def _place(row: IssueRow, folded: Collection[str]) -> str:
     if not row.script:
         return ""
-    return "folded" if row.bucket.fingerprint in folded else "in the results"
+    return "below" if row.bucket.fingerprint in folded else "in the results"
 
 
-def folded_scripts(rows: Sequence[IssueRow], *, room: int) -> tuple[str, frozenset[str]]:
-    """Return the scripts of the members that are not shown, as many as there is room for.
+def folded_scripts(rows: Sequence[IssueRow], *, max_characters: int) -> tuple[str, frozenset[str]]:
+    """Return the scripts of the members that are not shown, up to a limit of characters.
 
     Args:
-        rows: of the group, the shown one first.
-        room: characters.
+        rows: the rows of the group, the shown one first.
+        max_characters: the limit on the characters.
 
     Returns:
-        Markdown, and the fingerprints of the members whose scripts are there.
+        Markdown, and the fingerprints of the members whose scripts it contains.
     """
     heading = "### Scripts of the others"
     parts = [heading]
-    held: list[str] = []
+    included: list[str] = []
     for row in rows[1:]:
-        if not row.script or row.standing or len(row.script) > MAX_SCRIPT:
+        if not row.script or row.state or len(row.script) > MAX_SCRIPT:
             continue
         part = _folded(row)
-        if sum(map(len, parts)) + len(part) + 2 * (len(parts) + 1) > room:
+        if sum(map(len, parts)) + len(part) + 2 * (len(parts) + 1) > max_characters:
             break
         parts.append(part)
-        held.append(row.bucket.fingerprint)
-    return ("\n\n".join(parts), frozenset(held)) if held else ("", frozenset())
+        included.append(row.bucket.fingerprint)
+    return ("\n\n".join(parts), frozenset(included)) if included else ("", frozenset())
 
 
 def _folded(row: IssueRow) -> str:

@@ -1,6 +1,6 @@
-"""The outbox: what is to be done in the tracker, on disk before it is tried.
+"""The outbox: tasks for the tracker, written to disk before they are attempted.
 
-A run that is killed while it files, or whose tracker does not answer, leaves it to the next one.
+If a run is killed while it files, or the tracker does not respond, the next run does the tasks.
 """
 
 from __future__ import annotations
@@ -30,43 +30,43 @@ def _unchanged(records: Records) -> Records:
 
 
 class Outbox:
-    """Tasks in order, in one file beside the baseline: it is there when the next run files."""
+    """A queue of tasks in one file beside the baseline, which the next run finds there."""
 
     def __init__(self, store: BaselineStore) -> None:
         self._store = store
 
     def tasks(self) -> list[Task]:
-        """Return what waits, the oldest first.
+        """Return the queued tasks, the oldest first.
 
         Raises:
-            OutputError: if the file cannot be read; it is left as it is.
+            OutputError: if the file cannot be read; it stays unchanged.
         """
         return self._read(self._store.folder / OUTBOX)
 
     def add(self, tasks: Sequence[Task]) -> None:
-        """Add tasks; one that makes an earlier one pointless takes its place.
+        """Add tasks; a task replaces earlier ones that it makes obsolete.
 
         Raises:
             OutputError: if the file cannot be read or written.
-            BaselineError: if the baseline cannot.
+            BaselineError: if the baseline cannot be read or written.
         """
         if tasks:
             self._store.save({}, beside=lambda folder: self.put(folder, tasks))
 
     def put(self, folder: Path, tasks: Sequence[Task]) -> None:
-        """Add tasks in the course of a change of the baseline.
+        """Add tasks while a change of the baseline is in progress.
 
         Args:
-            folder: the baseline's, which nobody else writes meanwhile.
-            tasks: as for `add`.
+            folder: the folder of the baseline, locked by the caller.
+            tasks: the tasks to add, as for `add`.
 
         Raises:
             OutputError: if the file cannot be read or written.
         """
-        waiting = self._read(folder / OUTBOX)
+        queue = self._read(folder / OUTBOX)
         for task in tasks:
-            waiting = [other for other in waiting if not replaces(task, other)] + [task]
-        _write(folder / OUTBOX, waiting)
+            queue = [other for other in queue if not replaces(task, other)] + [task]
+        _write(folder / OUTBOX, queue)
 
     def remove(
         self,
@@ -75,25 +75,25 @@ class Outbox:
         behind: Sequence[Task] = (),
         change: Change = _unchanged,
     ) -> None:
-        """Take out what is done, and change the records of the baseline in the same step.
+        """Remove completed tasks, and change the records of the baseline in the same step.
 
         Args:
-            done: goes.
-            behind: what was refused; it waits behind all others.
-            change: of the baseline.
+            done: the tasks to remove.
+            behind: the refused tasks, which move to the end of the queue.
+            change: the change of the baseline's records.
 
         Raises:
             OutputError: if the file cannot be read or written.
-            BaselineError: if the baseline cannot.
+            BaselineError: if the baseline cannot be read or written.
         """
 
         def beside(folder: Path) -> None:
-            waiting = [task for task in self._read(folder / OUTBOX) if task not in done]
-            _write(folder / OUTBOX, sorted(waiting, key=behind.__contains__))
+            queue = [task for task in self._read(folder / OUTBOX) if task not in done]
+            _write(folder / OUTBOX, sorted(queue, key=behind.__contains__))
 
-        moves = bool(done or behind)
-        if moves or change is not _unchanged:
-            self._store.change(change, beside=beside if moves else None)
+        has_changes = bool(done or behind)
+        if has_changes or change is not _unchanged:
+            self._store.change(change, beside=beside if has_changes else None)
 
     def _read(self, path: Path) -> list[Task]:
         try:
@@ -101,7 +101,7 @@ class Outbox:
         except FileNotFoundError:
             return []
         except (OSError, ValueError) as error:
-            raise OutputError(_cannot(path, f"cannot be read: {error}")) from error
+            raise OutputError(_failure(path, f"cannot be read: {error}")) from error
         return [
             _task(path, number, line)
             for number, line in enumerate(text.split("\n"), start=1)
@@ -117,7 +117,8 @@ def _write(path: Path, tasks: list[Task]) -> None:
         else:
             path.unlink(missing_ok=True)
     except OSError as error:
-        msg = f"{path}: cannot be written: {error.strerror or error}. Free space, then run again."
+        reason = error.strerror or error
+        msg = f"{path}: cannot be written: {reason}. Free some space, then run again."
         raise OutputError(msg) from error
 
 
@@ -126,15 +127,15 @@ def _task(path: Path, number: int, line: str) -> Task:
         encoded = json.loads(line)
         if not isinstance(encoded, dict) or encoded.pop("schema", None) != _SCHEMA:
             msg = f"not a task of schema {_SCHEMA}"
-            raise ValueError(msg)  # noqa: TRY301 - one place says what a bad line is
+            raise ValueError(msg)  # noqa: TRY301 - one handler reports all bad lines
         return task_from_json(encoded)
     except (ValueError, RecursionError) as error:
         reason = f"line {number}: {visible(str(error), limit=200)}"
-        raise OutputError(_cannot(path, reason)) from error
+        raise OutputError(_failure(path, reason)) from error
 
 
-def _cannot(path: Path, reason: str) -> str:
+def _failure(path: Path, reason: str) -> str:
     return (
-        f"{path}: {reason}. It holds what earlier runs could not file; mend that line, "
-        "or move the file away to forget it."
+        f"{path}: {reason}. The file contains tasks that earlier runs could not complete. "
+        "Correct that line, or move the file away to discard them."
     )

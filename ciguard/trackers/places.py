@@ -1,4 +1,4 @@
-"""Where issues go: what the settings say, and the tracker for it."""
+"""Create the tracker that the settings name."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
     from ciguard.trackers.contract import Tracker
     from ciguard.trackers.disclosure import Discloser
-    from ciguard.trackers.patience import Patience
+    from ciguard.trackers.retry_budget import RetryBudget
 
 SECURITY_TOKEN_VARIABLE = "CIGUARD_SECURITY_TOKEN"  # noqa: S105 - a name
-"""Token for private places, which a workflow's own cannot write; else the same one serves."""
+"""Variable with a token for private places, which the token of a workflow cannot write."""
 _PAGE = re.compile(r"https://[A-Za-z0-9.-]{1,100}(?::[0-9]{1,5})?")
 _RUN = re.compile(r"[0-9]{1,20}")
 
 
 def page_of_repository(environment: Mapping[str, str], repository: str = "") -> str:
-    """Return the address of a repository; empty outside of a workflow of GitHub.
+    """Return the URL of a repository; empty outside of a GitHub workflow.
 
     Args:
-        environment: of the process; GitHub's runners say in it where they belong.
-        repository: which one; empty means what the environment says.
+        environment: the environment of the process, with the variables of GitHub's runners.
+        repository: the repository; empty for the one in the environment.
     """
     server = environment.get("GITHUB_SERVER_URL", "")
     name = repository or environment.get("GITHUB_REPOSITORY", "")
@@ -43,28 +43,31 @@ def page_of_repository(environment: Mapping[str, str], repository: str = "") -> 
 
 
 def page_of_run(environment: Mapping[str, str], repository: str = "") -> str:
-    """Return the address of the workflow's run that this process is part of; empty outside of one.
+    """Return the URL of the workflow run of this process; empty outside of a GitHub workflow.
 
     Args:
-        environment: of the process; GitHub's runners say in it which run it is.
-        repository: whose run it is; empty means what the environment says.
+        environment: the environment of the process, with the variables of GitHub's runners.
+        repository: the repository of the run; empty for the one in the environment.
     """
     page = page_of_repository(environment, repository)
     run = environment.get("GITHUB_RUN_ID", "")
     return f"{page}/actions/runs/{run}" if page and _RUN.fullmatch(run) else ""
 
 
-def open_tracker(place: str, *, terms: Terms, patience: Patience, writes: bool = True) -> Tracker:
+def open_tracker(
+    place: str, *, terms: Terms, retry_budget: RetryBudget, writes: bool = True
+) -> Tracker:
     """Return the tracker that a setting such as `github:owner/name` names.
 
     Args:
         place: the tracker's name, a colon, and its location.
-        terms: labels and assignees of new issues.
-        patience: how long requests may take.
-        writes: whether it will be written; GitHub wants a token for that.
+        terms: the labels and assignees of new issues.
+        retry_budget: the time limit of all requests.
+        writes: whether issues will be written, for which GitHub needs a token.
 
     Raises:
-        ConfigurationError: if no tracker has that name, it cannot be there, or has no token.
+        ConfigurationError: if no tracker has that name, the location is invalid, or there is no
+            token.
     """
     name, _, location = place.partition(":")
     make = TRACKERS.get(name)
@@ -73,45 +76,47 @@ def open_tracker(place: str, *, terms: Terms, patience: Patience, writes: bool =
     to = connection(location, os.environ)
     if writes and not to.token:
         msg = (
-            f"issues = {place!r}: no token. Set {' or '.join(TOKEN_VARIABLES)}, or see with "
-            "--dry-run what would be filed."
+            f"issues = {place!r}: there is no token. Set {' or '.join(TOKEN_VARIABLES)}, or use "
+            "--dry-run to see what would be filed."
         )
         raise ConfigurationError(msg)
     from ciguard.trackers.github import GitHubTracker
 
-    return GitHubTracker(to, terms=terms, patience=patience)
+    return GitHubTracker(to, terms=terms, retry_budget=retry_budget)
 
 
-def open_disclosure(how: str, issues: str, *, terms: Terms, patience: Patience) -> Discloser | None:
-    """Return where security-relevant crashes go instead of into public issues; nothing for nowhere.
+def open_disclosure(
+    how: str, issues: str, *, terms: Terms, retry_budget: RetryBudget
+) -> Discloser | None:
+    """Return the private place for security-relevant crashes; None if there is none.
 
     Args:
         how: the setting `issues-security`.
-        issues: the setting `issues`; advisories are drafted in that repository.
-        terms: labels and assignees of new issues.
-        patience: how long requests may take.
+        issues: the setting `issues`, whose repository gets the advisories.
+        terms: the labels and assignees of new issues.
+        retry_budget: the time limit of all requests.
 
     Raises:
-        ConfigurationError: if it cannot be there, or there is no token.
+        ConfigurationError: if the place is not on GitHub, or there is no token.
     """
     if not issues or how in {WITHHOLD, PUBLIC}:
-        return None  # a folder is not public
+        return None  # a local folder is private already
     place = issues if how == ADVISORY else how
     name, _, location = place.partition(":")
     if name != "github":
-        msg = f"issues-security = {how!r}: it is for GitHub. Set issues = github:owner/name."
+        msg = f"issues-security = {how!r}: it needs GitHub. Set issues = github:owner/name."
         raise ConfigurationError(msg)
     token = os.environ.get(SECURITY_TOKEN_VARIABLE, "").strip()
     to = connection(location, os.environ)
     to = replace(to, token=token or to.token)
     if not to.token:
-        msg = f"issues-security = {how!r}: no token. Set {SECURITY_TOKEN_VARIABLE}."
+        msg = f"issues-security = {how!r}: there is no token. Set {SECURITY_TOKEN_VARIABLE}."
         raise ConfigurationError(msg)
     from ciguard.trackers.github_private import Advisories, PrivateRepository
 
     if how == ADVISORY:
-        return Advisories(to, patience=patience)
-    return PrivateRepository(to, terms=terms, patience=patience)
+        return Advisories(to, retry_budget=retry_budget)
+    return PrivateRepository(to, terms=terms, retry_budget=retry_budget)
 
 
 def _github(location: str) -> Tracker:

@@ -1,4 +1,4 @@
-"""The policy: what gets filed, reopened and closed, and what only goes on the list."""
+"""The filing policy: which groups are filed, reopened, closed or only listed."""
 
 from __future__ import annotations
 
@@ -21,91 +21,100 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilingRules:
-    """What a project wants in its tracker."""
+    """The project's rules for its tracker."""
 
     cap: int = 5
-    """Issues that one run may open; the rest goes on the list."""
+    """Limit on the issues that one run opens; further groups go on the list."""
     per_day: int = 20
-    """Issues that all runs of 24 hours may open."""
+    """Limit on the issues that all runs within 24 hours open."""
     policy: Policy = field(default_factory=Policy)
-    """Which findings are filed at all."""
+    """Policy that decides which findings are filed."""
     file_first_run: bool = False
-    """File the findings of the run that establishes the baseline, too (up to the cap)."""
+    """True to file findings of the run that establishes the baseline too, up to the cap."""
     numbered: bool = False
-    """The tracker numbers its issues: what the baseline names otherwise is in another one."""
+    """True if the tracker numbers its issues; other issues in the baseline are ignored."""
     withholds_security: bool = False
-    """Others can read the tracker: memory that is read or written out of bounds is reported and
-    not filed, unless the policy names that class."""
+    """True if the tracker is public: security-relevant crashes are then reported but not filed,
+    unless the policy names their class."""
     discloser: Discloser | None = None
-    """Where these are filed in private; nowhere by default."""
+    """Private place for such crashes; None files them nowhere."""
 
     def withholds(self, bucket: Bucket) -> bool:
-        """Return whether a bucket that would be filed must not be published."""
+        """Return whether a bucket must not be filed in public."""
         if not self.withholds_security or self.policy.files_security:
             return False
         return _may_corrupt(bucket)
 
     def files(self, bucket: Bucket) -> bool:
-        """Return whether the policy wants an issue about such a bucket."""
+        """Return whether the policy files an issue about such a bucket."""
         return self.policy.action(bucket.finding) >= Action.FILE
 
 
 def _may_corrupt(bucket: Bucket) -> bool:
-    """Return whether a crash is security-relevant, or may be for all that the baseline keeps."""
+    """Return whether a crash is security-relevant, or may be one on an unrecorded target."""
     finding = bucket.finding
     if finding.outcomes or not traits_of(finding.oracle).is_death:
         return class_of(finding) is FindingClass.SECURITY
-    return True  # the baseline keeps no outcomes: on another target it may have corrupted memory
+    return True  # the baseline stores no outcomes: it may corrupt memory on another target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilingPlan:
-    """What a run does to its tracker."""
+    """The groups to file, by what is done in the tracker."""
 
     opened: tuple[BucketGroup, ...] = ()
+    """Groups that get a new issue."""
     reopened: tuple[BucketGroup, ...] = ()
-    """Fixed once, met again."""
+    """Groups that were fixed and have returned."""
     adopted: tuple[BucketGroup, ...] = ()
-    """Have an issue that the baseline does not know."""
+    """Groups with an issue that the baseline does not record."""
     refreshed: tuple[BucketGroup, ...] = ()
-    """Known, with an issue; what there is to report of them is the author's decision."""
-    ticked: tuple[BucketGroup, ...] = ()
-    """Not met by this run, which made a member count as fixed while others do not."""
+    """Known groups with an issue, whose text may need an update."""
+    partly_fixed: tuple[BucketGroup, ...] = ()
+    """Groups that this run did not meet and of which some, but not all, members became fixed."""
     closed: tuple[BucketGroup, ...] = ()
-    """Every member is fixed by now, or accepted."""
+    """Groups whose members are all fixed or accepted."""
     listed: tuple[BucketGroup, ...] = ()
-    """Known or new, without an issue of their own."""
+    """Groups without an issue of their own."""
     withheld: tuple[BucketGroup, ...] = ()
-    """With security-relevant crashes that are not to be published."""
+    """Groups with security-relevant crashes, which must not be public."""
 
 
 def plan(
     groups: Iterable[BucketGroup], *, rules: FilingRules, establishes: bool = False
 ) -> FilingPlan:
-    """Decide what a run of the default branch files.
+    """Return what a run of the default branch files.
 
     Args:
-        groups: of this run's buckets and of the baseline; they name the issues that the tracker
-            has, too.
-        rules: what the project wants.
+        groups: the groups of this run and of the baseline, with the issues in the tracker.
+        rules: the rules of the project.
         establishes: whether there was no baseline before this run.
     """
     cap = rules.cap if rules.file_first_run or not establishes else 0
-    piles: dict[str, list[BucketGroup]] = {name: [] for name in _PILES}
+    fields: dict[str, list[BucketGroup]] = {name: [] for name in _FIELDS}
     for group in groups:
-        for pile, part in _parts(_counted(group, rules), rules):
-            is_full = pile == "opened" and len(piles[pile]) >= cap
-            piles["listed" if is_full else pile].append(part)
-    return FilingPlan(**{name: tuple(pile) for name, pile in piles.items()})
+        for name, part in _parts(_relevant(group, rules), rules):
+            is_full = name == "opened" and len(fields[name]) >= cap
+            fields["listed" if is_full else name].append(part)
+    return FilingPlan(**{name: tuple(members) for name, members in fields.items()})
 
 
-_PILES = ("opened", "reopened", "adopted", "refreshed", "ticked", "closed", "listed", "withheld")
+_FIELDS = (
+    "opened",
+    "reopened",
+    "adopted",
+    "refreshed",
+    "partly_fixed",
+    "closed",
+    "listed",
+    "withheld",
+)
 
 
-def _counted(group: BucketGroup, rules: FilingRules) -> BucketGroup:
-    """Return the group of those members that an issue is about, or was."""
+def _relevant(group: BucketGroup, rules: FilingRules) -> BucketGroup:
+    """Return the group with only those members that its issue is or was about."""
     marked = (replace(m, is_met=_is_met(m.bucket, rules)) for m in group.members)
-    return replace(group, members=tuple(m for m in marked if _counts(m, rules)))
+    return replace(group, members=tuple(m for m in marked if _is_relevant(m, rules)))
 
 
 def _is_met(bucket: Bucket, rules: FilingRules) -> bool:
@@ -116,54 +125,53 @@ def _is_met(bucket: Bucket, rules: FilingRules) -> bool:
     )
 
 
-def _counts(member: GroupedBucket, rules: FilingRules) -> bool:
-    if member.is_met or member.issue or member.left:
+def _is_relevant(member: GroupedBucket, rules: FilingRules) -> bool:
+    if member.is_met or member.issue or member.former_issue:
         return True
     is_open = member.after is not None and member.after.state is State.OPEN
     return is_open and rules.files(member.bucket)
 
 
 def _parts(group: BucketGroup, rules: FilingRules) -> Iterable[tuple[str, BucketGroup]]:
-    """Yield what of a group is filed, and what must not be published, each with its pile.
+    """Yield the public and the withheld part of a group, each with its field of `FilingPlan`.
 
-    Where the group has no issue yet, one member that this run met and that must not be published
-    withholds all of it. Of those that it did not meet nobody knows.
+    If the group has no issue yet, one met member that must not be public withholds all of it.
     """
-    hidden = tuple(m for m in group.members if not m.issue and rules.withholds(m.bucket))
-    if not group.issues and any(m.is_met for m in hidden):
-        hidden = group.members
-    if any(m.is_met for m in hidden):
-        yield "withheld", replace(group, members=hidden)
-    public = replace(group, members=tuple(m for m in group.members if m not in hidden))
-    pile = _pile(public)
-    if pile:
-        yield pile, public
+    withheld = tuple(m for m in group.members if not m.issue and rules.withholds(m.bucket))
+    if not group.issues and any(m.is_met for m in withheld):
+        withheld = group.members
+    if any(m.is_met for m in withheld):
+        yield "withheld", replace(group, members=withheld)
+    public = replace(group, members=tuple(m for m in group.members if m not in withheld))
+    name = _field(public)
+    if name:
+        yield name, public
 
 
-def _pile(group: BucketGroup) -> str:
-    """Return the field of `FilingPlan` that a group belongs to, caps aside; empty if none."""
+def _field(group: BucketGroup) -> str:
+    """Return the field of `FilingPlan` for a group, regardless of caps; empty for none."""
     if not group.issues:
-        is_new = any(m.bucket.comparison is Comparison.NEW or m.left for m in group.met)
+        is_new = any(m.bucket.comparison is Comparison.NEW or m.former_issue for m in group.met)
         return "opened" if is_new else "listed" if any(m.is_open for m in group.members) else ""
     if not group.met:
-        return _pile_of_unmet(group)
+        return _field_of_unmet(group)
     if not any(m.was_filed for m in group.members):
         return "adopted"
-    returns = any(m.is_back or m.has_joined for m in group.met)
-    return "reopened" if returns and not group.was_there else "refreshed"
+    has_returned = any(m.is_back or m.has_joined for m in group.met)
+    return "reopened" if has_returned and not group.was_there else "refreshed"
 
 
-def _pile_of_unmet(group: BucketGroup) -> str:
-    """Return the pile of a group with an issue that this run did not meet."""
+def _field_of_unmet(group: BucketGroup) -> str:
+    """Return the field for a group with an issue that this run did not meet."""
     has_fixed = any(m.became_fixed for m in group.members)
     if group.is_over:
-        # Nobody closes it when its last open member is accepted, between two runs.
+        # Accepting the last open member, between two runs, does not close the issue.
         return "closed" if has_fixed or any(m.is_accepted for m in group.members) else ""
-    return "ticked" if has_fixed else ""
+    return "partly_fixed" if has_fixed else ""
 
 
 def of_this_tracker(records: Records, rules: FilingRules) -> Records:
-    """Return the baseline without the issues that are in a tracker of another kind."""
+    """Return the baseline's records without issues of another kind of tracker."""
     if not rules.numbered:
         return records
     return {name: _numbered(record) for name, record in records.items()}

@@ -1,4 +1,4 @@
-"""What is known of a repository's settings."""
+"""Data about a repository's settings."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchRules:
-    """The active rules of rulesets for one branch, which need not exist."""
+    """The active rules of all rulesets for one branch, which need not exist."""
 
     kinds: frozenset[str]
-    """Types of rules, such as `required_signatures`."""
+    """Types of the rules, such as `required_signatures`."""
     required_checks: tuple[str, ...]
-    """Names of checks without which nothing is merged."""
+    """Names of the checks that a merge requires."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryState:
-    """What decides whether runs can write."""
+    """The settings that decide whether runs can write."""
 
     default_branch: str
     is_archived: bool
     is_fork: bool
     has_issues: bool
     may_push: bool | None
-    """Of this token; None if GitHub does not say."""
+    """True if the token may push; None if GitHub does not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryRunner:
-    """A runner that is registered for the repository alone."""
+    """A self-hosted runner of the repository itself."""
 
     labels: frozenset[str]
-    """In lower case: GitHub compares them so."""
+    """Labels in lower case, since GitHub ignores case."""
     is_online: bool

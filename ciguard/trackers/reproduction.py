@@ -1,4 +1,4 @@
-"""How a reader sees the defect in a minute: what to install, the script, what it shows."""
+"""The section that lets a reader reproduce the defect: commands, script and expected effect."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ if TYPE_CHECKING:
     from ciguard.trackers.context import Context
 
 MAX_SCRIPT = 20_000
-"""Characters of a script that an issue shows."""
+"""Limit on the characters of a script in an issue."""
 _INSTALL = re.compile(r"^# Install: pip install (.+)$", re.MULTILINE)
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._\[\]-]{0,99}(?:==[A-Za-z0-9.+!_-]{1,60})?")
 _PINNED = re.compile(r"# +((?:[A-Za-z0-9][\w.\[\],-]*==[\w.+!-]+ *)+)", re.ASCII)
-"""A line of comment into which a long list of requirements was wrapped."""
+"""Comment line that continues a wrapped list of requirements."""
 _FILE = "reproduce.py"
 
 
 def reproduction(bucket: Bucket, context: Context) -> str:
-    """Return the section with the commands and the script; empty if there is no script."""
+    """Return the section with commands and script; empty if there is no script."""
     if not context.script:
         return ""
     if len(context.script) > MAX_SCRIPT:
         return (
             f"### Reproduce\n\nThe script has {len(context.script)} characters, too many for an "
-            "issue: it is among the results of the run, in `reproducers/`."
+            "issue. It is in the results of the run, in `reproducers/`."
         )
-    parts = ["### Reproduce", _commands(context.script), _shown(bucket, context.script)]
+    parts = ["### Reproduce", _commands(context.script), _expected_effect(bucket, context.script)]
     block = markdown_block(context.script.rstrip("\n"), language="python", limit=MAX_SCRIPT)
     return "\n\n".join([*parts, block])
 
 
 def requirements(script: str) -> list[str]:
-    """Return what the script's line `Install:` names; empty if that is not for a shell.
+    """Return the requirements in the script's line `Install:`; empty if any is malformed.
 
-    The script may come from anybody's results: people paste these words into a terminal.
+    The script is untrusted, and readers paste the requirements into a shell.
     """
     match = _INSTALL.search(script)
     if match is None:
@@ -58,7 +58,7 @@ def requirements(script: str) -> list[str]:
 def _commands(script: str) -> str:
     needed = requirements(script)
     if not needed:
-        return f"Save the script as `{_FILE}`, install what its line `Install:` says, and run it."
+        return f"Save the script as `{_FILE}`, install what its line `Install:` names, and run it."
     lines = [
         "python3 -m venv reproduce && . reproduce/bin/activate",
         f"pip install {' '.join(needed)}",
@@ -69,18 +69,18 @@ def _commands(script: str) -> str:
     )
 
 
-def _shown(bucket: Bucket, script: str) -> str:
-    checked = "ciguard ran it on its own and saw the same." if bucket.reproduced else ""
-    return " ".join(filter(None, [_effect(bucket.finding, script), checked]))
+def _expected_effect(bucket: Bucket, script: str) -> str:
+    verified = "ciguard ran the script and saw this effect." if bucket.reproduced else ""
+    return " ".join(filter(None, [_effect(bucket.finding, script), verified]))
 
 
 def _effect(finding: Finding, script: str) -> str:
-    """Return what the script does where the defect shows; empty where that is not known."""
+    """Return what the script does if the defect is present; empty if unknown."""
     word = traits_of(finding.oracle).mark
     if word and word in script:
         return (
-            f"The defect shows as a last line that begins with `{word}`, and exit code 1. Without "
-            "the defect there is no such line."
+            f"With the defect, the last line starts with `{word}` and the exit code is 1. Without "
+            "it, there is no such line."
         )
     if finding.pair is not PairKind.NONE or finding.case.is_user_code:
         return ""
@@ -90,13 +90,13 @@ def _effect(finding: Finding, script: str) -> str:
 def _end(outcome: Outcome | None) -> str:
     match outcome:
         case Crashed():
-            return "The defect shows as a crash of the interpreter. Without it, the script ends."
+            return "With the defect, the interpreter crashes. Without it, the script ends normally."
         case Errored():
-            return "The defect shows as an uncaught exception."
+            return "With the defect, the script ends with an uncaught exception."
         case Hung(limit_s):
-            return f"The defect shows as a call that does not return within {limit_s:g} s."
+            return f"With the defect, a call does not return within {limit_s:g} s."
         case Exhausted():
-            return "The defect shows as memory that grows without bound: limit it with `ulimit -v`."
+            return "With the defect, memory grows without bound: limit it with `ulimit -v`."
         case Passed() | Rejected() | None:
             return ""
         case _:

@@ -1,4 +1,4 @@
-"""What is shown on a pull request, as data."""
+"""Data of the results that are published on a pull request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ciguard.domain.remarks import Remark
 
 GITHUB_ACTIONS = "github-actions[bot]"
-"""Who writes with the token of a workflow."""
+"""Login of the account that owns the token of a workflow."""
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BRANCH = re.compile(r"[^\x00-\x20\x7f]{1,255}")
 _REF = re.compile(r"refs/(?:heads/[^\x00-\x20\x7f]{1,255}|pull/[1-9][0-9]{0,9}/(?:head|merge))")
@@ -23,22 +23,30 @@ _LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,60}(?:\[bot\])?")
 
 
 def require(form: re.Pattern[str], text: str, what: str, write: str) -> None:
-    """Refuse a text that has not the form of what it should be.
+    """Require that a text has a certain form.
+
+    Args:
+        form: the pattern of the form.
+        text: the text to check.
+        what: the name of the form, for the message.
+        write: an example or description of a valid text, for the message.
 
     Raises:
-        ConfigurationError: if it has not.
+        ConfigurationError: if it has another form.
     """
     if not form.fullmatch(text):
-        msg = f"{visible(text, limit=100)!r}: no {what}. Write {write}."
+        msg = f"{visible(text, limit=100)!r}: not a valid {what}. Write {write}."
         raise ConfigurationError(msg)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """What a check run is about, and its name there."""
+    """The commit of a check run, and the name of the check."""
 
     sha: str
+    """Head commit of the pull request."""
     name: str = "ciguard"
+    """Name of the check."""
 
     def __post_init__(self) -> None:
         require(_SHA, self.sha, "head SHA", "40 hex digits")
@@ -47,14 +55,14 @@ class Head:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullRequestOrigin:
-    """Where a pull request comes from, as the event of its run reports it."""
+    """The origin of a pull request, as the event of its workflow run reports it."""
 
     repository: str
-    """`owner/name`, which may be a fork's."""
+    """Repository of the head, `owner/name`, which may be a fork."""
     branch: str
-    """Of that repository; it may hold anything that git takes for a branch."""
+    """Branch of that repository: any name that git accepts."""
     sha: str
-    """Commit of the branch that was judged."""
+    """Tested commit of the branch."""
 
     def __post_init__(self) -> None:
         require(REPOSITORY, self.repository, "head repository", "owner/name")
@@ -64,11 +72,12 @@ class PullRequestOrigin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """A run as GitHub's code scanning takes it."""
+    """An analysis for GitHub's code scanning."""
 
     sha: str
+    """Analysed commit."""
     ref: str
-    """Branch or pull request that the commit is of, such as `refs/heads/main`."""
+    """Ref of the branch or pull request with the commit, such as `refs/heads/main`."""
     sarif: str
     """SARIF 2.1.0, not compressed."""
 
@@ -79,30 +88,32 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport:
-    """What a check run says."""
+    """The content of a check run."""
 
     conclusion: str
     title: str
     summary: str
+    """Summary as markdown."""
     remarks: tuple[Remark, ...] = ()
-    """Those without a place are left out: the summary has them."""
+    """Remarks to annotate; those without a place appear only in the summary."""
     details: str = ""
-    """Address of the workflow's run; empty if there is none."""
+    """URL of the workflow run; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comment:
-    """The one comment of a guard on a pull request."""
+    """ciguard's single comment on a pull request."""
 
     number: int
-    """Of the pull request."""
+    """Number of the pull request."""
     body: str
+    """Text as markdown, without the marker."""
     head: Head
-    """Of the run that it tells of; `head.name` tells the guards of one repository apart."""
+    """Head that was tested; `head.name` distinguishes several guards of one repository."""
     author: str = GITHUB_ACTIONS
-    """As whom the token writes: only comments of this account are touched."""
+    """Login of the token's account; comments of other accounts are never changed."""
     is_news: bool = True
-    """Whether it is worth a notification; else only a comment that is there already is changed."""
+    """True to create the comment if it is missing; False to update an existing one only."""
 
     def __post_init__(self) -> None:
         require(_LOGIN, self.author, "account", "a login such as github-actions[bot]")

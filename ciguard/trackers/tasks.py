@@ -1,6 +1,6 @@
-"""Tasks: one thing to do in a tracker each, complete enough to be done by a later run.
+"""Tasks: single actions in a tracker, each complete enough for a later run to perform it.
 
-Doing a task again does nothing twice, so a task that may or may not have been done is done again.
+Tasks are idempotent, so that a task with an unknown result is simply repeated.
 """
 
 from __future__ import annotations
@@ -23,39 +23,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """Open the group's issue, or open it again."""
+    """Open the group's issue, or reopen it."""
 
     report: Report
     because: str = "met again"
-    """Why it is opened again, where it is closed."""
+    """Reason for reopening a closed issue."""
 
     @property
     def fingerprint(self) -> str:
-        """The group's name."""
+        """Name of the group."""
         return self.report.fingerprint
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name of the group and its buckets."""
+        """All names of the group and its buckets."""
         return self.report.names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refresh:
-    """Show the latest evidence in an issue that there is, and say what is new."""
+    """Update the text of an existing issue, and comment on what changed."""
 
     report: Report
     news: str = ""
-    """Empty where there is only a better case."""
+    """Text of the comment; empty for none."""
 
     @property
     def fingerprint(self) -> str:
-        """The group's name."""
+        """Name of the group."""
         return self.report.fingerprint
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name of the group and its buckets."""
+        """All names of the group and its buckets."""
         return self.report.names
 
 
@@ -66,26 +66,26 @@ class Close:
     fingerprint: str
     because: str
     aliases: tuple[str, ...] = ()
-    """Fingerprints of its buckets."""
+    """Fingerprints of the group's buckets."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name of the group and its buckets."""
+        """All names of the group and its buckets."""
         return (self.fingerprint, *self.aliases)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostComment:
-    """Say in the group's issue what is new, and leave its text: this run has none better."""
+    """Comment on what changed in the group's issue, without updating its text."""
 
     fingerprint: str
     news: str
     aliases: tuple[str, ...] = ()
-    """Fingerprints of its buckets."""
+    """Fingerprints of the group's buckets."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name of the group and its buckets."""
+        """All names of the group and its buckets."""
         return (self.fingerprint, *self.aliases)
 
 
@@ -100,29 +100,29 @@ _KINDS: Mapping[str, type[Task]] = {
 
 
 def perform(task: Task, tracker: Tracker) -> Issue | None:
-    """Do what the task says; an issue that is gone meanwhile is filed anew, else left gone.
+    """Perform a task. If the issue was deleted meanwhile, only `File` creates a new one.
 
     Returns:
-        The group's issue, if it has one.
+        The group's issue; None if it has none.
 
     Raises:
-        CiguardError: if the tracker fails; doing the task again later is safe.
+        CiguardError: if the tracker fails; the task can be repeated later.
     """
     try:
-        return _performed(task, tracker)
-    except TrackerGoneError as gone:
-        return _performed(_after(task, gone), tracker) if isinstance(task, File) else None
+        return _perform_once(task, tracker)
+    except TrackerGoneError as error:
+        return _perform_once(_successor(task, error), tracker) if isinstance(task, File) else None
 
 
-def _after(task: File, gone: TrackerGoneError) -> File:
-    """Return the task whose report names the issue that cannot be used any more."""
-    if not gone.successor_of:
+def _successor(task: File, error: TrackerGoneError) -> File:
+    """Return the task with a report that links the unusable earlier issue."""
+    if not error.successor_of:
         return task
-    body = f"{task.report.body}\n\nEarlier issue: #{gone.successor_of}."
+    body = f"{task.report.body}\n\nEarlier issue: #{error.successor_of}."
     return replace(task, report=replace(task.report, body=body))
 
 
-def _performed(task: Task, tracker: Tracker) -> Issue | None:
+def _perform_once(task: Task, tracker: Tracker) -> Issue | None:
     match task:
         case File(report=report, because=because):
             issue = tracker.open(report)
@@ -130,7 +130,7 @@ def _performed(task: Task, tracker: Tracker) -> Issue | None:
         case Refresh():
             return _refresh(task, tracker)
         case PostComment():
-            return _remark(task, tracker)
+            return _post_comment(task, tracker)
         case Close():
             return _close(task, tracker)
         case _:
@@ -139,7 +139,7 @@ def _performed(task: Task, tracker: Tracker) -> Issue | None:
 
 def _refresh(task: Refresh, tracker: Tracker) -> Issue | None:
     if tracker.find(*task.names) is None:
-        return None  # a person deleted it, or took its label away: they want it no more
+        return None  # a person deleted it or removed its label, and does not want it
     issue = tracker.open(task.report)
     if task.news and issue.is_open:
         tracker.comment(issue, task.news)
@@ -148,7 +148,7 @@ def _refresh(task: Refresh, tracker: Tracker) -> Issue | None:
     return issue
 
 
-def _remark(task: PostComment, tracker: Tracker) -> Issue | None:
+def _post_comment(task: PostComment, tracker: Tracker) -> Issue | None:
     issue = tracker.find(*task.names)
     if issue is not None and issue.is_open:
         tracker.comment(issue, task.news)
@@ -157,7 +157,7 @@ def _remark(task: PostComment, tracker: Tracker) -> Issue | None:
 
 def _close(task: Close, tracker: Tracker) -> Issue | None:
     issue = tracker.find(*task.names)
-    # Those of its buckets that had an issue before they were one group are fixed, too.
+    # Buckets that had issues of their own before they formed one group are fixed too.
     for name in task.aliases:
         other = tracker.find(name)
         if issue is not None and other is not None and other.number != issue.number:
@@ -166,7 +166,7 @@ def _close(task: Close, tracker: Tracker) -> Issue | None:
 
 
 def still_holds(task: Task, records: Records) -> bool:
-    """Return whether a task of an earlier run is still to be done, by what is known now."""
+    """Return whether a task of an earlier run is still due, given the current records."""
     if task.fingerprint == ROLL_UP:
         return True
     states = {record.state for record in records_of(task, records)}
@@ -176,15 +176,15 @@ def still_holds(task: Task, records: Records) -> bool:
 
 
 def records_of(task: Task, records: Records) -> list[BaselineRecord]:
-    """Return what the baseline knows of a task's buckets."""
-    # To look for a name that no record has takes as long as the baseline is large.
+    """Return the baseline's records of a task's buckets."""
+    # Looking up a name without a record scans the whole baseline, so names of causes are skipped.
     fingerprints = (name for name in task.names if not is_cause_name(name))
-    found = (find_record(records, fingerprint) for fingerprint in fingerprints)
-    return [record for record in found if record is not None]
+    matches = (find_record(records, fingerprint) for fingerprint in fingerprints)
+    return [record for record in matches if record is not None]
 
 
 def replaces(later: Task, earlier: Task) -> bool:
-    """Return whether the earlier task need not be done any more, since the later one will be."""
+    """Return whether the later task makes the earlier one obsolete."""
     if later.fingerprint != earlier.fingerprint:
         return False
     if isinstance(earlier, Refresh):
@@ -194,34 +194,34 @@ def replaces(later: Task, earlier: Task) -> bool:
 
 def task_to_json(task: Task) -> dict[str, Json]:
     """Return the JSON form of a task."""
-    kind = next(name for name, made in _KINDS.items() if isinstance(task, made))
+    kind = next(name for name, task_type in _KINDS.items() if isinstance(task, task_type))
     return {"task": kind, **asdict(task)}
 
 
 def task_from_json(encoded: Json) -> Task:
-    """Rebuild a task; the text may come from a file that a stranger has edited.
+    """Rebuild a task from its JSON form, which is untrusted.
 
     Raises:
         ValueError: if it is not the JSON form of a task.
     """
     if not isinstance(encoded, dict):
-        msg = "not a task: no object"
-        raise ValueError(msg)  # noqa: TRY004 - a defect of the stored text, not of a caller
+        msg = "not a task: not a JSON object"
+        raise ValueError(msg)  # noqa: TRY004 - the stored text is wrong, not the caller
     try:
         fields: dict[str, Any] = dict(encoded)
         kind = _KINDS[fields.pop("task")]
         if "report" in fields:
             fields["report"] = _report(fields["report"])
-        if "aliases" in fields:  # not in what ciguard wrote while every bucket had its own issue
+        if "aliases" in fields:  # missing in files of versions without groups
             fields["aliases"] = _names(fields["aliases"])
-        fields.pop("related", None)  # links, as ciguard 0.1 wrote them
+        fields.pop("related", None)  # links that ciguard 0.1 wrote
         task = kind(**fields)
     except (AttributeError, KeyError, TypeError) as error:
         msg = f"not a task: {error!r:.100}"
         raise ValueError(msg) from error
     texts = [value for value in fields.values() if not isinstance(value, (Report, tuple))]
     if not all(isinstance(text, str) for text in texts) or not is_name(task.fingerprint):
-        msg = "not a task: one of its texts is none"
+        msg = "not a task: a field is not a string, or the fingerprint is invalid"
         raise ValueError(msg)
     return task
 
@@ -229,7 +229,7 @@ def task_from_json(encoded: Json) -> Task:
 def _report(encoded: Json) -> Report:
     fields: dict[str, Any] = {**encoded, "aliases": _names(encoded["aliases"])}
     if not all(isinstance(text, str) for name, text in fields.items() if name != "aliases"):
-        msg = "not a task: its report is none"
+        msg = "not a task: a field of its report is not a string"
         raise ValueError(msg)
     return Report(**fields)
 
@@ -238,6 +238,6 @@ def _names(encoded: Json) -> tuple[str, ...]:
     if not isinstance(encoded, list) or not all(
         isinstance(name, str) and is_name(name) for name in encoded
     ):
-        msg = "not a task: it names something that is no name of an issue"
+        msg = "not a task: an alias is not the name of an issue"
         raise ValueError(msg)
     return tuple(encoded)

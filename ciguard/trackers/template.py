@@ -1,4 +1,4 @@
-"""The template of an issue's text. A project may bring its own; what it is given is escaped."""
+"""The template of an issue's text, which a project may replace. All values are escaped."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PARTS = (
     "note",
     "footer",
 )
-"""Paragraphs of markdown; each may be empty but the first and the last."""
+"""Names of the values that are paragraphs of markdown; all but the first and last may be empty."""
 FACTS = (
     "api",
     "library",
@@ -47,34 +47,34 @@ FACTS = (
     "first_seen",
     "again",
 )
-"""Single facts as inline markdown; empty where they are unknown."""
+"""Names of the values that are single facts as inline markdown; empty if unknown."""
 _MAX_BYTES = 1 << 16
 _MISTAKES = (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 class IssueTemplate:
-    """A text with places for what is known of a bucket."""
+    """A Jinja template with placeholders for the values of a bucket."""
 
     def __init__(self, path: Path = BUILT_IN) -> None:
-        """Read the template and fill it once, so that a mistake shows before the campaign.
+        """Read the template and fill it once, so that errors appear before the campaign.
 
         Raises:
-            ConfigurationError: naming file, line and mistake.
+            ConfigurationError: if the template is invalid; names the file and the line.
         """
         self._path = path
         environment = ImmutableSandboxedEnvironment(
             undefined=StrictUndefined,
-            autoescape=False,  # this is markdown, and every value is escaped for that
+            autoescape=False,  # the output is markdown, for which every value is escaped
             trim_blocks=True,
             lstrip_blocks=True,
         )
         try:
             self._template = environment.from_string(read_text(path, most=_MAX_BYTES))
         except (OSError, ValueError) as error:
-            msg = f"issue-template = {str(path)!r}: {error}. Write the path of a readable file."
+            msg = f"issue-template = {str(path)!r}: {error}. Name a readable file."
             raise ConfigurationError(msg) from error
         except TemplateSyntaxError as error:
-            msg = f"{path}, line {error.lineno}: {error.message}. Mend the template."
+            msg = f"{path}, line {error.lineno}: {error.message}. Correct the template."
             raise ConfigurationError(msg) from error
         self.fill(dict.fromkeys((*PARTS, *FACTS), "x"))
 
@@ -82,16 +82,16 @@ class IssueTemplate:
         """Return the text.
 
         Args:
-            values: every one of `PARTS` and `FACTS`, as markdown that holds nothing alive.
+            values: a value for each name in `PARTS` and `FACTS`, as escaped markdown.
 
         Raises:
-            ConfigurationError: if the template asks for something else, or computes what cannot be.
+            ConfigurationError: if the template uses another name, or an expression fails.
         """
         try:
             return self._template.render(values).strip()
         except _MISTAKES as error:
             known = ", ".join((*PARTS, *FACTS))
-            msg = f"{self._path}: {error}. Mend the template; it may use {known}."
+            msg = f"{self._path}: {error}. Correct the template; it may use {known}."
             raise ConfigurationError(msg) from error
 
 

@@ -247,7 +247,7 @@ def test_a_cause_that_no_bucket_has_is_refused(
     answer = ciguard(*command, "g1:0000")
 
     assert answer.returncode == 2
-    assert "group 'g1:0000': no cause of the 2 buckets in" in answer.stderr
+    assert "group 'g1:0000': no match among the causes of 2 buckets in" in answer.stderr
 
 
 def test_show_tells_what_a_fingerprint_is_made_of(
@@ -263,7 +263,7 @@ def test_the_grouping_is_that_of_one_bucket(ciguard: Command) -> None:
     answer = ciguard("show", "--grouping")
 
     assert answer.returncode == 2
-    assert "--grouping: of which bucket?" in answer.stderr
+    assert "--grouping: it needs a bucket" in answer.stderr
 
 
 def _crash_of_two_apis(folder: Path) -> None:

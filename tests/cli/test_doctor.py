@@ -78,7 +78,7 @@ def test_a_repository_where_all_is_well_has_only_no_baseline(
     assert shown.startswith("exit 0\n")
     assert "problem" not in shown
     (baseline,) = _lines(shown, "baseline")
-    assert baseline.startswith("warning baseline: there is none at git+origin#ciguard-baseline")
+    assert baseline.startswith("warning baseline: there is none in git+origin#ciguard-baseline")
     for subject in ("required check", "schedule", "baseline branch", "label", "permissions"):
         assert _lines(shown, subject)[0].startswith("ok ")
     assert TOKEN not in shown
@@ -115,7 +115,7 @@ def test_what_is_shown_offline(project: Path) -> None:
         r"python: .*": "python: <version>",
         r"git: \d.*": "git: <version>",
         r"\w+ +disk: .*\n( {13}.*\n)?": "<disk>\n",
-        r"In all: .*": "In all: <counts>",
+        r"Total: .*": "Total: <counts>",
     }
     for pattern, placeholder in varying.items():
         shown = re.sub(pattern, placeholder, shown)
@@ -150,7 +150,7 @@ def test_a_ruleset_that_refuses_the_baseline_is_a_problem(
 
     assert shown.startswith("exit 1\n")
     (line,) = _lines(shown, "baseline branch")
-    assert "demands a pull request of ciguard-baseline" in line
+    assert "requires a pull request: runs cannot write ciguard-baseline" in line
 
 
 def test_required_signatures_are_fine_since_the_api_signs(
@@ -186,7 +186,10 @@ def test_a_merge_queue_that_would_wait_in_vain_is_a_problem(
     shown = _doctor(project, server)
 
     assert shown.startswith("exit 1\n")
-    assert "the merge queue waits for it in vain" in _lines(shown, "required check")[0]
+    assert (
+        "the merge queue requires it, but no workflow reports it"
+        in _lines(shown, "required check")[0]
+    )
 
 
 def test_no_required_check_no_label_no_issues_are_warnings(
@@ -260,7 +263,7 @@ def test_who_may_not_list_runners_is_told_which_are_needed(
 
     (line,) = _lines(_doctor(project, server), "runners")
 
-    assert line.startswith("not checked runners: gpu-linux: only administrators may list them")
+    assert line.startswith("not checked runners: gpu-linux: only administrators can list them")
 
 
 def test_runners_that_github_hosts_are_not_looked_for(project: Path, server: GitHubServer) -> None:
@@ -290,7 +293,7 @@ def test_a_token_that_github_does_not_know_is_named_and_not_shown(
     shown = _doctor(project, server, GITHUB_TOKEN=STRANGE)
 
     assert shown.startswith("exit 0\n")
-    assert "is not accepted; make a new one" in _lines(shown, "repository")[0]
+    assert "is invalid; create a new one" in _lines(shown, "repository")[0]
     assert STRANGE not in shown
 
 
@@ -308,8 +311,8 @@ def test_a_github_out_of_reach_is_asked_once(project: Path) -> None:
 @pytest.mark.parametrize(
     ("ref", "subject", "health", "text"),
     [
-        ("OWNER/ciguard@COMMIT", "pin", "problem", "a placeholder of the documentation"),
-        ("owner/ciguard@v1", "pin", "warning", "whoever moves it decides"),
+        ("OWNER/ciguard@COMMIT", "pin", "problem", "a placeholder from the documentation"),
+        ("owner/ciguard@v1", "pin", "warning", "controls your workflows"),
         (f"owner/ciguard@{'9' * 40}", "version", "warning", "2 different commits"),
     ],
 )
@@ -329,7 +332,9 @@ def test_a_pin_that_is_none_is_told(
 def test_workflows_of_another_commit_are_told(project: Path) -> None:
     shown = _doctor(project, None, "--offline", CIGUARD_PROJECT=f"owner/ciguard@{'9' * 40}")
 
-    assert "run another commit than this ciguard (999999999999)" in _lines(shown, "version")[0]
+    assert (
+        "use another commit than this copy of ciguard (999999999999)" in _lines(shown, "version")[0]
+    )
 
 
 def test_a_permission_that_is_missing_is_a_problem(project: Path) -> None:
@@ -345,7 +350,7 @@ def test_a_permission_that_is_missing_is_a_problem(project: Path) -> None:
 def test_an_upgrade_that_waits_is_a_problem(project: Path) -> None:
     (project / f"{GUARD}.ciguard-merge").write_text("<<<<<<< yours\n", "utf-8")
 
-    assert "waits for conflicts" in _lines(_doctor(project, None, "--offline"), "workflows")[0]
+    assert "unresolved conflicts" in _lines(_doctor(project, None, "--offline"), "workflows")[0]
 
 
 def test_a_baseline_of_last_year_is_a_warning(project: Path) -> None:
@@ -359,7 +364,7 @@ def test_a_baseline_of_last_year_is_a_warning(project: Path) -> None:
     shown = _doctor(project, None, "--offline", CIGUARD_BASELINE=str(project / "kept"))
 
     assert _lines(shown, "baseline")[0].startswith("warning baseline: ")
-    assert "1 buckets, last met" in _lines(shown, "baseline")[0]
+    assert "1 buckets, last seen" in _lines(shown, "baseline")[0]
 
 
 def test_a_remote_out_of_reach_is_not_checked(project: Path) -> None:
@@ -384,7 +389,7 @@ def test_a_damaged_baseline_is_a_problem(project: Path) -> None:
 def test_an_empty_folder_has_no_workflows_and_no_problem(tmp_path: Path) -> None:
     shown = _doctor(tmp_path, None, "--offline")
 
-    assert "`ciguard init` writes them" in _lines(shown, "workflows")[0]
+    assert "Run `ciguard init` to write them" in _lines(shown, "workflows")[0]
     assert shown.startswith("exit 0\n")
 
 

@@ -71,7 +71,7 @@ def test_what_github_did_not_take_is_filed_by_the_next_run(
     run(tmp_path, server, *FIND)
 
     assert limited.returncode == 1, limited.stderr
-    assert "issues: 2 wait for the next run" in limited.stdout
+    assert "issues: 2 tasks wait for the next run" in limited.stdout
     assert list(server.repository.issues) == [1]
     assert not (tmp_path / ".ciguard" / "baseline" / "outbox.jsonl").exists()
 
@@ -83,7 +83,9 @@ def test_a_refusal_ends_with_3_and_says_what_to_do(tmp_path: Path, server: GitHu
     refused = run(tmp_path, server, *FIND)
 
     assert refused.returncode == 3
-    assert "the issues report failed: owner/library: the token may not do that" in refused.stderr
+    assert (
+        "the issues report failed: owner/library: the token lacks the permission" in refused.stderr
+    )
     run_json = json.loads((tmp_path / ".ciguard" / "run" / "run.json").read_text("utf-8"))
     assert run_json["buckets"]["new"] == 1
 

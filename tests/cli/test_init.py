@@ -45,7 +45,7 @@ def test_a_dependent_project_is_tested_with_what_it_requires(tmp_path: Path) -> 
 
     assert done.returncode == 0, done.stderr
     assert "The targets are the versions that the project requires." in done.stdout
-    assert "trunk is taken for it" in done.stdout
+    assert "trunk is assumed" in done.stdout
     configured = tomllib.loads((tmp_path / "ciguard.toml").read_text("utf-8"))
     assert configured == {"budget": "3m", "fail-on": "medium"}  # named there, they would go stale
     assert '# targets = ["tensorflow-cpu==2.21.0"]' in (tmp_path / "ciguard.toml").read_text(
@@ -94,7 +94,7 @@ def test_a_second_call_changes_nothing(tmp_path: Path) -> None:
     again = _init(tmp_path)
 
     assert _files(tmp_path) == before
-    assert again.stdout.count("as it is already") == 4
+    assert again.stdout.count(": unchanged") == 4
 
 
 def test_what_people_changed_is_replaced_only_when_told_to(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_configuration_in_pyproject_stays_there(tmp_path: Path) -> None:
 
     done = _init(tmp_path)
 
-    assert "The configuration stays in pyproject.toml." in done.stdout
+    assert "The existing configuration in pyproject.toml is kept." in done.stdout
     assert not (tmp_path / "ciguard.toml").exists()
 
 
@@ -135,7 +135,7 @@ def test_a_placeholder_of_the_documentation_is_refused(tmp_path: Path, text: str
     done = _init(tmp_path, "--action", text)
 
     assert done.returncode == 2
-    assert "a placeholder of the documentation" in done.stderr
+    assert "a placeholder from the documentation" in done.stderr
     assert not (tmp_path / "ciguard.toml").exists()
 
 
@@ -160,7 +160,7 @@ def test_the_check_answers_a_merge_queue(tmp_path: Path) -> None:
 def test_an_action_that_can_be_moved_is_told_of(tmp_path: Path) -> None:
     _repository(tmp_path)
 
-    assert "v1 is no commit" in _init(tmp_path, "--action", "owner/ciguard@v1").stdout
+    assert "v1 is not a commit" in _init(tmp_path, "--action", "owner/ciguard@v1").stdout
 
 
 @pytest.fixture(params=["", LIBRARY], ids=["project", "library"])

@@ -64,7 +64,7 @@ def test_what_nobody_edited_becomes_what_init_writes_now(project: Path, tmp_path
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(": upgraded") == 3
-    assert "ciguard.toml: as it is already" in done.stdout
+    assert "ciguard.toml: unchanged" in done.stdout
     assert OLD.partition("@")[2] not in "".join(_state(project).values())
     fresh = tmp_path.with_name("fresh")
     fresh.mkdir()
@@ -158,7 +158,7 @@ def test_a_resolution_is_taken_over_with_what_was_edited_since(project: Path) ->
     assert not side.exists()
     assert "budget: 3h" in (project / NIGHTLY).read_text("utf-8")
     settled = _init(project, NEW, "--upgrade")
-    assert settled.stdout.count("as it is already") == 4
+    assert settled.stdout.count(": unchanged") == 4
 
 
 def test_a_resolution_meets_what_is_newer_than_the_conflict(project: Path) -> None:
@@ -208,7 +208,7 @@ def test_what_was_removed_stays_away_and_what_is_new_is_written(project: Path) -
     done = _init(project, NEW, "--upgrade")
 
     assert done.returncode == 0, done.stderr
-    assert f"{NIGHTLY}: left out: init wrote it, and you removed it" in done.stdout
+    assert f"{NIGHTLY}: not written: you removed it after init wrote it" in done.stdout
     assert f"{GUARD}: written" in done.stdout
     assert not (project / NIGHTLY).exists()
 
@@ -221,7 +221,7 @@ def test_a_file_that_init_never_wrote_is_left_alone(project: Path) -> None:
 
     done = _init(project, NEW, "--upgrade")
 
-    assert f"{GUARD}: kept: nothing is recorded of what init wrote" in done.stdout
+    assert f"{GUARD}: kept: there is no record of what init wrote" in done.stdout
     assert (project / GUARD).read_text("utf-8") == before
 
 
@@ -231,7 +231,7 @@ def test_without_a_record_an_upgrade_is_refused(project: Path) -> None:
     done = _init(project, NEW, "--upgrade")
 
     assert done.returncode == 2
-    assert "what init once wrote is unknown" in done.stderr
+    assert "what init wrote is unknown" in done.stderr
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 9}', '{"schema": 1, "ci": "github"}'])
@@ -251,7 +251,7 @@ def test_an_upgrade_by_plain_init_is_offered_and_not_made(project: Path) -> None
 
     done = _init(project, NEW)
 
-    assert done.stdout.count("--upgrade merges your changes with what is new") == 3
+    assert done.stdout.count("--upgrade merges your changes with the new one") == 3
     assert _state(project) == before
 
 

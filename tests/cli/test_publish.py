@@ -75,7 +75,7 @@ def test_what_a_run_has_found_is_a_check_run_and_a_comment(
     for annotation in server.checks.annotations[run["id"]]:
         assert (annotation["path"], annotation["start_line"]) == ("requirements.txt", 2)
     (comment,) = server.repository.issues[1].comments
-    assert f"Of commit {HEAD[:12]}" in comment["body"]
+    assert f"Commit {HEAD[:12]}" in comment["body"]
     assert TOKEN not in answer.stdout + answer.stderr
 
 
@@ -89,7 +89,7 @@ def test_without_the_permission_the_annotations_go_to_the_log(
 
     for told in (refused, alone):
         assert told.returncode == 0
-        assert "No check run, for want of permission" in told.stdout
+        assert "No check run, because the permission is missing" in told.stdout
         assert "::error file=requirements.txt,line=2,title=NEW " in told.stdout
         assert "checks: write" in told.stderr
 
@@ -116,7 +116,7 @@ def test_a_run_of_a_fork_is_a_comment_and_alerts_on_the_pull_request_with_its_he
 
     assert answer.returncode == 0, answer.stderr
     (comment,) = server.repository.issues[1].comments
-    assert f"Of commit {HEAD[:12]}" in comment["body"]
+    assert f"Commit {HEAD[:12]}" in comment["body"]
     (analysis,) = server.code_scanning.analyses
     assert (analysis["commit_sha"], analysis["ref"]) == (HEAD, "refs/pull/1/head")
     (run,) = analysis["sarif"]["runs"]
@@ -172,15 +172,18 @@ def test_no_results_say_where_they_go(folder: Path, tmp_path: Path, server: GitH
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("publish", "--head-sha", HEAD, "--repository", NAME), "say --check, --comment, --sarif"),
+        (("publish", "--head-sha", HEAD, "--repository", NAME), "add --check, --comment, --sarif"),
         (
             ("publish", "--comment", "--head-sha", HEAD, "--repository", NAME),
-            "--comment: on which pull request?",
+            "--comment: it needs the pull request",
         ),
-        ((*PUBLISH, "--repository", "not-a-repository"), "no repository. Write owner/name"),
+        (
+            (*PUBLISH, "--repository", "not-a-repository"),
+            "not a valid repository. Write owner/name",
+        ),
         (
             ("publish", "--sarif", "--head-sha", HEAD, "--repository", NAME),
-            "--sarif: of which branch or pull request?",
+            "--sarif: it needs a branch or pull request",
         ),
         (PUBLISH, "Missing option '--repository'"),
         (("publish", "--check", "--repository", NAME), "Missing option '--head-sha'"),

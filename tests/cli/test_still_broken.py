@@ -71,7 +71,7 @@ def test_other_findings_are_compared_with_what_was_recorded() -> None:
 
 
 def test_a_relation_that_is_not_installed_is_named_with_a_remedy() -> None:
-    with pytest.raises(ConfigurationError, match="'of another package' is not known here"):
+    with pytest.raises(ConfigurationError, match="'of another package' is not installed"):
         refuse_incomplete(bucket("of another package", relation="of another package"))
 
     refuse_incomplete(bucket("same call twice", relation="same call twice"))

@@ -36,7 +36,7 @@ def head_of(runner: Runner) -> str:
 
 
 def told_in_the_log(job: Job) -> list[str]:
-    told = job.step("Tell the pull request")
+    told = job.step("Publish on the pull request")
     assert told.outcome == "success", told.log
     return [name for name, _ in executed_commands(told.log)]
 
@@ -60,7 +60,7 @@ def test_a_check_run_and_one_comment_follow_the_pull_request(
     assert server.checks.runs[0]["output"]["title"].startswith("NEW FINDINGS: ")
     assert server.checks.annotations[server.checks.runs[0]["id"]]
     (comment,) = server.repository.issues[NUMBER].comments
-    assert f"Of commit {head[:12]}" in comment["body"]
+    assert f"Commit {head[:12]}" in comment["body"]
     assert "planted.cube" not in comment["body"]
     for job in (broken, mended):
         assert TOKEN not in job.log + job.summary
@@ -76,8 +76,8 @@ def test_a_fork_whose_token_only_reads_has_annotations_and_a_notice_instead(
 
     assert (job.conclusion, job.outputs["verdict"]) == ("failure", "new-findings"), job.log
     assert "error" in told_in_the_log(job)
-    log = job.step("Tell the pull request").log
-    assert "No check run, for want of permission" in log
+    log = job.step("Publish on the pull request").log
+    assert "No check run, because the permission is missing" in log
     assert "No comment: " in log
     assert server.checks.runs == []
     assert server.repository.issues[NUMBER].comments == []

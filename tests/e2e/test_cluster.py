@@ -112,7 +112,7 @@ def test_a_shard_whose_worker_is_killed_goes_on_elsewhere_and_the_whole_is_the_s
 
     assert running.returncode == 0, stdout + stderr
     assert "2 workers" in stdout
-    assert "(went on from its journal)" in stdout
+    assert "(resumed from its journal)" in stdout
     assert "BASELINE ESTABLISHED" in stdout
     assert [part["shard"] for part in parts_of(out)] == ["1/4", "2/4", "3/4", "4/4"]
     assert buckets_of(out) == uninterrupted

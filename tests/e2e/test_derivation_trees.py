@@ -121,7 +121,7 @@ def test_show_tells_the_difference_of_a_run_s_finding(run_folder: Path) -> None:
     done = answer(command("show", planted["fingerprint"], "--out", "out"), run_folder.parent)
 
     assert done.returncode == 0
-    told = done.stdout.partition("Against the program it was derived from\n")[2]
+    told = done.stdout.partition("Difference from the parent program\n")[2]
     assert [line[3:4] for line in told.split("\n") if line.startswith(" > ")] == ["+"]
 
 

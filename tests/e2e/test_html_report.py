@@ -189,7 +189,7 @@ def test_a_layer_s_bucket_tells_its_mutant_and_how_the_deviation_grew(
         box = first_open(page)
 
         said = box.inner_text()
-        assert "Where it comes from" in said
+        assert "Origin" in said
         for text in ("lenet5-mnist", *MUTATIONS, "the outputs (predict)"):
             assert text in said
         layers = box.locator(".deviations .layer:has(.name)")
@@ -255,7 +255,7 @@ def test_buckets_of_one_cause_are_one_line_that_opens(browser: Browser, tmp_path
     buckets = [alone, *(replace(bucket, cause=shared) for bucket in others)]
     report = write_report(run_of(buckets), tmp_path)
     with opened(browser, report) as page:
-        assert page.locator("#count").inner_text() == "2 causes behind 4 buckets"
+        assert page.locator("#count").inner_text() == "4 buckets, 2 distinct causes"
         assert page.locator("#list > *").count() == 2
         members = page.locator(".members")
         assert members.locator(".bucket").count() == 2
@@ -263,7 +263,7 @@ def test_buckets_of_one_cause_are_one_line_that_opens(browser: Browser, tmp_path
 
         members.locator("summary").first.click()
 
-        assert members.locator("summary").first.inner_text() == "2 more with this cause"
+        assert members.locator("summary").first.inner_text() == "2 more with the same cause"
         assert members.locator(".bucket").first.is_visible()
         page.fill("#text", others[-1].fingerprint)
         page.locator("#count", has_text="1 of 4 buckets").wait_for()
@@ -283,5 +283,5 @@ def test_a_bucket_whose_details_have_no_room_names_the_command_that_tells_them(
 
         box = first_open(page)
 
-        assert "There is no room for its details" in box.inner_text()
+        assert "The details do not fit into this page." in box.inner_text()
         assert f"ciguard show {last[3:11]}" in box.inner_text()

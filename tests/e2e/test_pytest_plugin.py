@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -301,7 +300,7 @@ def test_wrong_annotations_are_errors_while_other_functions_run(
     assert "<AnnotatedFunction fine>" in listed.stdout
     assert broken.returncode == 2
     assert f'File "{impossible}", line 2' in broken.stdout
-    assert "the minimum 5 exceeds the maximum 1" in broken.stdout
+    assert "no value lies between 5 and 1" in broken.stdout
 
 
 def test_the_plugin_supports_xdist_keywords_marks_and_last_failed(
@@ -675,7 +674,8 @@ def test_exported_tests_run_without_ciguard_and_find_the_same_failures(
     write: Callable[[str, str], Path], run: Run, tmp_path: Path
 ) -> None:
     write("model.py", EXPORTED)
-    shutil.copytree(ROOT / "ciguard" / "annotations", tmp_path / "annotations")
+    language = (ROOT / "ciguard" / "annotations.py").read_text(encoding="utf-8")
+    (tmp_path / "annotations.py").write_text(language, encoding="utf-8")
     model = tmp_path / "model.py"
     model.write_text(model.read_text().replace("ciguard.annotations", "annotations"))
 
@@ -769,7 +769,7 @@ def test_ini_options_enable_the_plugin_and_select_oracles(
     assert counts(strict) == {"passed": 1, "failed": 1}
     assert "Mutation: the call has changed xs" in strict.stdout
     assert wrong.returncode == 4
-    assert "no such oracle. Known: ensure, exception, mutation" in wrong.stderr
+    assert "unknown oracle. Known oracles: ensure, exception, mutation" in wrong.stderr
 
 
 def test_a_slow_function_is_tested_until_its_time_budget_is_used_up(

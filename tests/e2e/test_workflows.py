@@ -290,7 +290,7 @@ def test_what_a_pull_request_shows_turns_no_filing_job_red(
     assert [check["conclusion"] for check in server.checks.runs] == ["failure"]
     assert (without_verdict, of_nobody) == ([], [])
     (comment,) = server.repository.issues[7].comments
-    assert f"Of commit {head[:12]}" in comment["body"]
+    assert f"Commit {head[:12]}" in comment["body"]
     (analysis,) = server.code_scanning.analyses
     assert (analysis["commit_sha"], analysis["ref"]) == (head, "refs/pull/7/head")
     assert len(server.repository.issues) == 7
@@ -402,6 +402,6 @@ def test_a_run_that_left_nothing_is_passed_over(
     filing.start()
 
     assert filing.result(job) == "success", filing.log
-    assert "the run that was to be filed left no results" in filing.only(job).summary
+    assert "the workflow run to file left no results" in filing.only(job).summary
     assert server.repository.issues == {}
     assert [r.method for r in server.requests if r.method != "GET"] == []

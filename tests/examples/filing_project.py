@@ -11,7 +11,15 @@ from ciguard.baseline import BaselineStore, Records, Sighting, merge, update
 from ciguard.baseline.store import FolderStore
 from ciguard.domain.events import RunFinished
 from ciguard.domain.findings import Bucket, Comparison, Confirmation, TargetSummary, Verdict
-from ciguard.trackers import Desk, Filing, FilingRules, IssueSources, LocalTracker, Outbox, Tracker
+from ciguard.trackers import (
+    FilingReporter,
+    FilingRules,
+    IssueFiler,
+    IssueSources,
+    LocalTracker,
+    Outbox,
+    Tracker,
+)
 from ciguard.triage import Buckets, cause_of
 
 if TYPE_CHECKING:
@@ -78,10 +86,10 @@ class Project:
         self, *compared: Bucket, tracker: object = None, version: str = "2.13.0", dry: bool = False
     ) -> list[str]:
         """Conclude a run as a campaign does, and file it."""
-        desk = Desk(tracker or self.issues, self.outbox, dry_run=dry)  # type: ignore[arg-type]
-        self.says = desk.says
+        issue_filer = IssueFiler(tracker or self.issues, self.outbox, dry_run=dry)  # type: ignore[arg-type]
+        self.says = issue_filer.messages
         sources = IssueSources(out=self.folder / "run")
-        filing = Filing(desk, self.store, rules=self.rules, sources=sources)
+        filing = FilingReporter(issue_filer, self.store, rules=self.rules, sources=sources)
         sighting = Sighting(
             time=f"2026-01-{self.day:02}T00:00:00Z", commit="abc", versions=((TARGET, version),)
         )
@@ -99,7 +107,7 @@ class Project:
         self.store.change(changed)
         filing.receive(finished(verdict, compared, version))
         filing.close()
-        return desk.says
+        return issue_filer.messages
 
     def numbers(self) -> dict[str, bool]:
         """Return whether each issue is open, by the API in its name."""

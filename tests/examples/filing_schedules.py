@@ -15,7 +15,7 @@ from github_server import Fault, GitHubServer, Request
 from tracker_stages import GitHubStage
 
 from ciguard.baseline.store import FolderStore
-from ciguard.trackers import Desk, Outbox
+from ciguard.trackers import IssueFiler, Outbox
 from ciguard.trackers.contract import Report, marked_with, marker
 from ciguard.trackers.tasks import File, Refresh
 
@@ -39,8 +39,8 @@ MEMBERS = {
     for group in GROUPS
 }
 _GROUP_OF = {name: group for group, names in MEMBERS.items() for name in (group, *names)}
-NEWS = "Also met on torch==2.14.0."
-WHY = "Met again on torch==2.13.0."
+NEWS = "Also seen on torch==2.14.0."
+WHY = "Seen again on torch==2.13.0."
 ROOM = 8
 _HOUR_S = 3600.0
 _FAULTS = {
@@ -202,17 +202,19 @@ def _prepare(stage: GitHubStage) -> None:
 
 def _job(stage: GitHubStage, filer: str, job: _Job, gate: Turnstile) -> None:
     try:
-        desk = Desk(stage.tracker(filer=filer), Outbox(FolderStore(job.folder / filer)))
-        desk.work(job.tasks, _RECORDS, room=ROOM)
+        issue_filer = IssueFiler(
+            stage.tracker(filer=filer), Outbox(FolderStore(job.folder / filer))
+        )
+        issue_filer.work(job.tasks, _RECORDS, max_new=ROOM)
         if not job.dies:  # killed before it could note what is done
-            desk.settle()
+            issue_filer.settle()
     finally:
         gate.leave(filer)
 
 
 def _next_run(stage: GitHubStage, filer: str, folder: Path) -> int:
     outbox = Outbox(FolderStore(folder / filer))
-    desk = Desk(stage.tracker(filer=filer), outbox)
+    issue_filer = IssueFiler(stage.tracker(filer=filer), outbox)
     # It meets the groups again, so it looks at their issues even where nothing waits.
     waiting = {task.fingerprint for task in outbox.tasks() if isinstance(task, File)}
     met = [
@@ -220,8 +222,8 @@ def _next_run(stage: GitHubStage, filer: str, folder: Path) -> int:
         for group in GROUPS
         if group not in waiting
     ]
-    desk.work(met, _RECORDS, room=ROOM)
-    desk.settle()
+    issue_filer.work(met, _RECORDS, max_new=ROOM)
+    issue_filer.settle()
     return len(outbox.tasks())
 
 

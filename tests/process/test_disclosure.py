@@ -15,7 +15,7 @@ from tracker_stages import GitHubStage
 from ciguard.domain.findings import Comparison, Confirmation
 from ciguard.domain.outcomes import Frame
 from ciguard.errors import TrackerError
-from ciguard.trackers import Connection, Patience, Terms
+from ciguard.trackers import Connection, RetryBudget, Terms
 from ciguard.trackers.contract import marker
 from ciguard.trackers.github_private import Advisories, PrivateRepository
 from ciguard.triage import Buckets
@@ -50,11 +50,11 @@ class Guard:
     def discloser(self) -> Discloser | None:
         clock = self.server.clock
         to = Connection(repository=NAME, api=self.server.address(), token=TOKEN, pause_s=0)
-        patience = Patience(100, clock=clock.monotonic, sleep=clock.sleep)
+        retry_budget = RetryBudget(100, clock=clock.monotonic, sleep=clock.sleep)
         if self.kind == "advisory":
-            return Advisories(to, patience=patience)
+            return Advisories(to, retry_budget=retry_budget)
         if self.kind == "private":
-            return PrivateRepository(to, terms=Terms(), patience=patience)
+            return PrivateRepository(to, terms=Terms(), retry_budget=retry_budget)
         return None
 
     def run(self, *compared: Bucket) -> list[str]:
@@ -91,10 +91,10 @@ def test_a_withheld_crash_is_in_no_issue_and_in_a_text_for_upstream(
     (path,) = (tmp_path / "run" / "upstream-report").iterdir()
     text = path.read_text("utf-8")
     assert guard.titles() == ["torch.unfold: SIGABRT"]
-    assert "as <https://github.com/pytorch/pytorch/security/policy> asks" in text
+    assert "as described in <https://github.com/pytorch/pytorch/security/policy>" in text
     assert "# torch.fold: SIGSEGV" in text
     assert "ciguard-fp" not in text
-    assert any("1 security-relevant crash is in the reports and not filed" in s for s in says)
+    assert any("1 security-relevant crash was not filed, because" in s for s in says)
 
 
 def test_a_crash_becomes_one_draft_advisory_and_stays_one(
@@ -137,7 +137,7 @@ def test_crashes_with_one_cause_are_filed_in_private_once(
     title = "torch: native frames at::fold ← at::loop (2 APIs)"
     assert (guard.drafts() or guard.titles()) == [title]
     texts = [path.read_text("utf-8") for path in (tmp_path / "run/upstream-report").iterdir()]
-    assert all("show one fault" in text for text in texts)
+    assert all("probably have one cause" in text for text in texts)
     if kind == "advisory":
         (advisory,) = server.advisories.advisories
         assert advisory["vulnerabilities"][0]["vulnerable_functions"] == ["torch.a", "torch.b"]
@@ -177,7 +177,7 @@ def test_drafts_of_crashes_that_have_one_cause_outlive_a_decision_about_one_of_t
     found = {a["summary"]: (a["state"], a["description"]) for a in server.advisories.advisories}
     assert [found[api][0] for api in apis if api != decided] == ["draft", "draft"]
     assert found[decided][1].endswith("by hand")
-    assert sum("3 APIs show one fault" in text for _, text in found.values()) == 1
+    assert sum("3 APIs probably have one cause" in text for _, text in found.values()) == 1
     assert len(found) == 3
 
 
@@ -296,7 +296,7 @@ def test_a_repository_that_is_public_is_refused(tmp_path: Path, server: GitHubSe
     guard = Guard(tmp_path, server, "private")
     guard.run()
 
-    with pytest.raises(TrackerError, match="the repository is public, so nothing was filed"):
+    with pytest.raises(TrackerError, match="nothing was filed, because the repository is public"):
         guard.run(bucket())
 
     assert guard.titles() == []

@@ -76,7 +76,7 @@ def test_what_cannot_be_described_is_skipped_with_its_reason(
 
     assert "skipped: planted.absent: ImportError: libplanted.so.3: cannot open" in said
     assert "skipped: planted.odd.hostile: RuntimeError: documentation is loaded" in said
-    assert "without a signature, called without arguments: 1: planted.odd.without_sig" in said
+    assert "no signature, called without arguments: 1: planted.odd.without_sig" in said
 
 
 def test_defects_of_documentation_are_listed(

@@ -95,7 +95,7 @@ def test_members_that_join_within_a_day_are_one_comment(repository: Repository) 
     assert "Also shown by torch.b.\n\nAlso shown by torch.c." in first
     assert "Also shown by torch.d." in second
     assert repository.known_issues() == {"1"}
-    assert "4 APIs show one fault" in body(repository, 1)
+    assert "4 APIs probably have one cause" in body(repository, 1)
 
 
 def test_issues_of_before_there_were_groups_become_one_and_the_newer_are_duplicates(
@@ -151,7 +151,7 @@ def test_a_member_with_another_cause_by_now_gets_an_issue_that_links_the_first(
     again = repository.run(silent("torch.a", KNOWN), silent("torch.b", KNOWN))
 
     assert repository.states() == {1: "open", 2: "open"}
-    assert "Split from #1, since this has another cause" in body(repository, 2)
+    assert "Split from #1: the cause is now known to be" in body(repository, 2)
     assert "torch.b" not in body(repository, 1)
     assert repository.known_issues() == {"1", "2"}
     assert again == []
@@ -236,7 +236,7 @@ def test_a_group_whose_issue_is_gone_is_not_filed_anew_for_one_that_joins(
 
     says = repository.run(checked("torch.a", KNOWN), checked("torch.b"))
 
-    assert says[0].startswith("warning: 1 known issue is gone (1)")
+    assert says[0].startswith("warning: 1 known issue is missing (1)")
     assert list(server.repository.issues) == [1]
 
 

@@ -121,8 +121,8 @@ def test_a_known_issue_that_is_gone_is_reported_and_not_filed_anew(
     says = repository.run(known())
 
     (warning,) = says
-    assert warning.startswith("warning: 1 known issue is gone (1): deleted, transferred, or ")
-    assert "filed anew only when it comes back after a fix" in warning
+    assert warning.startswith("warning: 1 known issue is missing (1): deleted, transferred, or ")
+    assert "filed again only if it returns after a fix" in warning
     assert list(server.repository.issues) == [1]
 
 
@@ -150,7 +150,7 @@ def test_locked_issues_that_come_back_together_keep_no_new_crash_from_being_file
     assert repository.states() == dict.fromkeys(range(1, 5), "open")
     assert len(says) == 4
     for number in (1, 2, 3):
-        assert "Met again on" in server.repository.issues[number].latest["body"]
+        assert "Seen again on" in server.repository.issues[number].latest["body"]
 
 
 def test_discussions_that_were_issues_keep_no_new_crash_from_being_filed(

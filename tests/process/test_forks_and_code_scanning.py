@@ -17,8 +17,8 @@ from ciguard.trackers import (
     Comment,
     Connection,
     Head,
-    Patience,
     PullRequestOrigin,
+    RetryBudget,
     find_pull_request,
     publish_comment,
     upload_analysis,
@@ -45,16 +45,16 @@ def _to(server: GitHubServer) -> Connection:
     return Connection(repository=NAME, api=server.address(), token=TOKEN, timeout_s=1, pause_s=0)
 
 
-def _patience(server: GitHubServer) -> Patience:
-    return Patience(300, clock=server.clock.monotonic, sleep=server.clock.sleep)
+def _retry_budget(server: GitHubServer) -> RetryBudget:
+    return RetryBudget(300, clock=server.clock.monotonic, sleep=server.clock.sleep)
 
 
 def found(server: GitHubServer, origin: PullRequestOrigin = ORIGIN) -> int:
-    return find_pull_request(_to(server), origin, patience=_patience(server))
+    return find_pull_request(_to(server), origin, retry_budget=_retry_budget(server))
 
 
 def upload(server: GitHubServer, analysis: Analysis = ANALYSIS) -> str:
-    return upload_analysis(_to(server), analysis, patience=_patience(server))
+    return upload_analysis(_to(server), analysis, retry_budget=_retry_budget(server))
 
 
 def test_the_pull_request_of_a_fork_is_found_by_its_head(server: GitHubServer) -> None:
@@ -96,7 +96,9 @@ def test_a_pull_request_whose_fork_was_deleted_is_nobodys(server: GitHubServer) 
 def test_a_head_of_two_pull_requests_is_ambiguous_and_both_are_named(server: GitHubServer) -> None:
     server.pulls.offered = [OFFERED, replace(OFFERED, number=9)]
 
-    with pytest.raises(TrackerError, match="change is the head of #7, #9"):
+    with pytest.raises(
+        TrackerError, match=r"change is the head of several pull requests \(#7, #9\)"
+    ):
         found(server)
 
 
@@ -109,7 +111,7 @@ def test_a_token_that_may_not_read_pull_requests_is_named(server: GitHubServer) 
 
 @pytest.mark.parametrize("branch", ["", "a b", "a\nb", "x" * 256])
 def test_what_git_takes_for_no_branch_is_not_sent(branch: str) -> None:
-    with pytest.raises(ConfigurationError, match="no head branch"):
+    with pytest.raises(ConfigurationError, match="not a valid head branch"):
         replace(ORIGIN, branch=branch)
 
 
@@ -170,7 +172,7 @@ def test_a_refused_upload_is_answered_with_what_to_do(
 
 @pytest.mark.parametrize("ref", ["main", "refs/heads/", "refs/heads/a b", "refs/pull/x/head"])
 def test_what_is_no_reference_is_refused(ref: str) -> None:
-    with pytest.raises(ConfigurationError, match="no reference"):
+    with pytest.raises(ConfigurationError, match="not a valid reference"):
         replace(ANALYSIS, ref=ref)
 
 
@@ -180,14 +182,14 @@ def test_a_comment_is_begun_for_news_only_and_kept_up_to_date(server: GitHubServ
 
     def publish(body: str, *, is_news: bool) -> str:
         said = Comment(number=1, body=body, head=Head(sha=SHA), is_news=is_news)
-        return publish_comment(_to(server), said, patience=_patience(server))
+        return publish_comment(_to(server), said, retry_budget=_retry_budget(server))
 
     said = publish("nothing new", is_news=False)
     before = len(server.repository.issues[1].comments)
     publish("one new", is_news=True)
     publish("mended", is_news=False)
 
-    assert said == "comment on #1 left out: there is nothing to report"
+    assert said == "comment on #1 not posted: there is nothing to report"
     assert before == 0
     (comment,) = server.repository.issues[1].comments
     assert comment["body"].endswith("mended")

@@ -15,7 +15,7 @@ from github_server import GRAPHQL, TOKEN, Fault, GitHubServer
 from tracker_stages import GitHubStage
 
 from ciguard.errors import TrackerError, TrackerUnavailableError
-from ciguard.trackers import Connection, Patience, Terms
+from ciguard.trackers import Connection, RetryBudget, Terms
 from ciguard.trackers.contract import Report, marker
 from ciguard.trackers.github import GitHubTracker
 from ciguard.trackers.tasks import Close, File, Refresh, perform
@@ -98,7 +98,7 @@ def test_github_is_asked_twice_at_most_to_file_what_it_may_have_filed(
     server.repository.lag_s = 600
     server.gate = failing("POST", itertools.chain([None], itertools.repeat(Fault.LATE_RESET)))
 
-    with pytest.raises(TrackerUnavailableError, match="does not show it yet"):
+    with pytest.raises(TrackerUnavailableError, match="does not list it yet"):
         stage.tracker().open(REPORT)
 
     assert server.posts() == 2
@@ -152,7 +152,7 @@ def test_a_reason_is_given_again_where_closing_failed_and_said_once(
     issue = stage.tracker().open(REPORT)
     server.gate = failing("PATCH", itertools.repeat(Fault.BAD_GATEWAY))
     with pytest.raises(TrackerUnavailableError):
-        stage.tracker(patience_s=20).close(issue, "gone")
+        stage.tracker(budget_s=20).close(issue, "gone")
     server.gate = lambda _: None
 
     closed = stage.tracker().close(issue, "gone")
@@ -177,7 +177,7 @@ def test_a_limit_that_ends_in_half_an_hour_is_not_waited_for(
     server.gate = failing("GET", [Fault.PRIMARY_LIMIT])
     began_s = server.clock.monotonic()
 
-    with pytest.raises(TrackerUnavailableError, match=r"rate limit is reached.*another 1800 s"):
+    with pytest.raises(TrackerUnavailableError, match=r"rate limit is reached.*due in 1800 s"):
         stage.tracker().find(FINGERPRINT)
 
     assert server.clock.monotonic() - began_s < 5
@@ -187,18 +187,18 @@ def test_all_waits_together_stay_within_patience(server: GitHubServer, stage: Gi
     server.gate = lambda _: Fault.SECONDARY_LIMIT
     began_s = server.clock.monotonic()
 
-    with pytest.raises(TrackerUnavailableError, match="waits for the next run"):
-        stage.tracker(patience_s=30).open(REPORT)
+    with pytest.raises(TrackerUnavailableError, match="The next run tries again"):
+        stage.tracker(budget_s=30).open(REPORT)
 
     assert server.clock.monotonic() - began_s <= 31
 
 
 def test_a_server_that_is_gone_is_told_without_a_traceback(stage: GitHubStage) -> None:
     to = Connection(repository=NAME, api="http://127.0.0.1:9", token=TOKEN, pause_s=0)
-    patience = Patience(10, clock=stage.clock.monotonic, sleep=stage.clock.sleep)
+    retry_budget = RetryBudget(10, clock=stage.clock.monotonic, sleep=stage.clock.sleep)
 
     with pytest.raises(TrackerUnavailableError, match=f"{NAME}: GitHub cannot be reached"):
-        GitHubTracker(to, patience=patience).find(FINGERPRINT)
+        GitHubTracker(to, retry_budget=retry_budget).find(FINGERPRINT)
 
 
 @pytest.mark.parametrize(
@@ -206,8 +206,8 @@ def test_a_server_that_is_gone_is_told_without_a_traceback(stage: GitHubStage) -
     [
         ("has_issues", False, "issues are disabled; enable them"),
         ("is_archived", True, "the repository is archived; unarchive it"),
-        ("may_write", False, "give it the permission `issues: write`"),
-        ("drops_labels", True, "GitHub dropped the label 'ciguard', so the issue was closed"),
+        ("may_write", False, "lacks the permission `issues: write`"),
+        ("drops_labels", True, "GitHub dropped the label 'ciguard', so ciguard closed the issue"),
     ],
 )
 def test_what_only_a_person_can_put_right_is_told_at_once(
@@ -281,9 +281,9 @@ def test_an_unknown_repository_a_bad_token_and_an_unknown_person_are_told(
     server: GitHubServer, stage: GitHubStage
 ) -> None:
     def attempt(to: Connection, terms: Terms | None = None) -> str:
-        patience = Patience(10, clock=stage.clock.monotonic, sleep=stage.clock.sleep)
+        retry_budget = RetryBudget(10, clock=stage.clock.monotonic, sleep=stage.clock.sleep)
         with pytest.raises(TrackerError) as caught:
-            GitHubTracker(to, patience=patience, terms=terms).open(REPORT)
+            GitHubTracker(to, retry_budget=retry_budget, terms=terms).open(REPORT)
         return str(caught.value)
 
     api = server.address()
@@ -293,8 +293,8 @@ def test_an_unknown_repository_a_bad_token_and_an_unknown_person_are_told(
     known = Connection(repository=NAME, api=api, token=TOKEN, pause_s=0)
     unknown = attempt(known, Terms(assignees=("nobody",)))
 
-    assert "owner/other: no such repository, or the token may not see it" in missing
-    assert "the token in GITHUB_TOKEN or GH_TOKEN is not accepted" in refused
+    assert "owner/other: no such repository, or the token cannot read it" in missing
+    assert "the token in GITHUB_TOKEN or GH_TOKEN is invalid" in refused
     assert "correct `issue-labels` or `issue-assignees`" in unknown
     assert "assignees invalid nobody" in unknown
 

@@ -22,7 +22,7 @@ from ciguard.trackers import (
     Comment,
     Connection,
     Head,
-    Patience,
+    RetryBudget,
     publish_check,
     publish_comment,
     pull_request_number,
@@ -70,17 +70,19 @@ def check(count: int = 3, *, title: str = "NEW FINDINGS: 3 new") -> CheckReport:
 
 
 def publish(
-    server: GitHubServer, said: CheckReport, head: Head = HEAD, patience_s: float = 300
+    server: GitHubServer, said: CheckReport, head: Head = HEAD, budget_s: float = 300
 ) -> str:
     clock = server.clock
-    patience = Patience(patience_s, clock=clock.monotonic, sleep=clock.sleep)
-    return publish_check(_to(server), head, said, patience=patience)
+    retry_budget = RetryBudget(budget_s, clock=clock.monotonic, sleep=clock.sleep)
+    return publish_check(_to(server), head, said, retry_budget=retry_budget)
 
 
 def comment(server: GitHubServer, body: str = "the body", head: Head = HEAD) -> str:
     clock = server.clock
-    patience = Patience(300, clock=clock.monotonic, sleep=clock.sleep)
-    return publish_comment(_to(server), Comment(number=1, body=body, head=head), patience=patience)
+    retry_budget = RetryBudget(300, clock=clock.monotonic, sleep=clock.sleep)
+    return publish_comment(
+        _to(server), Comment(number=1, body=body, head=head), retry_budget=retry_budget
+    )
 
 
 def _to(server: GitHubServer) -> Connection:
@@ -123,7 +125,7 @@ def test_what_is_too_much_is_cut_and_it_is_said(server: GitHubServer) -> None:
     publish(server, check(620))
 
     assert len(shown(server)[2]) == 500
-    assert "120 more annotations are left out" in server.checks.runs[0]["output"]["summary"]
+    assert "120 more annotations are omitted" in server.checks.runs[0]["output"]["summary"]
 
 
 def test_a_remark_without_a_place_is_no_annotation(server: GitHubServer) -> None:
@@ -163,7 +165,7 @@ def test_an_older_conclusion_does_not_outlive_what_is_told_now(server: GitHubSer
     server.gate = failing("PATCH", [None, *itertools.repeat(Fault.BAD_GATEWAY, 50)])
 
     with pytest.raises(TrackerUnavailableError):
-        publish(server, check(90), patience_s=20)
+        publish(server, check(90), budget_s=20)
 
     assert len(server.checks.runs) == 1
     assert shown(server)[:2] == ("in_progress", None)
@@ -220,7 +222,7 @@ def test_what_broke_off_is_in_progress_and_completed_by_the_next_attempt(
 ) -> None:
     server.gate = failing("PATCH", [None, *itertools.repeat(Fault.BAD_GATEWAY, 50)])
     with pytest.raises(TrackerUnavailableError):
-        publish(server, check(90), patience_s=20)
+        publish(server, check(90), budget_s=20)
     assert shown(server)[:2] == ("in_progress", None)
     server.gate = lambda _: None
 
@@ -264,7 +266,7 @@ def test_there_is_one_comment_whether_or_not_the_post_was_carried_out(
 def test_a_comment_that_never_shows_is_not_written_for_ever(server: GitHubServer) -> None:
     server.gate = failing("POST", itertools.repeat(Fault.BAD_GATEWAY))
 
-    with pytest.raises(TrackerUnavailableError, match="does not show it yet"):
+    with pytest.raises(TrackerUnavailableError, match="does not list it yet"):
         comment(server)
 
     assert server.posts(COMMENTS) == 2
@@ -323,7 +325,7 @@ def test_a_run_that_is_late_says_nothing_of_a_newer_commit(server: GitHubServer)
 
     said = comment(server, "older", late)
 
-    assert said == "comment on #1 left alone: the pull request has a newer commit"
+    assert said == "comment on #1 unchanged: the pull request has a newer commit"
     assert comments(server) == ["<!-- ciguard-status: ciguard -->\nnewer"]
 
 

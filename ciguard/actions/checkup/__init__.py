@@ -1,7 +1,7 @@
-"""`ciguard doctor`: what keeps the guard from working, and what to change.
+"""`ciguard doctor`: find what keeps ciguard from working, and what to change.
 
-Each module looks at one thing and returns diagnoses; nothing is written, nothing is raised for what
-is merely wrong.
+Each module checks one subject and returns diagnoses. It writes nothing, and reports problems
+without raising exceptions.
 """
 
 from ciguard.actions.checkup.baseline import examine_baseline

@@ -1,4 +1,4 @@
-"""The baseline: whether there is one, and when it was last written."""
+"""Check the baseline: whether it exists, and how old it is."""
 
 from __future__ import annotations
 
@@ -20,24 +20,26 @@ if TYPE_CHECKING:
 _SUBJECT = "baseline"
 _ESTABLISH = (
     "Let a run of the default branch establish it (`gh workflow run ciguard-nightly.yml`): until "
-    "then pull requests have nothing to be compared with."
+    "then, pull requests cannot be compared with anything."
 )
 
 
 def examine_baseline(location: Location, *, now: datetime) -> Diagnosis:
-    """Return how far a baseline can be trusted.
+    """Return the diagnosis of a baseline.
 
     Args:
-        location: where it is kept.
-        now: the time of day, with its zone.
+        location: the location of the baseline.
+        now: the current time, with its time zone.
     """
     place = visible(location_text(location), limit=200)
     store = open_store(location)
     try:
         if not store.exists():
-            return warning(_SUBJECT, f"there is none at {place}", _ESTABLISH)
+            return warning(_SUBJECT, f"there is none in {place}", _ESTABLISH)
     except BaselineError as error:
-        return unknown(_SUBJECT, visible(str(error)), "It can be asked for where git can fetch it.")
+        return unknown(
+            _SUBJECT, visible(str(error)), "Run this command where git can fetch the baseline."
+        )
     try:
         records = store.load()
     except BaselineError as error:
@@ -46,10 +48,12 @@ def examine_baseline(location: Location, *, now: datetime) -> Diagnosis:
     if written is None:
         return healthy(_SUBJECT, f"{place}: no bucket")
     age = now - written
-    text = f"{place}: {len(records)} buckets, last met {age.days} days ago"
+    text = f"{place}: {len(records)} buckets, last seen {age.days} days ago"
     if age > STALE_AFTER:
         return warning(
-            _SUBJECT, text, "See why nightly runs have ended; what is called new may be old."
+            _SUBJECT,
+            text,
+            "Find out why nightly runs stopped: buckets reported as new may be older.",
         )
     return healthy(_SUBJECT, text)
 

@@ -1,4 +1,4 @@
-"""The confinement: what a worker can reach on this machine, tried one attempt at a time."""
+"""Check the confinement: which attacks of a worker this machine blocks."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _REMEDY = (
 
 
 def examine_confinement(*, is_required: bool) -> Iterator[Diagnosis]:
-    """Yield what a worker was refused, and what it was not.
+    """Yield a diagnosis of each attack that a confined worker attempts.
 
     Args:
-        is_required: whether the settings demand all of it; else what is missing is a warning.
+        is_required: whether the settings require confinement; otherwise gaps are only warnings.
     """
     try:
         probes = probe_confinement()

@@ -1,4 +1,4 @@
-"""One line of a checkup."""
+"""A diagnosis: one line of `ciguard doctor`."""
 
 from __future__ import annotations
 
@@ -7,43 +7,43 @@ from enum import StrEnum
 
 
 class Health(StrEnum):
-    """How something is."""
+    """The result of a check."""
 
     OK = "ok"
     UNKNOWN = "not checked"
-    """It could not be examined: nothing is known of it, good or bad."""
+    """It could not be checked, so its state is unknown."""
     WARNING = "warning"
-    """The guard works, and not as well as it could."""
+    """ciguard works, but not as well as it could."""
     PROBLEM = "problem"
-    """The guard does not work, or does not guard, until this is changed."""
+    """ciguard does not work, or misses regressions, until this is changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """What was examined, and how it is. Texts may hold anything: they are shown escaped."""
+    """The result of one check. Texts are untrusted: the caller escapes them."""
 
     subject: str
     health: Health
     text: str
     remedy: str = ""
-    """What to change, as a sentence; empty if nothing."""
+    """Sentence that says what to change; empty if nothing needs to change."""
 
 
 def healthy(subject: str, text: str) -> Diagnosis:
-    """Return a diagnosis without anything to change."""
+    """Return the diagnosis of a check without problems."""
     return Diagnosis(subject=subject, health=Health.OK, text=text)
 
 
 def unknown(subject: str, why: str, remedy: str = "") -> Diagnosis:
-    """Return a diagnosis of what could not be examined."""
+    """Return the diagnosis of something that could not be checked."""
     return Diagnosis(subject=subject, health=Health.UNKNOWN, text=why, remedy=remedy)
 
 
 def warning(subject: str, text: str, remedy: str) -> Diagnosis:
-    """Return a diagnosis of what could be better."""
+    """Return the diagnosis of something that could be better."""
     return Diagnosis(subject=subject, health=Health.WARNING, text=text, remedy=remedy)
 
 
 def problem(subject: str, text: str, remedy: str) -> Diagnosis:
-    """Return a diagnosis of what must be changed."""
+    """Return the diagnosis of something that must be changed."""
     return Diagnosis(subject=subject, health=Health.PROBLEM, text=text, remedy=remedy)

@@ -1,4 +1,4 @@
-"""The repository on GitHub: what its settings let ciguard do."""
+"""Check the repository on GitHub: whether its settings let ciguard work."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 _REFUSING = {
     "pull_request": "a pull request",
     "required_status_checks": "checks",
-    "update": "nobody's updates",
-    "creation": "nobody's creation",
+    "update": "no updates",
+    "creation": "no creation",
     "merge_queue": "a merge queue",
     "required_deployments": "deployments",
 }
-"""Rules that refuse the baseline, pushed or written through the API, and what they demand."""
+"""Requirement of each rule that blocks writing the baseline, by push or through the API."""
 _DISABLED = {
-    "disabled_inactivity": "GitHub has disabled it after 60 days without a commit",
-    "disabled_manually": "somebody has disabled it",
+    "disabled_inactivity": "GitHub disabled it after 60 days without a commit",
+    "disabled_manually": "a user disabled it",
     "disabled_fork": "it is disabled because the repository is a fork",
 }
 
 
 def repository_name(root: Path, environment: Mapping[str, str]) -> str:
-    """Return `owner/name` on GitHub: the environment's, else the remote's; empty if unknown."""
+    """Return `owner/name` from the environment, else from the remote `origin`; empty if unknown."""
     named = environment.get("GITHUB_REPOSITORY", "")
     if REPOSITORY.fullmatch(named):
         return named
@@ -46,31 +46,31 @@ def repository_name(root: Path, environment: Mapping[str, str]) -> str:
 def examine_hosting(
     settings: RepositorySettings, workflows: Workflows, baseline: Location, *, issue_label: str
 ) -> Iterator[Diagnosis]:
-    """Yield how the repository is set up on GitHub.
+    """Yield the diagnoses of the repository's settings on GitHub.
 
     Args:
-        settings: asks GitHub.
-        workflows: of the checkout.
-        baseline: where it is kept.
-        issue_label: by which ciguard finds its issues.
+        settings: the settings of the repository, which are fetched on demand.
+        workflows: the workflows of the checkout.
+        baseline: the location of the baseline.
+        issue_label: the label by which ciguard finds its issues.
     """
     examination = _Examination(settings, workflows, baseline, issue_label)
-    for subject, examine in examination.questions().items():
+    for subject, examine in examination.checks().items():
         try:
             yield examine(subject)
         except TrackerUnavailableError as error:
-            yield unknown(subject, f"{visible(str(error).partition('.')[0])}; nor is the rest")
+            yield unknown(subject, f"{visible(str(error).partition('.')[0])}; the rest is skipped")
             return
         except TrackerError as error:
             yield unknown(
                 subject,
                 visible(str(error)),
-                "Set GITHUB_TOKEN to a token that may read the repository.",
+                "Set GITHUB_TOKEN to a token that can read the repository.",
             )
 
 
 class _Examination:
-    """One question after the other."""
+    """The checks of one repository."""
 
     def __init__(
         self,
@@ -85,8 +85,8 @@ class _Examination:
         self._baseline = baseline
         self._known: RepositoryState | None = None
 
-    def questions(self) -> dict[str, Callable[[str], Diagnosis]]:
-        """Return what answers for each subject."""
+    def checks(self) -> dict[str, Callable[[str], Diagnosis]]:
+        """Return the check of each subject."""
         return {
             "repository": self._repository,
             "issues": self._issues,
@@ -109,11 +109,11 @@ class _Examination:
         if state.is_fork:
             return warning(
                 subject,
-                "it is a fork: nightly runs and filing are left to the original",
-                "Remove the condition from the nightly workflow to have them here as well.",
+                "it is a fork, in which nightly runs and filing are disabled",
+                "Remove the condition from the nightly workflow to enable them here.",
             )
         if state.may_push is False:
-            return unknown(subject, "this token may only read; the workflows have their own")
+            return unknown(subject, "this token can only read; the workflows have their own")
         return healthy(subject, f"default branch {state.default_branch}")
 
     def _issues(self, subject: str) -> Diagnosis:
@@ -121,7 +121,7 @@ class _Examination:
             return healthy(subject, "enabled")
         return warning(
             subject,
-            "they are disabled: nothing can be filed",
+            "they are disabled, so nothing can be filed",
             "Enable them in the settings, or set `issues: false` where file-issues.yml is called.",
         )
 
@@ -130,8 +130,8 @@ class _Examination:
             return healthy(subject, self._issue_label)
         return warning(
             subject,
-            f"there is no label {self._issue_label}: the first filed issue makes it",
-            "If it was renamed, name it in `issue-marker`: issues are found by it.",
+            f"there is no label {self._issue_label}; the first filed issue creates it",
+            "If it was renamed, set `issue-marker` to its new name: issues are found by it.",
         )
 
     def _baseline_branch(self, subject: str) -> Diagnosis:
@@ -139,16 +139,16 @@ class _Examination:
             return unknown(subject, "the baseline is kept in a folder")
         branch = self._baseline.branch
         kinds = self._settings.rules(branch).kinds
-        demands = [text for kind, text in _REFUSING.items() if kind in kinds]
-        if demands:
+        requirements = [text for kind, text in _REFUSING.items() if kind in kinds]
+        if requirements:
             return problem(
                 subject,
-                f"a ruleset demands {', '.join(demands)} of {branch}: runs cannot write there",
+                f"a ruleset requires {', '.join(requirements)}: runs cannot write {branch}",
                 f"Exclude {branch} from the ruleset, or let GitHub Actions bypass it.",
             )
         if "required_signatures" in kinds:
             return healthy(subject, f"runs write {branch} through the API, which signs commits")
-        return healthy(subject, f"no ruleset stands against pushes to {branch}")
+        return healthy(subject, f"no ruleset blocks pushes to {branch}")
 
     def _required_check(self, subject: str) -> Diagnosis:
         wanted = self._workflows.required_check
@@ -159,7 +159,7 @@ class _Examination:
         if others:
             return problem(
                 subject,
-                f"{', '.join(map(visible, others))}: not reported for every pull request",
+                f"{', '.join(map(visible, others))}: not reported for all pull requests",
                 f"Require `{wanted}` instead.",
             )
         has_queue = "merge_queue" in rules.kinds
@@ -170,21 +170,21 @@ class _Examination:
         ):
             return problem(
                 subject,
-                "the merge queue waits for it in vain",
+                "the merge queue requires it, but no workflow reports it there",
                 "Add the trigger `merge_group:` to the workflow for pull requests.",
             )
         if wanted not in rules.required_checks:
             return warning(
                 subject,
-                "no ruleset requires the verdict (older branch protection is not looked at)",
-                f"Require `{wanted}` to keep what it fails for from being merged.",
+                "no ruleset requires the verdict (classic branch protection is not checked)",
+                f"Require `{wanted}` to block merges for which it fails.",
             )
         return healthy(subject, wanted)
 
     def _schedule(self, subject: str) -> Diagnosis:
         nightly = self._workflows.nightly
         if not nightly:
-            return unknown(subject, "no workflow runs at night")
+            return unknown(subject, "there is no nightly workflow")
         state = self._settings.workflow_states().get(nightly, "")
         if state in _DISABLED:
             return problem(
@@ -194,7 +194,7 @@ class _Examination:
             )
         if not state:
             return warning(
-                subject, f"{nightly}: GitHub does not know it", "Merge it into the default branch."
+                subject, f"{nightly}: GitHub does not list it", "Merge it into the default branch."
             )
         return healthy(subject, f"{nightly} is active")
 
@@ -203,17 +203,17 @@ class _Examination:
             registered = self._settings.runners()
         except TrackerUnavailableError:
             raise
-        except TrackerError:  # without the permission GitHub answers 401, 403 or 404
+        except TrackerError:  # without the permission, GitHub responds with 401, 403 or 404
             return unknown(
                 subject,
-                f"{_labels_text(self._workflows.own_runners)}: only administrators may list them",
-                "GITHUB_TOKEN of an administrator lets this be examined.",
+                f"{_labels_text(self._workflows.own_runners)}: only administrators can list them",
+                "Use the GITHUB_TOKEN of an administrator to check this.",
             )
-        fitting = {
+        matching = {
             wanted: [runner for runner in registered if wanted <= runner.labels]
             for wanted in self._workflows.own_runners
         }
-        missing = [wanted for wanted, runners in fitting.items() if not runners]
+        missing = [wanted for wanted, runners in matching.items() if not runners]
         if missing:
             return warning(
                 subject,
@@ -222,7 +222,7 @@ class _Examination:
             )
         away = [
             wanted
-            for wanted, runners in fitting.items()
+            for wanted, runners in matching.items()
             if not any(runner.is_online for runner in runners)
         ]
         if away:
@@ -231,7 +231,7 @@ class _Examination:
                 f"none with the label {_labels_text(away)} is online: jobs wait for a day",
                 "Start it, or remove the input that names it.",
             )
-        return healthy(subject, f"{_labels_text(list(fitting))} online")
+        return healthy(subject, f"{_labels_text(list(matching))} online")
 
 
 def _labels_text(runners: list[frozenset[str]]) -> str:

@@ -1,4 +1,4 @@
-"""The machine: system, Python, git, the folder with environments of targets, free disk."""
+"""Check the machine: system, Python, git, the cache of environments, and free disk space."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from ciguard.actions.checkup.diagnosis import Diagnosis
 
 MIN_FREE_GIB = 2
-"""Less does not hold one environment of a deep-learning library and its download."""
+"""Minimum of free space for one environment of a deep-learning library and its download, in GiB."""
 ENOUGH_FREE_GIB = 8
-"""Holds the environments of a default campaign."""
+"""Free space for the environments of a default campaign, in GiB."""
 _GIB = 1024**3
 _GIT_TIMEOUT_S = 30
 _TESTED_PYTHONS = ((3, 11), (3, 13))
-"""The oldest and the newest Python that the default targets have builds for."""
+"""Oldest and newest Python for which the default targets have builds."""
 
 
 def examine_machine() -> Iterator[Diagnosis]:
-    """Yield what this machine is like."""
+    """Yield the diagnoses of this machine."""
     yield healthy("system", f"{platform.system()} {platform.release()}, {platform.machine()}")
     yield _python()
     yield _git()
@@ -44,7 +44,7 @@ def _python() -> Diagnosis:
         return healthy("python", version)
     return warning(
         "python",
-        f"{version}: not every target has a build for it",
+        f"{version}: some targets have no build for it",
         f"Use {'.'.join(map(str, oldest))} to {'.'.join(map(str, newest))}, or name another "
         "Python in the targets.",
     )
@@ -53,7 +53,7 @@ def _python() -> Diagnosis:
 def _git() -> Diagnosis:
     program = shutil.which("git")
     if program is None:
-        return problem("git", "there is none", "Install git: a baseline is kept on a branch.")
+        return problem("git", "not found", "Install git: it stores baselines on a branch.")
     done = run_program([program, "--version"], limit_s=_GIT_TIMEOUT_S)
     if done.code:
         return problem("git", f"it fails: {visible(done.complaint, limit=200)}", "Reinstall it.")
@@ -74,7 +74,7 @@ def _cache(folder: Path) -> Iterator[Diagnosis]:
     except OSError as error:
         yield unknown("disk", f"{existing}: {error.strerror}")
         return
-    remedy = f"Free disk space (`ciguard targets`), or {another}"
+    remedy = f"Free disk space (`ciguard targets prune`), or {another}"
     if free < MIN_FREE_GIB:
         yield problem("disk", f"{free:.1f} GiB free: no target fits", remedy)
     elif free < ENOUGH_FREE_GIB:

@@ -1,6 +1,6 @@
-"""The workflows in the checkout: what init wrote, and which commit of ciguard they run.
+"""Check the workflows in the checkout: what init wrote, and which commit of ciguard they use.
 
-Read as text, line by line: ciguard has no parser of YAML, and needs few lines.
+Workflows are searched as text, since ciguard has no YAML parser and needs only a few lines.
 """
 
 from __future__ import annotations
@@ -38,20 +38,23 @@ _JOB = re.compile(r"^  ([\w-]+):\s*$((?:\n(?:    .*|\s*|#.*))*)", re.MULTILINE)
 _JOB_NAME = re.compile(r"^    name:\s*[\"']?([^\n\"'#]+?)[\"']?\s*(?:#.*)?$", re.MULTILINE)
 _RUNNER = re.compile(r"^ +(?:gpu-)?runner: *([^\n]+?) *(?:#.*)?$", re.MULTILINE)
 _HOSTED = re.compile(r"(?:ubuntu|windows|macos)-[\w.-]+", re.IGNORECASE)
-"""Labels of the runners that GitHub hosts for everybody."""
+"""Labels of GitHub-hosted runners."""
 _WRITES = ("checks", "contents", "issues", "pull-requests", "security-events")
-"""Permissions to write, which the two jobs of file-issues.yml share."""
+"""Write permissions that the two jobs of file-issues.yml need."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionPin:
-    """Where one line of a workflow takes ciguard from."""
+    """One `uses:` line of a workflow that refers to ciguard."""
 
     file: str
+    """Path of the workflow below the root."""
     repository: str
+    """Repository of ciguard, `owner/name`."""
     workflow: str
     """Path of a reusable workflow; empty for the action itself."""
     ref: str
+    """Commit, tag or branch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,16 +62,16 @@ class Workflows:
     """The workflows that use ciguard."""
 
     texts: Mapping[str, str]
-    """By path below the root."""
+    """Texts of the workflows, by path below the root."""
     pins: tuple[ActionPin, ...]
     has_record: bool
-    """Whether `ciguard init --upgrade` knows what init wrote."""
+    """True if there is a record of what init wrote, which `ciguard init --upgrade` needs."""
     unresolved: tuple[str, ...]
-    """Merges of an upgrade that wait for a person."""
+    """Paths of conflicting merges that the user has to resolve."""
 
     @property
     def required_check(self) -> str:
-        """Return the name of the check that is to be required; empty if no workflow has one."""
+        """Name of the check to require for pull requests; empty if no workflow has one."""
         for pin in self.pins:
             text = self.texts[pin.file]
             if pin.workflow == _GUARD and re.search(r"\bpull_request\b", text):
@@ -77,19 +80,19 @@ class Workflows:
 
     @property
     def answers_merge_queue(self) -> bool:
-        """Whether the check is reported for the event of a merge queue as well."""
+        """True if the check is reported for merge queues too."""
         return any(_MERGE_QUEUE.search(text) for text in self.texts.values())
 
     @property
     def nightly(self) -> str:
-        """Return the path of the scheduled workflow; empty if there is none."""
+        """Path of the scheduled workflow; empty if there is none."""
         return next((path for path, text in self.texts.items() if _NIGHTLY.search(text)), "")
 
     @property
     def own_runners(self) -> list[frozenset[str]]:
-        """Return the labels, in lower case, of each runner that GitHub does not host."""
-        stated = {text for path in self.texts for text in _RUNNER.findall(self.texts[path])}
-        labels = (frozenset(map(str.casefold, _labels(text))) for text in sorted(stated))
+        """Labels, in lower case, of each self-hosted runner."""
+        values = {text for path in self.texts for text in _RUNNER.findall(self.texts[path])}
+        labels = (frozenset(map(str.casefold, _labels(text))) for text in sorted(values))
         return [wanted for wanted in labels if wanted and not any(map(_HOSTED.fullmatch, wanted))]
 
 
@@ -97,7 +100,7 @@ def _labels(text: str) -> list[str]:
     """Return the labels in the value of an input: one, or several as a JSON array in quotes."""
     value = text.strip("'") if text.startswith("'") else text.strip('"')
     if "${{" in value:
-        return []  # decided when it runs
+        return []  # an expression, which is evaluated at run time
     try:
         labels = json.loads(value) if value.startswith("[") else [value]
     except ValueError:
@@ -116,14 +119,14 @@ def read_workflows(root: Path) -> Workflows:
         except (OSError, ValueError):  # GitHub cannot read it either.
             continue
         name = path.relative_to(root).as_posix()
-        found = [
+        file_pins = [
             ActionPin(file=name, repository=f"{owner}/{project}", workflow=workflow, ref=ref)
             for owner, project, workflow, ref in _USES.findall(text)
             if workflow in {_GUARD, _FILING} or (project == "ciguard" and not workflow)
         ]
-        if found:
+        if file_pins:
             texts[name] = text
-            pins += found
+            pins += file_pins
     sides = (path.relative_to(root).as_posix() for path in folder.glob(f"*{SIDE}"))
     return Workflows(
         texts=texts,
@@ -134,17 +137,17 @@ def read_workflows(root: Path) -> Workflows:
 
 
 def examine_workflows(workflows: Workflows, project: CiguardProject) -> Iterator[Diagnosis]:
-    """Yield how the workflows are.
+    """Yield the diagnoses of the workflows.
 
     Args:
-        workflows: of the checkout.
-        project: where this copy of ciguard comes from, which the pins are compared with.
+        workflows: the workflows of the checkout.
+        project: the origin of this copy of ciguard, with which the pins are compared.
     """
     if not workflows.pins:
         yield warning(
             "workflows",
-            f"none in {FOLDER} uses ciguard",
-            "`ciguard init` writes them; for other CI systems see docs/other-ci.md.",
+            f"no workflow in {FOLDER} uses ciguard",
+            "Run `ciguard init` to write them; for other CI systems, see docs/other-ci.md.",
         )
         return
     yield _written(workflows)
@@ -152,7 +155,9 @@ def examine_workflows(workflows: Workflows, project: CiguardProject) -> Iterator
     yield _age(workflows.pins, project)
     if not workflows.nightly:
         yield warning(
-            "schedule", "no workflow runs at night", "Without one nobody keeps the baseline."
+            "schedule",
+            "there is no nightly workflow",
+            "Run `ciguard init` to write one: without it, the baseline becomes stale.",
         )
     yield from _permissions(workflows)
 
@@ -162,7 +167,7 @@ def _written(workflows: Workflows) -> Diagnosis:
         names = ", ".join(workflows.unresolved)
         return problem(
             "workflows",
-            f"an upgrade waits for conflicts to be resolved: {names}",
+            f"an upgrade has unresolved conflicts: {names}",
             "Edit the named files, then call `ciguard init --upgrade`.",
         )
     names = ", ".join(path.rpartition("/")[2] for path in workflows.texts)
@@ -176,7 +181,7 @@ def _written(workflows: Workflows) -> Diagnosis:
 
 
 def _distinct(pins: tuple[ActionPin, ...]) -> list[ActionPin]:
-    """Return one pin of each commit."""
+    """Return one pin for each commit."""
     return list({(pin.repository, pin.ref): pin for pin in pins}.values())
 
 
@@ -185,13 +190,13 @@ def _pin(pin: ActionPin) -> Diagnosis:
     if PLACEHOLDERS & {*pin.repository.split("/"), pin.ref} or set(pin.ref) == {"0"}:
         return problem(
             "pin",
-            f"{text}: a placeholder of the documentation",
+            f"{text}: a placeholder from the documentation",
             "Write ciguard's repository and a commit of it, or call `ciguard init --upgrade`.",
         )
     if not _COMMIT.fullmatch(pin.ref):
         return warning(
             "pin",
-            f"{text}: no commit, so whoever moves it decides what your workflows run",
+            f"{text}: not a commit, so who can move it controls your workflows",
             "Pin a commit: `ciguard init --upgrade` writes one.",
         )
     return healthy("pin", text)
@@ -203,19 +208,19 @@ def _age(pins: tuple[ActionPin, ...], project: CiguardProject) -> Diagnosis:
     if len(refs) > 1:
         return warning(
             "version",
-            f"the workflows run {len(refs)} different commits of ciguard",
+            f"the workflows use {len(refs)} different commits of ciguard",
             "`ciguard init --upgrade` writes one commit into all of them.",
         )
     if not project.commit:
-        return unknown("version", "it is unknown which commit this ciguard is of")
+        return unknown("version", "the commit of this copy of ciguard is unknown")
     if refs != {project.commit}:
         name = project.tag or project.commit[:12]
         return warning(
             "version",
-            f"the workflows run another commit than this ciguard ({name})",
+            f"the workflows use another commit than this copy of ciguard ({name})",
             "`ciguard init --upgrade` writes this one into them.",
         )
-    return healthy("version", "the workflows run the commit of this ciguard")
+    return healthy("version", "the workflows use the commit of this copy of ciguard")
 
 
 def _permissions(workflows: Workflows) -> Iterator[Diagnosis]:
@@ -223,16 +228,16 @@ def _permissions(workflows: Workflows) -> Iterator[Diagnosis]:
     if not filing:
         yield warning(
             "permissions",
-            "no workflow calls file-issues.yml: neither baseline nor issues are written by one",
-            "`ciguard init` writes ciguard-file-issues.yml.",
+            "no workflow calls file-issues.yml, so none writes the baseline or issues",
+            "Run `ciguard init`, which writes ciguard-file-issues.yml.",
         )
     for name in dict.fromkeys(filing):
         text = workflows.texts[name]
-        missing = [f"{what}: write" for what in _WRITES if not _grants(text, what)]
+        missing = [f"{scope}: write" for scope in _WRITES if not _grants(text, scope)]
         if missing:
             yield problem(
                 "permissions",
-                f"{name} does not grant {', '.join(missing)}: GitHub refuses to start it",
+                f"{name} does not grant {', '.join(missing)}: GitHub rejects it",
                 "Add them to the permissions of the job that calls file-issues.yml.",
             )
         else:

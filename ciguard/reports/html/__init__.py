@@ -1,8 +1,9 @@
-"""`report.html`: the run as one page for people that needs no network and no other file.
+"""`report.html`: the run as one self-contained page that needs no network.
 
-`history_files` makes the page that lies beside a baseline, and the badge.
+`history_files` returns the history page of a baseline, and its badge.
 
-Texts of cases travel as inert JSON and enter the page as text only; see docs/reports-html.md.
+Fuzzed texts are embedded as JSON, which the page's script shows as text only; see
+docs/reports-html.md.
 """
 
 from ciguard.reports.html.history import history_files

@@ -1,7 +1,7 @@
-"""Buckets as the page's script reads them: a short row for the list, details for who opens one.
+"""Buckets as JSON for the page's script: a short row for the list, and details to open.
 
-Everything is bounded: every text by itself, and all of them together by `ROWS_LIMIT` and
-`DETAILS_LIMIT`. Nothing here is markup; the page's script shows texts as text.
+Every text has a limit, and `ROWS_LIMIT` and `DETAILS_LIMIT` limit all of them together. No text is
+markup: the page's script shows them as text.
 """
 
 from __future__ import annotations
@@ -42,63 +42,63 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 ROWS_LIMIT = 16 << 20
-"""Characters of all rows; whoever has no row is counted."""
+"""Limit on the characters of all rows; the page shows the number of buckets without a row."""
 DETAILS_LIMIT = 24 << 20
-"""Characters of all details; a bucket that comes later has its row only."""
+"""Limit on the characters of all details; later buckets have only their row."""
 CHUNK = 40
-"""Buckets whose details are read at once."""
+"""Number of buckets whose details the page's script parses at once."""
 _MAX_SCRIPT = 20_000
 _MAX_LOG = 4_000
 _MAX_TEXT = 2_000
 _MAX_TARGETS = 24
-"""Outcomes of one bucket."""
+"""Limit on the outcomes of one bucket."""
 _MAX_FRAMES = 24
 _MAX_GROUPING = 24
 _MAX_LINKED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bookkeeper:
-    """Writes buckets down, the most important first, until there is no more room."""
+class BucketEncoder:
+    """Encodes buckets, the most important first, up to the limits of the page."""
 
     folder: Path
-    """The run's, where reproducers are."""
+    """Output folder of the run, which holds the reproducers."""
     history: Mapping[str, BucketHistory]
-    """What the baseline knew, by fingerprint."""
+    """History of each bucket in the baseline, by fingerprint."""
     issues: object = ""
-    """Where issues are filed, e.g. `github:owner/name`."""
+    """Setting `issues` of the run, e.g. `github:owner/name`."""
     plan: Plan | None = None
     nodes: Mapping[str, str] = field(default_factory=dict)
-    """Node of a derivation tree on the page, by the name of the bucket that it is a finding of."""
+    """Node of a derivation tree on the page, by the fingerprint of its bucket."""
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Fingerprints of the buckets of each cause, by its name."""
+    """Fingerprints of the buckets of each cause, by the cause's name."""
     targets: dict[str, int] = field(default_factory=dict)
-    """Index by name, as rows refer to them; grows with what is written down."""
+    """Indices that rows use for targets, by name; grows with every encoded bucket."""
 
     def rows_and_details(self, buckets: Sequence[Bucket]) -> tuple[list[str], list[str]]:
-        """Return the rows of as many buckets as there is room for, and the chunks of details."""
+        """Return the rows and the chunks of details, both up to their limits, as JSON."""
         rows: list[str] = []
         chunks: list[list[str]] = []
-        rows_room, details_room = ROWS_LIMIT, DETAILS_LIMIT
+        rows_left, details_left = ROWS_LIMIT, DETAILS_LIMIT
         for bucket in buckets:
             row = htmlsafe_json_dumps(self.row(bucket))
-            rows_room -= len(row)
-            if rows_room < 0:
+            rows_left -= len(row)
+            if rows_left < 0:
                 break
             rows.append(row)
-            if details_room < 0:
+            if details_left < 0:
                 continue
             details = htmlsafe_json_dumps(self.details(bucket))
-            details_room -= len(details)
-            if details_room < 0:
+            details_left -= len(details)
+            if details_left < 0:
                 continue
             if len(chunks) * CHUNK < len(rows):
                 chunks.append([])
             chunks[-1].append(details)
-        return rows, [f"[{','.join(chunk)}]" for chunk in _taken(chunks)]
+        return rows, [f"[{','.join(chunk)}]" for chunk in _drain(chunks)]
 
     def row(self, bucket: Bucket) -> Json:
-        """Return what the list shows, and what it is filtered by."""
+        """Return what the list shows of a bucket, and the fields for its filters."""
         finding = bucket.finding
         return {
             "id": publishable(bucket.fingerprint, limit=40),
@@ -116,7 +116,7 @@ class Bookkeeper:
         }
 
     def details(self, bucket: Bucket) -> Json:
-        """Return everything else about a bucket."""
+        """Return the details of a bucket."""
         finding = bucket.finding
         evidence = finding.evidence
         return {
@@ -164,7 +164,7 @@ class Bookkeeper:
         return [name for name in members if name != bucket.fingerprint][:_MAX_LINKED]
 
     def known(self, bucket: Bucket) -> BucketHistory | None:
-        """Return what the baseline knew of a bucket, under whatever name it had then."""
+        """Return a bucket's history in the baseline, found by its fingerprint or an alias."""
         names = (bucket.fingerprint, *bucket.aliases)
         return next((self.history[name] for name in names if name in self.history), None)
 
@@ -172,10 +172,10 @@ class Bookkeeper:
         return self.targets.setdefault(publishable(target, limit=100), len(self.targets))
 
     def _derivation(self, bucket: Bucket) -> Json:
-        """Return where a case comes from, as its level says; None where it says nothing."""
+        """Return the origin of a derived case; None if it has none or the page draws a chart."""
         case = bucket.finding.case
         if origin_of(case) is not None:
-            return None  # the page draws it
+            return None  # the page shows a chart instead
         rows = origin_rows(case, lambda name: publishable(name, limit=240))
         diff = diff_lines(derivation_diff(case, most=MAX_DIFF))
         if not rows and not diff:
@@ -192,40 +192,40 @@ class Bookkeeper:
         name = publishable(bucket.reproducer, limit=200)
         script = read_script(self.folder, bucket)
         if not script:
-            return {"script": "", "script_note": f"{name} cannot be read."}
+            return {"script": "", "script_note": f"{name} is not readable."}
         if len(script) > _MAX_SCRIPT:
-            note = f"{len(script):,} characters, too many for this page: see {name}."
+            note = f"The script has {len(script):,} characters, too many for this page: see {name}."
             return {"script": "", "script_note": note}
-        proved = "Run on its own, it failed in the same way." if bucket.reproduced else ""
-        return {"script": visible_lines(script, limit=2 * _MAX_SCRIPT), "script_note": proved}
+        note = "Verified: run on its own, it failed in the same way." if bucket.reproduced else ""
+        return {"script": visible_lines(script, limit=2 * _MAX_SCRIPT), "script_note": note}
 
     def _command(self, bucket: Bucket) -> str:
         name = self.folder.as_posix()
-        # A folder of this machine says nothing to who reads the page on another one.
-        is_told = name != ".ciguard/run" and not self.folder.is_absolute()
-        out = f" --out {shlex.quote(visible(name))}" if is_told else ""
+        # An absolute path of this machine is useless to readers on other machines.
+        is_shown = name != ".ciguard/run" and not self.folder.is_absolute()
+        out = f" --out {shlex.quote(visible(name))}" if is_shown else ""
         return f"ciguard reproduce {short(visible(bucket.fingerprint))}{out}"
 
     def _past(self, bucket: Bucket) -> list[Json]:
         known = self.known(bucket)
         if known is None:
             return []
-        happened = [
+        entries = [
             (known.first_seen, "first seen"),
             *known.states[1:][-_MAX_LINKED:],
             (known.last_seen, "last seen before this run"),
         ]
         return [
             [
-                publishable(when, limit=40).replace("T", " ").removesuffix("Z"),
-                publishable(what, limit=40),
+                publishable(time, limit=40).replace("T", " ").removesuffix("Z"),
+                publishable(text, limit=40),
             ]
-            for when, what in sorted(happened)
+            for time, text in sorted(entries)
         ]
 
 
-def _taken(chunks: list[list[str]]) -> Iterator[list[str]]:
-    """Yield the chunks, none of which is kept."""
+def _drain(chunks: list[list[str]]) -> Iterator[list[str]]:
+    """Yield the chunks and release the memory of each."""
     chunks.reverse()
     while chunks:
         yield chunks.pop()
@@ -250,9 +250,9 @@ def _facts(bucket: Bucket) -> Iterable[tuple[str, str]]:
         yield "Findings", f"{bucket.count:,} of this run"
     yield "Confirmation", bucket.confirmation.value
     if bucket.attribution:
-        yield "Shown", bucket.attribution.words
+        yield "Seen", bucket.attribution.words
     elif bucket.tried:
-        yield "Shown", f"{bucket.shown} of {bucket.tried} times"
+        yield "Reproduced", f"{bucket.shown} of {bucket.tried} times"
 
 
 def _stack(frames: tuple[Frame, ...]) -> list[str]:

@@ -1,7 +1,7 @@
-"""Charts as inline SVG: plain drawings whose colours are the page's.
+"""Charts as inline SVG, coloured by the page's style sheet.
 
-The standard library's XML writer draws them and escapes every text. No style stands in them: the
-page's security policy forbids that, and its style sheet knows their classes.
+The XML writer of the standard library escapes every text. The drawings contain classes and no
+styles, since the page's content security policy forbids inline styles.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 WIDTH = 320
-"""Units of every drawing; on the page about as many pixels."""
+"""Width of every drawing, in units of about one pixel."""
 _HEIGHT = 150
 _LEFT, _RIGHT, _TOP, _BOTTOM = 34, 8, 8, 20
 _BAR = 12
 _ROW = 32
 COLOURS = 8
-"""Classes `k0` … that tell series apart."""
+"""Number of colour classes for series, `k0` to `k7`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,71 +32,73 @@ class Series:
 
     name: str
     colour: str
-    """Class of the style sheet."""
+    """Class in the style sheet."""
     points: Sequence[tuple[float, float]]
+    """(x, y) pairs by x."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """One row of a bar chart: parts side by side."""
+    """One row of a bar chart: its parts are drawn side by side."""
 
     name: str
     value: str
-    """What stands at the end of the row."""
+    """Text at the end of the row."""
     parts: Sequence[tuple[str, float]]
-    """(class, length); lengths of all rows have one scale."""
+    """(class, length) pairs; the lengths of all rows share one scale."""
 
 
 def lines(series: Sequence[Series], *, label: str, x_text: Callable[[float], str]) -> Markup:
-    """Return a line chart from zero upwards.
+    """Return a line chart whose vertical axis starts at zero.
 
     Args:
-        series: at least one, each with at least one point.
-        label: what the chart says, for who cannot see it.
-        x_text: how a place on the horizontal axis is written.
+        series: the lines: at least one, each with at least one point.
+        label: the text alternative of the chart.
+        x_text: a function that formats a value of the horizontal axis.
     """
-    every = [point for one in series for point in one.points]
-    first, last = min(x for x, _ in every), max(x for x, _ in every)
-    most = _rounded_up(max(y for _, y in every))
-    wide, high = WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
+    points = [point for line in series for point in line.points]
+    first, last = min(x for x, _ in points), max(x for x, _ in points)
+    top_value = _rounded_up(max(y for _, y in points))
+    width, height = WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
 
-    def place(x: float, y: float) -> tuple[float, float]:
-        across = (x - first) / (last - first) if last > first else 1.0
-        return _LEFT + wide * across, _TOP + high * (1 - y / most)
+    def position(x: float, y: float) -> tuple[float, float]:
+        fraction = (x - first) / (last - first) if last > first else 1.0
+        return _LEFT + width * fraction, _TOP + height * (1 - y / top_value)
 
     svg = _svg(_HEIGHT, label)
     for part in range(3):
-        y = most * part / 2
-        _, at = place(first, y)
-        _line(svg, (_LEFT, at), (WIDTH - _RIGHT, at), "axis" if part == 0 else "rule")
-        _write(svg, (_LEFT - 5, at + 3.5), short_number(y), "tick end")
+        y = top_value * part / 2
+        _, y_position = position(first, y)
+        start, end = (_LEFT, y_position), (WIDTH - _RIGHT, y_position)
+        _line(svg, start, end, "axis" if part == 0 else "rule")
+        _write(svg, (_LEFT - 5, y_position + 3.5), short_number(y), "tick end")
     _write(svg, (_LEFT, _HEIGHT - 6), x_text(first), "tick")
     if last > first:
         _write(svg, (WIDTH - _RIGHT, _HEIGHT - 6), x_text(last), "tick end")
-    for one in series:
-        path = " ".join("{:.1f},{:.1f}".format(*place(x, y)) for x, y in one.points)
-        ET.SubElement(svg, "polyline", {"points": path, "class": f"curve {one.colour}"})
-        x, y = place(*one.points[-1])
-        dot = {"cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": "3", "class": f"dot {one.colour}"}
-        titled(ET.SubElement(svg, "circle", dot), f"{one.name}: {one.points[-1][1]:,.0f}")
+    for line in series:
+        path = " ".join("{:.1f},{:.1f}".format(*position(x, y)) for x, y in line.points)
+        ET.SubElement(svg, "polyline", {"points": path, "class": f"curve {line.colour}"})
+        x, y = position(*line.points[-1])
+        dot = {"cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": "3", "class": f"dot {line.colour}"}
+        titled(ET.SubElement(svg, "circle", dot), f"{line.name}: {line.points[-1][1]:,.0f}")
     return markup_of(svg)
 
 
 def bars(rows: Sequence[Bar], *, label: str, full: float = 0.0) -> Markup:
-    """Return horizontal bars, each under its name.
+    """Return a chart of horizontal bars, each below its name.
 
     Args:
-        rows: at least one.
-        label: what the chart says, for who cannot see it.
-        full: length that takes the whole width, drawn as a track; 0 for the longest bar's.
+        rows: the bars, at least one.
+        label: the text alternative of the chart.
+        full: the length of the full width, drawn as a track; 0 for that of the longest bar.
     """
     scale = full or max(sum(length for _, length in row.parts) for row in rows) or 1.0
     svg = _svg(_ROW * len(rows), label)
     for number, row in enumerate(rows):
         top = _ROW * number
         # A name and a value share a line of about 48 characters.
-        room = 44 - len(row.value)
-        name = row.name if len(row.name) <= room else row.name[: room - 1] + "…"
+        max_name = 44 - len(row.value)
+        name = row.name if len(row.name) <= max_name else row.name[: max_name - 1] + "…"
         titled(_write(svg, (0, top + 11), name, "name"), row.name)
         _write(svg, (WIDTH, top + 11), row.value, "value end")
         if full:
@@ -119,7 +121,7 @@ def short_number(value: float) -> str:
 
 
 def _rounded_up(value: float) -> float:
-    """Return the next number whose half is easily read too."""
+    """Return the next larger round number whose half is round too."""
     if value <= 2:  # noqa: PLR2004 - counts: half of two is one
         return 2.0
     unit: float = 10 ** floor(log10(value))
@@ -144,18 +146,18 @@ def _rectangle(svg: ET.Element, x: float, top: float, width: float, style: str) 
     ET.SubElement(svg, "rect", size | {"class": style, "rx": "2"})
 
 
-def _write(svg: ET.Element, at: tuple[float, float], text: str, style: str) -> ET.Element:
-    place = {"x": f"{at[0]:.1f}", "y": f"{at[1]:.1f}", "class": style}
-    element = ET.SubElement(svg, "text", place)
+def _write(svg: ET.Element, position: tuple[float, float], text: str, style: str) -> ET.Element:
+    x, y = position
+    element = ET.SubElement(svg, "text", {"x": f"{x:.1f}", "y": f"{y:.1f}", "class": style})
     element.text = text
     return element
 
 
 def titled(element: ET.Element, text: str) -> None:
-    """Let an element say something to who points at it, or hears it."""
+    """Give an element a title, which browsers show as a tooltip and screen readers read."""
     ET.SubElement(element, "title").text = text
 
 
 def markup_of(svg: ET.Element) -> Markup:
-    """Return a drawing as markup."""
+    """Return a drawing as markup that templates do not escape again."""
     return Markup(ET.tostring(svg, encoding="unicode"))  # noqa: S704 - the writer has escaped it

@@ -1,7 +1,7 @@
-"""Where the run of a layer comes from, as the page's script shows it: R_a by layer, and more.
+"""The origin of a layer's case for the page's script: seed model, mutations, and R_a by layer.
 
-R_a = (Δ_a - Δ_pre) / (Δ_pre + ε) spans many orders of magnitude (LEMON, formula 4). Here a bar is
-log10(1 + R_a) long: linear near 0, then as long as the powers of ten by which the deviation grew.
+R_a = (Δ_a - Δ_pre) / (Δ_pre + ε) spans many orders of magnitude (LEMON, formula 4). The length of a
+bar is therefore log10(1 + R_a): linear near 0, then the number of powers of ten.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 
 MAX_BARS = 24
 NEIGHBOURS = 4
-"""Layers before the suspect, and behind it, that are shown whatever their R_a."""
+"""Number of layers before and after the suspect that are always shown."""
 _MAX_MUTATIONS = 40
 _MAX_NAME = 80
 _MAX_TICKS = 4
 _MIN_LENGTH = 0.8
-"""Percent of the width: what grew at all has a bar."""
+"""Minimum length of a bar with a positive R_a, in percent of the width."""
 _LARGE = 15
-"""Powers of ten from here on are their own successors' logarithm."""
+"""Power of ten above which log10(1 + 10^power) equals the power in double precision."""
 
 
 def origin_of(case: Case) -> Json:
-    """Return what the section about a case's origin shows; None where there is no such section."""
+    """Return the section about a case's origin; None for a case that is no layer's."""
     origin = presentable(case).layer_origin(case)
     if origin is None:
         return None
     return {
         "model": publishable(origin.model, limit=_MAX_NAME),
-        "mutations": [publishable(one, limit=200) for one in origin.mutations[:_MAX_MUTATIONS]],
+        "mutations": [publishable(text, limit=200) for text in origin.mutations[:_MAX_MUTATIONS]],
         "more_mutations": max(0, len(origin.mutations) - _MAX_MUTATIONS),
         "checked": origin.checked,
         "suspect": _suspect_text(case, origin),
@@ -50,55 +50,57 @@ def _suspect_text(case: Case, origin: LayerOrigin) -> str:
     if not origin.is_isolated or not origin.suspect:
         return ""
     count = len(origin.deviations)
-    among = f", one of {count:,} layers" if count > 1 else ""
+    total = f", one of {count:,} layers" if count > 1 else ""
     name = publishable(origin.suspect, limit=_MAX_NAME)
-    return f"{name} ({publishable(case.api, limit=160)}){among}"
+    return f"{name} ({publishable(case.api, limit=160)}){total}"
 
 
 def _chart(origin: LayerOrigin) -> Json:
-    """Return bars in the order of the graph, and the numbers below them; None without any R_a."""
+    """Return the bars in the order of the graph, and the axis ticks; None without any R_a."""
     rates = origin.deviations
     if not rates:
         return None
-    most = _magnitude(max((rate for _, rate in rates if 0 < rate < math.inf), default=0.0))
-    step = max(1, math.ceil(most / _MAX_TICKS))
-    powers = range(step, step * max(1, math.ceil(most / step)) + 1, step)
-    full = _of_power(powers[-1])
-    ticks = [(_power_text(power), round(100 * _of_power(power) / full, 1)) for power in powers]
+    largest = _magnitude(max((rate for _, rate in rates if 0 < rate < math.inf), default=0.0))
+    step = max(1, math.ceil(largest / _MAX_TICKS))
+    powers = range(step, step * max(1, math.ceil(largest / step)) + 1, step)
+    full = _magnitude_of_power(powers[-1])
+    ticks = [
+        (_power_text(power), round(100 * _magnitude_of_power(power) / full, 1)) for power in powers
+    ]
     return {"rows": _rows(rates, origin.suspect, full), "ticks": [("0", 0.0), *ticks]}
 
 
-def _rows(rates: Sequence[tuple[str, float]], accused: str, full: float) -> list[Json]:
-    """Return what stands below each other, in the order of the graph.
+def _rows(rates: Sequence[tuple[str, float]], suspect: str, full: float) -> list[Json]:
+    """Return the rows of the chart in the order of the graph.
 
-    A layer is (name, R_a as text, length in percent, whether it is the suspect); a number says how
-    many layers are left out at its place.
+    A layer is [name, R_a as text, length in percent, whether it is the suspect]. A number stands
+    for that many omitted layers.
     """
     rows: list[Json] = []
-    following = 0
-    for place in shown(rates, accused):
-        if place > following:
-            rows.append(place - following)
-        name, rate = rates[place]
+    next_index = 0
+    for index in shown(rates, suspect):
+        if index > next_index:
+            rows.append(index - next_index)
+        name, rate = rates[index]
         length = _length(rate, full)
-        rows.append([publishable(name, limit=_MAX_NAME), rate_text(rate), length, name == accused])
-        following = place + 1
-    left = len(rates) - following
-    return [*rows, left] if left else rows
+        rows.append([publishable(name, limit=_MAX_NAME), rate_text(rate), length, name == suspect])
+        next_index = index + 1
+    omitted = len(rates) - next_index
+    return [*rows, omitted] if omitted else rows
 
 
-def shown(rates: Sequence[tuple[str, float]], accused: str) -> list[int]:
-    """Return the places of the layers that have room: the suspect, those around it, the largest."""
-    if len(rates) <= MAX_BARS:
-        return list(range(len(rates)))
-    at = next((place for place, (name, _) in enumerate(rates) if name == accused), None)
+def shown(rates: Sequence[tuple[str, float]], suspect: str) -> list[int]:
+    """Return the indices of the shown layers: the suspect, its neighbours, then the largest R_a."""
+    count = len(rates)
+    if count <= MAX_BARS:
+        return list(range(count))
+    at = next((index for index, (name, _) in enumerate(rates) if name == suspect), None)
     near = set() if at is None else set(range(max(0, at - NEIGHBOURS), at + NEIGHBOURS + 1))
-    chosen = near & set(range(len(rates)))
-    largest = sorted(range(len(rates)), key=lambda place: (-_sortable(rates[place][1]), place))
-    for place in largest:
+    chosen = near & set(range(count))
+    for index in sorted(range(count), key=lambda index: (-_sortable(rates[index][1]), index)):
         if len(chosen) >= MAX_BARS:
             break
-        chosen.add(place)
+        chosen.add(index)
     return sorted(chosen)
 
 
@@ -107,7 +109,7 @@ def _sortable(rate: float) -> float:
 
 
 def _length(rate: float, full: float) -> float:
-    """Return the length of a bar in percent: of nothing, less, or NaN there is none."""
+    """Return the length of a bar in percent; 0 for an R_a that is not positive or NaN."""
     if math.isnan(rate) or rate <= 0:
         return 0.0
     return max(_MIN_LENGTH, round(100 * min(1.0, _magnitude(rate) / full), 1))
@@ -118,7 +120,7 @@ def _magnitude(rate: float) -> float:
     return math.log1p(rate) / math.log(10)
 
 
-def _of_power(power: int) -> float:
+def _magnitude_of_power(power: int) -> float:
     """Return log10(1 + 10^power)."""
     return float(power) if power > _LARGE else _magnitude(10.0**power)
 

@@ -1,8 +1,8 @@
-"""The derivation trees that a run grew, kept small while it goes on.
+"""The derivation trees of a run, kept within a memory limit while the run goes on.
 
-Thousands of nodes a minute may be heard of. Each is kept as a few short texts, and no more of them
-than `MAX_NODES`: then whole trees are dropped in which nothing went wrong, those first that were
-not heard of for longest, for they are finished; then what leads to nothing wrong in the others.
+A run may report thousands of nodes per minute, each of which is stored as a few short texts. At
+`MAX_NODES` nodes, trees without marked nodes are dropped, the least recently extended first. Then
+the other trees lose the nodes that lead to no marked node.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ if TYPE_CHECKING:
     from ciguard.triage import TreeOrigin
 
 MAX_NODES = 20_000
-"""About 10 MB."""
+"""Limit on the stored nodes, about 10 MB."""
 MAX_PROGRAMS = 500
-"""Nodes that ended wrong whose programs are kept, to tell them from their parents."""
+"""Limit on the marked nodes whose programs are stored for a diff with the parent."""
 _KEPT_SHARE = 0.9
-"""What is left when room is made: it is made seldom then."""
+"""Share of `MAX_NODES` that remains after nodes were dropped, so that dropping is rare."""
 _MAX_DEPTH = 64
 _MAX_LABEL = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Programs:
-    """What a diff is made of."""
+    """A program and its parent, for a diff."""
 
     program: str
     before: str
-    """The parent's."""
+    """Source of the parent program."""
     line: int
+    """Line of the call that was mutated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,81 +49,82 @@ class TreeNode:
     parent: str
     depth: int
     step: str
-    """May hold fuzzed text."""
+    """Description of the mutation that made it. May hold fuzzed text."""
     ended: NodeOutcome
+    """Outcome of the program."""
     programs: Programs | None = None
     bucket: Bucket | None = None
-    """The finding that it is."""
+    """Bucket of the finding that the program shows; None if it shows none."""
 
     @property
     def is_marked(self) -> bool:
-        """Whether it is a finding, or at least ended as it ought not."""
+        """True if it shows a finding, or had an unexpected outcome."""
         return self.bucket is not None or self.ended.is_wrong
 
 
 @dataclass(slots=True, kw_only=True)
 class GrownTree:
-    """One tree of one seed, as far as it was heard of."""
+    """One tree of one seed, as far as it was reported and kept."""
 
     seed: str
     number: int
     root: str
     nodes: dict[str, TreeNode] = field(default_factory=dict)
     blocks: dict[int, str] = field(default_factory=dict)
-    """Name of the last block of the nodes of a depth."""
+    """Name of the last block of the nodes, by their depth."""
     dropped: int = 0
-    """Nodes that there was no room for."""
+    """Number of dropped nodes."""
 
     @property
     def findings(self) -> int:
-        """How many nodes are findings."""
+        """Number of nodes that show a finding."""
         return sum(node.bucket is not None for node in self.nodes.values())
 
     @property
     def marked(self) -> int:
-        """How many nodes are findings, or ended as they ought not."""
+        """Number of marked nodes."""
         return sum(node.is_marked for node in self.nodes.values())
 
     def thin(self) -> int:
-        """Drop every node that is not on the way to a marked one; return how many were dropped."""
+        """Drop all nodes but marked ones and their ancestors; return how many were dropped."""
         kept: set[str] = set()
         for node in self.nodes.values():
-            step: TreeNode | None = node if node.is_marked else None
-            while step is not None and step.node not in kept:
-                kept.add(step.node)
-                step = self.nodes.get(step.parent)
-        gone = len(self.nodes) - len(kept)
+            ancestor: TreeNode | None = node if node.is_marked else None
+            while ancestor is not None and ancestor.node not in kept:
+                kept.add(ancestor.node)
+                ancestor = self.nodes.get(ancestor.parent)
+        dropped = len(self.nodes) - len(kept)
         self.nodes = {name: node for name, node in self.nodes.items() if name in kept}
-        self.dropped += gone
-        return gone
+        self.dropped += dropped
+        return dropped
 
 
 class Forest:
-    """Takes nodes as they are heard of, and the findings when the run ends."""
+    """Collects the nodes as they are reported, and marks the findings when the run ends."""
 
     def __init__(self, *, most: int = MAX_NODES) -> None:
-        """Begin.
+        """Create an empty forest.
 
         Args:
-            most: nodes that are kept.
+            most: the limit on the stored nodes.
         """
-        self._most = most
+        self._max_nodes = most
         self._trees: dict[tuple[str, int], GrownTree] = {}
-        """The one that was heard of last is the last."""
+        """Trees by seed and number, the most recently extended last."""
         self._count = 0
         self._programs = 0
         self._is_full = False
         self.dropped_trees = 0
         self.dropped_nodes = 0
-        """Of trees that were dropped whole."""
+        """Number of nodes of dropped trees."""
         self._marks = 0
         self.unmarked = 0
-        """Findings that there was no room for."""
+        """Number of findings beyond the limits, which have no node."""
         self.alone = 0
-        """Findings about blocks that were run alone: such a block enters no tree."""
+        """Number of findings about blocks that ran on their own, outside of any tree."""
 
     def add(self, event: ProgramRan) -> None:
-        """Take one node. If it was heard of before, what is wrong stays so."""
+        """Add or update one node; a marked node stays as it is."""
         tree = self._tree(event.seed, event.tree, event.parent if event.depth == 1 else "")
         known = tree.nodes.get(event.node)
         if known is not None and known.is_marked:
@@ -142,7 +144,7 @@ class Forest:
         )
 
     def _tree(self, seed: str, number: int, root: str) -> GrownTree:
-        """Return a tree, from now on the last that was heard of."""
+        """Return a tree, which becomes the most recently extended one; create it if needed."""
         tree = self._trees.pop((seed, number), None)
         tree = tree or GrownTree(seed=seed, number=number, root=root)
         tree.root = tree.root or root
@@ -156,15 +158,15 @@ class Forest:
         return Programs(program=event.program, before=event.before, line=event.line)
 
     def _has_room(self, growing: GrownTree) -> bool:
-        if self._count >= self._most and not self._is_full:
+        if self._count >= self._max_nodes and not self._is_full:
             self._make_room(growing)
-            self._is_full = self._count >= self._most
+            self._is_full = self._count >= self._max_nodes
         return not self._is_full
 
     def _make_room(self, growing: GrownTree) -> None:
-        enough = self._most * _KEPT_SHARE
+        target_count = self._max_nodes * _KEPT_SHARE
         for key, tree in list(self._trees.items()):
-            if self._count < enough:
+            if self._count < target_count:
                 return
             if tree is not growing and not tree.marked:
                 del self._trees[key]
@@ -172,14 +174,14 @@ class Forest:
                 self.dropped_trees += 1
                 self.dropped_nodes += len(tree.nodes) + tree.dropped
         for tree in self._trees.values():
-            if self._count < enough:
+            if self._count < target_count:
                 return
             self._count -= tree.thin()
 
     def mark(self, bucket: Bucket) -> None:
-        """Mark the node of a bucket's finding; nodes on the way to it that are unknown are added.
+        """Mark the node of a bucket's finding, and add missing nodes on the path to it.
 
-        So a tree is told of too that an earlier part of the run grew, or another run.
+        Nodes are missing if an earlier part of the run, or another run, created them.
         """
         case = bucket.finding.case
         origin = presentable(case).tree_origin(case)
@@ -198,19 +200,19 @@ class Forest:
         tree = self._tree(ancestry.seed, ancestry.tree, root)
         parents = [root, *(member.node for member in members)]
         for depth, (parent, member) in enumerate(zip(parents, members, strict=False), 1):
-            _take_for_run(tree, member, parent=parent, depth=depth)
+            _add_missing(tree, member, parent=parent, depth=depth)
         _mark(tree, members[-1].node, bucket, origin)
 
     def trees(self) -> list[GrownTree]:
-        """Return the trees: those with most findings first, then most marked nodes, then most."""
+        """Return the non-empty trees, those with the most findings, then marked nodes, first."""
         return sorted(
             (tree for tree in self._trees.values() if tree.nodes),
             key=lambda tree: (-tree.findings, -tree.marked, -len(tree.nodes), tree.number),
         )
 
 
-def _take_for_run(tree: GrownTree, member: LineageNode, *, parent: str, depth: int) -> None:
-    """Add a node that nothing was heard of: it ran, if it has children."""
+def _add_missing(tree: GrownTree, member: LineageNode, *, parent: str, depth: int) -> None:
+    """Add a node that was not reported. It ran, since only such nodes have children."""
     tree.blocks.setdefault(depth, shortened(member.step.block, _MAX_LABEL))
     if member.node not in tree.nodes:
         label = shortened(member.step.label, _MAX_LABEL)

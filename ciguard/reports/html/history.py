@@ -1,6 +1,6 @@
-"""What lies beside a baseline for people: a page of its history, and the badge of a README.
+"""The files beside a baseline for people: a page with its history, and a badge for a README.
 
-Of buckets the page shows numbers only: a branch may be served to anybody.
+The page shows only numbers of buckets, since the branch may be public.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ _SHOWN = {
     State.FLAKY: ("flaky", "flaky"),
     State.FIXED: ("fixed", "fixed"),
 }
-"""Class of the style sheet and word of each state, in the order of charts and tables."""
+"""(class in the style sheet, word) of each state, in the order of charts and tables."""
 _MEANINGS = {
     State.OPEN: "reproduces every time",
-    State.ACCEPTED: "may stay, for a reason",
-    State.FLAKY: "does not show every time",
-    State.FIXED: "gone in three runs in a row",
+    State.ACCEPTED: "accepted with a reason",
+    State.FLAKY: "does not reproduce every time",
+    State.FIXED: "did not reproduce in three runs in a row",
 }
 _MAX_ROWS = 30
 _MAX_TARGETS = 40
 
 
 def history_files(runs: Sequence[RunNote], records: Records) -> dict[str, str]:
-    """Return the texts of the files that show a baseline, by name.
+    """Return the texts of the page and the badge, by file name.
 
     Args:
-        runs: at least one, by time.
-        records: of the baseline after the last of them.
+        runs: the runs that wrote the baseline, at least one, by time.
+        records: the records of the baseline after the last run.
     """
     return {"index.html": history_page(runs, records), "badge.json": badge(runs[-1])}
 
 
 def badge(run: RunNote) -> str:
-    """Return what shields.io's endpoint badge reads.
+    """Return the JSON for an endpoint badge of shields.io.
 
     Source: https://shields.io/badges/endpoint-badge
     """
@@ -63,7 +63,7 @@ def badge(run: RunNote) -> str:
         message, color = f"{run.new:,} new, {count:,} open", "red"
     elif run.verdict is Verdict.ESTABLISHED:
         message, color = f"baseline of {count:,}", "blue"
-    elif run.new:  # and none that the policy lets fail a run
+    elif run.new:  # none of which fails the run by the policy
         message, color = f"{run.new:,} new, {count:,} open", "yellow"
     else:
         message, color = f"nothing new, {count:,} open", "green" if count else "brightgreen"
@@ -72,11 +72,11 @@ def badge(run: RunNote) -> str:
 
 
 def history_page(runs: Sequence[RunNote], records: Records) -> str:
-    """Return the page as HTML, one file that needs no network.
+    """Return the history page as one self-contained HTML file.
 
     Args:
-        runs: at least one, by time.
-        records: of the baseline after the last of them.
+        runs: the runs that wrote the baseline, at least one, by time.
+        records: the records of the baseline after the last run.
     """
     template = template_named("history.html.j2")
     style = own("page.css") + own("history.css")
@@ -106,7 +106,7 @@ def _title(run: RunNote) -> str:
     if run.verdict is Verdict.ESTABLISHED:
         return f"The baseline is established: {known}"
     if not run.new:
-        return f"Nothing is broken that was not broken before; {known}"
+        return f"Nothing new; {known}"
     return f"{run.new:,} new {'defect' if run.new == 1 else 'defects'}; {known}"
 
 
@@ -130,13 +130,14 @@ def _states(run: RunNote) -> list[dict[str, str]]:
 
 
 def _severities(records: Records) -> list[dict[str, str]]:
-    still = [record for record in records.values() if record.state is State.OPEN]
+    open_records = [record for record in records.values() if record.state is State.OPEN]
     rows = []
     for severity in reversed(Severity):
-        of_it = [record for record in still if record.exhibit.severity is severity]
-        filed = sum(bool(record.issue) for record in of_it)
-        if of_it:
-            rows.append({"word": severity.label, "count": f"{len(of_it):,}", "filed": f"{filed:,}"})
+        members = [record for record in open_records if record.exhibit.severity is severity]
+        filed = sum(bool(record.issue) for record in members)
+        if members:
+            count = f"{len(members):,}"
+            rows.append({"word": severity.label, "count": count, "filed": f"{filed:,}"})
     return rows
 
 
@@ -158,17 +159,19 @@ def _row(run: RunNote) -> dict[str, Any]:
 
 
 def _buckets_over_time(runs: Sequence[RunNote]) -> Picture:
-    shown = {s: texts for s, texts in _SHOWN.items() if any(run.count(s) for run in runs)}
+    shown = {
+        state: texts for state, texts in _SHOWN.items() if any(run.count(state) for run in runs)
+    }
     series = [
         Series(name=word, colour=slug, points=_points(runs, [run.count(state) for run in runs]))
         for state, (slug, word) in (shown or {State.OPEN: _SHOWN[State.OPEN]}).items()
     ]
-    said = ", ".join(f"{one.points[-1][1]:,.0f} {one.name}" for one in series)
+    values = ", ".join(f"{line.points[-1][1]:,.0f} {line.name}" for line in series)
     return Picture(
         heading="Buckets by state",
-        drawing=lines(series, label=f"Buckets by state: {said}.", x_text=time_axis(series)),
-        note="After each run that wrote the baseline.",
-        legend=tuple((one.colour, one.name) for one in series),
+        drawing=lines(series, label=f"Buckets by state: {values}.", x_text=time_axis(series)),
+        note="Counted after each run that wrote the baseline.",
+        legend=tuple((line.colour, line.name) for line in series),
     )
 
 
@@ -178,7 +181,7 @@ def _cases_over_time(runs: Sequence[RunNote]) -> Picture:
     return Picture(
         heading="Cases per run",
         drawing=lines(series, label=label, x_text=time_axis(series)),
-        note="Executed on all targets together. Fewer cases find less.",
+        note="Executed on all targets together. Fewer cases find fewer defects.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Images, texts and sounds of a page, as many as it may hold."""
+"""Images, texts and sounds for a page, up to a size limit."""
 
 from __future__ import annotations
 
@@ -13,54 +13,54 @@ if TYPE_CHECKING:
     from ciguard.domain.events import InputsMissed, TriedInput
 
 _MAX_INPUTS = 12
-"""Of one sub-condition."""
+"""Limit on the inputs of one sub-condition."""
 _MAX_CREDIT_LENGTH = 3000
-"""Characters: a licence, a maker and an address are told whole."""
+"""Limit on the characters of a credit: licence, author and URL are shown in full."""
 _MAX_TEXT_LENGTH = 2000
 _MAX_BYTES = 8 * 2**20
-"""Of all images and sounds of a page."""
+"""Limit on the size of all images and sounds of a page."""
 _MEDIA = frozenset({"image/png", "image/jpeg", "audio/wav"})
 
 
 class ShownInputs:
-    """Gives out what a page may still hold."""
+    """Encodes inputs for a page until its size limit is reached."""
 
     def __init__(self) -> None:
-        self._left = _MAX_BYTES
+        self._bytes_left = _MAX_BYTES
 
-    def of(self, several: Sequence[TriedInput]) -> Iterator[dict[str, Any]]:
-        """Yield the first of several inputs as the template takes them."""
-        for one in several[:_MAX_INPUTS]:
+    def of(self, inputs: Sequence[TriedInput]) -> Iterator[dict[str, Any]]:
+        """Yield the first inputs as records for the template."""
+        for item in inputs[:_MAX_INPUTS]:
             record = {
-                "kind": one.media.partition("/")[0],
-                "wanted": visible(one.wanted),
-                "origin": visible(one.origin),
-                "licence": visible(one.licence, limit=_MAX_CREDIT_LENGTH),
+                "kind": item.media.partition("/")[0],
+                "wanted": visible(item.wanted),
+                "origin": visible(item.origin),
+                "licence": visible(item.licence, limit=_MAX_CREDIT_LENGTH),
                 "text": "",
                 "data": "",
             }
-            if one.media not in _MEDIA:
-                text = one.content.decode("utf-8", "replace")
+            if item.media not in _MEDIA:
+                text = item.content.decode("utf-8", "replace")
                 record["text"] = visible_lines(text, limit=_MAX_TEXT_LENGTH)
-            elif len(one.content) <= self._left:
-                self._left -= len(one.content)
-                encoded = base64.b64encode(one.content).decode()
-                record["data"] = f"data:{one.media};base64,{encoded}"
+            elif len(item.content) <= self._bytes_left:
+                self._bytes_left -= len(item.content)
+                encoded = base64.b64encode(item.content).decode()
+                record["data"] = f"data:{item.media};base64,{encoded}"
             else:
-                record |= {"kind": "text", "text": "left out: the page is large enough"}
+                record |= {"kind": "text", "text": "omitted: the page would be too large"}
             yield record
 
 
 def missed_records(missed: Sequence[InputsMissed]) -> list[dict[str, Any]]:
-    """Return what a run's page shows of inputs that a function does not do right with."""
+    """Return records for the template of the inputs that functions handle wrongly."""
     shown = ShownInputs()
     return [
         {
-            "api": visible(one.api),
-            "line": one.line,
-            "says": visible(one.says, limit=1000),
-            "count": len(one.inputs),
-            "inputs": list(shown.of(one.inputs)),
+            "api": visible(record.api),
+            "line": record.line,
+            "says": visible(record.says, limit=1000),
+            "count": len(record.inputs),
+            "inputs": list(shown.of(record.inputs)),
         }
-        for one in missed
+        for record in missed
     ]

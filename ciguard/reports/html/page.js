@@ -83,7 +83,7 @@
   function cause(indices) {
     const [first, ...others] = indices.map(bucket);
     if (!others.length) return first;
-    const says = `${others.length.toLocaleString("en")} more with this cause`;
+    const says = `${others.length.toLocaleString("en")} more with the same cause`;
     return make(
       "div",
       { class: "cause" },
@@ -99,7 +99,7 @@
     if (!more) {
       const command = `ciguard show ${row.id.slice(-16, -8)}`;
       parts.append(
-        make("p", {}, "There is no room for its details in this page. ", make("code", {}, command), " tells all."),
+        make("p", {}, "The details do not fit into this page. ", make("code", {}, command), " shows them."),
       );
       return parts;
     }
@@ -132,7 +132,7 @@
       ["Observed", more.observed],
     ].filter(([, text]) => text);
     const law = [
-      ["Law", more.law],
+      ["Invariant", more.law],
       ["Source", more.source],
     ].filter(([, text]) => text);
     return [
@@ -150,7 +150,7 @@
     ].filter(Boolean);
   }
 
-  // --- where the run of a layer comes from -----------------------------------------------------
+  // --- the origin of a layer's case -------------------------------------------------------------
   function origin({ origin: from }) {
     if (!from) return [];
     const entries = [
@@ -160,7 +160,7 @@
       ["Compared", from.checked],
     ].filter(([, content]) => content);
     const chart = from.chart ? [deviations(from.chart)] : [];
-    return [heading("Where it comes from"), pairs(entries), ...chart];
+    return [heading("Origin"), pairs(entries), ...chart];
   }
 
   function mutations(from) {
@@ -170,17 +170,17 @@
     return make("ol", { class: "mutations" }, ...items);
   }
 
-  // --- where a program comes from --------------------------------------------------------------
+  // --- the origin of a program ------------------------------------------------------------------
   function derivation({ derivation: from }) {
     if (!from) return [];
     const there = from.node && make("a", { href: `#derived-${from.node}` }, "in its derivation tree");
     const entries = there ? [...from.rows, ["Shown", there]] : from.rows;
-    const parts = entries.length ? [heading("Where it comes from"), pairs(entries)] : [];
+    const parts = entries.length ? [heading("Origin"), pairs(entries)] : [];
     if (!from.diff.length) return parts;
     const lines = from.diff.map(([kind, text, isCall]) =>
       make("span", { class: isCall ? `${kind} call` : kind }, `${text}\n`),
     );
-    return [...parts, heading("Against the program it was derived from"), make("pre", { class: "diff", tabindex: "0" }, ...lines)];
+    return [...parts, heading("Difference from the parent program"), make("pre", { class: "diff", tabindex: "0" }, ...lines)];
   }
 
   /** Open what a link into a derivation tree names: not every browser does by itself. */
@@ -227,8 +227,8 @@
       make(
         "figcaption",
         {},
-        "How much more the elected target and the one that differs most from it differ behind a layer than before " +
-          "it, in the order of the model. The scale is one of powers of ten; 0 and less have no bar.",
+        "How much the difference between the elected target and the most different other target grows at each layer, " +
+          "in the order of the model. The scale is logarithmic; values of 0 and less have no bar.",
       ),
     );
   }
@@ -254,9 +254,9 @@
           make(
             "details",
             { class: "plain" },
-            make("summary", {}, "stack and log"),
+            make("summary", {}, "Stack and log"),
             ...stack("Python stack, innermost first", outcome.stack),
-            ...stack("What it wrote last", outcome.log ? [outcome.log] : []),
+            ...stack("End of the output", outcome.log ? [outcome.log] : []),
           ),
         );
       }
@@ -277,17 +277,17 @@
     ];
     if (more.script_note) parts.push(make("p", { class: "quiet" }, more.script_note));
     if (more.script) parts.push(code(more.script));
-    return more.script || more.script_note ? [...parts, again] : [heading("Run it again"), again];
+    return more.script || more.script_note ? [...parts, again] : [heading("Run the case again"), again];
   }
 
   function grouping(row, more) {
     const entries = [["fingerprint", row.id], ...more.grouping];
-    if (more.aliases.length) entries.push(["by older recipes", more.aliases.join(", ")]);
+    if (more.aliases.length) entries.push(["older fingerprints", more.aliases.join(", ")]);
     return [
       make(
         "details",
         { class: "plain" },
-        make("summary", {}, "What other findings must share to be this one"),
+        make("summary", {}, "Fingerprint: what findings of this bucket share"),
         pairs(entries),
       ),
     ];
@@ -402,7 +402,7 @@
       ? plural(rows.length, "bucket")
       : `${indices.length.toLocaleString("en")} of ${plural(rows.length, "bucket")}`;
     byId("count").textContent =
-      shown.length < indices.length ? `${plural(shown.length, "cause")} behind ${counted}` : counted;
+      shown.length < indices.length ? `${counted}, ${plural(shown.length, "distinct cause")}` : counted;
     byId("reset").hidden = all;
   }
 
@@ -410,7 +410,7 @@
     list.append(...shown.slice(drawn, drawn + PAGE).map(cause));
     drawn = Math.min(shown.length, drawn + PAGE);
     if (!shown.length)
-      list.append(make("p", { class: "nothing" }, rows.length ? "No bucket is like this." : "No bucket was met."));
+      list.append(make("p", { class: "nothing" }, rows.length ? "No bucket matches the filters." : "There are no buckets."));
     const rest = shown.length - drawn;
     const button = byId("more");
     button.hidden = !rest;

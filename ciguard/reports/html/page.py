@@ -1,4 +1,4 @@
-"""The page: everything about a run in one file that asks no network for anything."""
+"""The page: the whole run in one self-contained file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ciguard.domain.findings import Comparison, Severity, Verdict, cause_name
 from ciguard.domain.policy import FindingClass
 from ciguard.errors import ExitCode
 from ciguard.reports.caveats import Caveat, caveats
-from ciguard.reports.html.buckets import CHUNK, Bookkeeper
+from ciguard.reports.html.buckets import CHUNK, BucketEncoder
 from ciguard.reports.html.inputs import missed_records
 from ciguard.reports.html.pictures import pictures, slug
 from ciguard.reports.html.templates import own, style_hash, template_named
@@ -50,29 +50,29 @@ _TONES = {
 }
 _MARKS = {
     "passed": ("P", "returned"),
-    "rejected": ("R", "raised a clean exception"),
-    "errored": ("E", "an error escaped"),
-    "crashed": ("C", "the process died"),
+    "rejected": ("R", "rejected the arguments with an exception"),
+    "errored": ("E", "raised an internal error"),
+    "crashed": ("C", "crashed the process"),
     "hung": ("H", "did not return in time"),
-    "exhausted": ("X", "met a limit of memory or output"),
+    "exhausted": ("X", "exceeded a limit of memory or output"),
 }
-"""Each outcome's mark, and what it means."""
+"""Mark of each outcome, and its meaning."""
 
 
 def page(
     event: RunFinished, observed: RunObservations, folder: Path, *, now: datetime
 ) -> Iterator[str]:
-    """Return the pieces of the page, HTML: that of a large baseline has forty megabytes.
+    """Return the HTML of the page in pieces, since it may have 40 MB for a large baseline.
 
     Args:
-        event: the run's end.
-        observed: what was heard before.
-        folder: the run's, where reproducers are.
-        now: end of the run, UTC.
+        event: the last event of the run.
+        observed: what the reporter kept of earlier events.
+        folder: the output folder of the run, which holds the reproducers.
+        now: the end of the run, in UTC.
     """
     template = template_named("page.html.j2")
     plan = observed.started.plan if observed.started else None
-    doubts = _doubts(event, observed, plan)
+    run_caveats = _caveats(event, observed, plan)
     forest = shown_forest(observed.forest, ordered(event.buckets))
     script, style = own("page.js"), own("page.css") + own("inputs.css")
     return template.generate(
@@ -89,12 +89,12 @@ def page(
         ),
         script=script,
         style=style,
-        tone=_tone(event, doubts),
+        tone=_tone(event, run_caveats),
         event=event,
         summary=publishable(event.summary),
         facts=_facts(event, observed, now),
         states=_states(event, fixed_text(event, plan)),
-        doubts=[publishable(doubt.text) for doubt in doubts],
+        caveats=[publishable(caveat.text) for caveat in run_caveats],
         warnings=[publishable(warning) for warning in observed.warnings],
         more_warnings=observed.warnings_met - len(observed.warnings),
         plan=None if plan is None else _planned(plan),
@@ -108,10 +108,10 @@ def page(
     )
 
 
-def _tone(event: RunFinished, doubts: list[Caveat]) -> str:
-    """Return the page's colour. Green is only what ran to its end, everywhere."""
+def _tone(event: RunFinished, run_caveats: list[Caveat]) -> str:
+    """Return the page's colour class: `good` only if nothing was left out."""
     tone = _TONES.get(event.verdict, "calm")
-    is_grave = any(doubt.is_grave for doubt in doubts)
+    is_grave = any(caveat.is_grave for caveat in run_caveats)
     if event.exit_code == ExitCode.INTERNAL or (tone == "good" and is_grave):
         return "doubt"
     return tone
@@ -120,10 +120,10 @@ def _tone(event: RunFinished, doubts: list[Caveat]) -> str:
 def _buckets(
     event: RunFinished, folder: Path, plan: Plan | None, *, nodes: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return what the page's script reads."""
+    """Return the variables of the template that hold JSON for the page's script."""
     buckets = ordered(event.buckets)
     fixed = fixed_text(event, plan)
-    bookkeeper = Bookkeeper(
+    encoder = BucketEncoder(
         folder=folder,
         history=event.history,
         issues=event.parameters.get("issues", ""),
@@ -134,9 +134,9 @@ def _buckets(
             for group in by_cause(buckets)
         },
     )
-    rows, chunks = bookkeeper.rows_and_details(buckets)
+    rows, chunks = encoder.rows_and_details(buckets)
     head = {
-        "targets": list(bookkeeper.targets),
+        "targets": list(encoder.targets),
         "chunk": CHUNK,
         "severities": [severity.label for severity in sorted(Severity, reverse=True)],
         "states": {name: _state_words(name, fixed) for name in STATES},
@@ -176,7 +176,7 @@ def _facts(event: RunFinished, observed: RunObservations, now: datetime) -> list
     cases = sum(target.tally.total for target in event.targets)
     facts = [
         ("finished", now.strftime("%Y-%m-%d %H:%M UTC")),
-        # A merge takes no time; what its parts took is told by stage.
+        # A merge takes no time; the table of stages shows the time of its parts.
         ("merged from", f"{len(event.parts):,} parts")
         if len(event.parts) > 1
         else ("took", clock_text((now - observed.started_at).total_seconds())),
@@ -196,15 +196,15 @@ def _facts(event: RunFinished, observed: RunObservations, now: datetime) -> list
     return [*facts, ("exit code", str(event.exit_code)), ("ciguard", ciguard.__version__)]
 
 
-def _doubts(event: RunFinished, observed: RunObservations, plan: Plan | None) -> list[Caveat]:
-    """Return what the verdict must not be read without."""
+def _caveats(event: RunFinished, observed: RunObservations, plan: Plan | None) -> list[Caveat]:
+    """Return the caveats of the verdict, with the targets that never became available."""
     known = {target.name for target in event.targets}
-    lost = [
+    unavailable = [
         Caveat(f"NOT RUN: {name}: {reason}")
         for name, reason in list(observed.unavailable.items())[:_MAX_LISTED]
         if name not in known
     ]
-    return [*caveats(event, plan), *lost]
+    return [*caveats(event, plan), *unavailable]
 
 
 def _planned(plan: Plan) -> dict[str, Any]:
@@ -226,9 +226,11 @@ def _planned(plan: Plan) -> dict[str, Any]:
 
 
 def _confinement(target: TargetSummary) -> str:
-    """Return what holds the workers of a target, and what they were not refused."""
-    held = ", ".join(target.confined_by) or "nothing"
-    return f"{held}; not refused: {', '.join(target.unconfined)}" if target.unconfined else held
+    """Return what confines the workers of a target, and which attempts were not blocked."""
+    confined = ", ".join(target.confined_by) or "nothing"
+    if not target.unconfined:
+        return confined
+    return f"{confined}; not blocked: {', '.join(target.unconfined)}"
 
 
 def _target(event: RunFinished, number: int) -> dict[str, str]:

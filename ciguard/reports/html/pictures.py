@@ -1,4 +1,4 @@
-"""Which charts a page shows, and of what."""
+"""The charts of a page, and their data."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ class Picture:
 
     heading: str
     drawing: Markup | None
-    """None where there is nothing to draw."""
+    """The chart as SVG; None without data."""
     note: str = ""
-    """A sentence below it, or in its place."""
+    """Sentence below the chart, or in its place."""
     legend: tuple[tuple[str, str], ...] = ()
-    """(class, text)."""
+    """(class, text) pairs."""
 
 
 def slug(name: str) -> str:
-    """Return the class of the style sheet for a state."""
+    """Return the class of a state in the style sheet."""
     return name.replace(" ", "-")
 
 
 def pictures(event: RunFinished, observed: RunObservations, *, now: datetime) -> Iterator[Picture]:
-    """Return the charts of a run."""
+    """Yield the charts of a run."""
     yield _kinds(event)
     yield from _cases(observed)
     yield _outcomes(event)
@@ -68,18 +68,18 @@ def _kinds(event: RunFinished) -> Picture:
         )
         for words, by_state in kinds
     ]
-    said = "; ".join(f"{row.name}: {row.value}" for row in rows)
+    values = "; ".join(f"{row.name}: {row.value}" for row in rows)
     met = [name for name in STATES if any(by_state[name] for _, by_state in kinds)]
     return Picture(
         heading="Buckets by kind",
-        drawing=bars(rows, label=f"Buckets by kind of defect. {said}") if rows else None,
-        note="" if rows else "No bucket was met.",
+        drawing=bars(rows, label=f"Buckets by kind of defect. {values}") if rows else None,
+        note="" if rows else "There are no buckets.",
         legend=tuple((slug(name), name) for name in met),
     )
 
 
 def _cases(observed: RunObservations) -> Iterator[Picture]:
-    """Yield how the cases came in; a merge has not seen that."""
+    """Yield the chart of cases over time; none for a merge, which has no such data."""
     totals = list(observed.cases.totals().items())[:_MAX_TARGETS]
     series = [
         Series(name=publishable(name, limit=_NAME), colour=f"k{number % COLOURS}", points=points)
@@ -87,11 +87,11 @@ def _cases(observed: RunObservations) -> Iterator[Picture]:
     ]
     if not series:
         return
-    said = "; ".join(f"{one.name}: {one.points[-1][1]:,.0f}" for one in series)
+    values = "; ".join(f"{line.name}: {line.points[-1][1]:,.0f}" for line in series)
     yield Picture(
         heading="Cases over time",
-        drawing=lines(series, label=f"Cases so far by target. {said}", x_text=clock_text),
-        legend=tuple((one.colour, one.name) for one in series),
+        drawing=lines(series, label=f"Cases so far by target. {values}", x_text=clock_text),
+        legend=tuple((line.colour, line.name) for line in series),
     )
 
 
@@ -105,15 +105,15 @@ def _outcomes(event: RunFinished) -> Picture:
         )
         for target in targets
     ]
-    said = "; ".join(
+    values = "; ".join(
         f"{publishable(target.name, limit=_NAME)}: {tally_text(dict(_counted(target)))}"
         for target in targets
     )
     met = {name: None for target in targets for name, _ in _counted(target)}
     return Picture(
         heading="Outcomes of the cases",
-        drawing=bars(rows, label=f"Outcomes by target. {said}", full=1.0) if rows else None,
-        note="" if rows else "No case was run.",
+        drawing=bars(rows, label=f"Outcomes by target. {values}", full=1.0) if rows else None,
+        note="" if rows else "No case ran.",
         legend=tuple((name, name) for name in met),
     )
 
@@ -134,50 +134,51 @@ def _coverage(event: RunFinished) -> Picture:
                 parts=[(f"k{number % COLOURS}", min(1.0, share))],
             )
         )
-    said = "; ".join(f"{row.name}: {row.value}" for row in rows)
+    values = "; ".join(f"{row.name}: {row.value}" for row in rows)
     return Picture(
         heading="APIs exercised",
-        drawing=bars(rows, label=f"APIs exercised of the catalogue. {said}", full=1.0)
+        drawing=bars(rows, label=f"APIs exercised of the catalogue. {values}", full=1.0)
         if rows
         else None,
-        note="Called at least once, of each target's catalogue." if rows else "No target.",
+        note="APIs of each target that were called at least once." if rows else "No target.",
     )
 
 
 def _trend(event: RunFinished, now: datetime) -> Picture:
     heading = "Known buckets over time"
-    told = trend(event.history.values(), now=now)
-    if told is None:
-        note = "There was no baseline before this run: nothing is known over time yet."
+    history = trend(event.history.values(), now=now)
+    if history is None:
+        note = "There was no baseline before this run, so there is no history yet."
         return Picture(heading=heading, drawing=None, note=note)
     series = [
-        Series(name="known", colour="known", points=told.known),
-        Series(name="fixed", colour="fixed", points=told.fixed),
+        Series(name="known", colour="known", points=history.known),
+        Series(name="fixed", colour="fixed", points=history.fixed),
     ]
-    says = f"The baseline before this run: {_counts(series)}."
+    summary = f"The baseline before this run: {_counts(series)}."
+    unread = f" {history.unread:,} of its records have no valid time." if history.unread else ""
     legend = [("known", "known"), ("fixed", "fixed since")]
     new = sum(state(bucket) == Comparison.NEW.value for bucket in event.buckets)
     if new:
-        when, known = told.known[-1]
+        when, known = history.known[-1]
         points = [(when, known), (when, known + new)]
-        series.append(Series(name="with what is new", colour="new", points=points))
+        series.append(Series(name="with new buckets", colour="new", points=points))
         legend.append(("new", f"{new:,} new"))
     return Picture(
         heading=heading,
-        drawing=lines(series, label=says, x_text=time_axis(series)),
-        note=f"{says} {told.unread:,} of its records have no time." if told.unread else says,
+        drawing=lines(series, label=summary, x_text=time_axis(series)),
+        note=f"{summary}{unread}",
         legend=tuple(legend),
     )
 
 
 def _counts(series: Iterable[Series]) -> str:
-    return ", ".join(f"{one.points[-1][1]:,.0f} {one.name}" for one in series)
+    return ", ".join(f"{line.points[-1][1]:,.0f} {line.name}" for line in series)
 
 
 def time_axis(series: Sequence[Series]) -> Callable[[float], str]:
-    """Return how places on a time axis are written: days, or minutes where these are few."""
-    places = [x for one in series for x, _ in one.points]
-    return _day if max(places) - min(places) > _FEW_DAYS_S else _minute
+    """Return the formatter of a time axis: days, or minutes if it spans a few days only."""
+    times = [x for line in series for x, _ in line.points]
+    return _day if max(times) - min(times) > _FEW_DAYS_S else _minute
 
 
 def _day(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""The listener: keeps what the page needs of the events, and writes it when the run ends."""
+"""The reporter: collects the page's data from events, and writes the page when the run ends."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class HtmlReporter:
         """See `Reporter`."""
 
     def _write(self, event: RunFinished) -> None:
-        # Only who writes a page needs the template engine.
+        # Only a run that writes a page needs to import the template engine.
         from ciguard.reports.html.page import page  # noqa: PLC0415
 
         text = page(event, self._observed, self._folder, now=datetime.now(UTC))

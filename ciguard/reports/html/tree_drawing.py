@@ -1,4 +1,4 @@
-"""Derivation trees as inline SVG: one row per block, one sign per program, told apart by shape."""
+"""Derivation trees as inline SVG: one row per block, one sign per program, by its outcome."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     from ciguard.reports.html.tree_layout import Sign, TreeLayout
 
 WORDS = {
-    NodeOutcome.RAN: "ran, as it should",
-    NodeOutcome.REFUSED: "refused, as it should be",
-    NodeOutcome.FAILED: "failed, though it should run",
-    NodeOutcome.ACCEPTED: "accepted, though it is forbidden",
+    NodeOutcome.RAN: "ran, as expected",
+    NodeOutcome.REFUSED: "was rejected, as expected",
+    NodeOutcome.FAILED: "failed, although it is legal",
+    NodeOutcome.ACCEPTED: "was accepted, although it is forbidden",
 }
+"""Description of each outcome."""
 _SLOT = 24
 _ROW = 48
 _EDGE = 18
-"""Between the outermost signs and the edge of the drawing."""
+"""Distance between the outermost signs and the edge of the drawing."""
 _SIZE = 6.5
 _RING = 11.0
 _GUTTER = 96
@@ -35,14 +36,14 @@ _MAX_STEP = 160
 
 
 def drawing(shown: TreeLayout, opens: Collection[str], *, label: str) -> Markup:
-    """Return a tree.
+    """Return the drawing of a tree.
 
     Args:
-        shown: the tree, laid out.
-        opens: nodes that have a diff on the page, which their signs lead to.
-        label: what the drawing says, for who cannot see it.
+        shown: the layout of the tree.
+        opens: the nodes with a diff on the page, to which their signs link.
+        label: the text alternative of the drawing.
     """
-    # A picture hides what is in it, and links must not be hidden.
+    # The role `img` would hide the links inside from screen readers.
     svg = _svg(_width(shown), _height(shown), {"role": "group", "aria-label": label})
     for style, path in _edges(shown).items():
         ET.SubElement(svg, "path", {"d": path, "class": style})
@@ -52,25 +53,25 @@ def drawing(shown: TreeLayout, opens: Collection[str], *, label: str) -> Markup:
 
 
 def gutter(shown: TreeLayout, blocks: Mapping[int, str]) -> Markup:
-    """Return the names of the blocks, each beside its row.
+    """Return the column with the names of the blocks, each beside its row.
 
     Args:
-        shown: the tree, laid out.
-        blocks: name by row, from 1.
+        shown: the layout of the tree.
+        blocks: the names by row, from 1.
     """
     svg = _svg(_GUTTER, _height(shown), {"aria-hidden": "true"})
     for row in range(shown.depth + 1):
         name = publishable(blocks.get(row, "") if row else "template", limit=60)
         cut = name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
-        place = {"x": "0", "y": f"{_y(row) + 4:g}", "class": "tick"}
-        element = ET.SubElement(svg, "text", place)
+        attributes = {"x": "0", "y": f"{_y(row) + 4:g}", "class": "tick"}
+        element = ET.SubElement(svg, "text", attributes)
         element.text = cut
         titled(element, name)
     return markup_of(svg)
 
 
 def sample(ended: NodeOutcome | None, *, is_finding: bool = False) -> Markup:
-    """Return one sign alone, for a legend or a list; of the template where nothing ended."""
+    """Return a single sign for a legend or a list; that of the template if `ended` is None."""
     middle = _RING + 1.5
     svg = _svg(2 * middle, 2 * middle, {"aria-hidden": "true"})
     group = ET.SubElement(svg, "g", {"class": _style(ended, is_finding=is_finding)})
@@ -101,35 +102,35 @@ def _y(row: int) -> float:
 
 
 def _edges(shown: TreeLayout) -> dict[str, str]:
-    """Return three paths: to what ended well, to what is marked, over what is unknown."""
+    """Return three SVG paths by class: plain edges, edges to findings, and edges with a gap."""
     paths: dict[str, list[str]] = {"edge": [], "edge cut-off": [], "edge marked": []}
-    leads = _leading(shown.root)
+    on_path = _signs_on_path(shown.root)
     for sign in shown.root.every():
         for child in sign.children:
-            left, right, top, below = _x(sign), _x(child), _y(sign.depth), _y(child.depth)
-            middle = below - _ROW / 2
-            drawn = (
+            left, right, top, bottom = _x(sign), _x(child), _y(sign.depth), _y(child.depth)
+            middle = bottom - _ROW / 2
+            curve = (
                 f"M{left:g} {top:g}V{top + 10:g}"
-                f"C{left:g} {middle:g} {right:g} {middle:g} {right:g} {below:g}"
+                f"C{left:g} {middle:g} {right:g} {middle:g} {right:g} {bottom:g}"
             )
-            marked = "edge marked" if id(child) in leads else "edge"
-            paths["edge cut-off" if child.is_cut_off else marked].append(drawn)
-    return {style: "".join(drawn) for style, drawn in paths.items() if drawn}
+            style = "edge marked" if id(child) in on_path else "edge"
+            paths["edge cut-off" if child.is_cut_off else style].append(curve)
+    return {style: "".join(curves) for style, curves in paths.items() if curves}
 
 
-def _leading(root: Sign) -> set[int]:
-    """Return the signs that are findings or lead to one."""
-    found: set[int] = set()
+def _signs_on_path(root: Sign) -> set[int]:
+    """Return the ids of the signs that are findings or lead to one."""
+    on_path: set[int] = set()
 
-    def leads(sign: Sign) -> bool:
-        below = [leads(child) for child in sign.children]
-        if any(below) or (sign.node is not None and sign.node.bucket is not None):
-            found.add(id(sign))
+    def visit(sign: Sign) -> bool:
+        leads = [visit(child) for child in sign.children]
+        if any(leads) or (sign.node is not None and sign.node.bucket is not None):
+            on_path.add(id(sign))
             return True
         return False
 
-    leads(root)
-    return found
+    visit(root)
+    return on_path
 
 
 def _draw(svg: ET.Element, sign: Sign, opens: Collection[str]) -> None:
@@ -139,29 +140,30 @@ def _draw(svg: ET.Element, sign: Sign, opens: Collection[str]) -> None:
     attributes = {"class": _style(ended, is_finding=is_finding)}
     is_link = node is not None and node.node in opens
     if node is not None and is_link:
-        says = f"{_says(sign)} Show what it has otherwise than its parent."
-        attributes |= {"href": f"#derived-{node.node}", "aria-label": says}
+        label = f"{_title(sign)} Show its difference from its parent."
+        attributes |= {"href": f"#derived-{node.node}", "aria-label": label}
     group = ET.SubElement(svg, "a" if is_link else "g", attributes)
-    titled(group, _says(sign))
-    at = (_x(sign), _y(sign.depth))
+    titled(group, _title(sign))
+    centre = (_x(sign), _y(sign.depth))
+    x, y = centre
     if is_link:
-        # A finger needs more room than the sign has.
-        circle = {"cx": f"{at[0]:g}", "cy": f"{at[1]:g}", "r": f"{_SLOT / 2:g}", "class": "hit"}
+        # A touch target has to be larger than the sign.
+        circle = {"cx": f"{x:g}", "cy": f"{y:g}", "r": f"{_SLOT / 2:g}", "class": "hit"}
         ET.SubElement(group, "circle", circle)
     if sign.depth and sign.node is None and ended is None:
-        _pill(group, at)
+        _dots(group, centre)
     else:
-        _shape(group, at, ended, is_finding=is_finding)
+        _shape(group, centre, ended, is_finding=is_finding)
     if sign.count > 1:
-        text = {"x": f"{at[0]:g}", "y": f"{at[1] + 19:g}", "class": "many"}
+        text = {"x": f"{x:g}", "y": f"{y + 19:g}", "class": "many"}
         ET.SubElement(group, "text", text).text = f"{_TIMES}{sign.count:,}"
 
 
-def _says(sign: Sign) -> str:
+def _title(sign: Sign) -> str:
     if sign.depth == 0:
         return "The template: the seed without hidden layers."
     if sign.node is None:
-        ended = WORDS[sign.ended] if sign.ended else "and nothing that is shown comes of them"
+        ended = WORDS[sign.ended] if sign.ended else "none leads to a marked program"
         return f"{sign.count:,} programs: {ended}."
     step = publishable(sign.node.step, limit=_MAX_STEP)
     finding = " A finding." if sign.node.bucket is not None else ""
@@ -173,14 +175,14 @@ def _style(ended: NodeOutcome | None, *, is_finding: bool) -> str:
 
 
 def _shape(
-    group: ET.Element, at: tuple[float, float], ended: NodeOutcome | None, *, is_finding: bool
+    group: ET.Element, centre: tuple[float, float], ended: NodeOutcome | None, *, is_finding: bool
 ) -> None:
-    """Draw a sign. Whoever sees no colours tells them apart by their forms."""
-    x, y = at
+    """Draw a sign whose shape shows the outcome, for readers who cannot see the colours."""
+    x, y = centre
     size = _SIZE
     match ended:
         case NodeOutcome.RAN | NodeOutcome.REFUSED:
-            _circle(group, at, size - 0.5)
+            _circle(group, centre, size - 0.5)
         case NodeOutcome.FAILED:
             far = size + 1
             _polygon(group, (x, y - far), (x + far, y), (x, y + far), (x - far, y))
@@ -189,20 +191,22 @@ def _shape(
         case None:
             _polygon(group, (x - 6, y - 6), (x + 6, y - 6), (x + 6, y + 6), (x - 6, y + 6))
     if is_finding:
-        _circle(group, at, _RING, "ring")
+        _circle(group, centre, _RING, "ring")
 
 
-def _pill(group: ET.Element, at: tuple[float, float]) -> None:
-    """Draw many nodes that ended differently: three dots."""
+def _dots(group: ET.Element, centre: tuple[float, float]) -> None:
+    """Draw several nodes with different outcomes as three dots."""
+    x, y = centre
     for shift in (-6.0, 0.0, 6.0):
-        _circle(group, (at[0] + shift, at[1]), 2)
+        _circle(group, (x + shift, y), 2)
 
 
-def _circle(group: ET.Element, at: tuple[float, float], radius: float, style: str = "") -> None:
-    place = {"cx": f"{at[0]:g}", "cy": f"{at[1]:g}", "r": f"{radius:g}"}
-    ET.SubElement(group, "circle", place | ({"class": style} if style else {}))
+def _circle(group: ET.Element, centre: tuple[float, float], radius: float, style: str = "") -> None:
+    x, y = centre
+    attributes = {"cx": f"{x:g}", "cy": f"{y:g}", "r": f"{radius:g}"}
+    ET.SubElement(group, "circle", attributes | ({"class": style} if style else {}))
 
 
-def _polygon(group: ET.Element, *tips: tuple[float, float]) -> None:
-    points = " ".join(f"{x:g},{y:g}" for x, y in tips)
+def _polygon(group: ET.Element, *corners: tuple[float, float]) -> None:
+    points = " ".join(f"{x:g},{y:g}" for x, y in corners)
     ET.SubElement(group, "polygon", {"points": points})

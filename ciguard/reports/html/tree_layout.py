@@ -1,7 +1,7 @@
-"""Where the nodes of a tree are drawn: one row per block, a node above the middle of its children.
+"""Layout of a derivation tree: one row per block, each node centred above its children.
 
-A tree that would be too wide is folded: siblings without children that ended well and alike
-become one sign with their number; if that is not enough, all that leads to nothing wrong does.
+A tree that is too wide is folded. First, siblings without children and with one outcome become one
+sign with their number. If the tree is still too wide, all subtrees without marked nodes are folded.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from ciguard.reports.html.forest import GrownTree, TreeNode
 
 MAX_WIDE = 56
-"""Places side by side from which on a tree is folded."""
+"""Limit on the width of a tree in places; a wider tree is folded."""
 MAX_MARKED = 60
-"""Marked nodes that are drawn of one tree, findings first."""
+"""Limit on the marked nodes that are drawn of one tree, findings first."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Sign:
-    """What is drawn at one place."""
+    """The drawing of one node, of several folded nodes, or of the template."""
 
     depth: int
-    """0 for the template."""
+    """Row of the sign; 0 for the template."""
     node: TreeNode | None = None
-    """None for the template, and for many nodes together."""
+    """The node; None for the template and for several folded nodes."""
     ended: NodeOutcome | None = None
-    """Of many nodes together; None where they ended differently."""
+    """Outcome that several folded nodes share; None if their outcomes differ."""
     count: int = 1
-    """How many nodes it stands for."""
+    """Number of nodes that the sign stands for."""
     is_cut_off: bool = False
-    """Whether what is between it and the template is unknown."""
+    """True if the nodes between it and the template are unknown."""
     children: list[Sign] = field(default_factory=list)
     x: float = 0.0
-    """In places from the left, from 0."""
+    """Horizontal position in places, from 0."""
 
     def every(self) -> Iterator[Sign]:
         """Yield this sign and all below it."""
@@ -51,31 +51,32 @@ class Sign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeLayout:
-    """A tree as it is drawn."""
+    """The layout of a tree."""
 
     root: Sign
     width: int
-    """In places."""
+    """Width in places."""
     depth: int
-    """Of the lowest row."""
+    """Number of the lowest row."""
     is_folded: bool
+    """True if any sign stands for several nodes."""
     left_out: int
-    """Marked nodes that are not drawn."""
+    """Number of marked nodes that are not drawn."""
 
 
 def layout(tree: GrownTree) -> TreeLayout:
-    """Return how a tree is drawn, as little folded as it has to be."""
+    """Return the layout of a tree, folded as little as possible."""
     marked = sorted(
         (node for node in tree.nodes.values() if node.is_marked),
         key=lambda node: node.bucket is None,
     )
     drawn = marked[:MAX_MARKED]
-    folding = _Folding(_by_parent(tree), _lines(tree, drawn))
-    root, width = _grown(folding, tree.root)
+    folding = _Folding(_by_parent(tree), _with_ancestors(tree, drawn))
+    root, width = _place_all(folding, tree.root)
     is_crowded = len(marked) > MAX_MARKED
-    for folded in (_Fold.LEAVES, _Fold.QUIET):
+    for fold in (_Fold.LEAVES, _Fold.UNMARKED):
         if width > MAX_WIDE or is_crowded:
-            root, width = _grown(replace(folding, fold=folded), tree.root)
+            root, width = _place_all(replace(folding, fold=fold), tree.root)
     return TreeLayout(
         root=root,
         width=width,
@@ -85,14 +86,14 @@ def layout(tree: GrownTree) -> TreeLayout:
     )
 
 
-def _grown(folding: _Folding, template: str) -> tuple[Sign, int]:
+def _place_all(folding: _Folding, template: str) -> tuple[Sign, int]:
     root = Sign(depth=0)
     folding.grow(root, template)
     return root, placed(root)
 
 
 def _by_parent(tree: GrownTree) -> dict[str, list[TreeNode]]:
-    """Return the children of each node; of the template those too whose parent is unknown."""
+    """Return the children of each node; nodes with an unknown parent belong to the template."""
     children: dict[str, list[TreeNode]] = {}
     for node in tree.nodes.values():
         parent = node.parent if node.parent in tree.nodes else tree.root
@@ -100,56 +101,57 @@ def _by_parent(tree: GrownTree) -> dict[str, list[TreeNode]]:
     return children
 
 
-def _lines(tree: GrownTree, drawn: list[TreeNode]) -> frozenset[str]:
-    """Return the nodes on the way to those that have to be drawn, and these."""
-    found: set[str] = set()
-    for node in drawn:
-        step: TreeNode | None = node
-        while step is not None and step.node not in found:
-            found.add(step.node)
-            step = tree.nodes.get(step.parent)
-    return frozenset(found)
+def _with_ancestors(tree: GrownTree, nodes: list[TreeNode]) -> frozenset[str]:
+    """Return the names of nodes and of all their ancestors."""
+    names: set[str] = set()
+    for node in nodes:
+        ancestor: TreeNode | None = node
+        while ancestor is not None and ancestor.node not in names:
+            names.add(ancestor.node)
+            ancestor = tree.nodes.get(ancestor.parent)
+    return frozenset(names)
 
 
 class _Fold(Enum):
-    """What becomes one sign."""
+    """Which nodes are folded into one sign."""
 
     NOTHING = auto()
     LEAVES = auto()
-    """Siblings without children that ended alike."""
-    QUIET = auto()
-    """All below a node that leads to nothing marked."""
+    """Siblings without children that have the same outcome."""
+    UNMARKED = auto()
+    """All subtrees without marked nodes below one node."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Folding:
-    """Makes signs of nodes."""
+    """Creates signs for nodes, some of them folded."""
 
     by_parent: dict[str, list[TreeNode]]
-    lines: frozenset[str]
+    kept: frozenset[str]
     """Nodes that are never folded."""
     fold: _Fold = _Fold.NOTHING
 
     def grow(self, sign: Sign, node: str) -> None:
-        """Give a sign its children."""
+        """Add the children of a node to its sign, recursively."""
         folded: dict[NodeOutcome | None, Counter[int]] = {}
         for child in self.by_parent.get(node, ()):
             if self._is_folded(child):
-                ended = None if self.fold is _Fold.QUIET else child.ended
+                ended = None if self.fold is _Fold.UNMARKED else child.ended
                 folded.setdefault(ended, Counter())[child.depth] += self._size(child)
                 continue
-            made = Sign(depth=child.depth, node=child, is_cut_off=child.depth != sign.depth + 1)
-            self.grow(made, child.node)
-            sign.children.append(made)
+            is_cut_off = child.depth != sign.depth + 1
+            child_sign = Sign(depth=child.depth, node=child, is_cut_off=is_cut_off)
+            self.grow(child_sign, child.node)
+            sign.children.append(child_sign)
         for ended, depths in folded.items():
             sign.children.append(
                 Sign(depth=min(depths), ended=ended, count=depths.total(), is_cut_off=False)
             )
 
     def _is_folded(self, node: TreeNode) -> bool:
-        if node.node in self.lines or self.fold is _Fold.NOTHING:
+        if node.node in self.kept or self.fold is _Fold.NOTHING:
             return False
-        return self.fold is _Fold.QUIET or node.node not in self.by_parent
+        return self.fold is _Fold.UNMARKED or node.node not in self.by_parent
 
     def _size(self, node: TreeNode) -> int:
         waiting, count = [node.node], 0
@@ -160,39 +162,39 @@ class _Folding:
 
 
 def placed(root: Sign) -> int:
-    """Give every sign its place, as close to its neighbours as both can be; return the width."""
+    """Set the position of every sign, as close to its neighbours as possible; return the width."""
     outline = _arrange(root)
-    least = min(left for left, _ in outline.values())
+    leftmost = min(left for left, _ in outline.values())
     for sign in root.every():
-        sign.x -= least
-    return ceil(max(right for _, right in outline.values()) - least) + 1
+        sign.x -= leftmost
+    return ceil(max(right for _, right in outline.values()) - leftmost) + 1
 
 
 _Outline = dict[int, tuple[float, float]]
-"""The leftmost and the rightmost place by row."""
+"""(leftmost, rightmost) positions, by row."""
 
 
 def _arrange(sign: Sign) -> _Outline:
-    """Place all below a sign around 0, where the sign itself is; return the outline."""
-    whole: _Outline = {}
+    """Place a sign at 0 and its descendants around it; return the outline."""
+    merged: _Outline = {}
     for child in sign.children:
         outline = _arrange(child)
         shift = max(
-            (whole[row][1] - left + 1 for row, (left, _) in outline.items() if row in whole),
+            (merged[row][1] - left + 1 for row, (left, _) in outline.items() if row in merged),
             default=0.0,
         )
         _move(child, shift)
         for row, (left, right) in outline.items():
-            whole[row] = (whole.get(row, (left + shift, 0))[0], right + shift)
+            merged[row] = (merged.get(row, (left + shift, 0))[0], right + shift)
     if sign.children:
         middle = (sign.children[0].x + sign.children[-1].x) / 2
         for child in sign.children:
             _move(child, -middle)
-        whole = {row: (left - middle, right - middle) for row, (left, right) in whole.items()}
-    whole[sign.depth] = (0.0, 0.0)
-    return whole
+        merged = {row: (left - middle, right - middle) for row, (left, right) in merged.items()}
+    merged[sign.depth] = (0.0, 0.0)
+    return merged
 
 
-def _move(sign: Sign, by: float) -> None:
-    for one in sign.every():
-        one.x += by
+def _move(sign: Sign, distance: float) -> None:
+    for descendant in sign.every():
+        descendant.x += distance

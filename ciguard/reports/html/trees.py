@@ -1,4 +1,4 @@
-"""What the page shows of derivation trees: drawings, and what each marked node has otherwise."""
+"""The page's section about derivation trees: drawings, and a diff of each marked node."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
 
 MAX_TREES = 16
 MAX_SIGNS = 6_000
-"""Of all drawings together."""
+"""Limit on the signs of all drawings."""
 _DIFFS_LIMIT = 1 << 20
-"""Characters of all diffs together."""
+"""Limit on the characters of all diffs."""
 MAX_DIFF = 60
-"""Lines of one diff."""
+"""Limit on the lines of one diff."""
 _MAX_LINE = 200
 _KINDS = {"+": "added", "-": "removed", "@": "place", "…": "place", " ": "kept"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownFinding:
-    """The bucket that a node belongs to."""
+    """The bucket that a node shows."""
 
     name: str
     address: str
     state: str
-    says: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derived:
-    """A marked node: what it has otherwise than its parent."""
+    """A marked node, with its difference from the parent program."""
 
     node: str
     sign: Markup
@@ -56,7 +56,7 @@ class Derived:
     way: tuple[str, ...]
     """Steps from the template to its parent."""
     lines: list[tuple[str, str, bool]]
-    """(class, text, whether the mutated call begins there); empty where the parent is unknown."""
+    """(class, text, whether the mutated call starts there); empty if the parent is unknown."""
     finding: ShownFinding | None
 
 
@@ -65,7 +65,7 @@ class ShownTree:
     """One tree."""
 
     heading: str
-    says: str
+    summary: str
     notes: list[str]
     gutter: Markup
     drawing: Markup
@@ -82,17 +82,17 @@ class ShownForest:
 
     @property
     def nodes(self) -> dict[str, str]:
-        """Return the node on the page by the name of its bucket."""
-        every = chain.from_iterable(tree.derived for tree in self.trees)
-        return {one.finding.name: one.node for one in every if one.finding}
+        """Nodes on the page, by the fingerprint of their bucket."""
+        derived = chain.from_iterable(tree.derived for tree in self.trees)
+        return {node.finding.name: node.node for node in derived if node.finding}
 
 
 def shown_forest(forest: Forest, buckets: Sequence[Bucket]) -> ShownForest | None:
-    """Return what is shown of the trees; None where no program was derived.
+    """Return the section about the trees; None if no program was derived.
 
     Args:
-        forest: what was heard of nodes; findings are marked in it.
-        buckets: of the run.
+        forest: the trees of the run; this function marks the findings in it.
+        buckets: the buckets of the run.
     """
     for bucket in buckets:
         forest.mark(bucket)
@@ -100,28 +100,28 @@ def shown_forest(forest: Forest, buckets: Sequence[Bucket]) -> ShownForest | Non
     if not trees:
         return None
     shown: list[ShownTree] = []
-    signs_left, room = MAX_SIGNS, _DIFFS_LIMIT
+    signs_left, characters_left = MAX_SIGNS, _DIFFS_LIMIT
     for tree in trees[:MAX_TREES]:
-        laid_out = layout(tree)
-        signs_left -= sum(1 for _ in laid_out.root.every())
+        tree_layout = layout(tree)
+        signs_left -= sum(1 for _ in tree_layout.root.every())
         if signs_left < 0 and shown:
             break
-        derived = _derived(tree, laid_out, room)
-        room -= sum(len(text) for one in derived for _, text, _ in one.lines)
-        shown.append(_shown(tree, laid_out, derived))
+        derived = _derived(tree, tree_layout, characters_left)
+        characters_left -= sum(len(text) for node in derived for _, text, _ in node.lines)
+        shown.append(_shown(tree, tree_layout, derived))
     return ShownForest(trees=shown, legend=_legend(), notes=_notes(forest, trees[len(shown) :]))
 
 
-def _derived(tree: GrownTree, laid_out: TreeLayout, room: int) -> list[Derived]:
-    """Return the marked nodes that are drawn, findings first, as long as there is room."""
-    nodes = [sign.node for sign in laid_out.root.every() if sign.node and sign.node.is_marked]
-    found = []
+def _derived(tree: GrownTree, tree_layout: TreeLayout, characters_left: int) -> list[Derived]:
+    """Return the marked nodes that are drawn, findings first, up to the limit of characters."""
+    nodes = [sign.node for sign in tree_layout.root.every() if sign.node and sign.node.is_marked]
+    derived = []
     for node in sorted(nodes, key=lambda node: (node.bucket is None, node.depth)):
         lines = diff_lines(_diff(node))
-        room -= sum(len(text) for _, text, _ in lines)
-        if room < 0:
+        characters_left -= sum(len(text) for _, text, _ in lines)
+        if characters_left < 0:
             break
-        found.append(
+        derived.append(
             Derived(
                 node=node.node,
                 sign=sample(node.ended, is_finding=node.bucket is not None),
@@ -132,18 +132,18 @@ def _derived(tree: GrownTree, laid_out: TreeLayout, room: int) -> list[Derived]:
                 finding=_finding(node.bucket),
             )
         )
-    return found
+    return derived
 
 
 def _diff(node: TreeNode) -> list[DiffLine]:
     if node.programs is None or not node.programs.before:
         return []
-    told = node.programs
-    return program_diff(told.before, told.program, line=told.line, most=MAX_DIFF)
+    programs = node.programs
+    return program_diff(programs.before, programs.program, line=programs.line, most=MAX_DIFF)
 
 
 def diff_lines(lines: Sequence[DiffLine]) -> list[tuple[str, str, bool]]:
-    """Return a diff as the page shows it: (class, text, whether the mutated call begins there)."""
+    """Return the lines of a diff as (class, text, whether the mutated call starts there)."""
     return [
         (
             _KINDS[line.kind.value],
@@ -171,27 +171,27 @@ def _finding(bucket: Bucket | None) -> ShownFinding | None:
         name=name,
         address=f"#{quote(name, safe='')}",
         state=state(bucket),
-        says=publishable(bucket.finding.message, limit=240),
+        message=publishable(bucket.finding.message, limit=240),
     )
 
 
-def _shown(tree: GrownTree, laid_out: TreeLayout, derived: list[Derived]) -> ShownTree:
+def _shown(tree: GrownTree, tree_layout: TreeLayout, derived: list[Derived]) -> ShownTree:
     heading = f"{publishable(tree.seed, limit=80)}, tree {tree.number + 1}"
-    says = _counted(tree)
+    summary = _counted(tree)
     notes = []
-    if laid_out.is_folded:
-        notes.append("A sign with a number stands for so many programs: nothing marked follows.")
-    if laid_out.left_out:
-        notes.append(f"Not drawn by themselves: {laid_out.left_out:,} more that ended wrong.")
+    if tree_layout.is_folded:
+        notes.append("A sign with a number stands for that many programs without marked ones.")
+    if tree_layout.left_out:
+        notes.append(f"Not drawn: {tree_layout.left_out:,} more with an unexpected outcome.")
     if tree.dropped:
-        notes.append(f"Not kept while the run went on: {_plural(tree.dropped, 'program')} more.")
-    opens = {one.node for one in derived}
+        notes.append(f"Dropped to limit memory: {_plural(tree.dropped, 'program')} more.")
+    linked = {node.node for node in derived}
     return ShownTree(
         heading=heading,
-        says=says,
+        summary=summary,
         notes=notes,
-        gutter=gutter(laid_out, tree.blocks),
-        drawing=drawing(laid_out, opens, label=f"Derivation tree of {heading}: {says}"),
+        gutter=gutter(tree_layout, tree.blocks),
+        drawing=drawing(tree_layout, linked, label=f"Derivation tree of {heading}: {summary}"),
         derived=derived,
     )
 
@@ -205,7 +205,7 @@ def _counted(tree: GrownTree) -> str:
     ]
     others = tree.marked - tree.findings
     more = "more " if tree.findings else ""
-    return ", ".join([*parts, *([f"{others:,} {more}ended wrong"] if others else [])])
+    return ", ".join([*parts, *([f"{others:,} {more}unexpected"] if others else [])])
 
 
 def _notes(forest: Forest, rest: Sequence[GrownTree]) -> list[str]:
@@ -214,19 +214,19 @@ def _notes(forest: Forest, rest: Sequence[GrownTree]) -> list[str]:
         programs = _plural(sum(len(tree.nodes) for tree in rest), "program")
         marked = sum(tree.marked for tree in rest)
         notes.append(
-            f"No room here for {_plural(len(rest), 'further tree')} with {programs}; "
-            f"{marked:,} of those ended wrong."
+            f"Not shown: {_plural(len(rest), 'further tree')} with {programs}, of which "
+            f"{marked:,} had an unexpected outcome."
         )
     if forest.dropped_trees:
         notes.append(
-            f"Not kept while the run went on: {_plural(forest.dropped_trees, 'tree')} with "
-            f"{_plural(forest.dropped_nodes, 'program')}. Nothing went wrong in them."
+            f"Dropped to limit memory: {_plural(forest.dropped_trees, 'tree')} with "
+            f"{_plural(forest.dropped_nodes, 'program')}. None had an unexpected outcome."
         )
     if forest.unmarked:
-        notes.append(f"No room in the trees for {_plural(forest.unmarked, 'finding')} more.")
+        notes.append(f"Not shown in the trees: {_plural(forest.unmarked, 'finding')} more.")
     if forest.alone:
         notes.append(
-            f"In no tree: {_plural(forest.alone, 'finding')} about blocks that were run alone."
+            f"In no tree: {_plural(forest.alone, 'finding')} about blocks that ran on their own."
         )
     return notes
 
@@ -239,5 +239,5 @@ def _legend() -> list[tuple[Markup, str]]:
     return [
         (sample(None), "template"),
         *((sample(ended), WORDS[ended]) for ended in NodeOutcome),
-        (sample(NodeOutcome.FAILED, is_finding=True), "ringed: a finding; opens what was changed"),
+        (sample(NodeOutcome.FAILED, is_finding=True), "with a ring: a finding; opens its diff"),
     ]

@@ -1,4 +1,4 @@
-"""How many buckets were known at which time, told from what the baseline keeps of each."""
+"""Numbers of known and fixed buckets over time, from the histories in the baseline."""
 
 from __future__ import annotations
 
@@ -19,60 +19,61 @@ _FIXED = "fixed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trend:
-    """Numbers of buckets over time; times are seconds since 1970."""
+    """Numbers of buckets over time, as (seconds since 1970, number) pairs."""
 
     known: list[tuple[float, float]]
-    """Open or accepted."""
+    """Open or accepted buckets."""
     fixed: list[tuple[float, float]]
+    """Fixed buckets."""
     unread: int = 0
-    """Records whose times are none: a baseline may be anybody's."""
+    """Number of records of an untrusted baseline that have invalid times."""
 
 
 def trend(histories: Iterable[BucketHistory], *, now: datetime) -> Trend | None:
-    """Return how the baseline grew and shrank until `now`; None where nothing is known."""
+    """Return the trend of a baseline until `now`; None without any valid record."""
     changes: dict[float, Counter[str]] = {}
     unread = 0
     for history in histories:
         try:
-            happened = list(_changes(history))
+            history_changes = list(_changes(history))
         except ValueError:
             unread += 1
             continue
-        for when, group, by in happened:
-            changes.setdefault(min(when, now.timestamp()), Counter())[group] += by
+        for time_s, group, change in history_changes:
+            changes.setdefault(min(time_s, now.timestamp()), Counter())[group] += change
     if not changes:
         return None
     counts: Counter[str] = Counter()
     known: list[tuple[float, float]] = []
     fixed: list[tuple[float, float]] = []
-    for when in (*sorted(changes), now.timestamp()):
+    for time_s in (*sorted(changes), now.timestamp()):
         for points, group in ((known, "known"), (fixed, _FIXED)):
-            points.append((when, float(counts[group])))  # the step's foot
-        counts.update(changes.pop(when, {}))
+            points.append((time_s, float(counts[group])))  # the value before the step
+        counts.update(changes.pop(time_s, {}))
         for points, group in ((known, "known"), (fixed, _FIXED)):
-            points.append((when, float(counts[group])))
+            points.append((time_s, float(counts[group])))
     return Trend(known=thinned(known), fixed=thinned(fixed), unread=unread)
 
 
 def _changes(history: BucketHistory) -> Iterator[tuple[float, str, int]]:
     before = ""
-    times = [history.first_seen, *(when for when, _ in history.states[1:])]
+    times = [history.first_seen, *(time for time, _ in history.states[1:])]
     states = [state for _, state in history.states] or ["open"]
-    for when, state in zip(times, states, strict=True):
+    for time, state in zip(times, states, strict=True):
         group = "known" if state in _KNOWN else state
         if group == before:
             continue
         if before:
-            yield _seconds(when), before, -1
-        yield _seconds(when), group, 1
+            yield _seconds(time), before, -1
+        yield _seconds(time), group, 1
         before = group
 
 
-def _seconds(when: str) -> float:
-    return datetime.fromisoformat(when).astimezone(UTC).timestamp()
+def _seconds(time: str) -> float:
+    return datetime.fromisoformat(time).astimezone(UTC).timestamp()
 
 
 def thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return about `_MAX_POINTS` of the points, the first and the last among them."""
+    """Return at most about `_MAX_POINTS` of the points, including the first and the last."""
     step = -(-len(points) // _MAX_POINTS)
     return [*points[:-1:step], points[-1]]

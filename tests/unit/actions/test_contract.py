@@ -111,7 +111,7 @@ def test_only_steps_without_fuzzed_code_have_a_token() -> None:
         s["name"] for s in steps_of(ACTION) if "INPUT_SECURITY_TOKEN" in s.get("env", {})
     }
 
-    assert with_token == {"Compare with the baseline", "Tell the pull request"}
+    assert with_token == {"Compare with the baseline", "Publish on the pull request"}
     assert with_secret == {"Compare with the baseline"}
 
 

@@ -46,7 +46,7 @@ def test_a_run_of_a_fork_says_whose_branch_the_head_is(tmp_path: Path) -> None:
     assert (judged.repository, judged.branch) == (FORK, "change")
 
 
-def test_a_number_that_the_event_names_need_not_be_found(tmp_path: Path) -> None:
+def test_number_in_the_event_needs_no_lookup(tmp_path: Path) -> None:
     base = {"repo": {"url": REPOSITORY["url"]}}
     listed = [{"number": 7, "base": base}]
 
@@ -71,7 +71,7 @@ def test_a_merge_group_has_no_pull_request_to_comment_on(tmp_path: Path) -> None
         (FORK, "main", (False, "", "")),
     ],
 )
-def test_results_of_another_run_are_of_its_branch_only_in_this_repository(
+def test_another_runs_branch_counts_only_in_this_repository(
     tmp_path: Path, repository: str, branch: str, expected: tuple[bool, str, str]
 ) -> None:
     ran = after(tmp_path, "schedule", branch, repository)
@@ -90,7 +90,7 @@ def test_results_of_another_run_are_of_its_branch_only_in_this_repository(
         ("issue_comment", "refs/heads/main", ("", "")),
     ],
 )
-def test_a_run_is_of_a_branch_where_the_event_is(
+def test_run_has_a_ref_only_for_events_of_branches(
     tmp_path: Path, name: str, ref: str, expected: tuple[str, str]
 ) -> None:
     ran = event(tmp_path, name, {"repository": REPOSITORY}, GITHUB_REF=ref)

@@ -47,17 +47,17 @@ def _request(
     [
         ("budget", "10q", "input 'budget' = '10q'"),
         ("task", "gaurd", "Did you mean 'guard'?"),
-        ("file_issues", "yes", "input 'file-issues' = 'yes': no such choice."),
+        ("file_issues", "yes", "input 'file-issues' = 'yes': not a valid choice."),
         ("fail_on", "worst", "input 'fail-on' = 'worst'"),
         ("devices", "cpu, gpu", "Write cpu, cuda, or GPUs by number such as cuda:0, cuda:1."),
-        ("shards", "0", "Write how many, a number from 1 to 256."),
+        ("shards", "0", "Write a number from 1 to 256."),
         ("config", "absent.toml", "Write the path of ciguard.toml or pyproject.toml"),
         ("artifact", "a/b", "Write a name without / and :."),
         ("budget", "1\n::error::x", r"input 'budget' = '1\\n::error::x'"),
         ("out", "a\n::error::x", r"input 'out' = 'a\\n::error::x'"),
     ],
 )
-def test_an_input_that_cannot_be_right_is_named_with_what_to_write(
+def test_invalid_input_is_named_with_a_remedy(
     name: str, value: str, says: str, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError) as caught:
@@ -124,7 +124,7 @@ def test_the_privileged_half_writes_for_the_default_branch_of_its_own_repository
 
 
 @pytest.mark.parametrize("event", ["issue_comment", "pull_request_target", "workflow_call", ""])
-def test_an_event_that_says_nothing_of_a_branch_writes_nothing(event: str, tmp_path: Path) -> None:
+def test_event_without_a_branch_writes_nothing(event: str, tmp_path: Path) -> None:
     request = _request(tmp_path, event=event, ref="main", file_issues="true")
 
     assert (request.mode, request.writes) == (PlanMode.PULL_REQUEST, False)
@@ -148,7 +148,7 @@ def test_a_pull_request_of_another_repository_is_not_commented_on(tmp_path: Path
     assert (judged.number, judged.head) == (7, SHA)
 
 
-def test_an_event_that_cannot_be_read_is_no_default_branch(tmp_path: Path) -> None:
+def test_unreadable_event_is_not_the_default_branch(tmp_path: Path) -> None:
     path = tmp_path / "event.json"
     path.write_text("[" * 100_000, "utf-8")
 
@@ -157,7 +157,7 @@ def test_an_event_that_cannot_be_read_is_no_default_branch(tmp_path: Path) -> No
     assert (request.mode, request.writes) == (PlanMode.PULL_REQUEST, False)
 
 
-def test_the_baseline_is_a_branch_unless_somebody_says_otherwise(tmp_path: Path) -> None:
+def test_baseline_defaults_to_a_branch(tmp_path: Path) -> None:
     unsaid = _request(tmp_path)
     (tmp_path / "ciguard.toml").write_text('baseline = "known"\n', "utf-8")
     configured = _request(tmp_path)
@@ -176,7 +176,7 @@ def test_files_of_functions_are_named_one_per_line_or_between_commas(tmp_path: P
     assert _request(tmp_path).config[FUNCTIONS] == ("configured.py",)
 
 
-def test_what_one_step_understood_the_next_one_reads_and_no_token_is_kept(tmp_path: Path) -> None:
+def test_request_round_trips_without_tokens(tmp_path: Path) -> None:
     secrets = {"github_token": "x" * 9, "security_token": "x" * 9}
     request = _request(tmp_path, budget="10m", targets="torch==2.13.0", **secrets)
     path = tmp_path / "kept" / "request.json"
@@ -189,11 +189,11 @@ def test_what_one_step_understood_the_next_one_reads_and_no_token_is_kept(tmp_pa
     assert "x" * 9 not in path.read_text("utf-8")
 
 
-def test_a_kept_request_that_is_damaged_is_refused(tmp_path: Path) -> None:
+def test_damaged_request_file_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "request.json"
     path.write_text("[1, 2", "utf-8")
 
-    with pytest.raises(InputError, match="not what the first step of the action wrote"):
+    with pytest.raises(InputError, match="not a request that the first step of the action wrote"):
         read_request(path, {}, workspace=tmp_path)
 
 
@@ -233,5 +233,5 @@ def test_only_what_compiles_for_a_processor_is_keyed_by_it() -> None:
 
 
 @pytest.mark.parametrize("targets", [["current"], ["torch"], ["torch==2.13.0@cuda"]])
-def test_what_is_not_exact_or_too_large_is_not_cached(targets: list[str]) -> None:
+def test_inexact_or_large_targets_are_not_cached(targets: list[str]) -> None:
     assert not cache_key(targets, {}).key

@@ -31,7 +31,7 @@ RUN = {
 }
 
 
-def test_a_run_is_told_by_verdict_counts_and_paths(tmp_path: Path) -> None:
+def test_outputs_contain_verdict_counts_and_paths(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(json.dumps(RUN), "utf-8")
     (tmp_path / "junit.xml").touch()
 
@@ -56,7 +56,7 @@ def test_a_run_is_told_by_verdict_counts_and_paths(tmp_path: Path) -> None:
         json.dumps(RUN)[:40],
     ],
 )
-def test_results_that_cannot_be_read_are_not_run_and_no_pass(content: str, tmp_path: Path) -> None:
+def test_unreadable_results_are_not_run_and_fail(content: str, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(content, "utf-8")
 
     outputs = results_of(tmp_path).outputs()
@@ -65,14 +65,14 @@ def test_results_that_cannot_be_read_are_not_run_and_no_pass(content: str, tmp_p
 
 
 @pytest.mark.parametrize("verdict", ["NOT RUN", "INTERRUPTED"])
-def test_a_run_that_did_not_end_is_no_pass_whatever_it_says(verdict: str, tmp_path: Path) -> None:
+def test_unfinished_run_fails_despite_its_exit_code(verdict: str, tmp_path: Path) -> None:
     content = json.dumps(RUN | {"verdict": verdict, "exit_code": 0})
     (tmp_path / "run.json").write_text(content, "utf-8")
 
     assert results_of(tmp_path).exit_code == 3
 
 
-def test_a_plan_without_jobs_fails_only_where_some_were_asked_for(tmp_path: Path) -> None:
+def test_plan_without_jobs_fails_only_if_rows_were_skipped(tmp_path: Path) -> None:
     nothing = Plan(mode=PlanMode.PULL_REQUEST, reasons=("only documentation changes",))
     row = SkippedJob(name="a", targets=("torch",), device="cuda", reason="no GPU")
 
@@ -85,7 +85,7 @@ def test_a_plan_without_jobs_fails_only_where_some_were_asked_for(tmp_path: Path
     assert "a: no GPU" in impossible.sentence
 
 
-def test_a_run_that_lacks_its_plan_says_that_and_no_more(tmp_path: Path) -> None:
+def test_missing_plan_is_the_reported_reason(tmp_path: Path) -> None:
     plan = tmp_path / "plan.json"
     lacking = results_of(tmp_path)
     (tmp_path / "run.json").write_text(json.dumps(RUN), "utf-8")
@@ -113,7 +113,7 @@ def test_a_run_without_results_has_the_reason_and_code_of_the_first_failure(
     assert "\n" not in results.sentence
 
 
-def test_results_that_are_there_are_not_explained_away(tmp_path: Path) -> None:
+def test_existing_results_are_not_replaced_by_a_failure(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(json.dumps(RUN), "utf-8")
     keep_failure(tmp_path / "request-1.json", 2, "a reason")
     ran = results_of(tmp_path)
@@ -126,7 +126,7 @@ def test_results_that_are_there_are_not_explained_away(tmp_path: Path) -> None:
     ("is_written_later", "says"),
     [(True, "file-issues.yml, which runs next, establishes it"), (False, "or name the base")],
 )
-def test_a_run_without_a_baseline_says_who_establishes_it(
+def test_missing_baseline_names_the_job_that_establishes_it(
     tmp_path: Path, *, is_written_later: bool, says: str
 ) -> None:
     run = {"verdict": Verdict.ESTABLISHED.value, "summary": "2 buckets.", "exit_code": 0}
@@ -136,4 +136,4 @@ def test_a_run_without_a_baseline_says_who_establishes_it(
 
     assert results.verdict == "no-baseline"
     assert says in results.sentence
-    assert results.sentence.endswith("What was found here: 2 buckets.")
+    assert results.sentence.endswith("Results of this run: 2 buckets.")

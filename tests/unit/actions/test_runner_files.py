@@ -18,7 +18,7 @@ HOSTILE = (
 
 
 @given(st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\r")))
-def test_an_output_is_read_back_whatever_is_in_it(value: str) -> None:
+def test_output_of_any_text_is_read_back(value: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "output"
         append_outputs({"verdict": "new-findings", "message": value}, {"GITHUB_OUTPUT": str(path)})
@@ -27,7 +27,7 @@ def test_an_output_is_read_back_whatever_is_in_it(value: str) -> None:
     assert read == {"verdict": "new-findings", "message": value}
 
 
-def test_a_hostile_message_turns_no_verdict(tmp_path: Path) -> None:
+def test_hostile_message_cannot_change_the_verdict(tmp_path: Path) -> None:
     path = tmp_path / "output"
 
     append_outputs({"message": HOSTILE, "verdict": "new-findings"}, {"GITHUB_OUTPUT": str(path)})
@@ -35,19 +35,19 @@ def test_a_hostile_message_turns_no_verdict(tmp_path: Path) -> None:
     assert read_outputs(path) == {"message": HOSTILE, "verdict": "new-findings"}
 
 
-def test_outputs_that_the_runner_would_refuse_are_an_error(tmp_path: Path) -> None:
+def test_too_large_outputs_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="1048576 bytes"):
         append_outputs({"x": "x" * 1024 * 1024}, {"GITHUB_OUTPUT": str(tmp_path / "output")})
 
 
-def test_a_summary_stays_within_what_the_runner_takes(tmp_path: Path) -> None:
+def test_step_summary_is_truncated_to_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "summary"
 
     append_summary("| € |\n" * 400_000, {"GITHUB_STEP_SUMMARY": str(path)})
 
     content = path.read_bytes()
     assert len(content) <= 1024 * 1024
-    assert content.endswith(b"longer than a step summary may be.\n\n")
+    assert content.endswith(b"exceeds the limit of a step summary.\n\n")
 
 
 def test_outside_of_github_actions_nothing_is_written(tmp_path: Path) -> None:
@@ -73,5 +73,5 @@ def test_an_annotation_is_one_line() -> None:
         ("torch::add failed", "torch::add failed"),
     ],
 )
-def test_a_line_of_a_log_is_no_command(line: str, shown: str) -> None:
+def test_log_line_cannot_be_a_workflow_command(line: str, shown: str) -> None:
     assert inert(line) == shown

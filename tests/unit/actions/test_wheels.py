@@ -24,7 +24,7 @@ def steps(folder: Path, **inputs: str) -> Steps:
         (("a-1-py3-none-any.whl", "b-1-py3-none-any.whl"), "2 files match"),
     ],
 )
-def test_a_glob_that_does_not_mean_one_file_is_refused(
+def test_glob_that_matches_no_or_several_files_is_rejected(
     built: tuple[str, ...], says: str, tmp_path: Path
 ) -> None:
     (tmp_path / "dist").mkdir()
@@ -37,6 +37,6 @@ def test_a_glob_that_does_not_mean_one_file_is_refused(
     assert says in str(caught.value)
 
 
-def test_a_base_without_a_build_that_is_held_against_it_is_refused(tmp_path: Path) -> None:
+def test_base_wheel_without_wheel_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="input 'wheel' is missing"):
         steps(tmp_path, base_wheel="dist/a.whl")

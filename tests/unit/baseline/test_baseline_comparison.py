@@ -25,7 +25,7 @@ from ciguard.baseline.comparison import is_regression
 from ciguard.baseline.record import bucket_of
 from ciguard.domain.findings import Bucket, Comparison, Confirmation, PairKind
 from ciguard.domain.outcomes import Crashed, Passed, Rejected, Stage
-from ciguard.trackers.news import evidence
+from ciguard.trackers.status_changes import evidence
 
 if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome

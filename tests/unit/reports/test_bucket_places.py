@@ -26,7 +26,7 @@ def changed(package: str) -> Plan:
     return Plan(mode=PlanMode.PULL_REQUEST, changes=(change,))
 
 
-def test_a_use_comes_before_the_requirement_and_that_before_the_name() -> None:
+def test_places_are_ordered_by_use_then_requirement_then_name() -> None:
     named = {"torch": Place(path="ciguard.toml", line=2)}
     used = replace(changed("torch"), uses={"torch.fold": (HERE, HERE)})
 
@@ -46,7 +46,7 @@ def test_a_use_comes_before_the_requirement_and_that_before_the_name() -> None:
         ("", ("./dist/torch.whl",), False),
     ],
 )
-def test_a_changed_requirement_is_the_place_of_what_runs_on_that_package(
+def test_changed_requirement_is_the_place_of_buckets_on_its_target(
     package: str,
     targets: tuple[str, ...],
     is_meant: bool,  # noqa: FBT001 - a column of the table
@@ -58,13 +58,13 @@ def test_a_changed_requirement_is_the_place_of_what_runs_on_that_package(
 
 
 @pytest.mark.parametrize("path", ["", "a\nb", "a\u202eb", "x" * 501, "\ud800"])
-def test_a_path_that_no_repository_has_is_no_place(path: str) -> None:
+def test_invalid_path_is_not_a_place(path: str) -> None:
     plan = Plan(mode=PlanMode.BATCH, uses={"torch.fold": (Place(path=path, line=1),)})
 
     assert Places(plan=plan).of(bucket()) == (NOWHERE,)
 
 
-def test_the_line_that_names_the_library_is_found(tmp_path: Path) -> None:
+def test_line_that_names_the_library_is_its_place(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("# torch\nnumpy\npytorch-x\nTorch>=2\n", "utf-8")
     (tmp_path / "pyproject.toml").write_text(
         '[project]\ndependencies = [\n  "tensorflow_cpu==2.12.0",\n]\n', "utf-8"
@@ -97,7 +97,7 @@ def test_the_configuration_comes_first_and_paths_begin_at_the_root_of_the_reposi
     assert named["jax"] == Place(path="requirements.txt", line=2)
 
 
-def test_a_repository_with_nothing_but_a_readme_has_a_place(tmp_path: Path) -> None:
+def test_repository_with_only_a_readme_has_a_place(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("\n# Title\n", "utf-8")
     (tmp_path / "setup.py").mkdir()
 

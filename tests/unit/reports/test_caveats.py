@@ -50,7 +50,7 @@ EVERYWHERE = pytest.mark.parametrize(
 
 
 @EVERYWHERE
-def test_a_stale_baseline_is_said_aloud_everywhere(
+def test_stale_baseline_is_reported_by_every_reporter(
     name: str, planned: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
     text = shown(name, [*planned[:-1], finished(baseline=STALE)], tmp_path)
@@ -59,26 +59,26 @@ def test_a_stale_baseline_is_said_aloud_everywhere(
 
 
 @EVERYWHERE
-def test_a_missing_baseline_is_said_aloud_everywhere(
+def test_missing_baseline_is_reported_by_every_reporter(
     name: str, planned: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
     ended = finished(baseline=MISSING, parameters={"base": ["torch==2.12.0"]})
 
     text = shown(name, [*planned[:-1], ended], tmp_path)
 
-    assert "The baseline is MISSING: only what the base shows" in text
+    assert "The baseline is MISSING, so only buckets that the base shows" in text
 
 
 @EVERYWHERE
 @pytest.mark.parametrize(
     "silent",
     [
-        (Tally(), 1_200, "no case was run, since none of its 1,200 APIs was chosen"),
-        (Tally(), 0, "no case was run, since it has no API"),
-        (Tally(rejected=7), 1_200, "each of its 7 cases was refused"),
+        (Tally(), 1_200, "no case was run, because none of its 1,200 APIs was selected"),
+        (Tally(), 0, "no case was run, because it has no APIs"),
+        (Tally(rejected=7), 1_200, "all 7 cases were rejected"),
     ],
 )
-def test_a_target_that_was_asked_nothing_is_said_aloud_everywhere(
+def test_target_without_results_is_reported_by_every_reporter(
     name: str,
     silent: tuple[Tally, int, str],
     events: list[Event],
@@ -98,7 +98,7 @@ def test_a_target_that_was_asked_nothing_is_said_aloud_everywhere(
 
 
 @EVERYWHERE
-def test_a_row_of_the_plan_that_was_skipped_is_not_run_everywhere(
+def test_skipped_plan_row_is_not_run_in_every_report(
     name: str, planned: list[Event], tmp_path: Path
 ) -> None:
     text = shown(name, planned, tmp_path)
@@ -107,7 +107,7 @@ def test_a_row_of_the_plan_that_was_skipped_is_not_run_everywhere(
 
 
 @pytest.mark.parametrize("name", ["summary", "junit", "plain", "github"])
-def test_what_is_gone_is_fixed_by_the_pull_request_where_there_is_one(
+def test_fixed_bucket_is_attributed_to_the_pull_request(
     name: str, events: list[Event], planned: list[Event], tmp_path: Path
 ) -> None:
     assert "fixed by this pull request" in shown(name, planned, tmp_path).lower()
@@ -115,7 +115,7 @@ def test_what_is_gone_is_fixed_by_the_pull_request_where_there_is_one(
 
 
 @pytest.mark.parametrize("name", ["summary", "junit", "plain", "sarif"])
-def test_what_is_known_is_shown_with_its_issue(
+def test_known_bucket_is_shown_with_its_issue(
     name: str, planned: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
     known = replace(_of(finished(), Comparison.KNOWN), issue="4711")
@@ -151,7 +151,7 @@ def test_the_summary_links_the_issue_of_a_repository_and_no_other_address(
         assert "<a " not in summary(issue, tracker)
 
 
-def test_the_sections_of_the_summary_come_in_the_order_of_what_matters(
+def test_summary_sections_are_ordered_by_importance(
     planned: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
     pending = replace(
@@ -174,7 +174,7 @@ def test_the_sections_of_the_summary_come_in_the_order_of_what_matters(
         "## UNCONFIRMED (1)",
         "## NOT RUN (3)",
         "## Targets",
-        "## What was chosen and why",
+        "## Plan: what was tested and why",
         "tensorflow-cpu goes from 2.12.0 to 2.21.0",
         "## Seconds by stage",
     ]
@@ -182,7 +182,7 @@ def test_the_sections_of_the_summary_come_in_the_order_of_what_matters(
 
 
 @pytest.mark.parametrize("name", ["summary", "github", "sarif"])
-def test_names_in_caveats_are_inert(
+def test_names_in_caveats_are_escaped(
     name: str, events: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
     lost = replace(finished().targets[3], name="x](http://evil)\n::error::@everyone<img src=x>")
@@ -214,7 +214,7 @@ def test_names_in_caveats_are_inert(
         ),
     ],
 )
-def test_programs_read_how_far_the_baseline_can_be_trusted(
+def test_run_json_contains_the_state_of_the_baseline(
     standing: BaselineStanding | None,
     expected: object,
     finished: Callable[..., RunFinished],
@@ -226,7 +226,7 @@ def test_programs_read_how_far_the_baseline_can_be_trusted(
     assert run["baseline"] == expected
 
 
-def test_programs_read_the_plan_and_where_libraries_are_named(
+def test_run_json_contains_the_plan_and_the_places_of_libraries(
     planned: list[Event], plan: Plan, tmp_path: Path
 ) -> None:
     (tmp_path / "requirements.txt").write_text("torch==2.13.0\n", "utf-8")
@@ -245,7 +245,7 @@ def test_a_run_that_establishes_the_baseline_says_that_nothing_was_compared(
 
     text = shown("summary", [ended], tmp_path)
 
-    assert "The baseline was MISSING: this run establishes it, so nothing was compared" in text
+    assert "The baseline was MISSING. This run establishes it, so nothing was compared" in text
 
 
 def test_a_dashboard_shows_a_stale_baseline_as_skipped_and_a_fresh_one_as_passed(

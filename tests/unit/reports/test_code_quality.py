@@ -54,7 +54,7 @@ def _report(events: list[Event], folder: Path) -> list[dict[str, Any]]:
     return issues
 
 
-def test_what_is_broken_is_listed_and_what_is_gone_is_not(
+def test_code_quality_lists_open_buckets_but_no_fixed_ones(
     planned: list[Event], tmp_path: Path
 ) -> None:
     issues = _report(planned, tmp_path)

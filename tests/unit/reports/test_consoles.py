@@ -41,7 +41,7 @@ def _terminal(events: list[Event], width: int = 110) -> str:
     return console.export_text()
 
 
-def test_the_last_screen_says_verdict_findings_and_where_to_look(
+def test_last_screen_shows_verdict_buckets_and_next_steps(
     finished: Callable[..., RunFinished],
 ) -> None:
     text = "\n".join(line.text for line in closing_lines(finished(), folder=FOLDER))
@@ -55,7 +55,9 @@ def test_the_last_screen_says_verdict_findings_and_where_to_look(
     assert ".ciguard/run/report.html" in text
 
 
-def test_where_no_api_is_called_none_are_counted(finished: Callable[..., RunFinished]) -> None:
+def test_last_screen_counts_no_apis_if_none_was_called(
+    finished: Callable[..., RunFinished],
+) -> None:
     usual, of_functions = (
         "\n".join(line.text for line in closing_lines(event, folder=FOLDER))
         for event in (finished(), replace(finished(), apis_exercised={}))
@@ -67,7 +69,7 @@ def test_where_no_api_is_called_none_are_counted(finished: Callable[..., RunFini
     assert " cases: " in of_functions
 
 
-def test_an_api_is_named_once_where_its_message_begins_with_it(
+def test_api_is_not_repeated_if_the_message_starts_with_it(
     finished: Callable[..., RunFinished],
 ) -> None:
     bucket = finished().buckets[-1]
@@ -79,7 +81,7 @@ def test_an_api_is_named_once_where_its_message_begins_with_it(
     assert f"{finding.api}  ends the process (SIGSEGV)" in text
 
 
-def test_the_last_screen_stays_one_screen_however_much_was_found(
+def test_last_screen_is_bounded_for_many_buckets(
     finished: Callable[..., RunFinished],
 ) -> None:
     many = finished(buckets=finished().buckets * 500)
@@ -90,7 +92,7 @@ def test_the_last_screen_stays_one_screen_however_much_was_found(
     assert all(len(line.text) <= 100 for line in lines if not line.is_verdict)
 
 
-def test_a_run_that_found_nothing_offers_no_bucket_to_look_at(
+def test_last_screen_without_buckets_suggests_no_command(
     finished: Callable[..., RunFinished],
 ) -> None:
     clean = finished(buckets=(), verdict=Verdict.CLEAN, summary="Nothing new.")
@@ -128,7 +130,7 @@ def test_a_narrow_terminal_gets_the_table_too(events: list[Event]) -> None:
     assert "crash" in _terminal(events[:-1], width=80)
 
 
-def test_plain_lines_tell_the_run_from_plan_to_verdict(events: list[Event]) -> None:
+def test_plain_reporter_writes_the_run_from_plan_to_verdict(events: list[Event]) -> None:
     text = _plain(events)
 
     assert text.startswith("ciguard: api on torch==2.13.0, tensorflow-cpu==2.12.0,")
@@ -138,7 +140,7 @@ def test_plain_lines_tell_the_run_from_plan_to_verdict(events: list[Event]) -> N
     assert text.index("== Run ==") < text.index("NEW FINDINGS")
 
 
-def test_a_line_of_progress_comes_every_ten_seconds() -> None:
+def test_plain_reporter_writes_progress_every_ten_seconds() -> None:
     now_s = [0.0]
     stream = io.StringIO()
     reporter = PlainReporter(Destination(folder=FOLDER, stream=stream), clock=lambda: now_s[0])

@@ -64,7 +64,7 @@ def test_a_failing_reporter_is_dropped_and_the_others_go_on(events: list[Event])
     assert "the bad report failed and was dropped" in warning.message
 
 
-def test_a_report_that_the_machine_refuses_is_no_defect_but_still_fails_the_run(
+def test_unwritable_report_fails_the_run_without_a_traceback(
     events: list[Event],
 ) -> None:
     failing = _Failing(OutputError("disk full"), RunFinished)
@@ -87,7 +87,7 @@ def test_reporters_after_a_failed_one_see_the_failure_in_the_end_of_the_run(
     assert last.exit_code == ExitCode.INTERNAL
 
 
-def test_a_run_without_an_end_is_a_failure(events: list[Event]) -> None:
+def test_run_without_run_finished_is_an_internal_failure(events: list[Event]) -> None:
     assert dispatch(iter(events[:-1]), {}).exit_code == ExitCode.INTERNAL
 
 

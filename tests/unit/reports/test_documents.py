@@ -163,7 +163,7 @@ def test_the_summary_stays_below_what_a_workflow_accepts(
 
     text = (tmp_path / "summary.md").read_bytes()
     assert len(text) <= LIMIT_BYTES
-    assert b"The rest is left out here" in text
+    assert b"The rest does not fit here" in text
 
 
 def test_the_summary_of_many_buckets_shows_every_class_of_them(
@@ -219,7 +219,7 @@ def test_junit_has_no_failure_when_the_run_established_the_baseline(
     assert len(root.findall(".//skipped")) == 4 + 11 + 1
 
 
-def test_junit_shows_a_bucket_that_is_fixed_as_passed(
+def test_junit_shows_a_fixed_bucket_as_passed(
     finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
     fixed = tuple(item for item in finished().buckets if item.comparison is Comparison.FIXED)
@@ -259,9 +259,7 @@ def test_findings_of_documentation_are_one_object_per_line(
     assert len({json.loads(line)["fingerprint"] for line in lines}) == len(lines) == 18
 
 
-def test_the_summary_shows_what_misleads_before_what_is_missing(
-    events: list[Event], tmp_path: Path
-) -> None:
+def test_summary_lists_misleading_documentation_first(events: list[Event], tmp_path: Path) -> None:
     _write("summary", [events[0], DOCUMENTATION, *events[1:]], tmp_path)
 
     text = (tmp_path / "summary.md").read_text("utf-8")
@@ -272,7 +270,7 @@ def test_the_summary_shows_what_misleads_before_what_is_missing(
     assert "@everyone" not in section
 
 
-def test_a_run_without_such_findings_has_no_such_section(
+def test_summary_without_documentation_findings_has_no_such_section(
     events: list[Event], tmp_path: Path
 ) -> None:
     _write("summary", events, tmp_path)

@@ -83,7 +83,7 @@ def test_an_alert_keeps_its_name_whichever_buckets_a_run_meets() -> None:
     assert names == {CHECK}
 
 
-def test_what_is_new_of_a_known_cause_is_an_alert_of_its_own() -> None:
+def test_new_buckets_of_a_known_cause_are_a_separate_alert() -> None:
     new, known = sarif_results(bucket(1, KNOWN), bucket(2))
 
     assert (new["baselineState"], known["baselineState"]) == ("new", "unchanged")
@@ -91,7 +91,7 @@ def test_what_is_new_of_a_known_cause_is_an_alert_of_its_own() -> None:
     assert new["partialFingerprints"]["ciguard/v1"] == f"{2:016x}"
 
 
-def test_what_was_accepted_of_a_cause_suppresses_nothing_else() -> None:
+def test_accepted_bucket_does_not_suppress_others_of_its_cause() -> None:
     known, accepted = sarif_results(bucket(1, ACCEPTED), bucket(2, KNOWN))
 
     assert "suppressions" in accepted
@@ -125,7 +125,7 @@ def test_junit_has_one_test_per_cause_that_fails_if_any_bucket_fails(tmp_path: P
     assert [text.count("API: torch.op") for text in failures] == [2, 1]
 
 
-def test_junit_skips_a_cause_of_which_nothing_is_new(tmp_path: Path) -> None:
+def test_junit_skips_a_cause_without_new_buckets(tmp_path: Path) -> None:
     text = written("junit", "junit.xml", tmp_path, bucket(1, KNOWN), bucket(2, KNOWN))
 
     (skipped,) = ET.fromstring(text).iter("skipped")
@@ -156,7 +156,7 @@ def test_every_bucket_is_in_one_entry_and_no_two_entries_have_one_name(
         assert len({each.comparison is NEW for each in entry.buckets}) == 1
 
 
-def test_the_gravest_bucket_is_shown() -> None:
+def test_most_severe_bucket_of_an_entry_is_shown() -> None:
 
     mild = replace(bucket(1), finding=replace(bucket(1).finding, severity=Severity.LOW))
 

@@ -68,39 +68,39 @@ def test_a_pipe_gets_plain_lines_that_can_be_searched() -> None:
     assert not any(line.endswith(" ") for line in text.splitlines())
 
 
-def test_each_parameter_has_its_need_its_words_and_who_said_so() -> None:
+def test_explanation_shows_requirement_constraint_and_evidence_of_each_parameter() -> None:
     lines = plain(CONV).splitlines()
 
     assert "input  required" in lines
     place = lines.index("stride  optional, default 1")
     assert lines[place + 1] == "    list of 2 ints from 1 to 4; or int from 1 to 4"
     assert lines[place + 2].split() == ["structures", "schema", "“int[2]”"]
-    assert "hook  required, by keyword only" in lines
-    assert "    never given: nothing here can make one" in lines
+    assert "hook  required, keyword-only" in lines
+    assert "    never passed: ciguard cannot generate a value for it" in lines
     assert "**more  optional" in lines
 
 
-def test_the_rule_that_read_a_phrase_is_named() -> None:
+def test_explanation_names_the_rule_that_matched_a_phrase() -> None:
     (line,) = [line for line in plain(CONV).splitlines() if "doc phrase" in line]
 
     assert line.split()[:2] == ["shape", "doc"]
     assert "“4-D”  by rule " in line
 
 
-def test_words_that_a_file_refers_to_are_named_by_their_digest() -> None:
+def test_documentation_text_that_is_not_stored_is_shown_by_its_digest() -> None:
     lines = list(constraint_lines(known_of([CONV], (), Provenance(library="lib", version="1.0"))))
     stream = io.StringIO()
 
     explain_in(stream, read_constraints(lines, name="file").api("lib.conv"), origin="lib 1.0")
 
     (line,) = [line for line in stream.getvalue().splitlines() if "doc phrase" in line]
-    assert f"words {digest_of('4-D')}  by rule " in line
+    assert f"text {digest_of('4-D')}  by rule " in line
     assert "Applies it." not in stream.getvalue()
-    assert stream.getvalue().endswith("--target shows them\n")
+    assert stream.getvalue().endswith("--target shows it\n")
     assert "--target" not in plain(CONV)
 
 
-def test_text_of_the_library_cannot_command_the_terminal() -> None:
+def test_library_text_contains_no_terminal_escapes() -> None:
     hostile = replace(CONV, doc="[red]x[/red] \x1b[31m \u202e")
 
     assert "[red]x[/red] \\x1b[31m \\u202e" in plain(hostile)
@@ -117,20 +117,23 @@ def test_a_terminal_gets_colour_and_wrapped_lines(monkeypatch: pytest.MonkeyPatc
     assert "\x1b[1;36minput" in stream.getvalue()
 
 
-def test_what_a_built_layer_is_called_with_is_shown() -> None:
+def test_explanation_shows_parameters_of_calls_of_the_constructed_object() -> None:
     text = plain(LAYER)
 
-    assert "the object that it makes is called with\n\nx  required\n    tensor of float32" in text
+    assert (
+        "parameters of calls of the constructed object\n\nx  required\n    tensor of float32"
+        in text
+    )
 
 
 def test_an_api_without_parameters_is_called_without_arguments() -> None:
-    assert "no parameters are known: it is called without arguments" in plain(NOTHING)
+    assert "no known parameters: it is called without arguments" in plain(NOTHING)
 
 
 # --- extraction -----------------------------------------------------------------------------------
 
 
-def test_an_extraction_says_how_much_is_known_and_what_was_skipped() -> None:
+def test_extraction_reports_known_constraints_and_skipped_apis() -> None:
     origin = Provenance(library="lib", version="1.0")
     lost = [
         Skipped(name=f"lib.part{number}", reason="ImportError: \x1b[2J") for number in range(22)
@@ -150,12 +153,12 @@ def test_an_extraction_says_how_much_is_known_and_what_was_skipped() -> None:
     assert lines[1].startswith("  3 APIs, 5 parameters, ")
     assert "2 of 2 APIs that take arguments (100.0%)" in lines[2]
     assert lines[3].startswith("  by source: ")
-    assert lines[4] == "  without a signature, called without arguments: 1: lib.seed"
+    assert lines[4] == "  no signature, called without arguments: 1: lib.seed"
     assert lines[5] == "  skipped: lib.part0: ImportError: \\x1b[2J"
     assert lines[-2:] == ["  skipped: 2 more", "  documentation: 1 stranger"]
 
 
-def test_a_library_without_an_api_is_no_error() -> None:
+def test_extraction_of_a_library_without_apis_succeeds() -> None:
     lines = list(extraction_lines(known_of([], [], Provenance(library="lib", version="1")), []))
 
     assert lines[1] == "  0 APIs, 0 parameters, 0 constraints"

@@ -26,7 +26,7 @@ def summary_of(finding: Finding, folder: Path) -> str:
     return (folder / "summary.md").read_text("utf-8")
 
 
-def test_show_tells_where_it_comes_from_and_what_was_compared() -> None:
+def test_show_prints_origin_and_comparison_of_a_layer_case() -> None:
     lines = list(bucket_lines(bucket(1, layer_difference()), ""))
 
     assert (
@@ -36,7 +36,7 @@ def test_show_tells_where_it_comes_from_and_what_was_compared() -> None:
     assert "Compared:  the outputs (predict)" in lines
 
 
-def test_the_summary_tells_it_too(tmp_path: Path) -> None:
+def test_summary_shows_the_origin_of_a_layer_case(tmp_path: Path) -> None:
     text = summary_of(layer_difference(), tmp_path)
 
     assert "- Found in: a mutant of `lenet5-mnist` (`LA conv2d_1: keras.layers.PReLU`;" in text

@@ -13,11 +13,11 @@ from ciguard.reports import bucket_lines
 from ciguard.trackers.body import report
 from ciguard.trackers.context import Context
 
-HEADING = "Against the program it was derived from"
+HEADING = "Difference from the parent program"
 HOSTILE_CASE = program(step("act1", HOSTILE), source=f"x = 1\n{HOSTILE}\n", api="torch.nn.ReLU")
 
 
-def test_show_tells_the_difference_and_points_at_the_mutated_call() -> None:
+def test_show_prints_the_diff_and_marks_the_mutated_call() -> None:
     lines = list(bucket_lines(found(program(step("act1"))), ""))
 
     at = lines.index(HEADING)
@@ -27,7 +27,7 @@ def test_show_tells_the_difference_and_points_at_the_mutated_call() -> None:
     ]
 
 
-def test_the_issue_tells_it_as_a_block_of_its_own() -> None:
+def test_issue_contains_the_diff_as_a_code_block() -> None:
     body = report(found(program(step("act1"))), Context()).body
 
     block = body.partition(f"### {HEADING}\n\n```diff\n")[2].partition("\n```\n")[0]
@@ -35,13 +35,13 @@ def test_the_issue_tells_it_as_a_block_of_its_own() -> None:
     assert "\n+    nn.Hardswish(inplace=True),\n" in block
 
 
-def test_what_has_no_parent_shows_no_difference() -> None:
+def test_case_without_parent_has_no_diff() -> None:
     case = program(step("act1"))
     orphan = found(replace(case, ancestry=replace(case.ancestry, parent="")))
 
-    for one in (orphan, bucket(1, crash())):
-        assert HEADING not in list(bucket_lines(one, ""))
-        assert HEADING not in report(one, Context()).body
+    for shown_bucket in (orphan, bucket(1, crash())):
+        assert HEADING not in list(bucket_lines(shown_bucket, ""))
+        assert HEADING not in report(shown_bucket, Context()).body
 
 
 def test_long_differences_are_cut() -> None:

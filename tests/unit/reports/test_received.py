@@ -43,7 +43,7 @@ def changed(folder: Path, **values: Any) -> Path:
     return folder
 
 
-def test_a_run_comes_back_as_it_was(
+def test_received_run_equals_the_written_one(
     folder: Path, finished: Callable[..., RunFinished], plan: Plan
 ) -> None:
     run = receive_run(folder)
@@ -59,7 +59,7 @@ def test_a_run_comes_back_as_it_was(
     assert run.finished.apis_exercised["torch==2.13.0"] == 1400
 
 
-def test_its_findings_are_judged_by_its_own_policy(folder: Path) -> None:
+def test_received_run_has_its_own_policy(folder: Path) -> None:
     run = receive_run(changed(folder, parameters={"fail_on": "high", "rules": ["crash=report"]}))
 
     assert run.policy.fail_on is Severity.HIGH
@@ -90,7 +90,7 @@ def test_its_findings_are_judged_by_its_own_policy(folder: Path) -> None:
     ],
     ids=lambda values: json.dumps(values)[:40],
 )
-def test_what_no_run_writes_is_refused(folder: Path, values: dict[str, Any]) -> None:
+def test_invalid_run_json_is_rejected(folder: Path, values: dict[str, Any]) -> None:
     with pytest.raises(OutputError, match=r"run\.json: not the results of a run"):
         receive_run(changed(folder, **values))
 
@@ -112,7 +112,7 @@ BUCKET_CHANGES = [
 
 
 @pytest.mark.parametrize("change", BUCKET_CHANGES, ids=lambda change: json.dumps(change)[:40])
-def test_a_bucket_that_no_run_writes_is_refused(folder: Path, change: dict[str, Any]) -> None:
+def test_invalid_bucket_is_rejected(folder: Path, change: dict[str, Any]) -> None:
     path = folder / "buckets.jsonl"
     line = json.loads(path.read_text("utf-8").splitlines()[0])
     path.write_text(json.dumps(line | change) + "\n", "utf-8")
@@ -126,23 +126,23 @@ def test_a_bucket_that_no_run_writes_is_refused(folder: Path, change: dict[str, 
     [b"", b"[]", b"null", b"{", b"\xff\xfe", b"[" * 100_000, b'{"schema": ' + b"9" * 10_000 + b"}"],
     ids=["empty", "list", "null", "cut", "no-utf-8", "deep", "digits"],
 )
-def test_a_file_that_is_damaged_is_refused(folder: Path, content: bytes) -> None:
+def test_damaged_file_is_rejected(folder: Path, content: bytes) -> None:
     (folder / "run.json").write_bytes(content)
 
     with pytest.raises(OutputError, match="not the results of a run"):
         receive_run(folder)
 
 
-def test_a_list_of_buckets_that_was_cut_is_refused(folder: Path) -> None:
+def test_truncated_list_of_buckets_is_rejected(folder: Path) -> None:
     path = folder / "buckets.jsonl"
     lines = path.read_text("utf-8").splitlines(keepends=True)
     path.write_text("".join(lines[1:]), "utf-8")
 
-    with pytest.raises(OutputError, match=r"other buckets than run\.json counts"):
+    with pytest.raises(OutputError, match=r"number of buckets differs from that in run\.json"):
         receive_run(folder)
 
 
-def test_neither_links_nor_pipes_nor_folders_are_read(folder: Path, tmp_path: Path) -> None:
+def test_irregular_files_are_not_read(folder: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     (folder / "run.json").rename(secret)
     (folder / "run.json").symlink_to(secret)
@@ -160,7 +160,7 @@ def test_neither_links_nor_pipes_nor_folders_are_read(folder: Path, tmp_path: Pa
         receive_run(folder)
 
 
-def test_a_file_without_end_is_not_read_to_it(
+def test_endless_file_is_read_only_up_to_the_limit(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ciguard.reports.received._MAX_RUN_BYTES", 100)
@@ -194,9 +194,7 @@ def test_no_file_outside_is_shown_as_a_reproducer(folder: Path, tmp_path: Path) 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 @pytest.mark.lengthy
-def test_whatever_stands_in_the_files_is_shown_or_refused(
-    folder: Path, data: st.DataObject
-) -> None:
+def test_arbitrary_file_content_is_shown_or_rejected(folder: Path, data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(["run.json", "buckets.jsonl"]))
     original = (folder / name).read_text("utf-8")
     document = json.loads(original.splitlines()[0] if name == "buckets.jsonl" else original)

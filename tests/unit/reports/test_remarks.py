@@ -31,30 +31,30 @@ def read(command: str) -> tuple[str, dict[str, str], str]:
     return found[1], {key: unquote(text) for key, text in stated.items()}, unquote(found[3])
 
 
-def test_every_new_bucket_is_remarked_at_its_place_the_loudest_first(
+def test_every_new_bucket_is_a_remark_ordered_by_level(
     finished: Callable[..., RunFinished], plan: Plan
 ) -> None:
-    said = remarks(finished(targets=()), Places(plan=plan), Policy())
+    shown_remarks = remarks(finished(targets=()), Places(plan=plan), Policy())
 
-    assert [one.level for one in said].count(RemarkLevel.ERROR) == 11
-    assert said[0].title == "NEW crash: tf.raw_ops.MaxPool3D"
-    assert said[0].place == Place(path="model/net.py", line=12)
-    assert "ciguard reproduce abcd0001" in said[0].message
-    assert [one.title for one in said if one.level is RemarkLevel.NOTICE] == [
+    assert [remark.level for remark in shown_remarks].count(RemarkLevel.ERROR) == 11
+    assert shown_remarks[0].title == "NEW crash: tf.raw_ops.MaxPool3D"
+    assert shown_remarks[0].place == Place(path="model/net.py", line=12)
+    assert "ciguard reproduce abcd0001" in shown_remarks[0].message
+    assert [remark.title for remark in shown_remarks if remark.level is RemarkLevel.NOTICE] == [
         "NEW change of behaviour: torch.add",
         "ciguard",
     ]
 
 
-def test_a_run_that_establishes_the_baseline_remarks_no_bucket(
+def test_run_that_establishes_the_baseline_has_no_bucket_remarks(
     finished: Callable[..., RunFinished],
 ) -> None:
-    said = remarks(finished(verdict=Verdict.ESTABLISHED), Places(), Policy())
+    shown_remarks = remarks(finished(verdict=Verdict.ESTABLISHED), Places(), Policy())
 
-    assert {one.title for one in said} == {"ciguard"}
+    assert {remark.title for remark in shown_remarks} == {"ciguard"}
 
 
-def test_what_github_would_not_show_is_counted_in_the_last_one() -> None:
+def test_remarks_beyond_githubs_limit_are_counted_in_the_last_one() -> None:
     many = [
         Remark(level=level, title=f"t{number}", message="m")
         for level in RemarkLevel
@@ -71,7 +71,9 @@ def test_what_github_would_not_show_is_counted_in_the_last_one() -> None:
 def test_ten_of_a_level_are_all_shown() -> None:
     ten = [Remark(level=RemarkLevel.ERROR, title=f"t{n}", message="m") for n in range(10)]
 
-    assert [read(one)[1]["title"] for one in workflow_commands(ten)] == [f"t{n}" for n in range(10)]
+    assert [read(command)[1]["title"] for command in workflow_commands(ten)] == [
+        f"t{n}" for n in range(10)
+    ]
 
 
 @given(
@@ -102,7 +104,7 @@ def test_a_command_is_one_line_of_bounded_length_and_says_nothing_else(
 def test_paths_of_this_machine_are_not_published(finished: Callable[..., RunFinished]) -> None:
     lost = replace(finished().targets[3], not_run="no driver in /home/somebody/secret/driver.so")
 
-    said = remarks(finished(targets=(lost,)), Places(), Policy())
+    shown_remarks = remarks(finished(targets=(lost,)), Places(), Policy())
 
-    assert any("driver.so" in one.message for one in said)
-    assert not any("somebody" in one.message for one in said)
+    assert any("driver.so" in remark.message for remark in shown_remarks)
+    assert not any("somebody" in remark.message for remark in shown_remarks)

@@ -42,7 +42,7 @@ def run_of(event: RunFinished, places: Places = NOWHERE) -> Any:
 def results(event: RunFinished, places: Places = NOWHERE) -> dict[str, Any]:
     """Return results by the first digits of their bucket."""
     told = run_of(event, places)["results"]
-    return {one["partialFingerprints"]["ciguard/v1"][:8]: one for one in told}
+    return {item["partialFingerprints"]["ciguard/v1"][:8]: item for item in told}
 
 
 def ended(*buckets: Bucket) -> RunFinished:
@@ -70,12 +70,12 @@ def bucket(number: int = 1, **changes: Any) -> Bucket:
     )
 
 
-def test_what_is_new_and_what_is_still_there_is_a_result_and_nothing_else(
+def test_sarif_results_are_the_new_and_the_unfixed_buckets(
     finished: Callable[..., RunFinished],
 ) -> None:
     told = results(finished())
 
-    states = {name: one["baselineState"] for name, one in told.items()}
+    states = {name: item["baselineState"] for name, item in told.items()}
     assert states["abcd0001"] == states["abcd0002"] == states["abcd0004"] == "new"
     assert states["abcd0003"] == states["abcd0007"] == "unchanged"
     assert not {"abcd0005", "abcd0006"} & set(states)  # fixed, flaky
@@ -86,13 +86,13 @@ def test_a_bucket_that_could_not_be_confirmed_is_no_result() -> None:
     assert results(ended(bucket(confirmation=Confirmation.PENDING))) == {}
 
 
-def test_what_was_accepted_is_suppressed() -> None:
+def test_accepted_bucket_is_suppressed_in_sarif() -> None:
     (told,) = results(ended(bucket(comparison=Comparison.ACCEPTED))).values()
 
     assert told["suppressions"] == [{"kind": "external", "status": "accepted"}]
 
 
-def test_the_level_is_what_the_policy_does_about_it(
+def test_sarif_level_follows_the_policy(
     finished: Callable[..., RunFinished],
 ) -> None:
     told = results(finished())
@@ -104,12 +104,12 @@ def test_the_level_is_what_the_policy_does_about_it(
 def test_a_security_relevant_crash_is_graded_and_nothing_else_is() -> None:
     rules = run_of(ended())["tool"]["driver"]["rules"]
 
-    graded = {one["id"]: one["properties"].get("security-severity") for one in rules}
+    graded = {item["id"]: item["properties"].get("security-severity") for item in rules}
     assert graded.pop("security-crash") == "8.0"
     assert set(graded.values()) == {None}
-    assert [one["id"] for one in rules] == [kind.value for kind in FindingClass]
-    assert all(one["help"]["text"] and one["fullDescription"]["text"] for one in rules)
-    assert max(len(one["properties"]["tags"]) for one in rules) <= 20
+    assert [item["id"] for item in rules] == [kind.value for kind in FindingClass]
+    assert all(item["help"]["text"] and item["fullDescription"]["text"] for item in rules)
+    assert max(len(item["properties"]["tags"]) for item in rules) <= 20
 
 
 def test_a_result_is_at_every_use_of_the_api_and_at_the_requirement_that_changed(
@@ -117,7 +117,7 @@ def test_a_result_is_at_every_use_of_the_api_and_at_the_requirement_that_changed
 ) -> None:
     told = results(finished(), Places(plan=plan))["abcd0001"]
 
-    places = [one["physicalLocation"] for one in told["locations"]]
+    places = [item["physicalLocation"] for item in told["locations"]]
     assert [(p["artifactLocation"]["uri"], p["region"]["startLine"]) for p in places] == [
         ("model/net.py", 12),
         ("model/old%20net.py", 7),
@@ -125,7 +125,7 @@ def test_a_result_is_at_every_use_of_the_api_and_at_the_requirement_that_changed
     ]
 
 
-def test_a_result_that_nothing_leads_to_has_a_place_all_the_same() -> None:
+def test_sarif_result_always_has_a_location() -> None:
     (told,) = results(ended(bucket())).values()
 
     assert told["locations"][0]["physicalLocation"] == {
@@ -137,7 +137,7 @@ def test_a_result_that_nothing_leads_to_has_a_place_all_the_same() -> None:
 def test_buckets_of_one_line_are_told_apart_by_github() -> None:
     told = results(ended(bucket(1), bucket(2)))
 
-    hashes = {one["partialFingerprints"]["primaryLocationLineHash"] for one in told.values()}
+    hashes = {item["partialFingerprints"]["primaryLocationLineHash"] for item in told.values()}
     assert hashes == {"0000000100000000:1", "0000000200000000:1"}
 
 
@@ -147,9 +147,7 @@ def test_the_same_run_gives_the_same_file(finished: Callable[..., RunFinished]) 
     assert len(texts) == 1
 
 
-def test_what_the_verdict_must_not_be_read_without_is_in_the_file(
-    finished: Callable[..., RunFinished], plan: Plan
-) -> None:
+def test_sarif_contains_the_caveats(finished: Callable[..., RunFinished], plan: Plan) -> None:
     stale = BaselineStanding(state=BaselineState.STALE, reasons=("it was never run on x",))
 
     (invocation,) = run_of(finished(baseline=stale), Places(plan=plan))["invocations"]
@@ -166,7 +164,7 @@ def test_a_run_that_did_not_run_is_no_success_of_the_tool() -> None:
     assert not invocation["executionSuccessful"]
 
 
-def test_more_results_than_github_accepts_are_cut_gravest_first_and_it_is_said(
+def test_sarif_keeps_the_most_severe_results_up_to_githubs_limit(
     monkeypatch: pytest.MonkeyPatch, finished: Callable[..., RunFinished]
 ) -> None:
     monkeypatch.setattr(sarif, "MAX_RESULTS", 5)
@@ -174,15 +172,15 @@ def test_more_results_than_github_accepts_are_cut_gravest_first_and_it_is_said(
     run = run_of(finished())
 
     (note,) = [
-        one["message"]["text"]
-        for one in run["invocations"][0]["toolExecutionNotifications"]
-        if "left out" in one["message"]["text"]
+        item["message"]["text"]
+        for item in run["invocations"][0]["toolExecutionNotifications"]
+        if "omitted" in item["message"]["text"]
     ]
-    assert note == "9 of 14 results are left out: GitHub accepts no more."
-    assert {one["properties"]["severity"] for one in run["results"]} == {"critical"}
+    assert note == "9 of 14 results are omitted: GitHub accepts no more."
+    assert {item["properties"]["severity"] for item in run["results"]} == {"critical"}
 
 
-def test_a_file_that_compresses_badly_is_cut_to_what_github_accepts(
+def test_sarif_is_limited_to_githubs_compressed_size(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sarif, "MAX_BYTES", 100_000)
@@ -199,7 +197,7 @@ def test_a_file_that_compresses_badly_is_cut_to_what_github_accepts(
     notes = [n["message"]["text"] for n in log["invocations"][0]["toolExecutionNotifications"]]
     assert len(gzip.compress(text.encode(), compresslevel=6)) <= 100_000
     assert 50 < kept < 300
-    assert notes == [f"{300 - kept} of 300 results are left out: GitHub accepts no more."]
+    assert notes == [f"{300 - kept} of 300 results are omitted: GitHub accepts no more."]
 
 
 TEXTS = st.text(max_size=80) | st.sampled_from(

@@ -42,7 +42,7 @@ def ending(finished: Callable[..., RunFinished], tmp_path: Path) -> Callable[...
     return made
 
 
-def test_nothing_new_on_every_target_is_green(ending: Callable[..., Status]) -> None:
+def test_clean_run_on_all_targets_is_a_success(ending: Callable[..., Status]) -> None:
     status = ending()
 
     assert (status.conclusion, status.title) == ("success", "NOTHING NEW: 0 new")
@@ -61,29 +61,29 @@ def test_nothing_new_on_every_target_is_green(ending: Callable[..., Status]) -> 
         (Verdict.NOT_RUN, 0, "failure"),
     ],
 )
-def test_nothing_else_is_green(
+def test_other_runs_are_no_success(
     verdict: Verdict, exit_code: int, expected: str, ending: Callable[..., Status]
 ) -> None:
     assert ending(verdict=verdict, exit_code=exit_code).conclusion == expected
 
 
-def test_a_clean_verdict_beside_findings_that_fail_is_no_clean_one(
+def test_clean_verdict_with_failing_findings_is_a_failure(
     ending: Callable[..., Status], finished: Callable[..., RunFinished]
 ) -> None:
     status = ending(buckets=finished().buckets)
 
     assert status.conclusion == "failure"
-    assert status.title.startswith("NOT RUN: the results contradict themselves: 12 new")
+    assert status.title.startswith("NOT RUN: the results contradict each other: 12 new")
 
 
-def test_one_part_of_a_campaign_is_no_verdict(ending: Callable[..., Status]) -> None:
+def test_part_of_a_campaign_is_not_run(ending: Callable[..., Status]) -> None:
     status = ending(verdict=Verdict.PART)
 
     assert status.conclusion == "failure"
-    assert status.title.startswith("NOT RUN: one part of a campaign")
+    assert status.title.startswith("NOT RUN: this is one part of a campaign")
 
 
-def test_a_target_or_row_that_was_not_run_is_grey(
+def test_missing_target_or_row_is_neutral(
     ending: Callable[..., Status], finished: Callable[..., RunFinished], plan: Plan
 ) -> None:
     for status in (ending(targets=finished().targets), ending(plan)):
@@ -91,7 +91,7 @@ def test_a_target_or_row_that_was_not_run_is_grey(
         assert status.title == "NOTHING NEW: 0 new; some targets NOT RUN"
 
 
-def test_a_baseline_that_cannot_be_trusted_is_in_the_sentence(
+def test_stale_or_missing_baseline_is_in_the_title(
     ending: Callable[..., Status],
 ) -> None:
     stale = BaselineStanding(state=BaselineState.STALE, reasons=("it was never run on x",))
@@ -99,7 +99,7 @@ def test_a_baseline_that_cannot_be_trusted_is_in_the_sentence(
     assert ending(baseline=stale).title == "NOTHING NEW: 0 new; baseline STALE"
 
 
-def test_what_the_pull_request_fixed_is_in_the_sentence(
+def test_fixed_buckets_are_in_the_title(
     ending: Callable[..., Status], finished: Callable[..., RunFinished]
 ) -> None:
     fixed = tuple(b for b in finished().buckets if b.comparison is Comparison.FIXED)
@@ -109,7 +109,7 @@ def test_what_the_pull_request_fixed_is_in_the_sentence(
     assert status.title == "NOTHING NEW: 0 new, 1 fixed by this pull request"
 
 
-def test_results_that_are_lost_are_never_green() -> None:
+def test_unreadable_results_are_a_failure() -> None:
     status = lost_status("They are missing.")
 
     assert status.conclusion == "failure"

@@ -18,9 +18,9 @@ from ciguard.baseline import (
 )
 from ciguard.domain.findings import Comparison, Verdict
 from ciguard.errors import OutputError, TrackerError, TrackerIssueError, TrackerUnavailableError
-from ciguard.trackers import Desk, Filing, FilingRules, IssueSources
+from ciguard.trackers import FilingReporter, FilingRules, IssueFiler, IssueSources
 from ciguard.trackers.contract import ROLL_UP, Report
-from ciguard.trackers.news import evidence, news, regression
+from ciguard.trackers.status_changes import evidence, regression, status_changes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ def project(tmp_path: Path) -> Project:
     return made
 
 
-def test_what_is_new_is_filed_and_the_baseline_knows_the_issue(project: Project) -> None:
+def test_new_bucket_is_filed_and_its_issue_recorded(project: Project) -> None:
     says = project.run(bucket())
 
     record = project.store.load()[bucket().fingerprint]
@@ -51,7 +51,7 @@ def test_the_first_run_files_nothing_of_its_own(tmp_path: Path) -> None:
     assert project.numbers() == {"further-findings": True}
 
 
-def test_what_is_known_is_said_again_only_with_news(project: Project) -> None:
+def test_known_bucket_gets_a_comment_only_for_changes(project: Project) -> None:
     project.run(bucket())
     before = project.text(bucket())
 
@@ -61,10 +61,10 @@ def test_what_is_known_is_said_again_only_with_news(project: Project) -> None:
     project.run(known(), version="2.14.0")
 
     assert same == before
-    assert project.text(bucket()).count("Also met on torch==2.13.0 (version 2.14.0).") == 1
+    assert project.text(bucket()).count("Also seen on torch==2.13.0 (version 2.14.0).") == 1
 
 
-def test_clean_runs_close_the_issue_and_are_named_as_evidence(project: Project) -> None:
+def test_clean_runs_close_the_issue_with_evidence(project: Project) -> None:
     project.run(bucket())
     gone = bucket(comparison=Comparison.FIXED)
 
@@ -73,13 +73,13 @@ def test_clean_runs_close_the_issue_and_are_named_as_evidence(project: Project) 
     assert [state["torch.fold"] for state in states] == [True, True, False]
     text = project.text(bucket())
     assert (
-        "Not met in 3 runs in a row that exercised it: 2026-01-03T00:00:00Z on torch==2.13.0"
+        "Not seen in 3 runs in a row that exercised it: 2026-01-03T00:00:00Z on torch==2.13.0"
         in (text)
     )
     assert text.count("commit abc") >= 3
 
 
-def test_a_clean_run_on_another_release_counts_anew(project: Project) -> None:
+def test_clean_run_on_another_release_restarts_the_count(project: Project) -> None:
     project.run(bucket())
     gone = bucket(comparison=Comparison.FIXED)
     for version in ("2.13.0", "2.13.0", "2.14.0", "2.14.0.dev20260101"):
@@ -92,7 +92,7 @@ def test_a_clean_run_on_another_release_counts_anew(project: Project) -> None:
     assert project.numbers() == {"torch.fold": False}
 
 
-def test_a_regression_opens_the_issue_again_with_the_version(project: Project) -> None:
+def test_regression_reopens_the_issue_with_the_version(project: Project) -> None:
     project.run(bucket())
     for _ in range(3):
         project.run(bucket(comparison=Comparison.FIXED))
@@ -100,11 +100,11 @@ def test_a_regression_opens_the_issue_again_with_the_version(project: Project) -
     project.run(bucket(), version="2.14.0")
 
     assert project.numbers() == {"torch.fold": True}
-    assert "Met again on torch==2.13.0 (version 2.14.0)" in project.text(bucket())
+    assert "Seen again on torch==2.13.0 (version 2.14.0)" in project.text(bucket())
     assert "This had been fixed and is back." in project.text(bucket())
 
 
-def test_beyond_the_caps_buckets_go_on_one_list(project: Project) -> None:
+def test_buckets_beyond_the_caps_are_listed_in_one_issue(project: Project) -> None:
     project.rules = FilingRules(cap=2, per_day=3)
 
     project.run(*[bucket(f"torch.a{n}") for n in range(4)])
@@ -117,7 +117,7 @@ def test_beyond_the_caps_buckets_go_on_one_list(project: Project) -> None:
     assert "5 known findings" in (project.folder / "issues" / listing.number).read_text("utf-8")
 
 
-def test_what_a_silent_tracker_did_not_take_is_filed_by_the_next_run(project: Project) -> None:
+def test_unresponsive_trackers_tasks_are_done_by_the_next_run(project: Project) -> None:
     down = Stopped(project.issues, after=1, error=TrackerUnavailableError)
 
     says = project.run(bucket("torch.a"), bucket("torch.b"), tracker=down)
@@ -125,13 +125,13 @@ def test_what_a_silent_tracker_did_not_take_is_filed_by_the_next_run(project: Pr
     project.run(known("torch.a"), known("torch.b"))
 
     assert filed == {"torch.a": True}
-    assert says[-2:] == ["GitHub cannot be reached", "2 wait for the next run"]
+    assert says[-2:] == ["GitHub cannot be reached", "2 tasks wait for the next run"]
     assert project.numbers() == {"torch.a": True, "torch.b": True}
     assert project.outbox.tasks() == []
     assert all(record.issue for record in project.store.load().values())
 
 
-def test_what_waits_and_is_fixed_meanwhile_is_not_filed(project: Project) -> None:
+def test_queued_bucket_that_was_fixed_meanwhile_is_not_filed(project: Project) -> None:
     project.run(bucket(), tracker=Stopped(project.issues, after=0, error=TrackerUnavailableError))
 
     for _ in range(3):
@@ -144,7 +144,7 @@ def test_what_waits_and_is_fixed_meanwhile_is_not_filed(project: Project) -> Non
     assert project.outbox.tasks() == []
 
 
-def test_a_refusal_is_an_error_and_loses_nothing(project: Project) -> None:
+def test_rejected_task_is_an_error_and_stays_queued(project: Project) -> None:
     refusing = Stopped(project.issues, after=0, error=TrackerError)
 
     with pytest.raises(TrackerError, match="cannot be reached"):
@@ -154,20 +154,20 @@ def test_a_refusal_is_an_error_and_loses_nothing(project: Project) -> None:
     assert project.numbers() == {"torch.fold": True}
 
 
-def test_trouble_with_some_issues_keeps_no_other_from_being_filed(project: Project) -> None:
+def test_errors_of_single_issues_do_not_block_others(project: Project) -> None:
     troubled = [f"torch.troubled_{n}" for n in range(4)]
 
     class Troubled(Stopped):
         def open(self, report: Report) -> object:
             if "troubled" in report.title:
-                msg = "owner/library#4: GitHub refuses what is to be written"
+                msg = "owner/library#4: GitHub rejects the new content"
                 raise TrackerIssueError(msg)
             return self._tracker.open(report)
 
     tracker = Troubled(project.issues, after=0, error=TrackerError)
     project.rules = FilingRules(cap=9, per_day=20)
 
-    with pytest.raises(TrackerIssueError, match="refuses what is to be written"):
+    with pytest.raises(TrackerIssueError, match="rejects the new content"):
         project.run(*map(bucket, [*troubled, "torch.fold"]), tracker=tracker)
 
     assert project.numbers() == {"torch.fold": True}
@@ -188,7 +188,7 @@ def test_a_run_that_is_killed_while_filing_leaves_no_second_issue(project: Proje
     assert project.store.load()[bucket().fingerprint].issue
 
 
-def test_what_cannot_be_intended_is_an_error_and_keeps_nothing_from_being_remembered(
+def test_failing_intend_does_not_prevent_writing_the_baseline(
     project: Project,
 ) -> None:
     outbox = project.store.folder / "outbox.jsonl"
@@ -202,7 +202,7 @@ def test_what_cannot_be_intended_is_an_error_and_keeps_nothing_from_being_rememb
     assert project.numbers() == {}
 
 
-def test_a_tracker_that_refuses_to_be_asked_keeps_nothing_from_being_remembered(
+def test_rejecting_tracker_does_not_prevent_writing_the_baseline(
     project: Project,
 ) -> None:
     class Refusing(Stopped):
@@ -216,10 +216,10 @@ def test_a_tracker_that_refuses_to_be_asked_keeps_nothing_from_being_remembered(
     assert set(project.store.load()) == {bucket().fingerprint}
 
 
-def test_a_filing_that_nobody_asked_what_it_intends_files_all_the_same(project: Project) -> None:
-    desk = Desk(project.issues, project.outbox)
-    filing = Filing(
-        desk, project.store, rules=RULES, sources=IssueSources(out=project.folder / "run")
+def test_filing_without_intend_files_at_the_end(project: Project) -> None:
+    issue_filer = IssueFiler(project.issues, project.outbox)
+    filing = FilingReporter(
+        issue_filer, project.store, rules=RULES, sources=IssueSources(out=project.folder / "run")
     )
     project.store.save(establish([bucket()], Sighting(time="2026-01-02T00:00:00Z")))
 
@@ -239,24 +239,24 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(project: Project) ->
     issue = before[1].issue
     assert says == [
         "would open torch.b: SIGSEGV",
-        f"would show the latest evidence in {issue}",
-        f"would comment on {issue}: Also met on torch==2.13.0 (version 2.14.0).",
+        f"would update the text of {issue}",
+        f"would comment on {issue}: Also seen on torch==2.13.0 (version 2.14.0).",
     ]
     assert project.text(bucket("torch.a")) == before[0]
     assert project.numbers() == {"torch.a": True}
     assert project.outbox.tasks() == []
 
 
-def test_nothing_is_filed_by_a_run_that_proves_nothing(project: Project) -> None:
-    desk = Desk(project.issues, project.outbox)
-    filing = Filing(
-        desk, project.store, rules=RULES, sources=IssueSources(out=project.folder / "run")
+def test_inconclusive_run_files_nothing(project: Project) -> None:
+    issue_filer = IssueFiler(project.issues, project.outbox)
+    filing = FilingReporter(
+        issue_filer, project.store, rules=RULES, sources=IssueSources(out=project.folder / "run")
     )
 
     filing.receive(finished(Verdict.INTERRUPTED, (bucket(),), "2.13.0"))
 
     assert project.numbers() == {}
-    assert desk.says == []
+    assert issue_filer.messages == []
 
 
 def test_evidence_of_clean_runs_is_kept_by_the_baseline(project: Project) -> None:
@@ -269,7 +269,7 @@ def test_evidence_of_clean_runs_is_kept_by_the_baseline(project: Project) -> Non
     assert clean.versions == ((TARGET, "2.13.0"),)
 
 
-def test_what_is_said_in_an_issue_names_no_folder_of_this_machine() -> None:
+def test_comments_contain_no_local_paths() -> None:
     wheel = "torch==2.13.0 + /home/alice/dist/ops-1.0-py3-none-any.whl"
     known = record()
     met = bucket_of(replace(known, targets=(wheel,)), Comparison.KNOWN)
@@ -277,7 +277,7 @@ def test_what_is_said_in_an_issue_names_no_folder_of_this_machine() -> None:
     gone = replace(known, decision=replace(known.decision, clean_on=(clean,)))
 
     for said in (
-        news([met], [known], {wheel: "2.13.0"}),
+        status_changes([met], [known], {wheel: "2.13.0"}),
         regression([met], [known], {wheel: "2.13.0"}),
         evidence(gone),
     ):

@@ -52,11 +52,11 @@ class Fused:
         self._steps = steps
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._inner, name)
-        return self._fuse(found) if name in self._steps else found
+        buckets = getattr(self._inner, name)
+        return self._fuse(buckets) if name in self._steps else buckets
 
 
-def killed(project: Project, steps: int, *found: Bucket) -> bool:
+def killed(project: Project, steps: int, *buckets: Bucket) -> bool:
     """Let a run end after so many steps: requests and writes of files; return whether it got by."""
     fuse = Fuse(steps)
     tracker = Fused(project.issues, fuse, "open", "comment", "close", "reopen", "opened_since")
@@ -65,27 +65,27 @@ def killed(project: Project, steps: int, *found: Bucket) -> bool:
         patch.setattr("ciguard.trackers.outbox.replace_file", fuse(replace_file))
         patch.setattr(Path, "unlink", fuse(Path.unlink))
         try:
-            project.run(*found, tracker=tracker)
+            project.run(*buckets, tracker=tracker)
         except Killed:
             return True
         return False
 
 
 def test_a_run_may_be_killed_anywhere_and_the_next_files_each_bucket_once(tmp_path: Path) -> None:
-    found = [bucket("torch.a"), bucket("torch.b")]
+    buckets = [bucket("torch.a"), bucket("torch.b")]
     filed_at_once = set()
     steps, goes_on = 0, True
     while goes_on:
         project = Project(tmp_path / str(steps))
         project.run()
-        goes_on = killed(project, steps, *found)
+        goes_on = killed(project, steps, *buckets)
         filed_at_once.add(len(project.numbers()))
 
         known = project.store.load()
-        project.run(*(known_as(made, known) for made in found))
+        project.run(*(known_as(made, known) for made in buckets))
 
         assert project.numbers() == {"torch.a": True, "torch.b": True}, steps
-        texts = "".join(project.text(made) for made in found)
+        texts = "".join(project.text(made) for made in buckets)
         assert texts.count(": opened") == 2, steps
         assert all(record.issue for record in project.store.load().values()), steps
         assert project.outbox.tasks() == [], steps

@@ -68,7 +68,7 @@ def test_a_new_confirmed_bucket_is_filed() -> None:
     assert decided(made) == {"opened": (made,)}
 
 
-def test_what_is_flaky_pending_accepted_or_harmless_is_not_filed() -> None:
+def test_flaky_pending_accepted_or_minor_bucket_is_not_filed() -> None:
     buckets = (
         bucket("torch.a", confirmation=Confirmation.FLAKY, comparison=Comparison.FLAKY),
         bucket("torch.b", confirmation=Confirmation.PENDING),
@@ -149,7 +149,7 @@ def test_an_issue_is_closed_when_its_bucket_becomes_fixed_and_only_then() -> Non
     assert stayed == {}
 
 
-def test_what_has_no_issue_stays_on_the_list_when_a_run_does_not_meet_it() -> None:
+def test_unmet_bucket_without_an_issue_stays_on_the_list() -> None:
     missed, gone = bucket(comparison=Comparison.NOT_RUN), bucket(comparison=Comparison.FIXED)
     known = establish([bucket()], sighting())
 
@@ -158,7 +158,7 @@ def test_what_has_no_issue_stays_on_the_list_when_a_run_does_not_meet_it() -> No
     assert decided(missed, before=with_issues(known, {missed.fingerprint: "1"})) == {}
 
 
-def test_an_issue_in_another_tracker_is_none_here() -> None:
+def test_issue_of_another_tracker_is_ignored() -> None:
     known = establish([bucket()], sighting())
     elsewhere = with_issues(known, {bucket().fingerprint: "v1-0123456789abcdef-torch.fold.md"})
     here = with_issues(known, {bucket().fingerprint: "12"})

@@ -73,7 +73,7 @@ def test_buckets_with_one_cause_have_one_issue_which_is_noted_for_all(
     assert noted["torch.a"] == noted["torch.b"] != noted["torch.fold"]
     assert marked_with(project.of()) == GROUP
     for api in ("torch.a", "torch.b"):
-        assert f"| `{api}` | critical, crash | met 2026-01-02 |" in project.of()
+        assert f"| `{api}` | critical, crash | seen 2026-01-02 |" in project.of()
 
 
 def test_a_group_counts_once_for_the_cap(project: GroupProject) -> None:
@@ -120,7 +120,7 @@ def test_a_member_that_was_listed_before_is_part_of_the_issue_that_a_new_one_ope
 
     assert project.numbers()["further-findings"] is False
     assert set(map(bool, project.noted().values())) == {True}
-    assert "2 APIs show one fault" in project.of()
+    assert "2 APIs probably have one cause" in project.of()
 
 
 def test_the_issue_shows_which_members_are_fixed_and_closes_with_the_last(
@@ -137,13 +137,13 @@ def test_the_issue_shows_which_members_are_fixed_and_closes_with_the_last(
     project.fix("torch.a")
 
     assert said.startswith(whole.rpartition("### History")[0]), "what it shows stays"
-    assert "Fixed now, 1 of 2: torch.b: Not met in 3 runs in a row" in said
-    assert "| met 2026-01-02 | ✓ fixed |" in partly
+    assert "Newly fixed, 1 of 2: torch.b: Not seen in 3 runs in a row" in said
+    assert "| seen 2026-01-02 | ✓ fixed |" in partly
     assert partly.count("✓ fixed") == 1
     assert is_open
     assert project.numbers() == {"torch.a": False}
     assert project.history()[-1].startswith(
-        "closed: All 2 buckets of this issue are fixed; the last was torch.a: Not met in 3 runs"
+        "closed: All 2 buckets of this issue are fixed; the last was torch.a: Not seen in 3 runs"
     )
 
 
@@ -168,7 +168,7 @@ def test_a_member_that_comes_back_reopens_the_issue(project: GroupProject) -> No
     project.run(checked("torch.b"))
 
     assert project.numbers() == {"torch.a": True}
-    assert project.history()[-1].startswith("reopened: Met again on torch==2.13.0")
+    assert project.history()[-1].startswith("reopened: Seen again on torch==2.13.0")
     assert "This had been fixed and is back." in project.of()
 
 
@@ -178,7 +178,7 @@ def test_a_member_that_comes_back_while_others_are_open_is_one_line(project: Gro
 
     project.run(checked("torch.a", KNOWN), checked("torch.b"))
 
-    assert project.history()[-1].startswith("Met again on torch==2.13.0")
+    assert project.history()[-1].startswith("Seen again on torch==2.13.0")
     assert "✓ fixed" not in project.of()
     assert "This had been fixed" not in project.of()
 
@@ -193,7 +193,7 @@ def test_a_new_member_of_a_fixed_group_reopens_its_issue(project: GroupProject) 
     assert project.history()[-1] == "reopened: Also shown by torch.b."
 
 
-def test_news_of_a_version_is_one_line_for_the_whole_group(project: GroupProject) -> None:
+def test_new_version_is_one_comment_for_the_whole_group(project: GroupProject) -> None:
     known = [checked(f"torch.{name}", KNOWN) for name in "abc"]
     project.run(*(checked(f"torch.{name}") for name in "abc"))
 
@@ -202,7 +202,7 @@ def test_news_of_a_version_is_one_line_for_the_whole_group(project: GroupProject
 
     assert project.history() == [
         "opened",
-        "Also met on torch==2.13.0 (version 2.14.0).",
+        "Also seen on torch==2.13.0 (version 2.14.0).",
     ]
 
 
@@ -218,7 +218,7 @@ def filed_one_by_one(project: GroupProject, *buckets: Bucket) -> None:
     project.store.save(with_issues(known, issues))
 
 
-def test_an_issue_of_before_there_were_groups_is_the_group_s_issue(project: GroupProject) -> None:
+def test_issue_of_an_old_version_becomes_the_groups_issue(project: GroupProject) -> None:
     filed_one_by_one(project, checked("torch.a"))
 
     project.run(checked("torch.a", KNOWN), checked("torch.b"))
@@ -228,7 +228,7 @@ def test_an_issue_of_before_there_were_groups_is_the_group_s_issue(project: Grou
     assert len(set(project.noted().values())) == 1
 
 
-def test_issues_of_before_there_were_groups_become_one(project: GroupProject) -> None:
+def test_issues_of_an_old_version_are_merged_into_one(project: GroupProject) -> None:
     filed_one_by_one(project, checked("torch.a"), checked("torch.b"))
 
     project.run(checked("torch.a", KNOWN), checked("torch.b", KNOWN))
@@ -281,7 +281,7 @@ def test_a_member_whose_cause_is_known_better_gets_an_issue_that_links_the_first
     assert project.numbers() == {"torch.a": True, "torch.b": True}
     assert noted["torch.a"] == first != noted["torch.b"]
     (other,) = (project.folder / "issues").glob("*torch.b.md")
-    assert f"Split from `{first}`, since this has another cause" in other.read_text("utf-8")
+    assert f"Split from `{first}`: the cause is now known to be" in other.read_text("utf-8")
     assert "torch.b" not in (project.folder / "issues" / first).read_text("utf-8")
 
 
@@ -301,7 +301,7 @@ def test_a_group_whose_cause_has_another_name_by_now_keeps_its_issue(
     assert len(list((project.folder / "issues").glob("*.md"))) == 1
 
 
-def test_what_a_silent_tracker_did_not_take_of_a_group_is_filed_once(
+def test_unresponsive_trackers_group_is_filed_once(
     project: GroupProject,
 ) -> None:
     down = Stopped(project.issues, after=0, error=TrackerUnavailableError)
@@ -313,7 +313,7 @@ def test_what_a_silent_tracker_did_not_take_of_a_group_is_filed_once(
     assert project.numbers() == {"torch.a": True}
     assert len(set(project.noted().values())) == 1
     assert project.outbox.tasks() == []
-    assert "3 APIs show one fault" in project.of()
+    assert "3 APIs probably have one cause" in project.of()
 
 
 def test_a_lost_baseline_adopts_the_group_s_issue_for_all_members(project: GroupProject) -> None:
@@ -345,9 +345,9 @@ def test_one_member_that_must_not_be_published_withholds_the_whole_group(
     says = project.run(checked("torch.a"), grave("torch.b"))
 
     assert project.numbers() == {}
-    assert any("1 security-relevant crash is in the reports" in line for line in says)
+    assert any("1 security-relevant crash was not filed" in line for line in says)
     (text,) = (project.folder / "run" / "upstream-report").iterdir()
-    assert "2 APIs show one fault" in text.read_text("utf-8")
+    assert "2 APIs probably have one cause" in text.read_text("utf-8")
 
 
 def test_a_member_that_must_not_be_published_is_not_added_to_a_public_issue(
@@ -412,7 +412,7 @@ def test_an_issue_that_is_adopted_does_not_take_in_what_must_not_be_published(
     assert project.noted()["torch.a"]
 
 
-def test_what_was_public_under_its_own_name_is_adopted_all_the_same(project: GroupProject) -> None:
+def test_public_issue_of_a_bucket_is_adopted(project: GroupProject) -> None:
     filed_one_by_one(project, grave("torch.b"))
     for path in (project.folder / "baseline").iterdir():
         path.unlink()
@@ -436,7 +436,7 @@ def test_an_upstream_report_is_named_by_a_bucket_whatever_its_cause_is_called(
     assert [path.name for path in folder.iterdir()] == [f"torch.a-{digest}.md"]
 
 
-def test_an_issue_whose_members_have_parted_company_is_kept_by_one_of_them(
+def test_issue_of_a_split_group_is_kept_by_one_part(
     project: GroupProject,
 ) -> None:
     frames = ("at::fold", "at::loop")
@@ -467,7 +467,7 @@ def test_an_issue_whose_members_have_parted_company_is_kept_by_one_of_them(
     assert sorted(states.items()) == [("torch.a", False), ("torch.b", True)]
 
 
-def test_what_a_person_silenced_stays_silent_when_its_members_part(project: GroupProject) -> None:
+def test_silenced_issue_of_a_split_group_stays_unchanged(project: GroupProject) -> None:
     frames = ("at::fold", "at::loop")
     project.run(*(_silent(f"torch.{name}", Comparison.NEW, *frames) for name in "ab"))
     path = project.folder / "issues" / project.noted()["torch.a"]
@@ -498,7 +498,7 @@ def test_an_issue_is_closed_when_its_last_open_member_is_accepted(project: Group
     assert second == []
 
 
-def test_what_is_known_of_a_large_baseline_is_found_without_reading_all_of_it() -> None:
+def test_records_of_a_large_baseline_are_found_without_a_scan() -> None:
     """Names of causes are in no record; each was looked for in all of them."""
     stored = establish(
         [checked(f"torch.op{number}") for number in range(50)],

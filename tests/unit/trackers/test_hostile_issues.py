@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 OURS = re.compile(
     r"<!-- ciguard-fp: [gv]1:[0-9a-f]{16} -->\n?|"
-    r"</?details>|</?code>|<summary>What other findings must share to be this one</summary>|"
+    r"</?details>|</?code>|<summary>Fingerprint: what findings of this bucket share</summary>|"
     r"<summary><code>[^<]*</code></summary>"
 )
 MAX_TITLE = 256
@@ -117,7 +117,7 @@ def written(made: Bucket, text: str) -> Report:
 @pytest.mark.parametrize("bucket_of", [crashed, errored, hung, differing])
 @given(text=texts)
 @example(text="".join(NASTY))
-def test_nothing_fuzzed_is_alive_in_an_issue(bucket_of: object, text: str) -> None:
+def test_fuzzed_text_is_escaped_in_an_issue(bucket_of: object, text: str) -> None:
     made = bucket_of(text)  # type: ignore[operator]
 
     assert_inert(written(made, text))
@@ -126,7 +126,7 @@ def test_nothing_fuzzed_is_alive_in_an_issue(bucket_of: object, text: str) -> No
 @settings(deadline=None)
 @given(st.lists(texts, min_size=2, max_size=3))
 @example(["".join(NASTY), NASTY[0]])
-def test_nothing_fuzzed_is_alive_in_an_issue_of_a_group(fuzzed: list[str]) -> None:
+def test_fuzzed_text_is_escaped_in_an_issue_of_a_group(fuzzed: list[str]) -> None:
     cause = Cause(name="g1:0123456789abcdef", kind="message", text=" ".join(fuzzed))
     shown, *others = (replace(made, cause=cause) for made in map(crashed, fuzzed))
     rows = tuple(
@@ -134,11 +134,11 @@ def test_nothing_fuzzed_is_alive_in_an_issue_of_a_group(fuzzed: list[str]) -> No
             bucket=made,
             script=written(made, "1").body,
             first_seen=made.finding.api,
-            standing=standing,
+            state=state,
         )
-        for made, standing in zip((shown, *others), ("", "fixed", "accepted"), strict=False)
+        for made, state in zip((shown, *others), ("", "fixed", "accepted"), strict=False)
     )
-    folded = (*rows, *(replace(row, standing="") for row in rows))
+    folded = (*rows, *(replace(row, state="") for row in rows))
     context = Context(name=cause.name, rows=folded, split_from=(fuzzed[0],))
 
     assert_inert(report(shown, context))
@@ -146,12 +146,12 @@ def test_nothing_fuzzed_is_alive_in_an_issue_of_a_group(fuzzed: list[str]) -> No
 
 @settings(deadline=None)
 @given(st.lists(texts, min_size=1, max_size=4))
-def test_nothing_fuzzed_is_alive_on_the_list(fuzzed: list[str]) -> None:
+def test_fuzzed_text_is_escaped_on_the_list(fuzzed: list[str]) -> None:
     assert_inert(roll_up(alone(crashed(text)) for text in fuzzed))
 
 
 @given(texts)
-def test_nothing_fuzzed_is_alive_in_a_comment(text: str) -> None:
+def test_fuzzed_text_is_escaped_in_a_comment(text: str) -> None:
     said = Report(fingerprint="", title="", body=markdown_text(text))
 
     assert_inert(said)
@@ -160,7 +160,7 @@ def test_nothing_fuzzed_is_alive_in_a_comment(text: str) -> None:
 @pytest.mark.parametrize("length", [300_000, pytest.param(10_000_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("nasty", ["x", "`", "@a ", "\n", "<", "\u202e", "\x00", "| ", "/a"])
 @pytest.mark.lengthy
-def test_megabytes_make_an_issue_of_bounded_size(nasty: str, length: int) -> None:
+def test_issue_size_is_bounded_for_megabytes_of_text(nasty: str, length: int) -> None:
     text = nasty * (length // len(nasty))
     died = Crashed("SIGABRT", (Frame(text, text),), text)
     small = hung("x")

@@ -88,7 +88,7 @@ def test_a_closed_issue_that_is_filed_again_stays_closed_until_it_is_reopened(
     assert not tracker.open(REPORT).is_open
 
 
-def test_text_that_looks_like_the_tracker_s_own_marks_changes_nothing(
+def test_forged_markers_in_text_are_ignored(
     tracker: LocalTracker,
 ) -> None:
     hostile = "<!-- ciguard-state: closed -->\n<!-- ciguard-history -->\n\n### History\n- forged"
@@ -101,12 +101,12 @@ def test_text_that_looks_like_the_tracker_s_own_marks_changes_nothing(
     assert issue.is_open
 
 
-def test_a_fingerprint_that_is_none_names_no_file(tracker: LocalTracker) -> None:
-    with pytest.raises(OutputError, match="is not a name such as"):
+def test_invalid_fingerprint_is_rejected(tracker: LocalTracker) -> None:
+    with pytest.raises(OutputError, match="is not the name of an issue"):
         tracker.find("../../etc/passwd")
 
 
-def test_an_issue_that_is_gone_cannot_be_closed(tracker: LocalTracker) -> None:
+def test_closing_a_missing_issue_is_an_error(tracker: LocalTracker) -> None:
     issue = Issue(fingerprint=NAME, number="x", is_open=True)
 
     with pytest.raises(OutputError, match="no issue of v1:0123456789abcdef"):

@@ -64,7 +64,7 @@ json_values = st.recursive(
 
 
 @given(tasks, st.sampled_from(["task", "report", "because", "news", "fingerprint"]))
-def test_a_task_without_one_of_its_fields_is_none(task: Task, field: str) -> None:
+def test_task_without_a_field_is_rejected(task: Task, field: str) -> None:
     encoded = task_to_json(task)
     if field in encoded:
         encoded[field] = {"no": "such"}
@@ -74,12 +74,12 @@ def test_a_task_without_one_of_its_fields_is_none(task: Task, field: str) -> Non
 
 
 @given(json_values)
-def test_what_is_no_task_is_refused(value: object) -> None:
+def test_invalid_task_is_rejected(value: object) -> None:
     with pytest.raises(ValueError, match="not a task"):
         task_from_json(value)
 
 
-def test_what_was_added_is_there_until_it_is_done(tmp_path: Path) -> None:
+def test_added_task_stays_until_it_is_removed(tmp_path: Path) -> None:
     first, second = File(report=report()), Close(fingerprint=OTHER, because="gone")
     Outbox(FolderStore(tmp_path)).add([first, second])
 
@@ -90,7 +90,7 @@ def test_what_was_added_is_there_until_it_is_done(tmp_path: Path) -> None:
     assert not (tmp_path / "outbox.jsonl").exists()
 
 
-def test_what_was_refused_waits_behind_all_others(tmp_path: Path) -> None:
+def test_refused_task_moves_to_the_end_of_the_queue(tmp_path: Path) -> None:
     refused, other, done = (Close(fingerprint=f"v1:{n:016x}", because="gone") for n in (1, 2, 3))
     Outbox(FolderStore(tmp_path)).add([refused, done, other])
 
@@ -99,7 +99,7 @@ def test_what_was_refused_waits_behind_all_others(tmp_path: Path) -> None:
     assert Outbox(FolderStore(tmp_path)).tasks() == [other, refused]
 
 
-def test_a_later_task_replaces_what_it_makes_pointless_and_keeps_news(tmp_path: Path) -> None:
+def test_later_task_replaces_obsolete_ones_but_keeps_comments(tmp_path: Path) -> None:
     news = Refresh(report=report(), news="also on torch==2.14.0")
     outbox = Outbox(FolderStore(tmp_path))
 
@@ -114,13 +114,13 @@ def test_a_later_task_replaces_what_it_makes_pointless_and_keeps_news(tmp_path: 
     "line",
     ["{", "[]", '{"schema": 2, "task": "close"}', '{"schema": 1}', "[" * 100_000, "\x00"],
 )
-def test_a_damaged_outbox_is_told_by_line_and_left_as_it_is(tmp_path: Path, line: str) -> None:
+def test_damaged_outbox_is_reported_by_line_and_unchanged(tmp_path: Path, line: str) -> None:
     Outbox(FolderStore(tmp_path)).add([File(report=report())])
     path = tmp_path / "outbox.jsonl"
     text = path.read_text() + line + "\n"
     path.write_text(text)
 
-    with pytest.raises(OutputError, match=r"outbox.jsonl: line 2: .*Mend|mend that line"):
+    with pytest.raises(OutputError, match=r"outbox.jsonl: line 2: .*Correct that line"):
         Outbox(FolderStore(tmp_path)).add([Close(fingerprint=OTHER, because="gone")])
 
     assert path.read_text() == text
@@ -133,7 +133,7 @@ def test_a_link_in_the_place_of_the_outbox_is_not_followed(tmp_path: Path) -> No
         Outbox(FolderStore(tmp_path)).tasks()
 
 
-def test_what_was_written_while_every_bucket_had_an_issue_is_read() -> None:
+def test_outbox_of_a_version_without_groups_is_read() -> None:
     closing = {"task": "close", "fingerprint": ONE, "because": "gone"}
     filing = json.loads(json.dumps(task_to_json(File(report=report()))))
     filing["related"] = []
@@ -150,7 +150,7 @@ def test_a_task_of_something_that_names_no_issue_is_refused(name: object) -> Non
         task_from_json({"task": "close", "fingerprint": name, "because": ""})
 
 
-def test_of_a_group_all_that_counts_must_be_fixed_for_its_issue_to_be_closed() -> None:
+def test_close_task_is_due_only_if_all_counted_members_are_fixed() -> None:
     closing = Close(fingerprint=GROUP, because="gone", aliases=(ONE, OTHER))
     filing = File(report=replace(report(GROUP), aliases=(ONE, OTHER)))
     fixed = record(OTHER, state=State.FIXED)
@@ -164,7 +164,7 @@ def test_of_a_group_all_that_counts_must_be_fixed_for_its_issue_to_be_closed() -
     assert not still_holds(closing, {})
 
 
-def test_only_what_is_still_so_is_done_by_a_later_run() -> None:
+def test_later_run_performs_only_tasks_that_are_still_due() -> None:
     records = {ONE: record(ONE), OTHER: record(OTHER, state=State.FIXED)}
     listing = File(report=report(ROLL_UP))
 

@@ -4,7 +4,7 @@ import pytest
 
 from ciguard.config import PUBLIC_API
 from ciguard.errors import ConfigurationError, UnknownNameError
-from ciguard.trackers import Connection, Patience, Terms, open_disclosure, open_tracker
+from ciguard.trackers import Connection, RetryBudget, Terms, open_disclosure, open_tracker
 from ciguard.trackers.connection import connection
 from ciguard.trackers.places import page_of_run
 
@@ -32,9 +32,9 @@ from ciguard.trackers.places import page_of_run
 def test_a_repository_is_where_the_location_or_the_runner_says(
     location: str, environment: dict[str, str], api: str
 ) -> None:
-    found = connection(location, environment)
+    opened = connection(location, environment)
 
-    assert (found.repository, found.api) == ("owner/name", api)
+    assert (opened.repository, opened.api) == ("owner/name", api)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_repository_is_where_the_location_or_the_runner_says(
         "https://u@h/a/b",
     ],
 )
-def test_a_location_that_is_none_or_would_show_the_token_is_refused(location: str) -> None:
+def test_invalid_or_unencrypted_location_is_rejected(location: str) -> None:
     with pytest.raises(ConfigurationError):
         connection(location, {"GITHUB_TOKEN": "secret"})
 
@@ -65,37 +65,43 @@ def test_the_token_comes_from_the_environment() -> None:
     assert tokens == ["one", "2", ""]
 
 
-def test_without_a_token_nothing_can_be_filed_and_it_is_told_before_the_run(
+def test_missing_token_is_an_error_before_the_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("GITHUB_TOKEN", "GH_TOKEN"):
         monkeypatch.delenv(name, raising=False)
 
     with pytest.raises(ConfigurationError, match=r"no token. Set GITHUB_TOKEN or GH_TOKEN"):
-        open_tracker("github:a/b", terms=Terms(), patience=Patience(1))
+        open_tracker("github:a/b", terms=Terms(), retry_budget=RetryBudget(1))
 
 
 def test_an_unknown_tracker_gets_the_closest_match() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'github'"):
-        open_tracker("gitbub:a/b", terms=Terms(), patience=Patience(1))
+        open_tracker("gitbub:a/b", terms=Terms(), retry_budget=RetryBudget(1))
 
 
 def test_the_page_of_a_run_is_what_the_runner_says_and_nothing_else() -> None:
-    said = {
+    environment_of_run = {
         "GITHUB_SERVER_URL": "https://github.com",
         "GITHUB_REPOSITORY": "owner/library",
         "GITHUB_RUN_ID": "71",
     }
 
-    assert page_of_run(said) == "https://github.com/owner/library/actions/runs/71"
-    assert page_of_run(said, "other/one") == "https://github.com/other/one/actions/runs/71"
-    for name in said:
-        assert page_of_run({**said, name: "x) [click](https://elsewhere"}) == ""
-        assert page_of_run({key: text for key, text in said.items() if key != name}) == ""
+    assert page_of_run(environment_of_run) == "https://github.com/owner/library/actions/runs/71"
+    assert (
+        page_of_run(environment_of_run, "other/one")
+        == "https://github.com/other/one/actions/runs/71"
+    )
+    for name in environment_of_run:
+        assert page_of_run({**environment_of_run, name: "x) [click](https://elsewhere"}) == ""
+        assert (
+            page_of_run({key: text for key, text in environment_of_run.items() if key != name})
+            == ""
+        )
 
 
 def disclosure(how: str, issues: str = "github:owner/library") -> object:
-    return open_disclosure(how, issues, terms=Terms(), patience=Patience(1))
+    return open_disclosure(how, issues, terms=Terms(), retry_budget=RetryBudget(1))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +122,7 @@ def test_private_places_are_written_with_a_token_of_their_own(
     given: list[Connection] = []
     monkeypatch.setattr(
         "ciguard.trackers.github_private.Advisories",
-        lambda to, patience: given.append(to),  # noqa: ARG005 - the name is the class's
+        lambda to, retry_budget: given.append(to),  # noqa: ARG005 - the name is the class's
     )
 
     disclosure("advisory")

@@ -70,11 +70,11 @@ def test_an_issue_says_what_happens_where_and_how_to_see_it() -> None:
 
     assert issue.title == "torch.fold: SIGABRT: Check failed: d >= 0 (-1 vs. 0)"
     assert issue.body.startswith(marker(issue.fingerprint))
-    assert "| `torch==2.13.0` | `2.13.0` | **yes** | process died" in issue.body
+    assert "| `torch==2.13.0` | `2.13.0` | **yes** | process crashed" in issue.body
     assert "result = torch.fold(" in issue.body
     assert "torch/functional.py: fold" in issue.body
-    assert "ciguard ran it on its own and saw the same" in issue.body
-    assert "The defect shows as a crash of the interpreter." in issue.body
+    assert "ciguard ran the script and saw this effect" in issue.body
+    assert "With the defect, the interpreter crashes." in issue.body
     assert f"`ciguard reproduce {issue.fingerprint}`" in issue.body
 
 
@@ -107,13 +107,13 @@ def test_a_long_list_of_requirements_is_whole_in_the_shell_block() -> None:
         "…/ops.whl",
     ],
 )
-def test_what_is_no_requirement_is_not_offered_for_pasting(words: str) -> None:
+def test_malformed_requirement_is_not_offered_for_pasting(words: str) -> None:
     body = report(
         bucket(Crashed("SIGABRT")), Context(script=f"# Install: pip install {words}\n")
     ).body
 
     assert "```shell" not in body
-    assert "install what its line `Install:` says" in body
+    assert "install what its line `Install:` names" in body
 
 
 def test_an_issue_links_to_run_results_commit_guide_and_project() -> None:
@@ -128,15 +128,15 @@ def test_an_issue_links_to_run_results_commit_guide_and_project() -> None:
 
     linked = report(bucket(Crashed("SIGABRT")), context).body
 
-    assert f"[the run]({page}/actions/runs/71)" in linked
+    assert f"[the workflow run]({page}/actions/runs/71)" in linked
     assert f"[all its results]({page}/actions/runs/71#artifacts)" in linked
     assert f"[commit `0123456789`]({page}/commit/{commit})" in linked
     guide = "https://github.com/owner/guard/blob/v0.1.0/docs/trackers.md"
-    assert f"[how ciguard treats this issue, and how to silence it]({guide})" in linked
+    assert f"[how ciguard updates this issue, and how to silence it]({guide})" in linked
     assert "Found by [ciguard](https://github.com/owner/guard)," in linked
 
 
-def test_an_issue_has_no_link_to_what_is_not_known() -> None:
+def test_issue_has_no_links_to_unknown_pages() -> None:
     context = Context(repository_page="https://github.com/owner/library", commit="[a](b)")
 
     assert "](http" not in report(bucket(Crashed("SIGABRT")), context).body
@@ -154,7 +154,7 @@ def test_an_issue_says_what_the_script_prints(oracle: str, word: str) -> None:
     silent = report(made, Context(script="print()\n")).body
 
     assert "begins with `" not in silent
-    assert f"begins with `{word}`, and exit code 1" in body
+    assert f"starts with `{word}` and the exit code is 1" in body
 
 
 def test_a_list_of_one_finding_is_in_the_singular() -> None:
@@ -164,7 +164,7 @@ def test_a_list_of_one_finding_is_in_the_singular() -> None:
     assert "1 known finding has no issue of its own." in listing.body
 
 
-def test_an_issue_holds_expected_and_observed_side_by_side_the_law_and_its_source() -> None:
+def test_issue_contains_expected_observed_invariant_and_source() -> None:
     said = Evidence(
         expected="an exception", observed="p = 2.0", law="'p' is at most 1", source="“up to 1”"
     )
@@ -173,12 +173,12 @@ def test_an_issue_holds_expected_and_observed_side_by_side_the_law_and_its_sourc
     body = written(replace(made, finding=replace(made.finding, evidence=said))).body
 
     assert "| expected | observed |\n| --- | --- |\n| `an exception` | `p = 2.0` |" in body
-    assert "Law: `'p' is at most 1`" in body
+    assert "Invariant: `'p' is at most 1`" in body
     assert "Source: `“up to 1”`" in body
     assert "severity critical, crash" in body
 
 
-def test_an_issue_holds_the_native_stack_and_says_what_its_cause_is_taken_for() -> None:
+def test_issue_contains_native_stack_and_probable_cause() -> None:
     made = replace(
         bucket(Crashed("SIGSEGV")),
         native_stack=(Frame("libtorch_cpu.so", "at::native::fold@everyone"),),
@@ -189,7 +189,7 @@ def test_an_issue_holds_the_native_stack_and_says_what_its_cause_is_taken_for() 
 
     assert "### Native stack, innermost first" in issue.body
     assert "libtorch_cpu.so: at::native::fold" in issue.body
-    assert "### Cause\n\nTaken for `` failed check: fold.cpp: `n` @everyone ``" in issue.body
+    assert "### Cause\n\nProbable cause: `` failed check: fold.cpp: `n` @everyone ``" in issue.body
     assert "@everyone" not in live_parts(issue.body)
 
 
@@ -207,11 +207,11 @@ def test_an_issue_about_a_layer_says_which_mutant_it_comes_from() -> None:
 @pytest.mark.parametrize(
     ("outcome", "says"),
     [
-        (Crashed("SIGSEGV"), "One run of `keras.layers.Conv2D` ends the Python process"),
+        (Crashed("SIGSEGV"), "One run of `keras.layers.Conv2D` crashes the Python process"),
         (Hung(5.0), "One run of `keras.layers.Conv2D` does not return within 5 s."),
         (
             Exhausted(Resource.MEMORY, ""),
-            "One run of `keras.layers.Conv2D` with small inputs uses up all memory.",
+            "One run of `keras.layers.Conv2D` with small inputs exhausts all memory.",
         ),
     ],
 )
@@ -252,7 +252,7 @@ def test_an_issue_about_a_function_names_the_version_on_which_it_fails() -> None
     issue = told(FUNCTION_CASE, RETURNED, ESCAPED)
 
     assert issue.title.endswith(f"src/net.py:pad: fails on {NEW}, not on {OLD}")
-    assert "`src/net.py:pad` does not fail alike (`exception`) on" in issue.body
+    assert "`src/net.py:pad` fails on only one of these targets (`exception`): " in issue.body
 
 
 def test_an_issue_about_a_file_says_that_it_is_not_imported() -> None:
@@ -317,7 +317,7 @@ def test_the_script_in_an_issue_can_be_copied_as_it_is() -> None:
     assert text.rstrip("\n") in body
 
 
-def test_a_body_is_bounded_and_keeps_its_marker() -> None:
+def test_body_is_bounded_and_keeps_its_marker() -> None:
     huge = "x" * 100_000
     made = bucket(Crashed("SIGABRT", tuple(Frame(huge, huge) for _ in range(50)), huge))
     made = replace(made, grouping=tuple((f"n{n}", "`" * 300) for n in range(500)))
@@ -378,7 +378,7 @@ def test_an_issue_of_several_apis_is_titled_by_its_cause() -> None:
 
     assert issue.title == "torch: failed check fold.cpp: n > 0 (3 APIs)"
     assert issue.fingerprint == CHECK.name
-    assert issue.body.startswith(f"{marker(CHECK.name)}\n\n3 APIs show one fault, as far as ")
+    assert issue.body.startswith(f"{marker(CHECK.name)}\n\n3 APIs probably have one cause: ")
 
 
 def test_a_long_cause_leaves_room_in_the_title_for_the_number_of_apis() -> None:
@@ -395,25 +395,25 @@ def test_several_findings_of_one_api_are_titled_by_the_api() -> None:
     issue = grouped("a()", "b()", api="torch.fold")
 
     assert issue.title == "torch.fold: SIGABRT"
-    assert "2 findings show one fault" in issue.body
+    assert "2 findings probably have one cause" in issue.body
 
 
 def test_an_issue_of_a_group_shows_one_script_and_folds_the_others() -> None:
     body = grouped("first()", "second()", "third()").body
 
-    assert body.index("```python\nfirst()") < body.index("### Where it shows")
-    assert body.index("### Where it shows") < body.index("### Scripts of the others")
+    assert body.index("```python\nfirst()") < body.index("### Affected APIs")
+    assert body.index("### Affected APIs") < body.index("### Scripts of the others")
     assert body.count("<details>") == 2
     assert "<summary><code>torch.f1</code></summary>\n\n```python\nsecond()" in body
     assert body.count("| above |") == 1
-    assert body.count("| folded |") == 2
+    assert body.count("| below |") == 2
 
 
 def test_scripts_for_which_there_is_no_room_are_in_the_results() -> None:
     body = grouped(*["#" * 15_000] * 5, "#" * 30_000).body
 
     assert len(body) <= MAX_BODY
-    assert body.count("| folded |") == 2
+    assert body.count("| below |") == 2
     assert body.count("| in the results |") == 3
 
 
@@ -421,7 +421,7 @@ def test_a_group_of_hundreds_makes_an_issue_of_bounded_size() -> None:
     body = grouped(*["x = 1"] * 400, api="torch." + "ü" * 80 + "{}").body
 
     assert len(body) <= MAX_BODY + 100
-    assert "400 APIs show one fault" in body
+    assert "400 APIs probably have one cause" in body
     assert "… and 300 more, which `ciguard show` lists." in body
 
 

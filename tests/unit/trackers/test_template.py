@@ -51,14 +51,16 @@ def test_a_project_s_template_is_filled_and_the_marker_stays_in_front(tmp_path: 
         ("{{ range(10**9) }}", "Range too big"),
     ],
 )
-def test_a_broken_template_is_told_before_the_run(tmp_path: Path, text: str, mistake: str) -> None:
+def test_broken_template_is_an_error_before_the_run(
+    tmp_path: Path, text: str, mistake: str
+) -> None:
     with pytest.raises(ConfigurationError, match=mistake) as caught:
         template(tmp_path, text)
 
     assert "issue.md.j2" in str(caught.value)
 
 
-def test_a_template_that_is_no_file_is_told(tmp_path: Path) -> None:
+def test_missing_template_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="issue-template = "):
         IssueTemplate(tmp_path)
 

@@ -66,7 +66,7 @@ def test_the_page_loads_nothing_runs_nothing_and_leads_to_runs_only() -> None:
     assert "url(" not in style[1]
 
 
-def test_what_a_target_is_called_stays_text() -> None:
+def test_target_names_are_escaped_on_the_history_page() -> None:
     hostile = (("</style><script>alert(1)</script>\x1b[2J\u202e", '"><img src=x onerror=a>'),)
 
     text = page(replace(RUN, versions=hostile))
@@ -125,9 +125,7 @@ def test_a_first_run_and_one_without_any_bucket_have_a_page_too() -> None:
         (replace(RUN, new=1), "1 new, 5 open", "yellow"),
     ],
 )
-def test_the_badge_is_what_an_endpoint_of_shields_answers(
-    run: RunNote, message: str, color: str
-) -> None:
+def test_badge_has_the_format_of_a_shields_endpoint(run: RunNote, message: str, color: str) -> None:
     fields = json.loads(history_files([replace(RUN, new=9), run], {})["badge.json"])
 
     assert fields == {"schemaVersion": 1, "label": "ciguard", "message": message, "color": color}

@@ -10,7 +10,7 @@ from report_examples import bucket
 
 from ciguard.domain.events import BucketHistory
 from ciguard.domain.outcomes import Passed, Rejected
-from ciguard.reports.html.buckets import CHUNK, Bookkeeper
+from ciguard.reports.html.buckets import CHUNK, BucketEncoder
 from ciguard.reports.wording import publishable
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ HISTORY = BucketHistory(
 )
 
 
-def bookkeeper(folder: Path, **history: BucketHistory) -> Bookkeeper:
-    return Bookkeeper(folder=folder, history=history, issues="github:owner/name")
+def make_encoder(folder: Path, **history: BucketHistory) -> BucketEncoder:
+    return BucketEncoder(folder=folder, history=history, issues="github:owner/name")
 
 
 def with_script(name: str) -> Bucket:
@@ -38,29 +38,30 @@ def with_script(name: str) -> Bucket:
 
 
 def test_a_difference_has_its_reference_and_its_deviating_target(tmp_path: Path) -> None:
-    found = pair(Passed(b"[1]", 0.1), Rejected("ValueError", "no"))
-    keeper = bookkeeper(tmp_path)
+    finding = pair(Passed(b"[1]", 0.1), Rejected("ValueError", "no"))
+    encoder = make_encoder(tmp_path)
 
-    row, details = keeper.row(bucket(1, found)), keeper.details(bucket(1, found))
+    row, details = encoder.row(bucket(1, finding)), encoder.details(bucket(1, finding))
 
-    assert list(keeper.targets) == ["torch==2.12.0", TARGET]
+    assert list(encoder.targets) == ["torch==2.12.0", TARGET]
     assert row["grid"] == [[0, "passed"], [1, "rejected"]]
     assert [outcome["role"] for outcome in details["outcomes"]] == ["reference", "shows the defect"]
     assert ["Between", "targets that differ in version"] in json.loads(json.dumps(details["facts"]))
 
 
-def test_a_script_is_whole_or_not_there(tmp_path: Path) -> None:
+def test_long_script_is_replaced_by_a_note(tmp_path: Path) -> None:
     script = "import torch\n\ntorch.fold()\n"
     (tmp_path / "short.py").write_text(script, encoding="utf-8")
     (tmp_path / "long.py").write_text(script * 2_000, encoding="utf-8")
-    keeper = bookkeeper(tmp_path)
+    encoder = make_encoder(tmp_path)
 
-    short, long = (keeper.details(with_script(name)) for name in ("short.py", "long.py"))
+    short, long = (encoder.details(with_script(name)) for name in ("short.py", "long.py"))
 
     assert short["script"] == script
-    assert short["script_note"] == "Run on its own, it failed in the same way."
+    assert short["script_note"] == "Verified: run on its own, it failed in the same way."
     assert long["script"] == ""
-    assert long["script_note"] == "54,000 characters, too many for this page: see long.py."
+    note = "The script has 54,000 characters, too many for this page: see long.py."
+    assert long["script_note"] == note
 
 
 @pytest.mark.parametrize(
@@ -73,23 +74,23 @@ def test_no_file_outside_the_folder_of_the_run_is_shown(name: str, tmp_path: Pat
     (folder / "link.py").symlink_to(tmp_path / "secret.py")
     (folder / "up").symlink_to(tmp_path)
 
-    details = bookkeeper(folder).details(with_script(name))
+    details = make_encoder(folder).details(with_script(name))
 
     assert details["script"] == ""
-    assert details["script_note"] == f"{publishable(name)} cannot be read."
+    assert details["script_note"] == f"{publishable(name)} is not readable."
 
 
-def test_a_script_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
-    details = bookkeeper(tmp_path).details(with_script("reproducers/gone.py"))
+def test_missing_script_is_reported_in_the_note(tmp_path: Path) -> None:
+    details = make_encoder(tmp_path).details(with_script("reproducers/gone.py"))
 
-    assert details["script_note"] == "reproducers/gone.py cannot be read."
+    assert details["script_note"] == "reproducers/gone.py is not readable."
 
 
 def test_the_past_of_a_bucket_is_found_under_its_older_name_too(tmp_path: Path) -> None:
     met = bucket(1, crash(), aliases=("v0:old",))
-    keeper = bookkeeper(tmp_path, **{"v0:old": HISTORY})
+    encoder = make_encoder(tmp_path, **{"v0:old": HISTORY})
 
-    details = keeper.details(met)
+    details = encoder.details(met)
 
     assert details["past"] == [
         ["2026-01-01 00:00:00", "first seen"],
@@ -100,18 +101,21 @@ def test_the_past_of_a_bucket_is_found_under_its_older_name_too(tmp_path: Path) 
 
 
 def test_only_an_issue_on_github_has_an_address(tmp_path: Path) -> None:
-    keeper = bookkeeper(tmp_path)
+    encoder = make_encoder(tmp_path)
     met, local = (bucket(1, crash(), issue=issue) for issue in ("12", "v1-abc-torch.fold.md"))
 
-    assert (keeper.row(met)["issue"], keeper.row(local)["issue"]) == ("#12", "v1-abc-torch.fold.md")
-    assert keeper.details(met)["issue_address"] == "https://github.com/owner/name/issues/12"
-    assert keeper.details(local)["issue_address"] == ""
+    assert (encoder.row(met)["issue"], encoder.row(local)["issue"]) == (
+        "#12",
+        "v1-abc-torch.fold.md",
+    )
+    assert encoder.details(met)["issue_address"] == "https://github.com/owner/name/issues/12"
+    assert encoder.details(local)["issue_address"] == ""
 
 
-def test_details_end_where_their_room_ends_and_rows_go_on(tmp_path: Path) -> None:
+def test_rows_continue_after_the_limit_of_details(tmp_path: Path) -> None:
     heavy = replace(bucket(1, crash()), grouping=tuple((str(n), "<" * 400) for n in range(24)))
 
-    rows, chunks = bookkeeper(tmp_path).rows_and_details([heavy] * 2_000)
+    rows, chunks = make_encoder(tmp_path).rows_and_details([heavy] * 2_000)
 
     lengths = [len(json.loads(chunk)) for chunk in chunks]
     assert len(rows) == 2_000

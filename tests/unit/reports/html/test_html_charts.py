@@ -43,7 +43,7 @@ def test_no_bar_is_longer_than_the_drawing(lengths: list[list[float]]) -> None:
     assert all(end <= WIDTH + 1.6 for end in ends)
 
 
-def test_texts_of_a_chart_are_texts() -> None:
+def test_texts_of_a_chart_are_escaped() -> None:
     name = HOSTILE.replace("\ud800", "").replace("\x00", "").replace("\x1b", "")
 
     svg = _drawn(bars([Bar(name=name, value="1", parts=[("k0", 1.0)])], label=name))
@@ -54,12 +54,12 @@ def test_texts_of_a_chart_are_texts() -> None:
 @pytest.mark.parametrize(
     ("value", "text"), [(0, "0"), (950, "950"), (1_200, "1.2k"), (3e6, "3M"), (2.5e9, "2.5G")]
 )
-def test_a_number_of_an_axis_is_short(value: float, text: str) -> None:
+def test_axis_numbers_are_abbreviated(value: float, text: str) -> None:
     assert short_number(value) == text
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 99), st.floats(0, 1e5))))
-def test_cases_over_time_lose_none_and_stay_few(batches: list[tuple[str, int, float]]) -> None:
+def test_cases_over_time_are_complete_and_bounded(batches: list[tuple[str, int, float]]) -> None:
     cases = CasesOverTime()
     for target, count, elapsed_s in batches:
         cases.add(target, count, elapsed_s)
@@ -79,7 +79,7 @@ def _history(*states: tuple[int, str]) -> BucketHistory:
 
 
 def test_the_trend_follows_every_bucket_from_first_seen_to_fixed_and_back() -> None:
-    told = trend(
+    shown_trend = trend(
         [
             _history((1, "open"), (3, "accepted")),
             _history((2, "open"), (4, "fixed"), (6, "open")),
@@ -88,11 +88,11 @@ def test_the_trend_follows_every_bucket_from_first_seen_to_fixed_and_back() -> N
         now=NOW,
     )
 
-    assert told is not None
+    assert shown_trend is not None
     day = 86_400.0
     start = datetime(2026, 2, 1, tzinfo=UTC).timestamp()
-    known = {(when - start) // day: count for when, count in told.known}
-    fixed = {(when - start) // day: count for when, count in told.fixed}
+    known = {(when - start) // day: count for when, count in shown_trend.known}
+    fixed = {(when - start) // day: count for when, count in shown_trend.fixed}
     assert (known[0], known[1], known[3], known[5], known[28]) == (1, 2, 1, 2, 2)
     assert (fixed[0], fixed[3], fixed[5], fixed[28]) == (0, 1, 0, 0)
 
@@ -111,22 +111,22 @@ def test_the_trend_follows_every_bucket_from_first_seen_to_fixed_and_back() -> N
 def test_the_trend_ends_with_what_is_known_now(states: list[list[tuple[int, str]]]) -> None:
     histories = [_history(*sorted(one)) for one in states]
 
-    told = trend(histories, now=NOW)
+    shown_trend = trend(histories, now=NOW)
 
-    assert told is not None
+    assert shown_trend is not None
     last = [history.states[-1][1] for history in histories]
-    assert told.known[-1][1] == sum(state in {"open", "accepted"} for state in last)
-    assert told.fixed[-1][1] == last.count("fixed")
-    assert all(count >= 0 for _, count in (*told.known, *told.fixed))
-    assert len(told.known) <= 162
+    assert shown_trend.known[-1][1] == sum(state in {"open", "accepted"} for state in last)
+    assert shown_trend.fixed[-1][1] == last.count("fixed")
+    assert all(count >= 0 for _, count in (*shown_trend.known, *shown_trend.fixed))
+    assert len(shown_trend.known) <= 162
 
 
 def test_there_is_no_trend_without_a_baseline() -> None:
     assert trend([], now=NOW) is None
 
 
-def test_a_record_without_a_time_is_counted_and_left_out() -> None:
-    told = trend([_history((1, "open")), _history((77, "open"))], now=NOW)
+def test_record_with_an_invalid_time_is_counted_and_omitted() -> None:
+    shown_trend = trend([_history((1, "open")), _history((77, "open"))], now=NOW)
 
-    assert told is not None
-    assert (told.known[-1][1], told.unread) == (1, 1)
+    assert shown_trend is not None
+    assert (shown_trend.known[-1][1], shown_trend.unread) == (1, 1)

@@ -19,13 +19,13 @@ RATES = st.lists(st.tuples(st.text(max_size=3), st.floats()), max_size=200)
 
 
 def test_a_layer_s_run_has_its_model_mutations_check_and_a_bar_per_layer_in_order() -> None:
-    told = origin_of(layer_case())
+    section = origin_of(layer_case())
 
-    rows = told["chart"]["rows"]
-    assert told["model"] == "lenet5-mnist"
-    assert told["mutations"] == [*MUTATIONS]
-    assert told["checked"] == "the outputs (predict)"
-    assert told["suspect"] == "conv_3 (keras.layers.Conv2D), one of 17 layers"
+    rows = section["chart"]["rows"]
+    assert section["model"] == "lenet5-mnist"
+    assert section["mutations"] == [*MUTATIONS]
+    assert section["checked"] == "the outputs (predict)"
+    assert section["suspect"] == "conv_3 (keras.layers.Conv2D), one of 17 layers"
     assert [row[0] for row in rows[3:7]] == [
         "max_pooling2d",
         "conv2d_2",
@@ -35,7 +35,7 @@ def test_a_layer_s_run_has_its_model_mutations_check_and_a_bar_per_layer_in_orde
     assert [row[:2] for row in rows if row[3]] == [["conv_3", "3.2e4"]]
 
 
-def test_bars_are_as_long_as_the_powers_of_ten_and_nothing_has_none() -> None:
+def test_bar_length_is_the_power_of_ten_and_zero_has_no_bar() -> None:
     rates = (("a", 0.0), ("b", -3.0), ("c", 9.0), ("d", 99.0), ("e", 9999.0))
     chart = origin_of(layer_case(GraphOrigin(model="m", deviations=rates)))["chart"]
 
@@ -88,7 +88,7 @@ def test_a_chart_is_bounded_json_whatever_the_rates_are(
         assert (length > 0) == (not math.isnan(rate) and rate > 0)
 
 
-def test_what_is_no_layer_has_no_suspect_and_a_call_no_such_section() -> None:
+def test_model_without_suspect_and_call_have_no_layer_chart() -> None:
     whole = origin_of(whole_case())
 
     assert (whole["suspect"], whole["chart"]) == ("", None)
@@ -98,12 +98,12 @@ def test_what_is_no_layer_has_no_suspect_and_a_call_no_such_section() -> None:
 def test_a_training_step_names_its_layer_without_a_chart() -> None:
     origin = GraphOrigin(model="lstm-sine", suspect="lstm_1")
 
-    told = origin_of(layer_case(origin, check=Check.TRAIN))
+    section = origin_of(layer_case(origin, check=Check.TRAIN))
 
-    assert told["suspect"] == "lstm_1 (keras.layers.Conv2D)"
-    assert told["checked"] == "loss and gradients of one training step (train)"
-    assert told["mutations"] == []
-    assert told["chart"] is None
+    assert section["suspect"] == "lstm_1 (keras.layers.Conv2D)"
+    assert section["checked"] == "loss and gradients of one training step (train)"
+    assert section["mutations"] == []
+    assert section["chart"] is None
 
 
 def test_texts_of_an_origin_are_bounded_and_printable() -> None:
@@ -114,9 +114,9 @@ def test_texts_of_an_origin_are_bounded_and_printable() -> None:
         suspect=HOSTILE * 9,
     )
 
-    told = origin_of(layer_case(origin))
+    section = origin_of(layer_case(origin))
 
-    text = json.dumps(told, ensure_ascii=False)
-    assert told["more_mutations"] == 10
+    text = json.dumps(section, ensure_ascii=False)
+    assert section["more_mutations"] == 10
     assert text.isprintable()
     assert len(text) < 20_000

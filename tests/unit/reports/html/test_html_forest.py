@@ -53,7 +53,7 @@ def test_trees_of_seeds_and_rounds_are_kept_apart() -> None:
     ]
 
 
-def test_a_node_that_is_heard_of_again_stays_wrong_and_is_one() -> None:
+def test_repeated_node_stays_marked_and_is_counted_once() -> None:
     forest = Forest()
     forest.add(heard(case("a.1"), NodeOutcome.FAILED))
     forest.add(heard(case("a.1"), NodeOutcome.RAN))
@@ -64,7 +64,7 @@ def test_a_node_that_is_heard_of_again_stays_wrong_and_is_one() -> None:
     assert node.programs.before == PARENT
 
 
-def test_programs_are_kept_of_what_ended_wrong_only_and_not_of_all(
+def test_programs_are_stored_for_marked_nodes_up_to_a_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "MAX_PROGRAMS", 2)
@@ -75,7 +75,7 @@ def test_programs_are_kept_of_what_ended_wrong_only_and_not_of_all(
     assert kept == [False, False, True, True, False]
 
 
-def test_trees_in_which_nothing_went_wrong_are_dropped_first_the_oldest_before_others() -> None:
+def test_oldest_trees_without_marked_nodes_are_dropped_first() -> None:
     forest = Forest(most=40)
     grow(forest, tree=0, count=10, wrong=1)
     grow(forest, tree=1, count=10)
@@ -86,7 +86,7 @@ def test_trees_in_which_nothing_went_wrong_are_dropped_first_the_oldest_before_o
     assert (forest.dropped_trees, forest.dropped_nodes) == (1, 10)
 
 
-def test_then_what_leads_to_nothing_wrong_is_dropped() -> None:
+def test_branches_without_marked_nodes_are_dropped_next() -> None:
     forest = Forest(most=10)
     grow(forest, tree=0, count=5, wrong=1)
     forest.add(heard(case("a.0", "b.0"), NodeOutcome.FAILED))
@@ -103,7 +103,7 @@ def test_then_what_leads_to_nothing_wrong_is_dropped() -> None:
     assert forest.dropped_trees == 0
 
 
-def test_where_there_is_no_room_left_nodes_are_counted_only() -> None:
+def test_nodes_beyond_the_limit_are_only_counted() -> None:
     forest = Forest(most=10)
     grow(forest, tree=0, count=30, wrong=30)
 
@@ -111,14 +111,14 @@ def test_where_there_is_no_room_left_nodes_are_counted_only() -> None:
     assert only(forest).dropped == 20
 
 
-def test_there_are_never_more_nodes_than_there_is_room_for() -> None:
+def test_forest_never_exceeds_its_node_limit() -> None:
     forest = Forest(most=50)
     for tree in range(100):
         grow(forest, tree=tree, count=9, wrong=tree % 5 == 0)
         assert sum(sizes(forest).values()) <= 50
 
 
-def test_a_finding_marks_its_node_and_brings_the_program_it_was_derived_as() -> None:
+def test_finding_marks_its_node_and_adds_its_program() -> None:
     met = case("a.1", "b.1")
     forest = Forest()
     forest.add(heard(case("a.1")))
@@ -138,7 +138,7 @@ def test_a_finding_marks_its_node_and_brings_the_program_it_was_derived_as() -> 
     assert (only(forest).findings, only(forest).marked) == (1, 1)
 
 
-def test_a_finding_of_another_run_brings_the_way_to_it() -> None:
+def test_finding_of_another_run_adds_its_ancestors() -> None:
     forest = Forest()
     forest.mark(found(replace(case("a.1", "b.1"), intent=Intent.VIOLATING)))
 
@@ -159,14 +159,14 @@ def test_findings_about_blocks_alone_are_counted_and_those_about_calls_are_not()
     assert forest.alone == 2
 
 
-def test_what_this_run_did_not_meet_is_in_no_tree_of_it() -> None:
+def test_unmet_bucket_is_in_no_tree() -> None:
     forest = Forest()
     forest.mark(found(case("a.1"), comparison=Comparison.NOT_RUN, count=0))
 
     assert forest.trees() == []
 
 
-def test_a_path_of_any_length_has_no_room() -> None:
+def test_finding_with_a_too_long_path_is_not_marked() -> None:
     forest = Forest()
     forest.mark(found(program(*(step(f"block{number}") for number in range(5_000)))))
 

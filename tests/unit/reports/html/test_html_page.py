@@ -104,7 +104,7 @@ def test_hostile_texts_are_there_to_read(hostile_page: Reader) -> None:
     assert hostile_page.of("rows")[0]["api"].startswith("</script>")
 
 
-def test_no_text_on_the_page_is_invisible_or_turns_the_direction(hostile_page: Reader) -> None:
+def test_page_contains_no_invisible_or_bidirectional_characters(hostile_page: Reader) -> None:
     everything = hostile_page.text + "".join(
         json.dumps(json.loads(text), ensure_ascii=False)
         for attributes, text in hostile_page.raw
@@ -141,7 +141,7 @@ def test_nothing_of_the_page_is_loaded_from_anywhere(hostile_page: Reader) -> No
     assert "@import" not in style
 
 
-def test_the_standing_of_the_baseline_is_told(tmp_path: Path) -> None:
+def test_page_shows_the_state_of_the_baseline(tmp_path: Path) -> None:
     stale = BaselineStanding(
         state=BaselineState.STALE,
         updated_at="2026-01-02T03:04:05Z",
@@ -162,7 +162,7 @@ def test_the_verdict_comes_first_and_needs_no_script(tmp_path: Path) -> None:
     assert page.text.index("2 new of severity") < page.text.index("Buckets by kind")
 
 
-def test_what_was_not_run_is_said_with_its_reason(tmp_path: Path) -> None:
+def test_page_shows_caveats_with_their_reasons(tmp_path: Path) -> None:
     plan = Plan(
         mode=PlanMode.BATCH,
         skipped=(
@@ -174,8 +174,8 @@ def test_what_was_not_run_is_said_with_its_reason(tmp_path: Path) -> None:
 
     page = read([started(plan), *rest], tmp_path)
 
-    said = page.text.partition("Keep in mind")[2]
-    told = ["the disk is full", "no GPU runner", "1 known bucket, which this", "Severity"]
+    said = page.text.partition("Caveats")[2]
+    told = ["the disk is full", "no GPU runner", "did not exercise 1 known bucket;", "Severity"]
     assert sorted(told, key=said.index) == told
 
 
@@ -212,7 +212,7 @@ def test_the_plan_is_shown_and_what_it_fixed_is_the_pull_requests(tmp_path: Path
     assert page.of("details-0")[0]["uses"] == ["src/model.py:12"]
 
 
-def test_a_lost_report_turns_a_green_page_doubtful(tmp_path: Path) -> None:
+def test_failed_reporter_makes_the_page_doubtful(tmp_path: Path) -> None:
     page = read(run_of([], exit_code=3), tmp_path)
 
     assert ("header", {"class": "top doubt"}) in page.elements
@@ -222,7 +222,7 @@ def test_a_lost_report_turns_a_green_page_doubtful(tmp_path: Path) -> None:
     ("not_run", "skipped", "tone"),
     [("", (), "good"), ("no such device", (), "doubt"), ("", ("torch on cuda",), "doubt")],
 )
-def test_only_what_ran_everywhere_is_green(
+def test_page_is_green_only_if_all_targets_ran(
     not_run: str, skipped: tuple[str, ...], tone: str, tmp_path: Path
 ) -> None:
     jobs = tuple(
@@ -248,7 +248,7 @@ def test_every_bucket_has_its_row_and_its_details_at_the_same_place(tmp_path: Pa
 
 
 @pytest.mark.lengthy
-def test_the_page_stays_bounded_whatever_was_found(tmp_path: Path) -> None:
+def test_page_size_is_bounded(tmp_path: Path) -> None:
     huge = "<" * 200_000
     (worst,) = many(1)
     grouping = tuple((str(number), huge) for number in range(100))
@@ -263,10 +263,10 @@ def test_the_page_stays_bounded_whatever_was_found(tmp_path: Path) -> None:
     page.feed(text)
     shown = len(page.of("rows"))
     assert 0 < shown < 7_000
-    assert f"{7_000 - shown:,} further buckets have no room" in page.text
+    assert f"{7_000 - shown:,} further buckets do not fit into this page" in page.text
 
 
-def test_a_merged_run_tells_its_parts_and_no_time_that_it_took(tmp_path: Path) -> None:
+def test_merged_run_shows_its_parts_but_no_duration(tmp_path: Path) -> None:
     first = Part(
         ciguard="0.1.0",
         campaign={},
@@ -292,13 +292,13 @@ def test_a_merged_run_tells_its_parts_and_no_time_that_it_took(tmp_path: Path) -
     assert ("merged from" in alone.text, "took" in alone.text) == (False, True)
 
 
-def test_a_page_without_buckets_says_so(tmp_path: Path, finished: Any) -> None:
+def test_page_without_buckets_has_a_note(tmp_path: Path, finished: Any) -> None:
     end: RunFinished = finished(buckets=())
 
     page = read([started(), end], tmp_path)
 
     assert page.of("rows") == []
-    assert "No bucket was met." in page.text
+    assert "There are no buckets." in page.text
     assert "Cases over time" not in page.text  # as in a merge: no batch was heard of
 
 

@@ -94,7 +94,7 @@ def test_no_two_signs_stand_on_each_other_and_rows_are_generations(data: st.Data
     assert sum(sign.count for sign in made.root.every()) == len(tree.nodes) + 1
 
 
-def test_a_wide_tree_shows_leaves_that_ended_alike_as_one_and_every_marked_one() -> None:
+def test_wide_tree_folds_leaves_with_one_outcome_but_no_marked_nodes() -> None:
     inner = [case("A"), *(case("A", str(number)) for number in range(3 * MAX_WIDE))]
     wrong = [case("A", "wrong"), case("A", "worse")]
 
@@ -106,7 +106,7 @@ def test_a_wide_tree_shows_leaves_that_ended_alike_as_one_and_every_marked_one()
     assert made.width == 3
 
 
-def test_a_tree_that_is_too_wide_even_so_shows_what_leads_to_something_marked() -> None:
+def test_too_wide_tree_shows_only_branches_with_marked_nodes() -> None:
     inner = [
         path
         for number in range(2 * MAX_WIDE)
@@ -146,9 +146,11 @@ def drawings(forest: Forest) -> str:
 
 def test_a_finding_is_ringed_red_and_leads_to_its_diff() -> None:
     met = case("A", "B")
-    one = shown(grown([case("A"), met, case("A", "C")]), found(met, says="it cannot be trained"))
+    section = shown(
+        grown([case("A"), met, case("A", "C")]), found(met, says="it cannot be trained")
+    )
 
-    (tree,) = one.trees
+    (tree,) = section.trees
     (derived,) = tree.derived
     svg = ET.fromstring(tree.drawing)
     (link,) = svg.findall("a")
@@ -157,16 +159,16 @@ def test_a_finding_is_ringed_red_and_leads_to_its_diff() -> None:
     assert len([c for c in link.findall("circle") if c.get("class") == "ring"]) == 1
     assert derived.way == ("AR b0: ReLU → A",)
     assert derived.finding is not None
-    assert derived.finding.says == "it cannot be trained"
+    assert derived.finding.message == "it cannot be trained"
     assert derived.finding.address == "#v1%3A0000000100000000"
     assert [text for _, text, is_call in derived.lines if is_call] == [
         "+    nn.Hardswish(inplace=True),"
     ]
-    assert tree.says == "3 programs, 2 blocks deep, 1 finding"
-    assert one.nodes == {"v1:0000000100000000": derived.node}
+    assert tree.summary == "3 programs, 2 blocks deep, 1 finding"
+    assert section.nodes == {"v1:0000000100000000": derived.node}
 
 
-def test_every_kind_of_end_has_a_form_of_its_own() -> None:
+def test_every_outcome_has_its_own_shape() -> None:
     forest = Forest()
     for number, ended in enumerate(NodeOutcome):
         forest.add(heard(case(f"n{number}"), ended))
@@ -196,9 +198,9 @@ def test_names_and_labels_stay_text() -> None:
     )
     forest = grown([], wrong=[hostile])
 
-    one = shown(forest, found(hostile, says=HOSTILE))
+    section = shown(forest, found(hostile, says=HOSTILE))
 
-    (tree,) = one.trees
+    (tree,) = section.trees
     for drawing in (tree.drawing, tree.gutter):
         every = list(ET.fromstring(drawing).iter())
         assert {part.tag for part in every} <= set(SVG)
@@ -207,16 +209,16 @@ def test_names_and_labels_stay_text() -> None:
     assert "\x1b" not in tree.heading + tree.drawing
 
 
-def test_no_more_trees_are_drawn_than_there_is_room_for_those_with_findings_first() -> None:
+def test_drawn_trees_are_limited_and_those_with_findings_come_first() -> None:
     last = MAX_TREES + 4
     forest = grown(case("A", tree=number) for number in range(last + 1))
 
-    one = shown(forest, found(case("A", tree=last)))
+    section = shown(forest, found(case("A", tree=last)))
 
-    assert len(one.trees) == MAX_TREES
-    assert one.trees[0].heading == f"lenet, tree {last + 1}"
-    assert one.notes == [
-        "No room here for 5 further trees with 5 programs; 0 of those ended wrong."
+    assert len(section.trees) == MAX_TREES
+    assert section.trees[0].heading == f"lenet, tree {last + 1}"
+    assert section.notes == [
+        "Not shown: 5 further trees with 5 programs, of which 0 had an unexpected outcome."
     ]
 
 

@@ -1,4 +1,4 @@
-"""What is said in an issue when something changed: plain sentences."""
+"""Sentences for an issue's comments when the status of its buckets changed."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Bucket
 
 _MAX_NAMED = 15
-"""APIs in one comment."""
+"""Limit on the APIs that one comment names."""
 
 
-def news(
+def status_changes(
     buckets: Iterable[Bucket], before: Iterable[BaselineRecord], versions: Mapping[str, str]
 ) -> str:
-    """Return on which targets and versions a known group was met for the first time.
+    """Return the targets and versions on which a known group was seen for the first time.
 
     Args:
-        buckets: of the group, as this run met them.
-        before: what was known of the group.
-        versions: library version by target, in this run.
+        buckets: the buckets of the group that this run met.
+        before: the records of the group before this run.
+        versions: the library's version in this run, by target.
 
     Returns:
-        Empty where nothing is new.
+        A sentence; empty if there are none.
     """
-    known = list(before)
-    met_on = {target for record in known for target in record.targets}
-    seen = {pair for record in known for pair in record.last_seen.versions}
-    had_version = {target for target, version in seen if version}
+    records = list(before)
+    known_targets = {target for record in records for target in record.targets}
+    seen = {pair for record in records for pair in record.last_seen.versions}
+    versioned_targets = {target for target, version in seen if version}
     places = dict.fromkeys(
         _place(target, versions.get(target, ""))
         for bucket in buckets
         for target in bucket.finding.targets
-        if target not in met_on
+        if target not in known_targets
         or (
-            target in had_version
+            target in versioned_targets
             and versions.get(target)
             and (target, versions[target]) not in seen
         )
     )
-    return f"Also met on {' and '.join(places)}." if places else ""
+    return f"Also seen on {' and '.join(places)}." if places else ""
 
 
-def joined(buckets: Iterable[Bucket]) -> str:
-    """Return which APIs show the cause of a known issue, too; empty for none."""
+def new_apis_text(buckets: Iterable[Bucket]) -> str:
+    """Return a sentence about further APIs that show the cause of an issue; empty for none."""
     names = listed(buckets)
     return f"Also shown by {names}." if names else ""
 
@@ -56,7 +56,7 @@ def joined(buckets: Iterable[Bucket]) -> str:
 def regression(
     buckets: Sequence[Bucket], before: Sequence[BaselineRecord], versions: Mapping[str, str]
 ) -> str:
-    """Return that fixed buckets were met again; empty for none."""
+    """Return a sentence about fixed buckets that were seen again; empty for none."""
     if not buckets:
         return ""
     places = dict.fromkeys(
@@ -65,8 +65,8 @@ def regression(
         for target in bucket.finding.targets
     )
     last = max(record.last_seen.time for record in before)
-    what, it = ("Met", "it") if len(buckets) == 1 else (f"{listed(buckets)} met", "they")
-    return f"{what} again on {' and '.join(places)}; {it} had not been met since {last}."
+    subject = "Seen" if len(buckets) == 1 else f"{listed(buckets)} seen"
+    return f"{subject} again on {' and '.join(places)}, for the first time since {last}."
 
 
 def listed(buckets: Iterable[Bucket]) -> str:
@@ -78,8 +78,8 @@ def listed(buckets: Iterable[Bucket]) -> str:
     return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
-def mended(records: Sequence[BaselineRecord]) -> str:
-    """Return why an issue is closed: which bucket was fixed last, and by what evidence."""
+def closing_reason(records: Sequence[BaselineRecord]) -> str:
+    """Return why an issue is closed: the last fixed bucket, and the evidence that it is fixed."""
     last = max(records, key=lambda record: (record.decision.changed, record.fingerprint))
     if len(records) == 1:
         return evidence(last)
@@ -89,35 +89,37 @@ def mended(records: Sequence[BaselineRecord]) -> str:
     )
 
 
-def part_mended(records: Sequence[BaselineRecord], *, of: int) -> str:
-    """Return which buckets of an issue are fixed while others are not, and by what evidence."""
-    each = (f"{without_local_paths(r.exhibit.api)}: {evidence(r)}" for r in records[:_MAX_NAMED])
+def partial_fix_text(records: Sequence[BaselineRecord], *, of: int) -> str:
+    """Return which buckets of a still open issue are fixed, and the evidence for it."""
+    texts = (f"{without_local_paths(r.exhibit.api)}: {evidence(r)}" for r in records[:_MAX_NAMED])
     more = f" And {len(records) - _MAX_NAMED} more." if len(records) > _MAX_NAMED else ""
-    return f"Fixed now, {len(records)} of {of}: {' '.join(each)}{more}"
+    return f"Newly fixed, {len(records)} of {of}: {' '.join(texts)}{more}"
 
 
 def evidence(record: BaselineRecord) -> str:
-    """Return in which runs a bucket that counts as fixed was exercised and not met."""
+    """Return the runs that exercised a fixed bucket without seeing it."""
     runs = []
     for sighting in record.decision.clean_on:
         versions = sighting.versions or tuple((target, "") for target in record.targets)
         where = ", ".join(_place(target, version) for target, version in versions)
         commit = f", commit {sighting.commit}" if sighting.commit else ""
         runs.append(f"{sighting.time} on {where}{commit}")
-    met = f"Last met {record.last_seen.time}{_on_other_targets(record)}."
+    last_seen = f"Last seen {record.last_seen.time}{_on_other_targets(record)}."
     if not runs:
-        return f"Not met in the last runs that exercised it. {met}"
-    return f"Not met in {len(runs)} runs in a row that exercised it: {'; '.join(runs)}. {met}"
+        return f"Not seen in the last runs that exercised it. {last_seen}"
+    return (
+        f"Not seen in {len(runs)} runs in a row that exercised it: {'; '.join(runs)}. {last_seen}"
+    )
 
 
 def _on_other_targets(record: BaselineRecord) -> str:
-    """Return where a bucket was met that no clean run was for: a newer release took its place."""
+    """Return the targets that showed a bucket and that newer releases have replaced since."""
     ran = {target for sighting in record.decision.clean_on for target, _ in sighting.versions}
     others = [_place(target, "") for target in record.targets if ran and target not in ran]
     return f" on {', '.join(others)}" if others else ""
 
 
 def _place(target: str, version: str) -> str:
-    """Return a target as others may see it: a wheel's folder is this machine's business."""
+    """Return a target and its version without local paths, such as the folder of a wheel."""
     name = without_local_paths(target)
     return f"{name} (version {version})" if version else name

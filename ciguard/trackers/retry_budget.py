@@ -1,4 +1,4 @@
-"""Waiting for a tracker: what is left of the time that filing may take."""
+"""The retry budget: a limit on the time that requests to a tracker may take."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Patience:
-    """An amount of time, used up by waiting and by everything else that happens meanwhile."""
+class RetryBudget:
+    """A time limit, which starts with the first wait and includes the time of requests."""
 
     def __init__(
         self,
@@ -21,7 +21,7 @@ class Patience:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Hold `limit_s` seconds; they run from the first look at what remains."""
+        """Create a budget of `limit_s` seconds, which starts when `remaining_s` is first read."""
         self._limit_s = limit_s
         self._clock = clock
         self._sleep = sleep
@@ -29,26 +29,26 @@ class Patience:
 
     @property
     def remaining_s(self) -> float:
-        """Seconds left, at least 0."""
+        """Remaining time in seconds, at least 0."""
         if self._until is None:
             self._until = self._clock() + self._limit_s
         return max(0.0, self._until - self._clock())
 
     def wait(self, seconds: float, *, because: str) -> None:
-        """Wait, if there is time for it.
+        """Wait, unless the wait is longer than the remaining time.
 
         Args:
-            seconds: how long.
-            because: what went wrong, as the beginning of the error's message.
+            seconds: the length of the wait, in seconds.
+            because: the reason for the wait, which starts the error's message.
 
         Raises:
-            TrackerUnavailableError: at once, if that is longer than what is left.
+            TrackerUnavailableError: immediately, if the remaining time is shorter.
         """
         left_s = self.remaining_s
         if seconds > left_s:
             msg = (
-                f"{because}. It would take another {seconds:.0f} s, filing has {left_s:.0f} s "
-                "left: what was not filed waits for the next run."
+                f"{because}. The next attempt is due in {seconds:.0f} s, but only {left_s:.0f} s "
+                "are left for requests. The next run tries again."
             )
             raise TrackerUnavailableError(msg)
         self._sleep(seconds)

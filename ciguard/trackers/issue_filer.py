@@ -1,4 +1,4 @@
-"""The desk: does tasks in a tracker, and keeps in the outbox what it could not do."""
+"""The issue filer: performs tasks in a tracker, and keeps failed ones in the outbox."""
 
 from __future__ import annotations
 
@@ -21,41 +21,40 @@ if TYPE_CHECKING:
     from ciguard.trackers.tasks import Task
 
 _MAX_REFUSALS = 3
-"""What a tracker refuses again and again, it refuses for the rest too; trouble with single issues
-does not count."""
+"""Number of refused tasks after which filing stops; errors of single issues do not count."""
 
 
-class Desk:
-    """Does the tasks of this run and those that earlier runs left."""
+class IssueFiler:
+    """Performs the tasks of this run and those that earlier runs left in the outbox."""
 
     def __init__(self, tracker: Tracker, outbox: Outbox, *, dry_run: bool = False) -> None:
-        """Sit down.
+        """Open the tracker for reading only, or for writing too.
 
         Args:
-            tracker: where issues go.
-            outbox: holds every task until it is done.
-            dry_run: only say what would be done; what waits goes on waiting.
+            tracker: the tracker in which issues are filed.
+            outbox: the outbox, which holds every task until it is done.
+            dry_run: whether to only report what would be done; the outbox stays unchanged.
         """
         self._dry = DryRun(tracker) if dry_run else None
         self.tracker: Tracker = self._dry or tracker
         self._outbox = outbox
-        self.says: list[str] = []
-        """What was done, for a person, one line each."""
+        self.messages: list[str] = []
+        """Messages for the user about what was done, one line each."""
         self._done: list[Task] = []
-        self._void: list[Task] = []
-        """What waited and need not be done any more."""
+        self._obsolete: list[Task] = []
+        """Queued tasks that need not be done any more."""
         self._refused: list[Task] = []
-        """What waits behind everything else from now on, so that it holds up nothing."""
+        """Refused tasks, which move to the end of the queue so that they block no others."""
         self.refusal: CiguardError | None = None
-        """Why something was refused that only a person can put right."""
+        """Error of a refused task, which the user has to fix."""
 
     @property
     def is_dry(self) -> bool:
-        """Whether nothing is written."""
+        """True if nothing is written."""
         return self._dry is not None
 
     def remember(self, records: Records) -> None:
-        """Let the tracker know which issues the baseline knows."""
+        """Pass the issue numbers that the baseline records to the tracker."""
         self.tracker.remember(
             {
                 name: record.issue
@@ -66,41 +65,41 @@ class Desk:
         )
 
     def waiting(self, records: Records) -> list[Task]:
-        """Return what earlier runs left and is still to be done.
+        """Return the tasks that earlier runs left and that still need to be done.
 
         Raises:
             OutputError: if the outbox cannot be read.
         """
         tasks = self._outbox.tasks()
-        holding = [task for task in tasks if still_holds(task, records)]
-        self._void = [task for task in tasks if task not in holding]
-        return holding
+        pending = [task for task in tasks if still_holds(task, records)]
+        self._obsolete = [task for task in tasks if task not in pending]
+        return pending
 
     def put(self, folder: Path, tasks: Sequence[Task]) -> None:
-        """Put tasks into the outbox, to be done by `work`.
+        """Put tasks into the outbox, which `work` performs later.
 
         Args:
-            folder: the baseline's, in the course of a change of it.
-            tasks: of this run.
+            folder: the folder of the baseline, while a change of it is in progress.
+            tasks: the tasks of this run.
 
         Raises:
             OutputError: if the outbox cannot be read or written.
         """
         self._outbox.put(folder, tasks)
 
-    def work(self, tasks: Sequence[Task], records: Records, *, room: int) -> dict[str, str]:
-        """Do what waits, then these tasks.
+    def work(self, tasks: Sequence[Task], records: Records, *, max_new: int) -> dict[str, str]:
+        """Perform the queued tasks, then the given ones.
 
         Args:
-            tasks: of this run, those that were not put into the outbox before.
-            records: the baseline as it is now.
-            room: how many new issues may be opened; more wait for the next run.
+            tasks: the tasks of this run that are not in the outbox yet.
+            records: the current records of the baseline.
+            max_new: the number of new issues that may be opened; more wait for the next run.
 
         Returns:
-            Issue by fingerprint. Call `settle` once the baseline knows it.
+            The number of each issue, by fingerprint. Call `settle` to record it in the baseline.
 
         Raises:
-            OutputError: if the outbox cannot be written: nothing was done then.
+            OutputError: if the outbox cannot be written; then no task was performed.
         """
         if self._dry is None:
             self._outbox.add(tasks)
@@ -112,12 +111,12 @@ class Desk:
         refusals = 0
         for task in tasks:
             is_new = _is_new(task, records)
-            if is_new and not room:
+            if is_new and not max_new:
                 continue
             try:
                 issue = perform(task, self.tracker)
             except TrackerUnavailableError as error:
-                self.says.append(str(error))
+                self.messages.append(str(error))
                 break
             except CiguardError as error:
                 self.refusal = error
@@ -126,32 +125,33 @@ class Desk:
                 if refusals == _MAX_REFUSALS:
                     break
                 continue
-            room -= is_new
+            max_new -= is_new
             self._done.append(task)
             self._note(task, issue, issues)
         return issues
 
     def settle(self, *, change: Change | None = None) -> None:
-        """Forget what is done.
+        """Remove completed and obsolete tasks from the outbox.
 
         Args:
-            change: what the baseline is to know of it; written in the same step.
+            change: a change of the baseline's records, which is written in the same step.
 
         Raises:
             OutputError: if the outbox cannot be read or written.
-            BaselineError: if the baseline cannot.
+            BaselineError: if the baseline cannot be read or written.
         """
         if self._dry is not None:
-            self.says += self._dry.says or ["nothing would be done"]
+            self.messages += self._dry.messages or ["nothing would be done"]
             return
-        gone = [*self._done, *self._void]
+        removed = [*self._done, *self._obsolete]
         if change is None:
-            self._outbox.remove(gone, behind=self._refused)
+            self._outbox.remove(removed, behind=self._refused)
         else:
-            self._outbox.remove(gone, behind=self._refused, change=change)
+            self._outbox.remove(removed, behind=self._refused, change=change)
         left = len(self._outbox.tasks())
         if left:
-            self.says.append(f"{left} wait for the next run")
+            subject = "task waits" if left == 1 else "tasks wait"
+            self.messages.append(f"{left} {subject} for the next run")
 
     def _note(self, task: Task, issue: Issue | None, issues: dict[str, str]) -> None:
         if issue is None:
@@ -159,12 +159,12 @@ class Desk:
         if task.fingerprint != ROLL_UP:
             issues.update(dict.fromkeys(filter(is_fingerprint, task.names), issue.number))
         if self._dry is None:
-            self.says.append(_said(task, issue))
+            self.messages.append(_message(task, issue))
 
 
-def _said(task: Task, issue: Issue) -> str:
+def _message(task: Task, issue: Issue) -> str:
     if issue.is_silenced:
-        return f"{issue.number}: left alone, as a person asked"
+        return f"{issue.number}: silenced by a person, left unchanged"
     if isinstance(task, File | Refresh):
         return f"{issue.number}: {visible(task.report.title)}"
     return f"{issue.number}: {'closed' if isinstance(task, Close) else visible(task.news)}"
