@@ -391,7 +391,7 @@ def test_a_download_that_fails_tells_the_remedy(dispatcher: Dispatcher, tmp_path
         ("own.py:calls_home", "PermissionError"),
         ("own.py:returns_nothing", "returns NoneType, no keras.Model"),
         ("own.py:leaves", "cannot be read"),
-        ("odd.py", "DATA = 'whales' of its script is no kind of data. Known: digits, images"),
+        ("odd.py", "DATA = 'whales' in its script is no known kind of data. Known: digits, images"),
         ("broken.keras", "broken.keras"),
     ],
 )
