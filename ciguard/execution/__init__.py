@@ -1,4 +1,4 @@
-"""Execution of cases in isolated workers, which may crash or hang without harming the campaign.
+"""Execution of cases in isolated workers, which may crash or hang.
 
 `Dispatcher` runs jobs on the workers of many targets. A target's fork server and workers live in
 `worker/` and run inside the target's interpreter.

@@ -116,7 +116,7 @@ def test_only_the_library_itself_quotes_its_documentation(
     quotes = ciguard("explain", DESCRIBED, "--target", TARGET)
 
     assert WORDS not in (tmp_path / "planted.jsonl").read_text("utf-8")
-    assert f"words {digest_of(WORDS)}" in refers.stdout
+    assert f"text {digest_of(WORDS)}" in refers.stdout
     assert f"“{WORDS}”" in quotes.stdout
 
 

@@ -198,7 +198,7 @@ def test_equivalent_call_that_another_row_has_in_another_form_is_rejected() -> N
     known = equivalences('[[equivalent]]\ntorch = "torch.abs(x)"\njax = "jax.numpy.abs(x)"')
     added = equivalences('[[equivalent]]\ntorch = "torch.abs(input=x)"\ntiles = "t.absolute(x)"')
 
-    with pytest.raises(RegistrationError, match=r"torch\.abs of 'torch' is written otherwise"):
+    with pytest.raises(RegistrationError, match=r"torch\.abs of 'torch' differs from the call"):
         joined(known, added)
 
 
