@@ -46,7 +46,6 @@ def test_a_dependent_project_is_tested_with_what_it_requires(tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     assert "The targets are the versions that the project requires." in done.stdout
     assert "trunk is assumed" in done.stdout
-    assert "trunk is assumed" in done.stdout
     configured = tomllib.loads((tmp_path / "ciguard.toml").read_text("utf-8"))
     assert configured == {"budget": "3m", "fail-on": "medium"}  # named there, they would go stale
     assert '# targets = ["tensorflow-cpu==2.21.0"]' in (tmp_path / "ciguard.toml").read_text(
