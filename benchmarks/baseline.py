@@ -33,7 +33,7 @@ from ciguard.baseline import (
     open_store,
     update,
 )
-from ciguard.baseline.record import Exhibit
+from ciguard.baseline.record import Representative
 from ciguard.config import GitBranch
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.findings import Comparison, Evidence, Severity
@@ -66,7 +66,7 @@ def _record(rng: random.Random) -> BaselineRecord:
         fingerprint=f"v1:{rng.getrandbits(64):016x}",
         decision=decision,
         history=(decision,),
-        exhibit=Exhibit(
+        representative=Representative(
             level="api",
             oracle="differential",
             kind="values",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ciguard.campaign.group import Group
-    from ciguard.campaign.stream import Executed
+    from ciguard.campaign.stream import ExecutedBatch
     from ciguard.domain.findings import Finding
     from ciguard.domain.outcomes import Outcome
 
@@ -40,7 +40,7 @@ class Rig:
         self.programs = result_of(seed_programs(config, group.library))
         self._level = code_level(group, config, self.programs)
 
-    def run(self, *, seconds: float) -> Iterator[Executed]:
+    def run(self, *, seconds: float) -> Iterator[ExecutedBatch]:
         """Run batches as a campaign with one job does, for so long."""
         stream = Stream("benchmark", self._level, self.group, lanes=1)
         stream.is_whole, stream.limit_s = True, 300.0
@@ -50,7 +50,7 @@ class Rig:
             for result in self._dispatcher.wait(1.0):
                 yield from stream.take(result)
 
-    def rows(self, executed: Executed) -> Iterator[tuple[ProgramCase, dict[str, Outcome]]]:
+    def rows(self, executed: ExecutedBatch) -> Iterator[tuple[ProgramCase, dict[str, Outcome]]]:
         """Yield each program of a batch with its outcomes by target."""
         names = list(executed.outcomes)
         columns = zip(*executed.outcomes.values(), strict=True)
@@ -74,7 +74,7 @@ def rig_on(targets: Sequence[str], programs: Sequence[str], *, seed: int = 0) ->
     found = [provision(parse_target(text), on_step=lambda _: None) for text in targets]
     environments = {environment.target.name: environment for environment in found}
     config = Config(targets=tuple(environments), levels=("code",), seed=seed)
-    config = config.having(PROGRAMS, tuple(programs))
+    config = config.with_value(PROGRAMS, tuple(programs))
     with Dispatcher() as dispatcher:
         groups = result_of(start_groups(environments, config, dispatcher))
         (group,) = groups.values()

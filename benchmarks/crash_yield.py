@@ -28,7 +28,7 @@ from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
 from ciguard.domain.outcomes import Crashed
 from ciguard.execution import Dispatcher, Job, ServerProcess
-from ciguard.levels import LEFT_OUT, select
+from ciguard.levels import EXCLUDED_TAGS, select
 from ciguard.levels.api.level import ApiLevel
 from ciguard.oracles.relations import encode
 from ciguard.targets import parse_target, provision
@@ -36,7 +36,7 @@ from ciguard.targets import parse_target, provision
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.campaign.stream import Executed
+    from ciguard.campaign.stream import ExecutedBatch
     from ciguard.domain.case import Case
     from ciguard.domain.records import ApiRecord
     from ciguard.execution import JobResult
@@ -115,7 +115,7 @@ class Hunt:
         for executed in stream.take(result):
             self._note(executed, spent_s)
 
-    def _note(self, executed: Executed, spent_s: float) -> None:
+    def _note(self, executed: ExecutedBatch, spent_s: float) -> None:
         outcomes = executed.outcomes[self._name]
         self.found.cases += len(outcomes)
         self.found.outcomes.update(type(outcome).__name__.lower() for outcome in outcomes)
@@ -145,7 +145,7 @@ def taking_part(
 ) -> tuple[ApiRecord, ...]:
     """Return the records that both generators call."""
     chosen = globs or GLOBS.get(library, ("*",))
-    return select(records.values(), chosen, allow=LEFT_OUT - HARMFUL)
+    return select(records.values(), chosen, allow=EXCLUDED_TAGS - HARMFUL)
 
 
 def hunt(name: str, options: argparse.Namespace) -> Yield:

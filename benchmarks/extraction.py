@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ciguard.knowledge.mining import RuleBook, RuleSet, extract, learn, prediction
-from ciguard.knowledge.mining.abstract import with_margins
+from ciguard.knowledge.mining.rule_book import with_margins
 from ciguard.knowledge.mining.shared_format import annotated_spans, parameter_texts
 from ciguard.knowledge.mining.training import Key, training_samples
 

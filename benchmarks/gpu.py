@@ -36,10 +36,10 @@ from ciguard.execution import (
     Unreadable,
     decode_outputs,
     find_sanitizer,
-    sanitized,
+    run_sanitizer,
 )
 from ciguard.execution.worker.landlock import landlock_abi
-from ciguard.oracles.comparing import differs
+from ciguard.oracles.comparing import outcome_difference
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
@@ -351,7 +351,7 @@ def _check_sanitizer(sheet: Sheet, spec: WorkerSpec, calls: Calls, library: str)
         return
     began = time.monotonic()
     case = json.dumps(calls.illegal).encode()
-    seen = sanitized(spec, case, sanitizer=sanitizer, limit_s=MAX_SANITIZED_S)
+    seen = run_sanitizer(spec, case, sanitizer=sanitizer, limit_s=MAX_SANITIZED_S)
     sheet.add(
         f"{library}: the sanitizer names the kernel of an illegal access",
         passed=any(frame.function == "far" for frame in seen.frames),
@@ -408,7 +408,7 @@ def _check_agreement(sheet: Sheet, bench: Bench, host: Bench, calls: Calls, libr
     mine, _ = host.run(calls.like_cpu)
     theirs, _ = bench.run(calls.like_cpu)
     for case, one, other in zip(calls.like_cpu, mine, theirs, strict=True):
-        difference = differs(one, other)
+        difference = outcome_difference(one, other)
         is_sound = isinstance(one, Passed) and isinstance(other, Passed)
         sheet.add(
             f"{library}: {case[0]} is as on the CPU",

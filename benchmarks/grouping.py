@@ -32,7 +32,7 @@ from sklearn.metrics import adjusted_rand_score, completeness_score, homogeneity
 
 from ciguard.domain.findings import Bucket, bucket_from_json
 from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung
-from ciguard.triage import cause_of, native_frames, telling_line
+from ciguard.triage import cause_of, native_frames, summary_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -139,7 +139,7 @@ def _frames(bucket: Bucket) -> list[str]:
 
 def _line(bucket: Bucket) -> str:
     outcomes = (bucket.finding.outcomes.get(name) for name in bucket.finding.targets)
-    return next((telling_line(outcome) for outcome in outcomes if outcome is not None), "")
+    return next((summary_line(outcome) for outcome in outcomes if outcome is not None), "")
 
 
 def _apart(one: list[str], other: list[str]) -> float:

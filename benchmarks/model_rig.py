@@ -15,7 +15,7 @@ from accounting import children_cpu_s
 from stage_results import result_of
 
 from ciguard.campaign.setup import start_groups
-from ciguard.campaign.stream import Executed, Stream
+from ciguard.campaign.stream import ExecutedBatch, Stream
 from ciguard.config import Config
 from ciguard.domain.models import Check, ModelCase
 from ciguard.execution import Dispatcher
@@ -108,7 +108,7 @@ def _models(batch: Batch) -> list[ModelCase]:
 class Ran:
     """A batch, and what it cost until it was judged."""
 
-    executed: Executed
+    executed: ExecutedBatch
     lesson: ModelFeedback | None
     """What it taught."""
 
@@ -186,7 +186,7 @@ def rig_on(
 ) -> Iterator[Rig]:
     """Start the targets, and end them."""
     config = Config(targets=tuple(environments), levels=("model",))
-    config = config.having(MODELS, tuple(models)).having(WIDTH, width)
+    config = config.with_value(MODELS, tuple(models)).with_value(WIDTH, width)
     with Dispatcher() as dispatcher:
         groups = result_of(start_groups(environments, config, dispatcher))
         (group,) = groups.values()

@@ -18,7 +18,7 @@ from ciguard.targets import parse_target, provision
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ciguard.campaign.stream import Executed
+    from ciguard.campaign.stream import ExecutedBatch
     from ciguard.execution import Dispatcher, JobResult
     from ciguard.levels import Level
 
@@ -59,7 +59,7 @@ class OneTarget:
         *,
         apis: int,
         aside: Callable[[JobResult], bool] = lambda _: False,
-    ) -> Iterator[Executed]:
+    ) -> Iterator[ExecutedBatch]:
         """Run the first `batches` of a level that calls so many APIs in turn.
 
         Args:

@@ -22,7 +22,7 @@ from unguided import UnguidedLevel
 from ciguard.domain.findings import Confirmation
 from ciguard.domain.outcomes import Crashed
 from ciguard.execution import Dispatcher
-from ciguard.levels import LEFT_OUT, select
+from ciguard.levels import EXCLUDED_TAGS, select
 from ciguard.levels.api.level import ApiLevel
 from ciguard.oracles import judge
 from ciguard.triage import Confirmer, fingerprint
@@ -30,13 +30,13 @@ from ciguard.triage import Confirmer, fingerprint
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ciguard.campaign.stream import Executed
+    from ciguard.campaign.stream import ExecutedBatch
     from ciguard.domain.findings import Finding
     from ciguard.domain.records import ApiRecord
     from ciguard.execution import JobResult
     from ciguard.levels.api.spec import LevelFactory
     from ciguard.oracles import Subject
-    from ciguard.triage import Settled
+    from ciguard.triage import ConfirmationResult
 
 HARMFUL = frozenset({"files", "network", "process", "global-state", "blocking", "debug"})
 GENERATORS: dict[str, LevelFactory] = {
@@ -62,7 +62,7 @@ class Found:
         """The APIs that crash."""
         return {finding.api for finding in self.buckets.values()}
 
-    def settle(self, settled: Iterable[Settled]) -> None:
+    def settle(self, settled: Iterable[ConfirmationResult]) -> None:
         """Count what showed again."""
         for one in settled:
             if one.confirmation is Confirmation.CONFIRMED:
@@ -110,10 +110,10 @@ def hunt(name: str, options: argparse.Namespace) -> Found:
 def chosen(target: OneTarget, globs: Sequence[str]) -> tuple[ApiRecord, ...]:
     """Return the APIs that both generators call."""
     wanted = globs or GLOBS.get(target.library, ("*",))
-    return select(target.records.values(), wanted, allow=LEFT_OUT - HARMFUL)
+    return select(target.records.values(), wanted, allow=EXCLUDED_TAGS - HARMFUL)
 
 
-def crashes(executed: Executed, target: str, subject: Subject) -> Iterable[Finding]:
+def crashes(executed: ExecutedBatch, target: str, subject: Subject) -> Iterable[Finding]:
     """Yield the findings of a batch that are crashes."""
     for case, outcome in zip(executed.cases, executed.outcomes[target], strict=True):
         if isinstance(outcome, Crashed):

@@ -31,13 +31,13 @@ from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.execution import Dispatcher
 from ciguard.knowledge import understand
 from ciguard.knowledge.clues import ClueSource
-from ciguard.levels import LEFT_OUT, Level, select
+from ciguard.levels import EXCLUDED_TAGS, Level, select
 from ciguard.levels.api.level import ApiLevel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ciguard.campaign.stream import Executed
+    from ciguard.campaign.stream import ExecutedBatch
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.records import ApiRecord
 
@@ -117,7 +117,7 @@ def measured(
     return Validity(by_api, time.monotonic() - began)
 
 
-def _count(record: Record, executed: Executed, target: str) -> None:
+def _count(record: Record, executed: ExecutedBatch, target: str) -> None:
     for case, outcome in zip(executed.cases, executed.outcomes[target], strict=True):
         record.note(case.intent, outcome)
 
@@ -130,7 +130,7 @@ def sources(record: ApiRecord) -> set[ClueSource]:
 
 def left_out(records: Iterable[ApiRecord]) -> str:
     """Return how many APIs are not called, by the tag that says why."""
-    counts = Counter(tag for record in records for tag in sorted(LEFT_OUT & record.tags)[:1])
+    counts = Counter(tag for record in records for tag in sorted(EXCLUDED_TAGS & record.tags)[:1])
     return ", ".join(f"{tag} {count}" for tag, count in counts.most_common())
 
 

@@ -23,7 +23,7 @@ MAX_ELEMENTS = 4_000_000
 """Maximum number of elements in untrusted JSON, about 400 MB in memory."""
 
 
-def stamp(path: Path) -> Stamp:
+def file_stamp(path: Path) -> Stamp:
     """Return the stamp of a file, which changes with its content; links are not followed.
 
     Raises:

@@ -97,7 +97,7 @@ def repository_of(remote: str) -> str:
     return match[1] if match and REPOSITORY.fullmatch(match[1]) else ""
 
 
-def ask_git(folder: Path, *words: str) -> str:
+def git_output(folder: Path, *words: str) -> str:
     """Return the output of git in a folder; empty if it fails or is not installed."""
     program = shutil.which("git")
     if program is None:
@@ -123,13 +123,13 @@ def _from_release(path: Path) -> CiguardProject | None:
 
 
 def _from_checkout(folder: Path) -> CiguardProject:
-    root = ask_git(folder, "rev-parse", "--show-toplevel")
+    root = git_output(folder, "rev-parse", "--show-toplevel")
     if not (folder / "action.yml").is_file() or Path(root) != folder.resolve():
         return CiguardProject()  # a copy within another repository is not that repository
-    commit = ask_git(folder, "rev-parse", "HEAD")
-    tags = ask_git(folder, "tag", "--points-at", "HEAD", "v*").split()
+    commit = git_output(folder, "rev-parse", "HEAD")
+    tags = git_output(folder, "tag", "--points-at", "HEAD", "v*").split()
     return CiguardProject(
-        repository=repository_of(ask_git(folder, "remote", "get-url", "origin")),
+        repository=repository_of(git_output(folder, "remote", "get-url", "origin")),
         commit=commit if _COMMIT.fullmatch(commit) else "",
         tag=next(filter(_TAG.fullmatch, sorted(tags, key=len, reverse=True)), ""),
     )

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ciguard.functions.hosting import (
-    Broken,
-    Collected,
+    CollectedProgram,
     Execution,
     FailureKind,
-    Hosts,
+    ProgramHosts,
     ProgramSettings,
     SkippedProgram,
+    UnimportableProgram,
     collect,
-    measured_options,
-    merge_measured,
+    coverage_options,
+    merge_coverage,
 )
 from ciguard.functions.searching import ORACLES, SearchSettings, test_function, test_script
 from ciguard.functions.specs import ProgramFile, has_plain_tests, is_annotated, sidecar_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.functions.hosting import Mark
-    from ciguard.functions.searching import Told
+    from ciguard.functions.searching import FunctionTestResult
     from ciguard.functions.specs import FunctionSpec, MainSpec, ModuleSpec
 
 MODULE_TEST = "__main__"
@@ -45,11 +45,11 @@ class FunctionTests:
         # The packages of this interpreter are not usable in another one.
         own = [] if other else sys.path
         path = [entry or str(config.invocation_params.dir) for entry in own]
-        self.hosts = Hosts(
+        self.hosts = ProgramHosts(
             ProgramSettings(
                 python=other or sys.executable,
                 path=[*path, str(config.rootpath)],
-                coverage=measured_options(),
+                coverage=coverage_options(),
                 oracles=_oracles(config.getini("ciguard_oracles")),
                 captured=config.getoption("capture") != "no",
             )
@@ -131,7 +131,7 @@ class FunctionTests:
         try:
             return (yield)
         finally:
-            merge_measured(self.hosts.stop())
+            merge_coverage(self.hosts.stop())
 
     def pytest_unconfigure(self) -> None:
         """Stop the host processes, also after a session that ran no tests."""
@@ -163,12 +163,12 @@ class AnnotatedFile(pytest.File):
         match result:
             case SkippedProgram(reason):
                 pytest.skip(reason, allow_module_level=True)
-            case Broken(text):
+            case UnimportableProgram(text):
                 raise self.CollectError(text)
-            case Collected():
+            case CollectedProgram():
                 return [*self._items(result)]
 
-    def _items(self, collected: Collected) -> Iterator[pytest.Item | pytest.Collector]:
+    def _items(self, collected: CollectedProgram) -> Iterator[pytest.Item | pytest.Collector]:
         for remark in collected.remarks:
             self.warn(pytest.PytestWarning(remark))
         for mark in collected.module_marks:
@@ -244,7 +244,7 @@ class _HostedItem(pytest.Item):
         """Return the location of the item."""
         return self.path, self.line - 1, self.name
 
-    def report(self, result: Told) -> None:
+    def report(self, result: FunctionTestResult) -> None:
         """Report the result of the test to pytest.
 
         Raises:
@@ -262,10 +262,12 @@ class _HostedItem(pytest.Item):
 class AnnotatedFunction(_HostedItem):
     """One annotated function."""
 
-    collected: Collected
+    collected: CollectedProgram
     spec: FunctionSpec
 
-    def prepare(self, file: AnnotatedFile, collected: Collected, function: FunctionSpec) -> None:
+    def prepare(
+        self, file: AnnotatedFile, collected: CollectedProgram, function: FunctionSpec
+    ) -> None:
         """Set the subject of the test."""
         self.file, self.collected, self.spec = file, collected, function
         self.line = function.line

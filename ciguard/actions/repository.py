@@ -15,7 +15,7 @@ from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 from ciguard.files import read_text
 from ciguard.libraries import LIBRARIES
-from ciguard.project import ask_git
+from ciguard.project import git_output
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,7 +114,7 @@ def look_at(folder: Path, *, chosen: tuple[str, ...], are_chosen: bool) -> Detec
     )
     branch, why_branch = _default_branch(folder)
     runner, why_runner = _gpu_runner(folder)
-    digest = hashlib.sha256(ask_git(folder, "remote", "get-url", "origin").encode()).digest()
+    digest = hashlib.sha256(git_output(folder, "remote", "get-url", "origin").encode()).digest()
     targets = _targets(plan)
     builds = _own_library(folder)
     return DetectedRepository(
@@ -154,11 +154,11 @@ def _targets(plan: Plan) -> tuple[str, ...]:
 
 
 def _default_branch(folder: Path) -> tuple[str, str]:
-    remote = ask_git(folder, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
+    remote = git_output(folder, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
     branch = remote.removeprefix("origin/")
     if _BRANCH.fullmatch(branch):
         return branch, f"The default branch is {branch}: its runs write the baseline."
-    current = ask_git(folder, "branch", "--show-current")
+    current = git_output(folder, "branch", "--show-current")
     branch = current if _BRANCH.fullmatch(current) else "main"
     return branch, f"No remote names the default branch; {branch} is assumed."
 

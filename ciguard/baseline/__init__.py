@@ -7,15 +7,15 @@ from ciguard.baseline.comparison import (
     Exercised,
     Records,
     accept,
-    by_any_name,
     compare,
     current,
     establish,
     find_record,
     histories,
-    known_to,
     merge,
+    records_by_any_name,
     update,
+    with_base_comparison,
     with_issues,
 )
 from ciguard.baseline.git_command import Git, GitError
@@ -30,9 +30,9 @@ from ciguard.baseline.record import (
     State,
     bucket_of,
     merge_records,
-    with_exhibit,
+    with_representative,
 )
-from ciguard.baseline.runs import MAX_VERSIONS, RunNote, read_runs, with_run, write_runs
+from ciguard.baseline.runs import MAX_VERSIONS, RunSummary, read_runs, with_run, write_runs
 from ciguard.baseline.store import BaselineStore, Change
 
 __all__ = [
@@ -47,27 +47,27 @@ __all__ = [
     "GitError",
     "Inventory",
     "Records",
-    "RunNote",
+    "RunSummary",
     "Sighting",
     "State",
     "accept",
     "bucket_of",
-    "by_any_name",
     "compare",
     "current",
     "establish",
     "find_record",
     "histories",
     "inventory",
-    "known_to",
     "merge",
     "merge_records",
     "open_store",
     "prune",
     "read_runs",
+    "records_by_any_name",
     "update",
-    "with_exhibit",
+    "with_base_comparison",
     "with_issues",
+    "with_representative",
     "with_run",
     "write_runs",
 ]

@@ -20,11 +20,11 @@ from ciguard.baseline.record import (
     merge_records,
     record_of,
     with_decision,
-    with_exhibit,
     with_fingerprint,
+    with_representative,
 )
 from ciguard.domain.findings import Bucket, Comparison, Confirmation, PairKind
-from ciguard.domain.outcomes import ended_well
+from ciguard.domain.outcomes import has_completed
 from ciguard.targets import succeeds
 from ciguard.triage import newest_recipe, recipe_number
 
@@ -69,7 +69,7 @@ class Exercised:
         replayed = frozenset[str]().union(*(self.replayed.get(name, ()) for name in names))
         if target in replayed:
             return target
-        if target in self.targets or record.exhibit.pair is not PairKind.NONE:
+        if target in self.targets or record.representative.pair is not PairKind.NONE:
             return ""
         return next((name for name in sorted(replayed) if succeeds(name, target)), "")
 
@@ -83,7 +83,7 @@ def compare(buckets: Iterable[Bucket], records: Records, exercised: Exercised) -
     Returns:
         Buckets by severity, greatest first, then by API and fingerprint.
     """
-    by_name = by_any_name(records)
+    by_name = records_by_any_name(records)
     compared: list[Bucket] = []
     shown: set[str] = set()
     for bucket in buckets:
@@ -130,7 +130,7 @@ def _comparison_of(bucket: Bucket, record: BaselineRecord | None) -> Comparison:
     return Comparison.ACCEPTED if record.state is State.ACCEPTED else Comparison.KNOWN
 
 
-def known_to(
+def with_base_comparison(
     base: Collection[str],
     compared: Iterable[Bucket],
     shown_on: Mapping[str, Collection[tuple[str, ...]]],
@@ -161,7 +161,7 @@ def known_to(
             bucket.confirmation is Confirmation.CONFIRMED
             and bucket.finding.pair is PairKind.NONE
             and bool(on_head)
-            and all(map(ended_well, on_head))
+            and all(map(has_completed, on_head))
             and all(name in base for targets in target_tuples(bucket) for name in targets)
         )
 
@@ -179,7 +179,7 @@ def known_to(
 
 def is_regression(bucket: Bucket, records: Records) -> bool:
     """Return whether a new bucket was fixed before."""
-    matches = _records_of(bucket, by_any_name(records))
+    matches = _records_of(bucket, records_by_any_name(records))
     is_new = bucket.comparison is Comparison.NEW
     return is_new and any(record.state is State.FIXED for record in matches)
 
@@ -188,12 +188,12 @@ def find_record(records: Records, fingerprint: str, *aliases: str) -> BaselineRe
     """Return the record with that fingerprint or alias, otherwise with one of the aliases."""
     if fingerprint in records and recipe_number(fingerprint) == newest_recipe():
         return records[fingerprint]  # no newer record can replace it
-    by_name = by_any_name(records)
+    by_name = records_by_any_name(records)
     matches = (by_name.get(name) for name in (fingerprint, *aliases))
     return next((record for record in matches if record is not None), None)
 
 
-def by_any_name(records: Records) -> dict[str, BaselineRecord]:
+def records_by_any_name(records: Records) -> dict[str, BaselineRecord]:
     """Return the current records by fingerprint and by alias."""
     names = {alias: record for record in records.values() for alias in record.aliases}
     return {**names, **current(records)}
@@ -241,7 +241,7 @@ def update(
         repeated: whether a bucket showed when its stored case was repeated, by fingerprint.
     """
     updated = {name: _repeated(record, repeated) for name, record in records.items()}
-    by_name = by_any_name(updated)
+    by_name = records_by_any_name(updated)
     for bucket in compared:
         previous = _records_of(bucket, by_name)
         record = _merged_record(previous, bucket.fingerprint)
@@ -324,7 +324,7 @@ def _after_occurrence(
         state = record.state if record.state in kept else State.OPEN
         decision = Decision(changed=sighting.time, state=state, because=decision.because)
     return replace(
-        with_exhibit(with_decision(record, decision), bucket),
+        with_representative(with_decision(record, decision), bucket),
         aliases=tuple(sorted({*record.aliases, *bucket.aliases})),
         native_stack=bucket.native_stack or record.native_stack,
         onset=record.onset or bucket.onset,

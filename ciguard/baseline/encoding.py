@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, TypeVar
 from ciguard.baseline.record import (
     BaselineRecord,
     Decision,
-    Exhibit,
-    Flakes,
+    RepetitionCounts,
+    Representative,
     Sighting,
     State,
-    exhibit_to_json,
+    representative_to_json,
 )
 from ciguard.domain.case import Case, case_from_json, case_to_json
 from ciguard.domain.findings import PairKind, Severity, evidence_from_json
@@ -51,7 +51,7 @@ def record_to_line(record: BaselineRecord) -> str:
         "changed": record.decision.changed,
         "clean_runs": record.decision.clean_runs,
         "clean_on": [_sighting_to_json(sighting) for sighting in record.decision.clean_on],
-        **exhibit_to_json(record.exhibit),
+        **representative_to_json(record.representative),
         "targets": list(record.targets),
         "first_seen": _sighting_to_json(record.first_seen),
         "last_seen": _sighting_to_json(record.last_seen),
@@ -85,7 +85,7 @@ def record_from_json(encoded: Json, *, case: Case) -> BaselineRecord:
             _field(fields, "clean_runs", int),
             _clean_on(fields),
         ),
-        exhibit=_exhibit(fields, case),
+        representative=_exhibit(fields, case),
         targets=_texts(fields, "targets"),
         first_seen=_sighting(fields, "first_seen"),
         last_seen=_sighting(fields, "last_seen"),
@@ -134,23 +134,23 @@ def _stack(fields: Mapping[str, Json]) -> tuple[Frame, ...]:
     return tuple(Frame(file, function) for file, function in _pairs(fields, "native_stack"))
 
 
-def _flakes(fields: Mapping[str, Json]) -> Flakes:
+def _flakes(fields: Mapping[str, Json]) -> RepetitionCounts:
     if "tried" not in fields:
-        return Flakes()  # schema 1 has no counts
+        return RepetitionCounts()  # schema 1 has no counts
     return _shared_flakes(_field(fields, "shown", int), _field(fields, "tried", int))
 
 
 @lru_cache(maxsize=1024)
-def _shared_flakes(shown: int, tried: int) -> Flakes:
-    return Flakes(shown=shown, tried=tried)
+def _shared_flakes(shown: int, tried: int) -> RepetitionCounts:
+    return RepetitionCounts(shown=shown, tried=tried)
 
 
-def _exhibit(fields: Mapping[str, Json], case: Case) -> Exhibit:
+def _exhibit(fields: Mapping[str, Json], case: Case) -> Representative:
     severity = _field(fields, "severity", str).upper()
     if severity not in Severity.__members__:
         msg = f"unknown severity {severity.lower()!r}"
         raise ValueError(msg)
-    return Exhibit(
+    return Representative(
         level=sys.intern(_field(fields, "level", str)),
         oracle=sys.intern(_field(fields, "oracle", str)),
         kind=sys.intern(_field(fields, "kind", str)),

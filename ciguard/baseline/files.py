@@ -21,7 +21,7 @@ from ciguard.baseline.layout import (
 from ciguard.baseline.record import BaselineRecord, merge_records
 from ciguard.domain.text import visible
 from ciguard.errors import BaselineError
-from ciguard.files import Stamp, parse_json, read_text, stamp
+from ciguard.files import Stamp, file_stamp, parse_json, read_text
 from ciguard.triage import simplicity
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def signature(folder: Path) -> Signature:
         paths += [folder / kind, *parts_in(folder, kind)]
     for path in sorted(paths):
         with suppress(FileNotFoundError):  # another process may have removed it
-            stamps.append((path.relative_to(folder).as_posix(), stamp(path)))
+            stamps.append((path.relative_to(folder).as_posix(), file_stamp(path)))
     return tuple(stamps)
 
 

@@ -35,11 +35,11 @@ from ciguard.baseline.layout import INDEX, leftovers
 from ciguard.baseline.store import FolderStore
 from ciguard.domain.text import visible
 from ciguard.errors import BaselineError
-from ciguard.files import stamp
+from ciguard.files import file_stamp
 
 if TYPE_CHECKING:
     from ciguard.baseline.comparison import Records
-    from ciguard.baseline.store import Beside, Change
+    from ciguard.baseline.store import Change, ExtraFilesWriter
     from ciguard.config import GitBranch
     from ciguard.files import Stamp
 
@@ -115,7 +115,7 @@ class GitBranchStore:
         self._read_tip()
         return self._local.load()
 
-    def save(self, records: Records, *, beside: Beside | None = None) -> Records:
+    def save(self, records: Records, *, beside: ExtraFilesWriter | None = None) -> Records:
         """Merge the records with those of the branch, push the result and return it.
 
         Raises:
@@ -123,7 +123,7 @@ class GitBranchStore:
         """
         return self.change(partial(merge, records), beside=beside)
 
-    def change(self, changed: Change, *, beside: Beside | None = None) -> Records:
+    def change(self, changed: Change, *, beside: ExtraFilesWriter | None = None) -> Records:
         """Apply `changed` to the records of the branch, push the result and return it.
 
         Raises:
@@ -196,7 +196,7 @@ class GitBranchStore:
             path.write_bytes(content)
             stream = stream[len(header) + len(content) + 2 :]
         self._stored_blobs = {
-            file: (stamp(self.folder / file), blob) for file, blob in blobs.items()
+            file: (file_stamp(self.folder / file), blob) for file, blob in blobs.items()
         }
         if part := _misplaced_part(self.folder):
             msg = f"{visible(part)} does not match the layout in {INDEX}"
@@ -233,7 +233,7 @@ class GitBranchStore:
             path.relative_to(self.folder).as_posix(): path for path in self.folder.rglob("*.*")
         }
         stamps = {
-            file: stamp(path) for file, path in paths.items() if _BASELINE_FILE.fullmatch(file)
+            file: file_stamp(path) for file, path in paths.items() if _BASELINE_FILE.fullmatch(file)
         }
         changed = [file for file in sorted(stamps) if not self._is_stored(file, stamps[file])]
         removed = self._stored_blobs.keys() - stamps

@@ -30,7 +30,9 @@ def prune(records: Records, *, now: str, older_than_days: int) -> Records:
         record = kept[name]
         renamed = replace(old, fingerprint=name)
         aliases = tuple(sorted({*record.aliases, *old.aliases} - {name}))
-        merged = replace(merge_records(record, renamed), aliases=aliases, exhibit=record.exhibit)
+        merged = replace(
+            merge_records(record, renamed), aliases=aliases, representative=record.representative
+        )
         kept[name] = merged
         del kept[old.fingerprint]
     return kept

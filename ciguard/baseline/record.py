@@ -84,7 +84,7 @@ def _is_time(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exhibit:
+class Representative:
     """Representative of a bucket: a finding without its outcomes."""
 
     level: str
@@ -120,7 +120,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flakes:
+class RepetitionCounts:
     """Counts of a flaky bucket's repetitions."""
 
     shown: int = 0
@@ -133,9 +133,9 @@ class Flakes:
             msg = f"'shown' is {self.shown}, which is not between 0 and 'tried' ({self.tried})"
             raise ValueError(msg)
 
-    def plus(self, *, shown: int, tried: int) -> Flakes:
+    def plus(self, *, shown: int, tried: int) -> RepetitionCounts:
         """Return the counts with further repetitions added."""
-        return Flakes(shown=self.shown + shown, tried=self.tried + tried)
+        return RepetitionCounts(shown=self.shown + shown, tried=self.tried + tried)
 
     def order(self) -> tuple[int, int]:
         """Return the sort key of counts, greater for more repetitions."""
@@ -151,7 +151,7 @@ class BaselineRecord:
     """Fingerprints of the bucket by older recipes, sorted."""
     decision: Decision
     """Latest decision on the bucket."""
-    exhibit: Exhibit
+    representative: Representative
     """Representative of the bucket."""
     targets: tuple[str, ...]
     """Targets that showed the bucket, sorted; for a differential bucket both targets."""
@@ -165,7 +165,7 @@ class BaselineRecord:
     """Issue number or path of the issue's file; empty if none was filed."""
     onset: Onset | None = None
     """First release that shows the bucket; None if it was not bisected."""
-    flakes: Flakes = Flakes()
+    flakes: RepetitionCounts = RepetitionCounts()
     """Counts of repetitions while the bucket was flaky."""
 
     def __post_init__(self) -> None:
@@ -190,18 +190,18 @@ def record_of(bucket: Bucket, sighting: Sighting, *, state: State = State.OPEN) 
         history=(decision,),
         native_stack=bucket.native_stack,
         onset=bucket.onset,
-        exhibit=exhibit_of(bucket),
+        representative=representative_of(bucket),
         targets=tuple(sorted(bucket.finding.targets)),
         first_seen=sighting,
         last_seen=sighting,
-        flakes=Flakes(shown=bucket.shown, tried=bucket.tried),
+        flakes=RepetitionCounts(shown=bucket.shown, tried=bucket.tried),
     )
 
 
-def exhibit_of(bucket: Bucket) -> Exhibit:
+def representative_of(bucket: Bucket) -> Representative:
     """Return the exhibit of a bucket: its representative finding without outcomes."""
     finding = bucket.finding
-    return Exhibit(
+    return Representative(
         level=finding.case.level,
         oracle=finding.oracle,
         kind=finding.kind,
@@ -216,19 +216,19 @@ def exhibit_of(bucket: Bucket) -> Exhibit:
     )
 
 
-def with_exhibit(record: BaselineRecord, bucket: Bucket) -> BaselineRecord:
+def with_representative(record: BaselineRecord, bucket: Bucket) -> BaselineRecord:
     """Return the record with the better of its own exhibit and the bucket's."""
-    return replace(record, exhibit=_better(record.exhibit, exhibit_of(bucket)))
+    return replace(record, representative=_better(record.representative, representative_of(bucket)))
 
 
-def _better(exhibit: Exhibit, other: Exhibit) -> Exhibit:
+def _better(exhibit: Representative, other: Representative) -> Representative:
     # Most exhibits are equal, and the sort key is slow to compute.
-    return exhibit if exhibit == other else min(exhibit, other, key=exhibit_order)
+    return exhibit if exhibit == other else min(exhibit, other, key=representative_order)
 
 
 def bucket_of(record: BaselineRecord, comparison: Comparison) -> Bucket:
     """Return a bucket, without outcomes, for a record that this run did not reproduce."""
-    exhibit = record.exhibit
+    exhibit = record.representative
     is_flaky = record.state is State.FLAKY
     return Bucket(
         fingerprint=record.fingerprint,
@@ -294,12 +294,12 @@ def merge_records(record: BaselineRecord, other: BaselineRecord) -> BaselineReco
         history=merge_histories(record.history, other.history),
         native_stack=max(record.native_stack, other.native_stack, key=_stack_order),
         onset=min((onset for onset in (record.onset, other.onset) if onset), default=None),
-        exhibit=_better(record.exhibit, other.exhibit),
+        representative=_better(record.representative, other.representative),
         targets=_union(record.targets, other.targets),
         first_seen=min(record.first_seen, other.first_seen),
         last_seen=max(record.last_seen, other.last_seen),
         # Not sums, which would count shared repetitions twice.
-        flakes=max(record.flakes, other.flakes, key=Flakes.order),
+        flakes=max(record.flakes, other.flakes, key=RepetitionCounts.order),
         # If two jobs filed issues, the older one with the smaller number stays.
         issue=min(filter(None, (record.issue, other.issue)), key=_issue_order, default=""),
     )
@@ -347,13 +347,13 @@ def _stack_order(stack: tuple[Frame, ...]) -> tuple[int, list[tuple[str, str]]]:
     return len(stack), [(frame.file, frame.function) for frame in stack]
 
 
-def exhibit_order(exhibit: Exhibit) -> tuple[int, Simplicity, str]:
+def representative_order(exhibit: Representative) -> tuple[int, Simplicity, str]:
     """Return the sort key of exhibits, less for better ones; a total order."""
-    text = json.dumps([exhibit_to_json(exhibit), case_to_json(exhibit.case)])
+    text = json.dumps([representative_to_json(exhibit), case_to_json(exhibit.case)])
     return -exhibit.severity, simplicity(exhibit.case), text
 
 
-def exhibit_to_json(exhibit: Exhibit) -> dict[str, Json]:
+def representative_to_json(exhibit: Representative) -> dict[str, Json]:
     """Return the JSON form of an exhibit without its case."""
     return {
         "level": exhibit.level,

@@ -38,7 +38,7 @@ _RUN_URL = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class RunNote:
+class RunSummary:
     """One run that wrote the baseline. Ordered by time."""
 
     time: str
@@ -60,12 +60,12 @@ class RunNote:
         return dict(self.states).get(state.value, 0)
 
 
-def with_run(runs: Iterable[RunNote], run: RunNote) -> tuple[RunNote, ...]:
+def with_run(runs: Iterable[RunSummary], run: RunSummary) -> tuple[RunSummary, ...]:
     """Return the runs with `run` added, ordered by time, without the oldest ones."""
     return tuple(sorted({*runs, run}))[-MAX_RUNS:]
 
 
-def read_runs(folder: Path) -> tuple[RunNote, ...]:
+def read_runs(folder: Path) -> tuple[RunSummary, ...]:
     """Return the runs in a baseline's folder, ordered by time.
 
     Raises:
@@ -83,7 +83,7 @@ def read_runs(folder: Path) -> tuple[RunNote, ...]:
         raise BaselineError(msg) from error
 
 
-def write_runs(folder: Path, runs: Iterable[RunNote]) -> None:
+def write_runs(folder: Path, runs: Iterable[RunSummary]) -> None:
     """Write the runs to a baseline's folder.
 
     Raises:
@@ -100,13 +100,13 @@ def _check_schema(header: Untrusted) -> None:
         raise ValueError(msg)
 
 
-def _runs(lines: Iterable[str]) -> Iterator[RunNote]:
+def _runs(lines: Iterable[str]) -> Iterator[RunSummary]:
     for number, line in enumerate(lines, start=2):
         if line.strip():
             yield _from_json(Untrusted(parse_json(line), f"line {number}"))
 
 
-def _to_json(run: RunNote) -> dict[str, object]:
+def _to_json(run: RunSummary) -> dict[str, object]:
     return {
         "time": run.time,
         "verdict": run.verdict.value,
@@ -118,10 +118,10 @@ def _to_json(run: RunNote) -> dict[str, object]:
     }
 
 
-def _from_json(fields: Untrusted) -> RunNote:
+def _from_json(fields: Untrusted) -> RunSummary:
     states, versions = fields.inner("states"), fields.inner("versions")
     page = fields.text("page")
-    return RunNote(
+    return RunSummary(
         time=Sighting(time=fields.text("time")).time,
         verdict=Verdict(fields.text("verdict")),
         cases=fields.count("cases"),

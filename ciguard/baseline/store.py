@@ -21,7 +21,7 @@ _MAX_RETRIES = 4
 
 Change: TypeAlias = Callable[[Records], Records]
 """Function from stored to new records; called again after a concurrent change."""
-Beside: TypeAlias = Callable[[Path], None]
+ExtraFilesWriter: TypeAlias = Callable[[Path], None]
 """Function that writes further files into the baseline's folder, such as exploration progress."""
 
 
@@ -46,7 +46,7 @@ class BaselineStore(Protocol):
             BaselineError: if the stored baseline cannot be read; it is unchanged.
         """
 
-    def save(self, records: Records, *, beside: Beside | None = None) -> Records:
+    def save(self, records: Records, *, beside: ExtraFilesWriter | None = None) -> Records:
         """Merge the records with the stored ones, store the result and return it.
 
         Args:
@@ -57,7 +57,7 @@ class BaselineStore(Protocol):
             BaselineError: if it cannot be written; the stored baseline is unchanged.
         """
 
-    def change(self, changed: Change, *, beside: Beside | None = None) -> Records:
+    def change(self, changed: Change, *, beside: ExtraFilesWriter | None = None) -> Records:
         """Apply `changed` to the stored records, store the result and return it.
 
         Args:
@@ -112,7 +112,7 @@ class FolderStore:
                 break
         return self._records
 
-    def save(self, records: Records, *, beside: Beside | None = None) -> Records:
+    def save(self, records: Records, *, beside: ExtraFilesWriter | None = None) -> Records:
         """Merge the records with the stored ones, store the result and return it.
 
         Raises:
@@ -120,7 +120,7 @@ class FolderStore:
         """
         return self.change(partial(merge, records), beside=beside)
 
-    def change(self, changed: Change, *, beside: Beside | None = None) -> Records:
+    def change(self, changed: Change, *, beside: ExtraFilesWriter | None = None) -> Records:
         """Apply `changed` to the stored records, store the result and return it.
 
         Raises:

@@ -137,7 +137,7 @@ class _Writer:
     def _line(self, kind: str, name: str) -> str:
         record = self._all_records[name]
         if kind == CORPUS:
-            return case_to_line(name, record.exhibit.case)
+            return case_to_line(name, record.representative.case)
         return record_to_line(record)
 
 
@@ -148,4 +148,4 @@ def _is_unchanged(name: str, records: Records, stored: Records) -> bool:
 
 def _is_case_unchanged(name: str, records: Records, stored: Records) -> bool:
     before = stored.get(name)
-    return before is not None and before.exhibit.case == records[name].exhibit.case
+    return before is not None and before.representative.case == records[name].representative.case

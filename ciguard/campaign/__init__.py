@@ -6,7 +6,7 @@ not print: the caller, which iterates over the events, decides what to show.
 
 from ciguard.campaign.bisect import Bisection, bisect
 from ciguard.campaign.budget import Budget
-from ciguard.campaign.conclude import Intends
+from ciguard.campaign.conclude import IssuePlanner
 from ciguard.campaign.extract import extract
 from ciguard.campaign.factory import StreamFactory, digest_of_apis
 from ciguard.campaign.feedback import guided_lag
@@ -20,19 +20,19 @@ from ciguard.campaign.levels import (
     RunnableLevel,
     WorkerNeeds,
 )
-from ciguard.campaign.lookup import knowledge_for, learned_of, shipped_knowledge
+from ciguard.campaign.lookup import knowledge_for, learned_constraints, shipped_knowledge
 from ciguard.campaign.minimise import minimise
 from ciguard.campaign.planned import read_plan
 from ciguard.campaign.promotion import promotion
-from ciguard.campaign.relating import Relating
+from ciguard.campaign.relating import RelationChooser
 from ciguard.campaign.reproduce import debug, reproduce
 from ciguard.campaign.run import run
 from ciguard.campaign.sharding.cluster import folder_of as shard_folder
 from ciguard.campaign.sharding.cluster import jobs_of, launch
 from ciguard.campaign.sharding.merge import MergeInput, gather, merge
-from ciguard.campaign.sharding.shard_process import ShardDone
+from ciguard.campaign.sharding.shard_process import ShardResult
 from ciguard.campaign.shipped import shipped_files
-from ciguard.campaign.stream import Executed, Stream
+from ciguard.campaign.stream import ExecutedBatch, Stream
 
 __all__ = [
     "JOURNAL",
@@ -41,17 +41,17 @@ __all__ = [
     "Bisection",
     "Budget",
     "DirectTests",
-    "Executed",
+    "ExecutedBatch",
     "Group",
-    "Intends",
     "Investigator",
+    "IssuePlanner",
     "LevelDefaults",
     "Member",
     "MergeInput",
     "Publishing",
-    "Relating",
+    "RelationChooser",
     "RunnableLevel",
-    "ShardDone",
+    "ShardResult",
     "Stream",
     "StreamFactory",
     "WorkerNeeds",
@@ -64,7 +64,7 @@ __all__ = [
     "jobs_of",
     "knowledge_for",
     "launch",
-    "learned_of",
+    "learned_constraints",
     "merge",
     "minimise",
     "promotion",

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import TIME_FORMAT
-from ciguard.domain.standing import STALE_AFTER, BaselineStanding, BaselineState
+from ciguard.domain.baseline_status import STALE_AFTER, BaselineState, BaselineStatus
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ def baseline_status(
     *,
     base: Collection[str],
     now: datetime,
-) -> BaselineStanding:
+) -> BaselineStatus:
     """Return whether the baseline is up to date for a run on these targets, and why not.
 
     Args:
@@ -33,7 +33,7 @@ def baseline_status(
         now: current time.
     """
     if baseline.is_first:
-        return BaselineStanding(state=BaselineState.MISSING)
+        return BaselineStatus(state=BaselineState.MISSING)
     versions = {
         target.name: target.version
         for target in targets
@@ -42,7 +42,7 @@ def baseline_status(
     ran = _last_runs(baseline)
     times = [time for time, _ in ran.values()]
     reasons = tuple(_reasons(ran, versions, now))
-    return BaselineStanding(
+    return BaselineStatus(
         state=BaselineState.STALE if reasons else BaselineState.FRESH,
         updated_at=max(times, default=""),
         reasons=reasons,

@@ -31,7 +31,7 @@ from ciguard.targets import (
     released_versions,
     unique_names,
 )
-from ciguard.triage import fingerprint, telling_line
+from ciguard.triage import fingerprint, summary_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -230,7 +230,7 @@ class _VersionTester:
         group = groups_of(environments)[self._library.name]
         shown = sum(_shows(self._bucket, outcomes, group) for outcomes in repetitions)
         outcome = repetitions[0][list(environments)[-1]]
-        detail = _line(telling_line(outcome) or "the call returned")
+        detail = _line(summary_line(outcome) or "the call returned")
         if shown:
             times = "" if shown == len(repetitions) else f" ({shown} of {len(repetitions)} times)"
             return VersionTrial(version, VersionStatus.BAD, f"{detail}{times}")

@@ -20,7 +20,7 @@ from ciguard.files import replace_file
 from ciguard.knowledge import (
     KnownApis,
     constraint_lines,
-    known_of,
+    known_apis,
     read_constraints,
     read_provenance,
 )
@@ -123,8 +123,8 @@ def read_file(
 
 
 def _described(name: str, environment: Environment, dispatcher: Dispatcher) -> KnownApis:
-    lines = list(dispatcher.errands(name).describe())
-    return known_of(
+    lines = list(dispatcher.tasks(name).describe())
+    return known_apis(
         [record_from_json(line) for line in lines if "skipped" not in line],
         [
             Skipped(name=line["skipped"], reason=line["reason"])

@@ -15,10 +15,10 @@ from ciguard.baseline import (
     compare,
     current,
     establish,
-    known_to,
     merge,
     open_store,
     update,
+    with_base_comparison,
 )
 from ciguard.campaign.experience import keep_in_baseline
 from ciguard.campaign.frontier import Frontier
@@ -53,7 +53,7 @@ _MAX_LISTED = 6
 """Maximum number of targets that are named in the summary."""
 
 
-Intends: TypeAlias = Callable[
+IssuePlanner: TypeAlias = Callable[
     [Verdict, tuple[Bucket, ...], Mapping[str, str]], Callable[["Path", "Records"], None]
 ]
 """Function that plans the issues of a run before the baseline is updated.
@@ -68,7 +68,7 @@ class BaselineSnapshot:
 
     store: BaselineStore
     """Store of the baseline."""
-    intends: Intends | None = None
+    intends: IssuePlanner | None = None
     """Planner of the issues; None for none."""
     records: Records
     """Records by fingerprint."""
@@ -100,16 +100,18 @@ class BaselineSnapshot:
             record
             for record in current(self.records).values()
             if (record.state is State.FLAKY) is is_flaky
-            and not (is_flaky and traits_of(record.exhibit.oracle).takes_limit)
+            and not (is_flaky and traits_of(record.representative.oracle).takes_whole_timeout)
         ]
-        return sorted(records, key=lambda record: (-record.exhibit.severity, record.fingerprint))
+        return sorted(
+            records, key=lambda record: (-record.representative.severity, record.fingerprint)
+        )
 
 
 def load_baseline(
     config: Config,
     *,
     store: BaselineStore | None = None,
-    intends: Intends | None = None,
+    intends: IssuePlanner | None = None,
     publishing: Publishing | None = None,
 ) -> BaselineSnapshot:
     """Read the baseline.
@@ -226,7 +228,7 @@ def _consumed(buckets: list[Bucket]) -> Iterator[Bucket]:
 
 def _compared(run: Conclusion, found: list[Bucket]) -> list[Bucket]:
     """Return the compared buckets of run and baseline that the policy does not ignore."""
-    against_base = known_to(
+    against_base = with_base_comparison(
         run.base,
         compare(found, run.baseline.records, run.exercised),
         run.shown_on,

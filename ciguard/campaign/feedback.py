@@ -93,7 +93,7 @@ class FeedbackQueue:
     def _apply(self, feedback: Feedback) -> None:
         content = feedback.content
         if self._guided is not None:
-            self._guided.guide(content)
+            self._guided.update(content)
         elif self._level is not None and isinstance(content, Experience):
             self._level.learn(feedback.api, content)
 
@@ -108,7 +108,7 @@ class FeedbackQueue:
         """Restore the feedback of the interrupted run of the same campaign."""
         for feedback in earlier:
             if self._level is not None and isinstance(feedback.content, Experience):
-                self._level.relearn(feedback.api, feedback.content)
+                self._level.replay(feedback.api, feedback.content)
             self._waiting.append(feedback)
 
     def apply_all(self) -> dict[str, Experience]:

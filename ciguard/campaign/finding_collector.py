@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.campaign.journal import Journal
     from ciguard.campaign.stages.trial import Attributed
-    from ciguard.campaign.stream import Executed
+    from ciguard.campaign.stream import ExecutedBatch
     from ciguard.domain.case import Case
     from ciguard.domain.onset import Onset
     from ciguard.oracles import Subject
-    from ciguard.triage import Confirmer, Settled
+    from ciguard.triage import ConfirmationResult, Confirmer
 
 BY_SEVERITY = Policy()
 _MAX_CASES = 16
@@ -76,7 +76,7 @@ class FindingCollector:
         self.cases: dict[str, list[Case]] = {}
         """First cases of each bucket, by fingerprint."""
 
-    def take(self, executed: Executed, group: Group) -> Iterator[Event]:
+    def take(self, executed: ExecutedBatch, group: Group) -> Iterator[Event]:
         """Judge a batch, and propose its findings."""
         subject = group.subject(executed.api)
         names = list(executed.outcomes)
@@ -127,7 +127,7 @@ class FindingCollector:
             self._journal.candidate(key, finding)
             self._confirmer.propose(key, finding)
 
-    def settle(self, settled: Iterable[Settled]) -> Iterator[Event]:
+    def settle(self, settled: Iterable[ConfirmationResult]) -> Iterator[Event]:
         """Process the results of the confirmer."""
         for outcome in settled:
             self._waiting.discard(outcome.key)
@@ -142,7 +142,7 @@ class FindingCollector:
             else:
                 self._keep(outcome.key, outcome.finding, Confirmation.PENDING)
 
-    def _settle_confirmed(self, settled: Settled) -> Iterator[Event]:
+    def _settle_confirmed(self, settled: ConfirmationResult) -> Iterator[Event]:
         name = fingerprint(settled.finding)
         if name.key != settled.key:
             self._confirmed_as[settled.key] = name.key
@@ -219,7 +219,7 @@ class FindingCollector:
         if bucket is not None:  # not written to the journal: a resumed run attributes it again
             self.confirmed.replace(replace(bucket, confirmation=Confirmation.PENDING))
 
-    def _settle_flaky(self, settled: Settled) -> Iterator[Event]:
+    def _settle_flaky(self, settled: ConfirmationResult) -> Iterator[Event]:
         self._groups[settled.finding.library].note_flaky(settled.finding)
         known = self.flaky.get(settled.key)
         previous = known or self._keep(settled.key, settled.finding, Confirmation.FLAKY)
@@ -278,4 +278,4 @@ class FindingCollector:
 def _can_show_defect(case: Case, subject: Subject) -> bool:
     """Return whether a passed or rejected case can show a defect on a single target."""
     is_judged_alone = case.has_verdict_alone or not case.is_api_use
-    return is_judged_alone or bool(case.relation) or case.focus in subject.laws
+    return is_judged_alone or bool(case.relation) or case.focus in subject.specifications

@@ -9,7 +9,7 @@ from ciguard.domain.findings import PairKind, Tally
 from ciguard.domain.intent import Intent
 from ciguard.oracles import Identity, Subject
 from ciguard.oracles.comparing import is_of_values
-from ciguard.oracles.laws import Law, laws_of
+from ciguard.oracles.specifications import Specification, specifications_of
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Group:
     """Targets by name."""
     unstable: set[str] = field(default_factory=set)
     """APIs with nondeterministic results."""
-    _laws: dict[str, Mapping[str, tuple[Law, ...]]] = field(default_factory=dict)
+    _laws: dict[str, Mapping[str, tuple[Specification, ...]]] = field(default_factory=dict)
     """Documented constraints by API, cached."""
 
     @property
@@ -171,14 +171,14 @@ class Group:
             api=api,
             tags=tags | {"unstable"} if api in self.unstable else tags,
             targets={name: member.identity for name, member in self.members.items()},
-            laws=self._laws_of(record),
+            specifications=self._laws_of(record),
         )
 
-    def _laws_of(self, record: ApiRecord | None) -> Mapping[str, tuple[Law, ...]]:
+    def _laws_of(self, record: ApiRecord | None) -> Mapping[str, tuple[Specification, ...]]:
         if record is None:
             return {}
         if record.api not in self._laws:
-            self._laws[record.api] = laws_of(record)
+            self._laws[record.api] = specifications_of(record)
         return self._laws[record.api]
 
     def note_flaky(self, finding: Finding) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ciguard.baseline import MAX_VERSIONS, RunNote, State, read_runs, with_run, write_runs
+from ciguard.baseline import MAX_VERSIONS, RunSummary, State, read_runs, with_run, write_runs
 from ciguard.domain.findings import Comparison, Confirmation
 from ciguard.files import read_text, replace_file
 
@@ -26,7 +26,7 @@ _MAX_PAGE_BYTES = 16 << 20
 class Publishing:
     """Files that present a baseline and are written next to it."""
 
-    files: Callable[[Sequence[RunNote], Records], Mapping[str, str]]
+    files: Callable[[Sequence[RunSummary], Records], Mapping[str, str]]
     """Function that returns the files' contents by name, from all runs and records."""
     run_page: str = ""
     """URL of the current workflow run; empty outside of one."""
@@ -37,9 +37,9 @@ def run_note(
     buckets: Sequence[Bucket],
     targets: Sequence[TargetSummary],
     sighting: Sighting,
-) -> RunNote:
+) -> RunSummary:
     """Return the entry of a run for the history, before its records are merged."""
-    return RunNote(
+    return RunSummary(
         time=sighting.time,
         verdict=verdict,
         cases=sum(target.tally.total for target in targets),
@@ -59,7 +59,7 @@ def counts_by_state(records: Records) -> tuple[tuple[str, int], ...]:
 
 
 def update_history(
-    folder: Path, run: RunNote, records: Records, publishing: Publishing | None
+    folder: Path, run: RunSummary, records: Records, publishing: Publishing | None
 ) -> None:
     """Add a run to the history in a baseline's folder, and write the files that present it.
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.finding_collector import FindingCollector
     from ciguard.campaign.group import Group
     from ciguard.campaign.levels import RunnableLevel
-    from ciguard.campaign.stream import Executed
+    from ciguard.campaign.stream import ExecutedBatch
     from ciguard.domain.events import Event
     from ciguard.execution import Dispatcher, JobResult
 
@@ -47,7 +47,7 @@ class Investigations:
         """True if no job is waiting or running."""
         return all(investigator.is_idle for investigator in self._investigators.values())
 
-    def note(self, executed: Executed, group: Group) -> bool:
+    def note(self, executed: ExecutedBatch, group: Group) -> bool:
         """Pass a batch to its level's investigator; return whether there is one."""
         investigator = self._investigators.get(executed.level)
         if investigator is None:

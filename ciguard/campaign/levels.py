@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.budget import Budget
     from ciguard.campaign.factory import StreamFactory
     from ciguard.campaign.group import Group
-    from ciguard.campaign.stream import Executed, Stream
+    from ciguard.campaign.stream import ExecutedBatch, Stream
     from ciguard.config import Config
     from ciguard.domain.case import Case
     from ciguard.domain.events import Event
@@ -71,7 +71,7 @@ class Investigator(Protocol):
     def is_idle(self) -> bool:
         """True if no job is waiting or running."""
 
-    def note(self, executed: Executed, group: Group) -> None:
+    def note(self, executed: ExecutedBatch, group: Group) -> None:
         """Add a batch that ran on all its targets."""
 
     def pump(self) -> Iterable[Finding]:
@@ -117,7 +117,7 @@ class RunnableLevel(LevelSpec, Protocol):
     def investigator(self, dispatcher: Dispatcher) -> Investigator | None:
         """Return the investigator of its batches; None if oracles judge them directly."""
 
-    def events_of(self, executed: Executed) -> Iterable[Event]:
+    def events_of(self, executed: ExecutedBatch) -> Iterable[Event]:
         """Return additional events about a batch."""
 
     def probe(self, environment: Environment) -> tuple[tuple[str, ...], Sequence[Probe]] | None:
@@ -168,7 +168,7 @@ class LevelDefaults:
         del dispatcher
         return None
 
-    def events_of(self, executed: Executed) -> Iterable[Event]:
+    def events_of(self, executed: ExecutedBatch) -> Iterable[Event]:
         """Return no additional events."""
         del executed
         return ()

@@ -53,7 +53,7 @@ def knowledge_for(
     return known, name
 
 
-def learned_of(
+def learned_constraints(
     record: ApiRecord, target: str, *, on_step: Callable[[str], None]
 ) -> tuple[Refinement, ...]:
     """Return the constraints of an API that campaigns on a target have learned from outcomes.

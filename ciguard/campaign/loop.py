@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.campaign.stages.stage import CampaignStage
     from ciguard.campaign.state import CampaignState
-    from ciguard.campaign.stream import Executed
+    from ciguard.campaign.stream import ExecutedBatch
     from ciguard.execution import Job, JobResult
 
 _WAIT_S = 0.1
@@ -102,7 +102,7 @@ class Loop:
         for stage in self._stages:
             stage.invalidate(job)
 
-    def _judge_again(self, group: Group, executed: Executed) -> Iterator[Event]:
+    def _judge_again(self, group: Group, executed: ExecutedBatch) -> Iterator[Event]:
         """Judge a batch that ran again; it may show a bucket whose replay had passed."""
         if self._state.investigations.note(executed, group):
             return

@@ -73,7 +73,7 @@ def having_stored(config: Config, setting: Setting[Any], stored: Any) -> Config:
         AttributeError, KeyError, TypeError, ValueError: if the value is malformed.
     """
     read = _rules if setting.field == "rules" else _restored
-    return config.having(setting, read(stored, config[setting]))
+    return config.with_value(setting, read(stored, config[setting]))
 
 
 def having_shared(config: Config, campaign: Mapping[str, Any]) -> Config:

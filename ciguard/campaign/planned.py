@@ -12,7 +12,7 @@ from ciguard.domain.plan import Plan, PlanMode, plan_from_json
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 from ciguard.files import parse_json, read_text
-from ciguard.levels import select, unmatched
+from ciguard.levels import globs_without_match, select
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -106,7 +106,7 @@ def focus_warning(groups: Mapping[str, Group], config: Config) -> Iterator[Warne
         for record in select(group.records(), config.api, config.exclude, allow=config.allow)
     ]
     globs = [glob for glob in config.focus if _FUNCTION_MARK not in glob]
-    unmatched_globs = unmatched(known, globs) if known else []
+    unmatched_globs = globs_without_match(known, globs) if known else []
     if unmatched_globs:
         shown = ", ".join(visible(glob, limit=120) for glob in unmatched_globs[:_MAX_LISTED])
         rest = len(unmatched_globs) - _MAX_LISTED

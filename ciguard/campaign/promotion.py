@@ -35,7 +35,11 @@ def promotion(records: Records, *, most: int, out: Path) -> RunFinished:
     """
     waiting = sorted(
         (record for record in records.values() if record.state is State.OPEN and not record.issue),
-        key=lambda record: (-record.exhibit.severity, record.exhibit.api, record.fingerprint),
+        key=lambda record: (
+            -record.representative.severity,
+            record.representative.api,
+            record.fingerprint,
+        ),
     )
     chosen = [bucket_of(record, Comparison.NEW) for record in waiting[:most]]
     others = [bucket_of(record, Comparison.KNOWN) for record in waiting[most:]]

@@ -9,7 +9,7 @@ from packaging.utils import canonicalize_name
 
 from ciguard.knowledge import Provenance
 from ciguard.libraries import description_version
-from ciguard.targets import Published
+from ciguard.targets import IndexPackage
 
 if TYPE_CHECKING:
     from ciguard.libraries import Library
@@ -38,7 +38,7 @@ def pinned_requirement(target: Target, library: Library) -> str:
     but different code.
     """
     for package in target.packages:
-        if isinstance(package, Published) and library.provides(package.distribution):
+        if isinstance(package, IndexPackage) and library.provides(package.distribution):
             version = package.version
             return f"{canonicalize_name(package.distribution)}=={version}" if version else ""
     return ""

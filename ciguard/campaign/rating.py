@@ -21,9 +21,9 @@ from ciguard.domain.api_calls import ApiCall, as_call
 from ciguard.domain.findings import Severity
 from ciguard.domain.values import ArrayValue, Explicit, LiteralValue, TensorValue, Uniform
 from ciguard.oracles import is_unusual_use, traits_of
-from ciguard.oracles.comparing import leaves
-from ciguard.oracles.laws import broken_laws, mended, where_written
-from ciguard.triage import depends_on_reach, is_raw, realism, telling_line
+from ciguard.oracles.comparing import leaf_values
+from ciguard.oracles.specifications import repaired_calls, source_in_words, violated_specifications
+from ciguard.triage import depends_on_reach, is_raw, realism, summary_line
 from ciguard.writing import content
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Finding
     from ciguard.domain.records import ApiRecord
     from ciguard.domain.values import Value
-    from ciguard.oracles.laws import Law
+    from ciguard.oracles.specifications import Specification
 
 _MAX_ELEMENTS = 4_096
 _MIN_HUGE = 2**31 - 1
@@ -90,10 +90,13 @@ class Rater:
             return ()
         call = as_call(finding.case)
         laws = self._laws(finding)
-        broken = broken_laws(_with_explicit_elements(call), laws) if laws else []
+        broken = violated_specifications(_with_explicit_elements(call), laws) if laws else []
         return (
             *(
-                f"{law.parameter} is {value}, which {where_written(law)} forbids: “{law.sentence}”"
+                (
+                    f"{law.parameter} is {value}, which {source_in_words(law)} forbids: "
+                    f"“{law.sentence}”"
+                )
                 for law, value in broken
             ),
             *(
@@ -109,7 +112,7 @@ class Rater:
         call = as_call(finding.case)
         laws, records = self._laws(finding), self._records(finding)
         calls = (
-            mended(_with_explicit_elements(call), laws)
+            repaired_calls(_with_explicit_elements(call), laws)
             if laws and self._violations(finding)
             else []
         )
@@ -135,7 +138,7 @@ class Rater:
         """
         if not traits_of(finding.oracle).may_be_refusal or not isinstance(finding.case, ApiCall):
             return False
-        message = telling_line(finding.outcomes[finding.targets[0]])
+        message = summary_line(finding.outcomes[finding.targets[0]])
         if _LIBRARY_MISTAKE.search(message):
             return False
         records = self._records(finding)
@@ -156,7 +159,7 @@ class Rater:
         group = self._groups[finding.library]
         libraries = [member.environment.library for member in group.members.values()]
         checks = all(library.checks_allocations for library in libraries)
-        is_death = traits_of(finding.oracle).is_death
+        is_death = traits_of(finding.oracle).is_crash
         return is_death and not checks and _has_huge_number(finding.case)
 
     def _undefined(self, finding: Finding) -> list[str]:
@@ -171,9 +174,9 @@ class Rater:
         catalogues = (member.catalogue for member in running)
         return [catalogue[finding.api] for catalogue in catalogues if finding.api in catalogue]
 
-    def _laws(self, finding: Finding) -> list[Law]:
+    def _laws(self, finding: Finding) -> list[Specification]:
         subject = self._groups[finding.library].subject(finding.api)
-        return [*chain.from_iterable(subject.laws.values())]
+        return [*chain.from_iterable(subject.specifications.values())]
 
 
 def _is_unusual(finding: Finding) -> bool:
@@ -184,14 +187,14 @@ def _is_unusual(finding: Finding) -> bool:
     holds for new rejections of unusual calls, usually by an added check, and of calls that need a
     missing device.
     """
-    if not traits_of(finding.oracle).holds_targets_apart:
+    if not traits_of(finding.oracle).is_differential:
         return False
     if is_raw(finding.api) or (finding.kind == "values" and _has_huge_number(finding.case)):
         return True
     if finding.kind != "refused":
         return False
     is_unusual = is_unusual_use(finding.case) and not realism(finding).is_plain
-    message = telling_line(finding.outcomes[finding.targets[-1]])
+    message = summary_line(finding.outcomes[finding.targets[-1]])
     return is_unusual or bool(_MISSING_DEVICE.search(message))
 
 
@@ -209,7 +212,7 @@ def _has_huge_number(case: Case) -> bool:
     """Return whether a call has a number that is too large for the length of a list."""
     if not isinstance(case, ApiCall):
         return False
-    literals = (leaf.value for leaf in leaves(case) if isinstance(leaf, LiteralValue))
+    literals = (leaf.value for leaf in leaf_values(case) if isinstance(leaf, LiteralValue))
     return any(isinstance(value, int) and abs(value) >= _MIN_HUGE for value in literals)
 
 

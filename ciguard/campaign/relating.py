@@ -29,7 +29,7 @@ _PICKS = 1 << 10
 """Range of random picks, which exceeds the sum of the weights of all relations."""
 
 
-class Relating:
+class RelationChooser:
     """Assigns to calls of a batch one of the relations that apply to them."""
 
     def __init__(self, group: Group, globs: Sequence[str] = ("*",)) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.campaign.levels import level_of, rerun_settings
 from ciguard.campaign.workers import worker_spec
 from ciguard.errors import ConfigurationError, WorkerStartError
-from ciguard.execution import Dispatcher, Job, find_debugger, trace
+from ciguard.execution import Dispatcher, Job, find_debugger, run_debugger
 from ciguard.oracles.relations import encode
 from ciguard.targets import parse_target, provision
 
@@ -84,7 +84,7 @@ def debug(
         raise ConfigurationError(msg)
     spec = _spec(target_text, rerun_settings(bucket.finding, config), on_step=on_step)
     on_step(f"{spec.name}: running the case under {debugger.name}, which takes a minute or more")
-    return trace(spec, encode(bucket.finding.case), debugger=debugger, limit_s=DEBUG_LIMIT_S)
+    return run_debugger(spec, encode(bucket.finding.case), debugger=debugger, limit_s=DEBUG_LIMIT_S)
 
 
 DEBUG_LIMIT_S = 600.0

@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.stream import Executed
+from ciguard.campaign.stream import ExecutedBatch
 from ciguard.domain.case import Case, case_from_json
 from ciguard.domain.events import Warned
 from ciguard.targets import EAGER
@@ -136,7 +136,7 @@ class Reruns:
         for target, cases in sorted(self._invalidated.items()):
             yield Warned(message=f"{target}: {cases:,} results were invalidated in total")
 
-    def take(self, result: JobResult) -> Iterator[tuple[Group, Executed]]:
+    def take(self, result: JobResult) -> Iterator[tuple[Group, ExecutedBatch]]:
         """Add a result; yield the batches of the rerun when it is complete."""
         number: int = result.job.key[1]  # type: ignore[index]
         entry = self._running.get(number)
@@ -145,7 +145,7 @@ class Reruns:
         entry.outcomes[result.job.target] = result.outcomes
         yield from self._complete(number, entry)
 
-    def _complete(self, number: int, entry: _PendingRerun) -> Iterator[tuple[Group, Executed]]:
+    def _complete(self, number: int, entry: _PendingRerun) -> Iterator[tuple[Group, ExecutedBatch]]:
         if any(target not in entry.outcomes for target in entry.targets):
             return
         del self._running[number]
@@ -155,9 +155,9 @@ class Reruns:
         count = min(map(len, in_order.values()))  # fewer after a hang
         complete = {name: outcomes[:count] for name, outcomes in in_order.items()}
         for cases, outcomes in _by_api(entry.cases[:count], complete):
-            yield entry.group, Executed(cases[0].api, cases, outcomes)
+            yield entry.group, ExecutedBatch(cases[0].api, cases, outcomes)
 
-    def give_up(self, target: str) -> Iterator[tuple[Group, Executed]]:
+    def give_up(self, target: str) -> Iterator[tuple[Group, ExecutedBatch]]:
         """Continue without a failed target; yield the batches that are complete then."""
         for number, entry in list(self._running.items()):
             if target in entry.targets:

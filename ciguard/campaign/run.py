@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ciguard.baseline import BaselineStore
-    from ciguard.campaign.conclude import Intends
+    from ciguard.campaign.conclude import IssuePlanner
     from ciguard.campaign.history import Publishing
     from ciguard.campaign.stages.stage import CampaignStage
     from ciguard.campaign.state import CampaignState
@@ -43,7 +43,7 @@ def run(
     config: Config,
     *,
     store: BaselineStore | None = None,
-    intends: Intends | None = None,
+    intends: IssuePlanner | None = None,
     publishing: Publishing | None = None,
 ) -> Iterator[Event]:
     """Run a campaign.

@@ -19,13 +19,13 @@ from ciguard.oracles import is_measured, traits_of
 from ciguard.targets import (
     EAGER,
     FULL_PRECISION,
-    Active,
+    ActiveEnvironment,
     backend_choice,
     libraries_of,
     parse_target,
     worker_device,
 )
-from ciguard.triage import EnvironmentHint, measures_alike, presentable, script
+from ciguard.triage import EnvironmentHint, presentable, reproduces_measurement, script
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -155,7 +155,9 @@ def shown_on(finding: Finding, script_targets: Mapping[str, ScriptTarget]) -> st
 
 def _hint(target: Target, library: Library, version: str) -> EnvironmentHint:
     """Return the instructions for setting up the environment of a target."""
-    packages = tuple(str(package) for package in target.packages if not isinstance(package, Active))
+    packages = tuple(
+        str(package) for package in target.packages if not isinstance(package, ActiveEnvironment)
+    )
     device = worker_device(target)
     return EnvironmentHint(
         install=packages or (f"{library.distributions[0]}=={version}",),
@@ -241,7 +243,7 @@ def _run(
     remaining_s = until - time.monotonic()
     if remaining_s <= 0:
         return None
-    result = dispatcher.errands(target).run_script(text, limit_s=min(limit_s, remaining_s))
+    result = dispatcher.tasks(target).run_script(text, limit_s=min(limit_s, remaining_s))
     is_cut_short = remaining_s < limit_s and isinstance(result.death, Hung)
     return None if is_cut_short else result
 
@@ -269,7 +271,7 @@ def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:
     """Return whether a script fails in the same way as its finding."""
     finding = bucket.finding
     if is_measured(finding):
-        return result.exit_code in {0, 1} and measures_alike(finding, result.log)
+        return result.exit_code in {0, 1} and reproduces_measurement(finding, result.log)
     level = presentable(finding.case)
     shows = level.shows(finding, result)
     if shows is not None:

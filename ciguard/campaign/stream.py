@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ciguard.campaign.feedback import Feedback
     from ciguard.campaign.group import Group
-    from ciguard.campaign.relating import Relating
+    from ciguard.campaign.relating import RelationChooser
     from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Dispatcher, JobResult
@@ -48,7 +48,7 @@ class _PendingBatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Executed:
+class ExecutedBatch:
     """A batch that ran on all its targets."""
 
     api: str
@@ -82,13 +82,13 @@ class Stream:
         self.name = name
         self.group = group
         self._level = level
-        self.relating: Relating | None = None
+        self.relating: RelationChooser | None = None
         """Chooser of metamorphic relations for calls; None for none."""
         self.mode = EAGER
         """Mode of the targets that run the cases in addition to the eager ones."""
         self.is_whole = False
         """True if cases are whole models, programs or functions, which run on every target."""
-        self.spares = False
+        self.avoids_crashes = False
         """True if the level itself avoids inputs that crash or hang."""
         self.limit_s = 0.0
         """Timeout of one case, in seconds; 0 for the default."""
@@ -206,7 +206,7 @@ class Stream:
                 target,
                 (self.KEY, self.name, index),
                 encoded,
-                most_hangs=1,
+                max_hangs=1,
                 limit_s=self.limit_s,
                 tested=batch.cases,
             )
@@ -220,20 +220,20 @@ class Stream:
 
     def _is_retired(self, api: str, index: int) -> bool:
         """Return whether an API crashed too often, up to one window before this index."""
-        if self.spares:
+        if self.avoids_crashes:
             return False  # all batches are of one API
         crashes = self._crashes.get(api, ())
         tolerated = index // self._apis // _ROUNDS_PER_CRASH if self._apis else 0
         cost = sum(cost for number, cost in crashes if number <= index - self._window)
         return cost >= _MAX_CRASH_COST + tolerated
 
-    def take(self, result: JobResult) -> Iterator[Executed]:
+    def take(self, result: JobResult) -> Iterator[ExecutedBatch]:
         """Add a result, and yield the batches that are complete, in the order of their index."""
         index: int = result.job.key[2]  # type: ignore[index]
         self._running[index].results[result.job.target] = result
         return self.completed()
 
-    def completed(self) -> Iterator[Executed]:
+    def completed(self) -> Iterator[ExecutedBatch]:
         """Yield the batches that are complete; results of failed targets are omitted."""
         running = {member.name for member in self.group.running}
         while self._running:
@@ -244,18 +244,20 @@ class Stream:
             if pending.results:
                 yield self._executed(pending, index)
 
-    def _executed(self, pending: _PendingBatch, index: int) -> Executed:
+    def _executed(self, pending: _PendingBatch, index: int) -> ExecutedBatch:
         outcomes = {
             name: pending.results[name].outcomes
             for name in pending.targets
             if name in pending.results
         }
         cost = max(sum(map(cost_of, row)) for row in outcomes.values())
-        if cost and not self.spares:  # otherwise unused, and each line of the journal holds all
+        if (
+            cost and not self.avoids_crashes
+        ):  # otherwise unused, and each line of the journal holds all
             self._crashes.setdefault(pending.batch.api, []).append((index, cost))
         # After a hang the rest of a batch was skipped, as it probably hangs, too.
         count = min(map(len, outcomes.values()))
         self.cases += count
         complete = {name: results[:count] for name, results in outcomes.items()}
         self.feedback.observe(index, pending.batch, complete)
-        return Executed(pending.batch.api, pending.batch.cases[:count], complete)
+        return ExecutedBatch(pending.batch.api, pending.batch.cases[:count], complete)

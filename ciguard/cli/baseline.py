@@ -137,7 +137,7 @@ def promote(settings: Effective, most: int) -> None:
     after = store.load()
     for name, record in after.items():
         if record.issue and name in before and not before[name].issue:
-            click.echo(f"{name} {visible(record.exhibit.api)}: {visible(record.issue)}")
+            click.echo(f"{name} {visible(record.representative.api)}: {visible(record.issue)}")
     waiting = sum(r.state == "open" and not r.issue for r in after.values())
     click.echo(f"{waiting:,} open buckets have no issue.")
 
@@ -160,7 +160,9 @@ def _lines(place: str, records: Records) -> Iterator[str]:
     yield f"{place}: {counts or 'no buckets'}"
     for severity in reversed(Severity):
         open_records = [
-            r for r in records.values() if r.exhibit.severity is severity and r.state == "open"
+            r
+            for r in records.values()
+            if r.representative.severity is severity and r.state == "open"
         ]
         if open_records:
             filed = sum(bool(record.issue) for record in open_records)
@@ -177,7 +179,7 @@ def _lines(place: str, records: Records) -> Iterator[str]:
     for record in flaky[:_MAX_SHOWN]:
         flakes = record.flakes
         rate = f"reproduced {flakes.shown} of {flakes.tried} times"
-        yield f"  {record.fingerprint}  {visible(record.exhibit.api)}  {rate}"
+        yield f"  {record.fingerprint}  {visible(record.representative.api)}  {rate}"
     if len(flaky) > _MAX_SHOWN:
         yield f"  and {len(flaky) - _MAX_SHOWN:,} more"
 

@@ -17,7 +17,7 @@ from ciguard.domain.text import visible
 from ciguard.errors import ExitCode
 
 if TYPE_CHECKING:
-    from ciguard.campaign import ShardDone
+    from ciguard.campaign import ShardResult
     from ciguard.config import Effective
 
 
@@ -77,7 +77,7 @@ def cluster(settings: Effective, *, shards: int, address: str, workers: int) -> 
     return report(settings, partial(merge, merged), files_issues=not merged.config.is_read_only)
 
 
-def _shard_text(done: ShardDone) -> str:
+def _shard_text(done: ShardResult) -> str:
     how = " (resumed from its journal)" if done.resumed else ""
     text = f"shard {done.shard}: exit code {done.exit_code} on {visible(done.node)}{how}"
     return f"{text}\n{visible(done.says, limit=2_000)}" if done.says else text

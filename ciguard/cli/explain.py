@@ -40,7 +40,7 @@ def explain(api: str, target: str | None, file: Path | None, *, learned: bool) -
     Without --target nothing is installed, and documentation text is only referenced. With it, the
     text is shown.
     """
-    from ciguard.campaign import knowledge_for, learned_of
+    from ciguard.campaign import knowledge_for, learned_constraints
     from ciguard.reports import explain_in
 
     def show_step(step: str) -> None:
@@ -53,6 +53,8 @@ def explain(api: str, target: str | None, file: Path | None, *, learned: bool) -
     origin = f"{known.provenance.library} {visible(known.provenance.version)}"
     described = known.api(listed)
     refinements = (
-        learned_of(described.record, target, on_step=show_step) if learned and target else None
+        learned_constraints(described.record, target, on_step=show_step)
+        if learned and target
+        else None
     )
     explain_in(sys.stdout, described, origin=origin, learned=refinements)

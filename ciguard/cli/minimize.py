@@ -61,9 +61,9 @@ def _parts(case: Case) -> int:
 
 
 def _store(bucket: Bucket, config: Config) -> None:
-    from ciguard.baseline import find_record, open_store, with_exhibit
+    from ciguard.baseline import find_record, open_store, with_representative
 
     store = open_store(config.baseline)
     record = find_record(store.load(), bucket.fingerprint)
     if record is not None:
-        store.save({record.fingerprint: with_exhibit(record, bucket)})
+        store.save({record.fingerprint: with_representative(record, bucket)})

@@ -113,10 +113,10 @@ def refuse_incomplete(bucket: Bucket) -> None:
     Raises:
         ConfigurationError: if the relation is not installed, or does not apply to the call.
     """
-    from ciguard.oracles.relations import is_whole
+    from ciguard.oracles.relations import is_replayable
 
     case = bucket.finding.case
-    if not is_whole(case):
+    if not is_replayable(case):
         msg = (
             f"bucket {bucket.fingerprint}: its relation {visible(case.relation)!r} is not "
             "installed, or does not apply to this call. Install the package that provides it."

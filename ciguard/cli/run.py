@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ciguard.baseline import BaselineStore
-    from ciguard.campaign import Intends, Publishing
+    from ciguard.campaign import IssuePlanner, Publishing
     from ciguard.config import Effective
     from ciguard.domain.events import Event
     from ciguard.reports import ReporterFailure
@@ -51,7 +51,7 @@ class Judge(Protocol):
         self,
         *,
         store: BaselineStore | None = None,
-        intends: Intends | None = None,
+        intends: IssuePlanner | None = None,
         publishing: Publishing | None = None,
     ) -> Iterator[Event]:
         """Yield the events; see `ciguard.campaign.run`."""

@@ -37,9 +37,9 @@ def suggest(file: Path, pattern: str, *, sidecar: bool) -> None:
         MAX_BYTES,
         as_diff,
         as_sidecar,
-        explained,
+        explanation_lines,
         module_of,
-        others_of,
+        other_modules_of,
         suggestions,
     )
 
@@ -51,8 +51,8 @@ def suggest(file: Path, pattern: str, *, sidecar: bool) -> None:
     except (OSError, ValueError) as error:
         msg = f"{visible(str(file))}: cannot be read: {error}"
         raise ConfigurationError(msg) from error
-    proposals = suggestions(module, others_of(path), shipped_knowledge, pattern)
-    reasons = [visible(line) for line in explained(proposals)]
+    proposals = suggestions(module, other_modules_of(path), shipped_knowledge, pattern)
+    reasons = [visible(line) for line in explanation_lines(proposals)]
     if sidecar:
         click.echo("".join(f"{line}\n" for line in reasons), nl=False, err=True)
         click.echo(as_sidecar(path.name, proposals), nl=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.config.levels import LEVEL_SETTINGS
 from ciguard.config.setting import Setting
-from ciguard.config.settings import LEVELS_THERE_ARE, Config
+from ciguard.config.settings import LEVELS_PLACEHOLDER, Config
 from ciguard.errors import RegistrationError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _all_settings() -> dict[str, Setting[Any]]:
             settings += [setting for level in levels.values() for setting in level.settings]
         else:
             setting = of_run[item.name]
-            text = setting.help.replace(LEVELS_THERE_ARE, summaries)
+            text = setting.help.replace(LEVELS_PLACEHOLDER, summaries)
             settings.append(replace(setting, help=text))
     return {setting.key: setting for setting in settings}
 

@@ -104,7 +104,7 @@ def _config(values: Mapping[str, Any]) -> Config:
     """Return the settings with values by key."""
     config = Config()
     for key, value in values.items():
-        config = config.having(SETTINGS[key], value)
+        config = config.with_value(SETTINGS[key], value)
     return config
 
 

@@ -58,7 +58,7 @@ CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE, CONFINE_NEVER = "required", "best-effort
 
 T = TypeVar("T")
 _DAY_S = 86_400.0
-LEVELS_THERE_ARE = "{levels}"
+LEVELS_PLACEHOLDER = "{levels}"
 """Placeholder in help texts for the registered levels."""
 
 
@@ -93,7 +93,7 @@ class Config:
         default=("api",),
         metadata=_described(
             texts("LEVEL", required=True),
-            f"Level to test: {LEVELS_THERE_ARE}.",
+            f"Level to test: {LEVELS_PLACEHOLDER}.",
             flag="--level",
         ),
     )
@@ -321,7 +321,7 @@ class Config:
             return cast("T", self.of_levels.get(setting.field, setting.default))
         return cast("T", getattr(self, setting.field))
 
-    def having(self, setting: Setting[T], value: T) -> Config:
+    def with_value(self, setting: Setting[T], value: T) -> Config:
         """Return these settings with one value changed."""
         if not setting.is_of_level:
             changes: dict[str, Any] = {setting.field: value}

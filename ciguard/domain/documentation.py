@@ -25,7 +25,7 @@ class DocumentationCheck(StrEnum):
 
     FORMATTING = "formatting"
     """Unbalanced backquotes or brackets, or an item of the parameter section without a colon."""
-    STRANGER = "stranger"
+    UNDECLARED = "stranger"
     """The parameter section describes a parameter that the signature does not declare."""
     UNDESCRIBED = "undescribed"
     """The parameter section does not describe a parameter of the signature."""

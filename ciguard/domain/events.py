@@ -10,12 +10,12 @@ from ciguard.domain.shards import Shard
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ciguard.domain.baseline_status import BaselineStatus
     from ciguard.domain.documentation import DocumentationFinding
     from ciguard.domain.findings import Bucket, TargetSummary, Verdict
     from ciguard.domain.lineage import NodeOutcome
     from ciguard.domain.parts import Gap, Part
     from ciguard.domain.plan import Plan
-    from ciguard.domain.standing import BaselineStanding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,12 +169,12 @@ class RunFinished:
     """Input of `ciguard merge`: one part, or for a merged run all its parts."""
     gaps: tuple[Gap, ...] = ()
     """Parts and targets that were missing when the run was merged."""
-    baseline: BaselineStanding | None = None
+    baseline: BaselineStatus | None = None
     """Status of the baseline when the run began; None if it was not checked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TriedInput:
+class SampleInput:
     """An image, text or sound that an application received, to be shown in reports."""
 
     content: bytes
@@ -188,7 +188,7 @@ class TriedInput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InputsMissed:
+class InputsMishandled:
     """A function of an application treats inputs differently from what people would expect."""
 
     target: str
@@ -197,7 +197,7 @@ class InputsMissed:
     """Line of the sub-condition, or of the failure."""
     says: str
     """Description of the behaviour. Holds text of the application: escape it for display."""
-    inputs: tuple[TriedInput, ...]
+    inputs: tuple[SampleInput, ...]
 
 
 Event: TypeAlias = (
@@ -211,7 +211,7 @@ Event: TypeAlias = (
     | BucketFlaky
     | StageFinished
     | DocumentationChecked
-    | InputsMissed
+    | InputsMishandled
     | Warned
     | RunFinished
 )

@@ -118,7 +118,7 @@ def _arguments(call: Json) -> Iterator[tuple[str, Json]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Seated:
+class LocatedFailure:
     """A failure's message and location; workers put the location in front of each message."""
 
     message: str
@@ -129,12 +129,12 @@ class Seated:
     """Line in the file, from 1; 0 if unknown."""
 
 
-def seated(message: str) -> Seated:
+def locate_failure(message: str) -> LocatedFailure:
     """Split the message of a failure into location, such as `src/model.py:23: `, and text."""
     match = _LOCATION.match(message)
     if match is None or not is_program(match["file"]):
-        return Seated(message)
-    return Seated(message[match.end() :], match["file"], int(match["line"]))
+        return LocatedFailure(message)
+    return LocatedFailure(message[match.end() :], match["file"], int(match["line"]))
 
 
 _LOCATION = re.compile(r"(?P<file>[^\n:]{1,1000}\.py):(?P<line>[1-9]\d{0,8}): ?")

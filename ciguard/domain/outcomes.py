@@ -113,7 +113,7 @@ class Exhausted:
 
     resource: Resource
     message: str = ""
-    died: bool = False
+    was_killed: bool = False
     """True if the process was killed; False if the library raised an exception."""
 
 
@@ -125,7 +125,7 @@ def status(outcome: Outcome) -> str:
     return type(outcome).__name__.lower()
 
 
-def ended_well(outcome: Outcome) -> bool:
+def has_completed(outcome: Outcome) -> bool:
     """Return whether the API was called, and returned or rejected its arguments.
 
     Only such outcomes show that a defect is gone. A call that could not be built or reached a limit
@@ -136,7 +136,7 @@ def ended_well(outcome: Outcome) -> bool:
     )
 
 
-def is_unbuilt(outcome: Outcome) -> bool:
+def has_failed_build(outcome: Outcome) -> bool:
     """Return whether the arguments of a call could not be built."""
     return isinstance(outcome, Rejected) and outcome.stage is Stage.BUILD
 

@@ -186,7 +186,7 @@ class ProgramCase:
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class LocatedMessage:
     """A failure's message and location; workers put the location in front of each message."""
 
     message: str
@@ -197,15 +197,15 @@ class Located:
     """True if the block's program failed, which runs the block alone."""
 
 
-def located(message: str) -> Located:
+def locate_message(message: str) -> LocatedMessage:
     """Split the message of a program's run into location and text.
 
     A location is `line 23: ` or `block alone, line 7: `.
     """
     match = _LOCATION.match(message)
     if match is None:
-        return Located(message)
-    return Located(message[match.end() :], int(match["line"]), bool(match["block"]))
+        return LocatedMessage(message)
+    return LocatedMessage(message[match.end() :], int(match["line"]), bool(match["block"]))
 
 
 _LOCATION = re.compile(r"(?P<block>block alone, )?line (?P<line>\d{1,9}): ")

@@ -5,10 +5,10 @@
 """
 
 from ciguard.execution.child_tasks import ScriptResult
-from ciguard.execution.debugger import NativeTrace, find_debugger, trace
+from ciguard.execution.confinement import FileAccess
+from ciguard.execution.debugger import NativeTrace, find_debugger, run_debugger
 from ciguard.execution.dispatcher import Dispatcher
-from ciguard.execution.holding import Held
-from ciguard.execution.host import START_S, Host
+from ciguard.execution.host import START_TIMEOUT_S, Host
 from ciguard.execution.host_process import (
     GRACE_S,
     Answer,
@@ -19,7 +19,7 @@ from ciguard.execution.host_process import (
 )
 from ciguard.execution.job import Job, JobResult
 from ciguard.execution.measurement import (
-    Measured,
+    Measurement,
     Quantity,
     decode_measured,
     growth_request,
@@ -39,31 +39,31 @@ from ciguard.execution.outputs import (
 )
 from ciguard.execution.probing import (
     Probe,
-    bait,
+    decode_probes,
     probe_confinement,
+    probe_objects,
     probe_target,
-    probes_from,
 )
 from ciguard.execution.process import ServerProcess
-from ciguard.execution.sanitizer import find_sanitizer, sanitized
+from ciguard.execution.sanitizer import find_sanitizer, run_sanitizer
 from ciguard.execution.spec import Limits, WorkerSpec
 from ciguard.execution.stacks import StackLine
 
 __all__ = [
     "GRACE_S",
-    "START_S",
+    "START_TIMEOUT_S",
     "Answer",
     "Answered",
     "Container",
     "Dispatcher",
     "Effects",
-    "Held",
+    "FileAccess",
     "Host",
     "HostSettings",
     "Job",
     "JobResult",
     "Limits",
-    "Measured",
+    "Measurement",
     "NativeTrace",
     "Output",
     "Probe",
@@ -78,18 +78,18 @@ __all__ = [
     "TimedOut",
     "Unreadable",
     "WorkerSpec",
-    "bait",
     "decode_effects",
     "decode_measured",
     "decode_outputs",
+    "decode_probes",
     "find_debugger",
     "find_sanitizer",
     "growth_request",
     "peak_request",
     "probe_confinement",
+    "probe_objects",
     "probe_target",
-    "probes_from",
-    "sanitized",
+    "run_debugger",
+    "run_sanitizer",
     "time_request",
-    "trace",
 ]

@@ -44,7 +44,7 @@ class Assignment:
     @property
     def is_complete(self) -> bool:
         """True if every case has an outcome, or so many hung that the rest is skipped."""
-        max_hangs = self.job.most_hangs
+        max_hangs = self.job.max_hangs
         hangs = sum(isinstance(outcome, Hung) for outcome in self.outcomes)
         return len(self.outcomes) == len(self.job.cases) or 0 < max_hangs <= hangs
 

@@ -66,7 +66,7 @@ def find_debugger() -> Path | None:
     return Path(path) if path else None
 
 
-def trace(spec: WorkerSpec, case: bytes, *, debugger: Path, limit_s: float) -> NativeTrace:
+def run_debugger(spec: WorkerSpec, case: bytes, *, debugger: Path, limit_s: float) -> NativeTrace:
     """Run a case under the debugger in a separate process, confined like a worker.
 
     Args:

@@ -98,7 +98,7 @@ def decode_exit(
             return Hung(limit_s, frames)
         case "memory":
             message = f"resident memory reached {worker_exit.peak_kib // 1024} MiB"
-            return Exhausted(Resource.MEMORY, message, died=True)
+            return Exhausted(Resource.MEMORY, message, was_killed=True)
         case "protocol":
             return Crashed("broke the worker's protocol", frames, log)
         case "canary":
@@ -114,14 +114,14 @@ def _decode_status(status: int, frames: tuple[Frame, ...], log: str, *, on_devic
         return Crashed(f"exit {os.WEXITSTATUS(status)}", frames, log)
     number = os.WTERMSIG(status)
     if number == quota.TOO_MUCH_WRITTEN:  # the kernel sends it, too, if one file is too large
-        return Exhausted(Resource.OUTPUT, "wrote more than one case may", died=True)
+        return Exhausted(Resource.OUTPUT, "wrote more than one case may", was_killed=True)
     if number == quota.TOO_MANY_THREADS:
         message = f"more than {quota.MAX_THREADS} threads at a time"
-        return Exhausted(Resource.THREADS, message, died=True)
+        return Exhausted(Resource.THREADS, message, was_killed=True)
     if number == signal.SIGABRT and on_device and DEVICE_LOST in log:
         return _decode_device_loss(frames, log)
     if number == signal.SIGABRT and _OUT_OF_MEMORY.search(log):
-        return Exhausted(Resource.MEMORY, log, died=True)
+        return Exhausted(Resource.MEMORY, log, was_killed=True)
     return Crashed(signal_name(number), frames, log)
 
 

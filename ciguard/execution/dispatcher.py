@@ -218,7 +218,7 @@ class Dispatcher:
                     self._assign(pool)
         return results
 
-    def errands(self, target: str) -> ChildTasks:
+    def tasks(self, target: str) -> ChildTasks:
         """Return the one-off tasks of a target, which must not run while a job is running."""
         return ChildTasks(self._pools[target].server, scratch=self.scratch)
 

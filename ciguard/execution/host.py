@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.execution.host_process import Answer, HostSettings
 
-START_S = 120.0
+START_TIMEOUT_S = 120.0
 """Timeout of the start of an interpreter, in seconds."""
 
 
@@ -112,7 +112,7 @@ class Host:
         process = HostProcess(self._settings, self.details(), folder=self.folder)
         self._process = process
         try:
-            ready = process.answer(limit_s=START_S)
+            ready = process.answer(limit_s=START_TIMEOUT_S)
         except BaseException:  # an interrupt: the process must not outlive it
             self.stop()
             raise

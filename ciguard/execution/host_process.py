@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.execution.child import Child, Launch
+from ciguard.execution.confinement import Confinement, FileAccess
 from ciguard.execution.decode import signal_name
-from ciguard.execution.holding import Confinement, Held
 from ciguard.execution.process import BOOTSTRAP
 from ciguard.execution.stacks import StackLine, current_stack
 from ciguard.execution.worker.removal import remove_tree
@@ -91,7 +91,7 @@ class HostSettings:
     """Base of the environment; None for that of ciguard."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """Environment variables that are added to the base."""
-    held: Held | None = None
+    held: FileAccess | None = None
     """Files that a confined process may access; None leaves the process unconfined."""
 
 

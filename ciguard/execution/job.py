@@ -24,7 +24,7 @@ class Job:
     """JSON text of each case, as written by `domain.case_to_json`."""
     fresh: bool = False
     """True to run in a new worker that runs nothing else, before or after."""
-    most_hangs: int = 0
+    max_hangs: int = 0
     """Number of hangs after which the remaining cases are skipped; 0 never skips any."""
     perturb: int = 0
     """Byte that fills newly allocated memory and seeds the random generators of a fresh worker.

@@ -23,7 +23,7 @@ class Quantity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class Measurement:
     """Measured values of one case on one target, which replace its outputs."""
 
     quantity: Quantity
@@ -46,7 +46,7 @@ class Measured:
         return json.dumps(record, separators=(",", ":")).encode("ascii")
 
 
-def decode_measured(encoded: bytes) -> Measured | None:
+def decode_measured(encoded: bytes) -> Measurement | None:
     """Return the measured values of a worker; None if the text holds outputs or is malformed.
 
     Text of outputs never begins with a brace.
@@ -56,7 +56,7 @@ def decode_measured(encoded: bytes) -> Measured | None:
     try:
         record = json.loads(encoded)
         values = tuple(map(float, record["values"]))
-        measured = Measured(
+        measured = Measurement(
             quantity=Quantity(record["measured"]),
             values=values,
             calls=int(record["calls"]),

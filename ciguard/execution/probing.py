@@ -68,19 +68,19 @@ def probe_target(dispatcher: Dispatcher, spec: WorkerSpec) -> tuple[Probe, ...]:
     Raises:
         WorkerStartError: if the target's server is gone.
     """
-    with bait() as offered:
+    with probe_objects() as offered:
         on_device = spec.device != "cpu"
         arguments = {**offered, "processes": spec.processes, "devices": on_device}
         script = f"from ciguard.execution.worker import attempts\nattempts.report({arguments!r})\n"
-        result = dispatcher.errands(spec.name).run_script(script, limit_s=_LIMIT_S)
+        result = dispatcher.tasks(spec.name).run_script(script, limit_s=_LIMIT_S)
     try:
         refusals = json.loads((result.log.splitlines() or [""])[-1])
     except ValueError:
         refusals = {}
-    return probes_from(refusals, missing=f"no answer: {result.log[-200:]}")
+    return decode_probes(refusals, missing=f"no answer: {result.log[-200:]}")
 
 
-def probes_from(refusals: Json, *, missing: str) -> tuple[Probe, ...]:
+def decode_probes(refusals: Json, *, missing: str) -> tuple[Probe, ...]:
     """Return the results of all attempts.
 
     Args:
@@ -112,7 +112,7 @@ def _parent_of_socket() -> str:
 
 
 @contextmanager
-def bait() -> Iterator[dict[str, Json]]:
+def probe_objects() -> Iterator[dict[str, Json]]:
     """Create the objects that attempts are made on: two sockets, a port and a file."""
     with ExitStack() as stack:
         parent = _parent_of_socket()

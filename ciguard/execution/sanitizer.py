@@ -41,7 +41,7 @@ def find_sanitizer() -> Path | None:
     return Path(path) if path else None
 
 
-def sanitized(spec: WorkerSpec, case: bytes, *, sanitizer: Path, limit_s: float) -> NativeTrace:
+def run_sanitizer(spec: WorkerSpec, case: bytes, *, sanitizer: Path, limit_s: float) -> NativeTrace:
     """Run a case under the sanitizer, confined like a worker.
 
     The sanitizer itself is not confined, as it communicates with the process by sockets.

@@ -11,7 +11,7 @@ from ciguard.knowledge.constraints_file import (
     KnownApis,
     Provenance,
     constraint_lines,
-    known_of,
+    known_apis,
     read_constraints,
     read_provenance,
 )
@@ -45,7 +45,7 @@ __all__ = [
     "experience_lines",
     "extract_from_file",
     "knowledge_version",
-    "known_of",
+    "known_apis",
     "learn_from_files",
     "read_constraints",
     "read_experience",

@@ -101,7 +101,7 @@ class KnownApis:
         return self._apis[name]
 
 
-def known_of(
+def known_apis(
     records: Iterable[ApiRecord], skipped: Iterable[Skipped], provenance: Provenance
 ) -> KnownApis:
     """Return the APIs that a library has just described, sorted by name."""

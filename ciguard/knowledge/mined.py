@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ciguard.domain import dtypes as element_types
 from ciguard.domain.values import LiteralValue
 from ciguard.knowledge.clues import Clue, ClueSource, Structure
-from ciguard.knowledge.mining import Extracted, ParameterText, extract, shipped_rules
+from ciguard.knowledge.mining import ExtractedConstraint, ParameterText, extract, shipped_rules
 from ciguard.knowledge.mining.concrete import is_form
 from ciguard.knowledge.shape_texts import shapes_in, without_markup
 from ciguard.knowledge.type_texts import LIST_OF
@@ -77,7 +77,7 @@ def _clues(library: str, doc: str, doc_type: str, names: tuple[str, ...]) -> tup
         doc_type=doc_type,
         parameters=names,
     )
-    by_sentence: dict[str, list[Extracted]] = {}
+    by_sentence: dict[str, list[ExtractedConstraint]] = {}
     for constraint in extract(text, shipped_rules(library)):
         by_sentence.setdefault(constraint.sentence, []).append(constraint)
     return tuple(
@@ -85,12 +85,12 @@ def _clues(library: str, doc: str, doc_type: str, names: tuple[str, ...]) -> tup
     )
 
 
-def _sentence_clues(constraints: Sequence[Extracted]) -> list[Clue]:
+def _sentence_clues(constraints: Sequence[ExtractedConstraint]) -> list[Clue]:
     """Return the clues of one sentence, each with the rule that decided it."""
     values: _Values = {constraint.field: constraint.values for constraint in constraints}
     by_field = {constraint.field: constraint for constraint in constraints}
     kind = by_field.get("structure") or by_field.get("dtype")
-    candidates: list[tuple[Extracted | None, _Fields]] = [
+    candidates: list[tuple[ExtractedConstraint | None, _Fields]] = [
         (kind, _structures(values)),
         (by_field.get("dtype"), _dtypes(values)),
         (by_field.get("shape"), _shape(values)),

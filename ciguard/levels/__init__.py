@@ -14,11 +14,11 @@ from ciguard.levels.contract import (
     LevelSpec,
     cost_of,
 )
-from ciguard.levels.focus import focused, unmatched
-from ciguard.levels.selection import LEFT_OUT, select, select_layers
+from ciguard.levels.focus import focused_level, globs_without_match
+from ciguard.levels.selection import EXCLUDED_TAGS, select, select_layers
 
 __all__ = [
-    "LEFT_OUT",
+    "EXCLUDED_TAGS",
     "LEVELS",
     "Batch",
     "GuidedLevel",
@@ -27,8 +27,8 @@ __all__ = [
     "Level",
     "LevelSpec",
     "cost_of",
-    "focused",
+    "focused_level",
+    "globs_without_match",
     "select",
     "select_layers",
-    "unmatched",
 ]

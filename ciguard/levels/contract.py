@@ -65,7 +65,7 @@ class LearningLevel(Level, Protocol):
     def learn(self, api: str, feedback: Experience) -> None:
         """Apply feedback to the batches that are made from now on."""
 
-    def relearn(self, api: str, feedback: Experience) -> None:
+    def replay(self, api: str, feedback: Experience) -> None:
         """Register feedback of an earlier part of the same campaign; `learn` follows."""
 
     def learned(self) -> dict[str, Experience]:
@@ -91,7 +91,7 @@ class GuidedLevel(Level, Protocol):
             The feedback as JSON; None if there is none.
         """
 
-    def guide(self, feedback: Json) -> None:
+    def update(self, feedback: Json) -> None:
         """Apply feedback to the batches that are made from now on.
 
         Raises:
@@ -107,7 +107,9 @@ def cost_of(outcome: Outcome) -> int:
     """Return the cost of an outcome: 1 if it lost a worker, `COST_OF_HANG` if it hung."""
     if isinstance(outcome, Hung):
         return COST_OF_HANG
-    return int(isinstance(outcome, Crashed) or (isinstance(outcome, Exhausted) and outcome.died))
+    return int(
+        isinstance(outcome, Crashed) or (isinstance(outcome, Exhausted) and outcome.was_killed)
+    )
 
 
 @runtime_checkable

@@ -46,7 +46,7 @@ def ranked(records: Sequence[TargetT], globs: Sequence[str]) -> list[TargetT]:
     return [by_name[name] for name in names]
 
 
-def unmatched(records: Sequence[FocusTarget], globs: Sequence[str]) -> list[str]:
+def globs_without_match(records: Sequence[FocusTarget], globs: Sequence[str]) -> list[str]:
     """Return the globs that match no API."""
     names = dict.fromkeys(record.api for record in records)
     return [glob for glob in globs if not _matching_names(glob, names)]
@@ -59,7 +59,7 @@ def _matching_names(glob: str, names: Mapping[str, object]) -> list[str]:
     return list(filter(re.compile(translate(glob)).match, names))
 
 
-def focused(
+def focused_level(
     factory: Callable[[Sequence[TargetT], int], Level],
     records: Sequence[TargetT],
     seed: int,
@@ -161,9 +161,9 @@ class LearningInterleaved(Interleaved):
         """Apply feedback."""
         self._level(api).learn(api, feedback)
 
-    def relearn(self, api: str, feedback: Experience) -> None:
+    def replay(self, api: str, feedback: Experience) -> None:
         """Register feedback of an earlier part of the same campaign."""
-        self._level(api).relearn(api, feedback)
+        self._level(api).replay(api, feedback)
 
     def learned(self) -> dict[str, Experience]:
         """Return all experience so far, by API."""

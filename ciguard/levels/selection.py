@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.records import ApiRecord
 
-LEFT_OUT = frozenset(
+EXCLUDED_TAGS = frozenset(
     {
         "files",
         "network",
@@ -44,10 +44,10 @@ def select(
         records: the catalogue.
         include: globs over API names; at least one must match.
         exclude: globs over API names; none may match.
-        allow: tags of `LEFT_OUT` that exclude nothing.
+        allow: tags of `EXCLUDED_TAGS` that exclude nothing.
     """
     included, excluded = _matcher(include), _matcher(exclude)
-    excluded_tags = LEFT_OUT - set(allow)
+    excluded_tags = EXCLUDED_TAGS - set(allow)
     return tuple(
         record
         for record in records

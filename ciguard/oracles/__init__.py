@@ -4,7 +4,7 @@ One module per oracle. Oracles are pure: no I/O, no clock, no randomness. `cigua
 the findings.
 """
 
-from ciguard.oracles.across_libraries import encode_on, is_expressible, returned_part
+from ciguard.oracles.across_libraries import compared_item, encode_on, is_expressible
 from ciguard.oracles.contract import (
     ORACLES,
     UNSTABLE_TAGS,
@@ -17,15 +17,21 @@ from ciguard.oracles.contract import (
 )
 from ciguard.oracles.differential import SEVERITIES as DIFFERENTIAL_SEVERITIES
 from ciguard.oracles.differential import (
-    is_backends_own,
+    is_left_to_backends,
     is_unusual_use,
     pair_kind,
     severity_between_backends,
 )
 from ciguard.oracles.documentation import documentation_findings
-from ciguard.oracles.equivalents import calls_across, equivalence_of, equivalent
-from ciguard.oracles.hang import HANG, SLOW, limit_of, slow
-from ciguard.oracles.levels import JudgedLevel, JudgingDefaults, Move, inputs_in, judged
+from ciguard.oracles.equivalents import equivalence_of, equivalent_call, translated_calls
+from ciguard.oracles.hang import HANG, SLOW, slow_finding, timeout_of
+from ciguard.oracles.levels import (
+    JudgedLevel,
+    JudgingDefaults,
+    Perturbation,
+    input_precision_of,
+    judged_level_of,
+)
 from ciguard.oracles.performance import (
     KINDS,
     MIN_GROWTH,
@@ -33,14 +39,14 @@ from ciguard.oracles.performance import (
     MIN_RATIO,
     MIN_TIME_NS,
     PerformanceOracle,
-    amount,
     is_comparable,
     is_measured,
+    measurement_in_words,
     rounds_for,
     steady_growth,
 )
-from ciguard.oracles.showing import outcome_shown
-from ciguard.oracles.voting import elected
+from ciguard.oracles.showing import outcome_in_words
+from ciguard.oracles.voting import majority_target
 
 __all__ = [
     "DIFFERENTIAL_SEVERITIES",
@@ -56,33 +62,33 @@ __all__ = [
     "Identity",
     "JudgedLevel",
     "JudgingDefaults",
-    "Move",
     "PerformanceOracle",
+    "Perturbation",
     "Subject",
     "Traits",
-    "amount",
-    "calls_across",
+    "compared_item",
     "documentation_findings",
-    "elected",
     "encode_on",
     "equivalence_of",
-    "equivalent",
+    "equivalent_call",
     "headline",
-    "inputs_in",
-    "is_backends_own",
+    "input_precision_of",
     "is_comparable",
     "is_expressible",
+    "is_left_to_backends",
     "is_measured",
     "is_unusual_use",
     "judge",
-    "judged",
-    "limit_of",
-    "outcome_shown",
+    "judged_level_of",
+    "majority_target",
+    "measurement_in_words",
+    "outcome_in_words",
     "pair_kind",
-    "returned_part",
     "rounds_for",
     "severity_between_backends",
-    "slow",
+    "slow_finding",
     "steady_growth",
+    "timeout_of",
     "traits_of",
+    "translated_calls",
 ]

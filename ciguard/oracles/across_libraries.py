@@ -21,8 +21,8 @@ from ciguard.execution import Container, TensorOutput, decode_outputs
 from ciguard.oracles.comparing.comparison import compare_outputs
 from ciguard.oracles.comparing.inputs import has_special_elements
 from ciguard.oracles.contract import ACROSS_LIBRARIES, UNSTABLE_TAGS
-from ciguard.oracles.equivalents import equivalence_of, equivalent
-from ciguard.oracles.levels import inputs_in
+from ciguard.oracles.equivalents import equivalence_of, equivalent_call
+from ciguard.oracles.levels import input_precision_of
 from ciguard.oracles.relations import encode, exemption_of
 from ciguard.oracles.showing import outcomes_side_by_side
 
@@ -74,7 +74,7 @@ class AcrossLibrariesOracle:
             for name, call in calls.items()
             if (result := _result(outcomes[name], call)) is not None
         }
-        verdict = _verdict(results, inputs_in(case), subject)
+        verdict = _verdict(results, input_precision_of(case), subject)
         if verdict is None:
             return []
         return [_finding(verdict, calls, {name: outcomes[name] for name in results}, subject)]
@@ -83,7 +83,7 @@ class AcrossLibrariesOracle:
 def call_on(target: str, case: ApiCall, subject: Subject) -> ApiCall | None:
     """Return the call that a target of any library runs for a case of `subject.library`."""
     library = subject.targets[target].library
-    return case if library == subject.library else equivalent(case, library)
+    return case if library == subject.library else equivalent_call(case, library)
 
 
 def encode_on(target: str, case: Case, subject: Subject) -> bytes:
@@ -109,7 +109,7 @@ def is_expressible(case: Case, targets: Sequence[str], subject: Subject) -> bool
     return all(call_on(target, call, subject) is not None for target in targets)
 
 
-def returned_part(api: str) -> int | None:
+def compared_item(api: str) -> int | None:
     """Return the index of the returned item that is compared across libraries; None for all."""
     row = equivalence_of(api)
     parts = (form.part for form in row.forms.values() if form.api == api) if row else ()
@@ -130,7 +130,7 @@ def _result(outcome: Outcome, call: ApiCall) -> TensorOutput | None:
     if not isinstance(outcome, Passed) or exemption_of(call.api, ACROSS_LIBRARIES):
         return None
     output = decode_outputs(outcome.encoded)
-    part = returned_part(call.api)
+    part = compared_item(call.api)
     if part is not None:
         has_part = isinstance(output, Container) and part < len(output.items)
         output = output.items[part] if has_part and isinstance(output, Container) else None

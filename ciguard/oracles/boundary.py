@@ -11,10 +11,10 @@ from ciguard.domain.findings import Finding, Severity
 from ciguard.domain.outcomes import Passed
 from ciguard.domain.values import ArrayValue, TensorValue
 from ciguard.execution import Container, Scalar, TensorDigest, TensorOutput, decode_outputs
-from ciguard.oracles.comparing.inputs import has_special_elements, leaves
+from ciguard.oracles.comparing.inputs import has_special_elements, leaf_values
 from ciguard.oracles.contract import Traits
-from ciguard.oracles.laws import broken_laws, evidence_of, where_written
-from ciguard.oracles.showing import shown
+from ciguard.oracles.showing import output_in_words
+from ciguard.oracles.specifications import evidence_of, source_in_words, violated_specifications
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ class BoundaryOracle:
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
         """Return one finding per specification that the mutated argument violates."""
-        specifications = subject.laws.get(case.focus, ())
+        specifications = subject.specifications.get(case.focus, ())
         passed = [outcome for outcome in outcomes.values() if isinstance(outcome, Passed)]
         if (
             not specifications
@@ -51,7 +51,7 @@ class BoundaryOracle:
             or _has_empty_tensor(case)
         ):
             return []
-        broken = broken_laws(case, specifications)
+        broken = violated_specifications(case, specifications)
         consequence = _consequence(passed[0], case) if broken else ""
         if not consequence:
             return []
@@ -68,7 +68,7 @@ class BoundaryOracle:
                 detail=f"{specification.parameter}: {specification.aspect}",
                 message=(
                     f"{subject.api} accepts {value} for {specification.parameter!r} "
-                    f"and {consequence}; {where_written(specification)} says "
+                    f"and {consequence}; {source_in_words(specification)} says "
                     f"{specification.words}: “{specification.sentence}”"
                 ),
                 evidence=evidence_of(
@@ -84,7 +84,7 @@ class BoundaryOracle:
 def _has_empty_tensor(case: Case) -> bool:
     """Return whether a tensor without elements is given: it cannot violate anything."""
     return any(
-        0 in leaf.shape for leaf in leaves(case) if isinstance(leaf, ArrayValue | TensorValue)
+        0 in leaf.shape for leaf in leaf_values(case) if isinstance(leaf, ArrayValue | TensorValue)
     )
 
 
@@ -104,7 +104,7 @@ def _consequence(passed: Passed, case: Case) -> str:
         return "returns an empty result"
     if not has_special_elements(case) and any(map(_is_special, numbers)):
         return "returns NaN or infinity"
-    return f"returns {shown(numbers[0])}"
+    return f"returns {output_in_words(numbers[0])}"
 
 
 def _numeric_parts(output: Output) -> Iterator[TensorOutput | TensorDigest | Scalar]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ciguard.domain.case import Case
     from ciguard.domain.findings import Finding, Severity
     from ciguard.domain.outcomes import Outcome
-    from ciguard.oracles.laws import Law
+    from ciguard.oracles.specifications import Specification
 
 
 ACROSS_LIBRARIES = "across-libraries"
@@ -54,7 +54,7 @@ class Subject:
     """Tags from the catalogue, plus `unstable` once two runs of one call have disagreed."""
     targets: Mapping[str, Identity]
     """Every target of the library in the given order; the first is the reference."""
-    laws: Mapping[str, Sequence[Law]] = field(default_factory=dict)
+    specifications: Mapping[str, Sequence[Specification]] = field(default_factory=dict)
     """Specifications of the API's documentation, by parameter."""
 
     @property
@@ -67,13 +67,13 @@ class Subject:
 class Traits:
     """Properties of an oracle's findings that other packages need."""
 
-    is_death: bool = False
+    is_crash: bool = False
     """True if the findings are crashes of the process."""
-    ends_workers: bool = False
+    loses_worker: bool = False
     """True if the worker that runs the case is lost, so that the case never shares a worker."""
-    takes_limit: bool = False
+    takes_whole_timeout: bool = False
     """True if each run of the case takes its whole timeout."""
-    holds_targets_apart: bool = False
+    is_differential: bool = False
     """True if the findings are differences between targets of one library."""
     may_be_refusal: bool = False
     """True if the exception may be a rejection of the arguments by the wrong exception class."""
@@ -85,7 +85,7 @@ class Traits:
     """True if the oracle judges only calls that keep to the documentation."""
     is_measured: bool = False
     """True if the oracle judges measurements, which a stage of their own makes."""
-    is_of_user: bool = False
+    tests_user_functions: bool = False
     """True if the findings are about the user's functions, each of which fails by itself."""
     is_shown_by_passing: bool = False
     """True if a case that passes on one target shows the defect."""
@@ -96,7 +96,7 @@ class Traits:
     show the defect."""
     claims: Mapping[str, str] = field(default_factory=dict)
     """The same by kind, for kinds that have a sentence of their own."""
-    fails_on_one: bool = False
+    second_target_fails: bool = False
     """True if a finding between two targets means that the second fails and the first does not."""
     ignores_library: bool = False
     """True if the library's name is no part of a fingerprint."""
@@ -167,7 +167,7 @@ def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list
 
     Most cases end alike on all targets without an error; those are recognised here at little cost.
     """
-    is_plain = not case.relation and case.focus not in subject.laws
+    is_plain = not case.relation and case.focus not in subject.specifications
     if is_plain and not case.has_verdict_alone and _is_uneventful(outcomes):
         return []
     oracles = ORACLES.items()

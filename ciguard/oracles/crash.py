@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ciguard.domain.findings import Evidence, Finding, Severity
 from ciguard.domain.outcomes import Crashed
 from ciguard.oracles.contract import Traits
-from ciguard.oracles.showing import outcome_shown
+from ciguard.oracles.showing import outcome_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class CrashOracle:
     """Reports crashes: no Python call may end the process, whatever its arguments."""
 
-    traits: ClassVar[Traits] = Traits(is_death=True, ends_workers=True, weight=Severity.CRITICAL)
+    traits: ClassVar[Traits] = Traits(is_crash=True, loses_worker=True, weight=Severity.CRITICAL)
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
@@ -45,7 +45,7 @@ class CrashOracle:
                 message=f"{subject.api} ends the process ({first.cause})",
                 evidence=Evidence(
                     expected="a result or a Python exception",
-                    observed=outcome_shown(first),
+                    observed=outcome_in_words(first),
                     law="No call ends the process, whatever its arguments",
                 ),
             )

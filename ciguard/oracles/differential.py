@@ -14,9 +14,9 @@ from ciguard.oracles.between_devices import promises, severity_between_devices
 from ciguard.oracles.comparing.differences import evidence_between
 from ciguard.oracles.comparing.inputs import has_special_elements
 from ciguard.oracles.contract import UNSTABLE_TAGS, Traits
-from ciguard.oracles.laws import broken_laws
-from ciguard.oracles.levels import judged
+from ciguard.oracles.levels import judged_level_of
 from ciguard.oracles.relations import exemption_of
+from ciguard.oracles.specifications import violated_specifications
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
@@ -87,14 +87,14 @@ class DifferentialOracle:
     """
 
     traits: ClassVar[Traits] = Traits(
-        holds_targets_apart=True, compares_results=True, needs_conforming=True, mark="DIFFERENT"
+        is_differential=True, compares_results=True, needs_conforming=True, mark="DIFFERENT"
     )
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
         """Return one finding per target that deviates from the reference."""
-        level = judged(case)
+        level = judged_level_of(case)
         if case.relation or not level.compares_targets:
             return []  # the outputs include the twin's: each target is compared with itself
         present = [name for name in subject.targets if name in outcomes]
@@ -111,7 +111,7 @@ class DifferentialOracle:
             sides = outcomes[reference], outcomes[name]
             if not _must_agree(difference, pair, subject, sides, inputs):
                 continue
-            violated = broken_laws(case, subject.laws.get(case.focus, ()))
+            violated = violated_specifications(case, subject.specifications.get(case.focus, ()))
             specification = (
                 violated[0][0] if violated and difference.kind in _SEVERITIES_IF_FORBIDDEN else None
             )
@@ -123,7 +123,7 @@ class DifferentialOracle:
             if pair is PairKind.DEVICE:
                 severity = severity_between_devices(severity, difference.kind, outcomes[name])
             if subject.targets[reference].engine != subject.targets[name].engine:
-                if is_backends_own(difference, case):
+                if is_left_to_backends(difference, case):
                     continue
                 severity = min(severity, severity_between_backends(difference))
             between = {reference: outcomes[reference], name: outcomes[name]}
@@ -179,7 +179,7 @@ def _is_by_definition(outcome: Outcome) -> bool:
     return isinstance(outcome, Rejected) and bool(_SHAPE_INFERENCE_ERROR.search(outcome.message))
 
 
-def is_backends_own(difference: Difference, case: Case) -> bool:
+def is_left_to_backends(difference: Difference, case: Case) -> bool:
     """Return whether Keras leaves a difference to its backends, whose exceptions it passes on."""
     if difference.kind in _ELEMENT_KINDS:
         return exemption_of(case.api, "between backends") is not None

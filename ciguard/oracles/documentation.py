@@ -89,11 +89,11 @@ def _section_problems(record: ApiRecord, conventions: _Convention) -> Iterator[_
     ):
         described, actual = undeclared[0], undescribed[0]
         message = f"describes {described!r}; the parameter is called {actual!r}"
-        yield DocumentationCheck.STRANGER, described, message, described
+        yield DocumentationCheck.UNDECLARED, described, message, described
         return
     for name in undeclared:
         message = f"describes {name!r}, which is no parameter"
-        yield DocumentationCheck.STRANGER, name, message, name
+        yield DocumentationCheck.UNDECLARED, name, message, name
     for name in undescribed:
         message = f"has a parameter section that leaves out {name!r}"
         yield DocumentationCheck.UNDESCRIBED, name, message, ""

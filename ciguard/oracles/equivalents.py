@@ -78,7 +78,7 @@ def equivalence_of(api: str) -> Equivalence | None:
     return _by_api().get(api)
 
 
-def equivalent(case: ApiCall, library: str) -> ApiCall | None:
+def equivalent_call(case: ApiCall, library: str) -> ApiCall | None:
     """Return the call of another library that must return the same.
 
     Returns:
@@ -99,7 +99,7 @@ def equivalent(case: ApiCall, library: str) -> ApiCall | None:
     return _call_with(arguments, {**defaults, **arguments}, row.forms[library], case)
 
 
-def calls_across(case: ApiCall, libraries: Iterable[str]) -> dict[str, ApiCall]:
+def translated_calls(case: ApiCall, libraries: Iterable[str]) -> dict[str, ApiCall]:
     """Return the equivalent calls by library, the case itself under its own library.
 
     Only libraries whose calls can be translated into each other are included: a finding may be
@@ -111,9 +111,9 @@ def calls_across(case: ApiCall, libraries: Iterable[str]) -> dict[str, ApiCall]:
     own = next(library for library, form in row.forms.items() if form.api == case.api)
     calls = {own: case}
     for library in libraries:
-        call = equivalent(case, library) if library != own else None
+        call = equivalent_call(case, library) if library != own else None
         if call is not None and all(
-            equivalent(call, other) is not None and equivalent(known, library) is not None
+            equivalent_call(call, other) is not None and equivalent_call(known, library) is not None
             for other, known in calls.items()
         ):
             calls[library] = call

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ciguard.domain.findings import Evidence, Finding, Severity
 from ciguard.domain.outcomes import Exhausted
 from ciguard.oracles.contract import Traits
-from ciguard.oracles.levels import judged
+from ciguard.oracles.levels import judged_level_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class ExhaustionOracle:
     """Reports exhaustion that ends the process; an exception such as `out of memory` is correct."""
 
-    traits: ClassVar[Traits] = Traits(ends_workers=True)
+    traits: ClassVar[Traits] = Traits(loses_worker=True)
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
@@ -29,7 +29,7 @@ class ExhaustionOracle:
         ended = {
             name: outcome
             for name, outcome in outcomes.items()
-            if isinstance(outcome, Exhausted) and outcome.died
+            if isinstance(outcome, Exhausted) and outcome.was_killed
         }
         if not ended:
             return []
@@ -38,7 +38,9 @@ class ExhaustionOracle:
             Finding(
                 oracle="exhaustion",
                 kind=resource,
-                severity=Severity.LOW if judged(case).asks_for_much(case) else Severity.MEDIUM,
+                severity=Severity.LOW
+                if judged_level_of(case).is_large_request(case)
+                else Severity.MEDIUM,
                 library=subject.library,
                 api=subject.api,
                 case=case,

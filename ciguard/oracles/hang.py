@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ciguard.domain.findings import Evidence, Finding, Severity
 from ciguard.domain.outcomes import Hung, Passed
 from ciguard.oracles.contract import Traits
-from ciguard.oracles.levels import judged
+from ciguard.oracles.levels import judged_level_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -30,15 +30,15 @@ class HangOracle:
     A call that asks for two billion elements may take long: such a case proves nothing.
     """
 
-    traits: ClassVar[Traits] = Traits(ends_workers=True, takes_limit=True)
+    traits: ClassVar[Traits] = Traits(loses_worker=True, takes_whole_timeout=True)
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
         """Return one finding that names every target on which the case hung."""
         hung = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, Hung)}
-        level = judged(case)
-        if not hung or level.asks_for_much(case) or level.is_repeated(case):
+        level = judged_level_of(case)
+        if not hung or level.is_large_request(case) or level.is_repeated(case):
             return []
         limit_s = max(outcome.limit_s for outcome in hung.values())
         passes = _passes_in_words(outcomes, besides=hung)
@@ -63,7 +63,7 @@ class HangOracle:
         ]
 
 
-def limit_of(hung: Finding) -> float:
+def timeout_of(hung: Finding) -> float:
     """Return the timeout of a hanging call, in seconds; 0 if none of its outcomes is a hang."""
     return max(
         (outcome.limit_s for outcome in hung.outcomes.values() if isinstance(outcome, Hung)),
@@ -71,7 +71,7 @@ def limit_of(hung: Finding) -> float:
     )
 
 
-def slow(hung: Finding, outcomes: Mapping[str, Outcome]) -> Finding | None:
+def slow_finding(hung: Finding, outcomes: Mapping[str, Outcome]) -> Finding | None:
     """Return the finding that a call is only slow, after a longer timeout; None if it is not.
 
     Args:
@@ -81,7 +81,7 @@ def slow(hung: Finding, outcomes: Mapping[str, Outcome]) -> Finding | None:
     Returns:
         None if a target still hangs, or if no target of `hung` exceeds the ordinary timeout again.
     """
-    limit_s = limit_of(hung)
+    limit_s = timeout_of(hung)
     costs_s = {
         name: outcome.cost_s
         for name in hung.targets
@@ -101,7 +101,7 @@ def slow(hung: Finding, outcomes: Mapping[str, Outcome]) -> Finding | None:
         evidence=Evidence(
             expected=passes or f"returns within {limit_s:g} s",
             observed=f"returns after {slow_runs}",
-            law=hung.evidence.law or judged(hung.case).termination_invariant,
+            law=hung.evidence.law or judged_level_of(hung.case).termination_invariant,
         ),
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ciguard.domain.findings import Evidence, Finding, Severity
 from ciguard.domain.outcomes import Errored
 from ciguard.oracles.contract import Traits, headline
-from ciguard.oracles.showing import outcome_shown
+from ciguard.oracles.showing import outcome_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ class InternalErrorOracle:
                 message=f"{subject.api} fails internally: {first.exception}: {headline_text}",
                 evidence=Evidence(
                     expected="a result, or an exception that explains what argument is wrong",
-                    observed=outcome_shown(first),
+                    observed=outcome_in_words(first),
                     law="A call returns a result or raises an error about its arguments",
                 ),
             )

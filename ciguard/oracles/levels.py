@@ -10,8 +10,8 @@ from ciguard.domain.case import Case, OpaqueCase
 from ciguard.domain.values import Value
 from ciguard.errors import RegistrationError
 from ciguard.levels import LEVELS, LevelSpec
-from ciguard.oracles.comparing.differences import differs
-from ciguard.oracles.comparing.inputs import asks_for_much, inputs_given
+from ciguard.oracles.comparing.differences import outcome_difference
+from ciguard.oracles.comparing.inputs import input_precision, is_large_request
 from ciguard.oracles.relations import RELATIONS, observed_in
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ciguard.oracles.comparing.tolerance import InputPrecision
 
 CaseT = TypeVar("CaseT", bound=Case)
-Move: TypeAlias = Callable[[Sequence[Value]], tuple[Value, ...]]
+Perturbation: TypeAlias = Callable[[Sequence[Value]], tuple[Value, ...]]
 """Perturbs every number in some values slightly."""
 
 
@@ -54,13 +54,13 @@ class JudgedLevel(LevelSpec, Protocol):
     def is_forbidden(self, case: Case) -> bool:
         """Return whether a case deliberately breaks what the library documents."""
 
-    def asks_for_much(self, case: Case) -> bool:
+    def is_large_request(self, case: Case) -> bool:
         """Return whether the inputs hold a large number, so that long work may be intended."""
 
     def is_repeated(self, case: Case) -> bool:
         """Return whether a case runs repeatedly, so that its time is not that of one run."""
 
-    def nudged(self, case: Case, seed: int, move: Move) -> Case:
+    def nudged(self, case: Case, seed: int, move: Perturbation) -> Case:
         """Return a case with its numeric inputs perturbed slightly; unchanged if it has none.
 
         Args:
@@ -84,14 +84,14 @@ class JudgingDefaults(Generic[CaseT]):
 
     def inputs(self, case: CaseT) -> InputPrecision:
         """Return the precision that follows from the argument values."""
-        return inputs_given(case)
+        return input_precision(case)
 
     def compare(
         self, case: CaseT, reference: Outcome, other: Outcome, inputs: InputPrecision
     ) -> Difference | None:
         """Return how outcomes, results and effects differ."""
         del case
-        return differs(reference, other, inputs)
+        return outcome_difference(reference, other, inputs)
 
     def evidence(
         self, case: CaseT, difference: Difference, sides: Mapping[str, Outcome]
@@ -105,16 +105,16 @@ class JudgingDefaults(Generic[CaseT]):
         del case
         return False
 
-    def asks_for_much(self, case: CaseT) -> bool:
+    def is_large_request(self, case: CaseT) -> bool:
         """Return whether the values hold a large number."""
-        return asks_for_much(case)
+        return is_large_request(case)
 
     def is_repeated(self, case: CaseT) -> bool:
         """Return False: each case is one run."""
         del case
         return False
 
-    def nudged(self, case: CaseT, seed: int, move: Move) -> CaseT:
+    def nudged(self, case: CaseT, seed: int, move: Perturbation) -> CaseT:
         """Return the case unchanged."""
         del seed, move
         return case
@@ -138,7 +138,7 @@ class _UninstalledLevel(JudgingDefaults[Case]):
 _UNINSTALLED_LEVEL = _UninstalledLevel()
 
 
-def judged(case: Case) -> JudgedLevel:
+def judged_level_of(case: Case) -> JudgedLevel:
     """Return the level of a case; a level with defaults if the case's own is not installed.
 
     Raises:
@@ -157,6 +157,6 @@ def _judged(name: str) -> JudgedLevel:
     return level
 
 
-def inputs_in(case: Case) -> InputPrecision:
+def input_precision_of(case: Case) -> InputPrecision:
     """Return how exact the results of a case can be, given its inputs."""
-    return judged(case).inputs(case)
+    return judged_level_of(case).inputs(case)

@@ -8,9 +8,9 @@ from ciguard.domain.findings import Evidence, Finding
 from ciguard.domain.outcomes import Passed
 from ciguard.execution import Container, decode_outputs
 from ciguard.oracles.contract import UNSTABLE_TAGS, Traits
-from ciguard.oracles.levels import inputs_in
+from ciguard.oracles.levels import input_precision_of
 from ciguard.oracles.relations import RELATIONS, Compares, observed_in
-from ciguard.oracles.showing import shown, side_by_side
+from ciguard.oracles.showing import output_in_words, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ class MetamorphicOracle:
         relation = RELATIONS.items().get(case.relation)
         if relation is None or subject.tags & UNSTABLE_TAGS:
             return []
-        inputs = inputs_in(case)
+        inputs = input_precision_of(case)
         broken: dict[str, tuple[Difference, ObservedPair]] = {}
         for name, outcome in outcomes.items():
             output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
@@ -82,8 +82,11 @@ def _expected_and_observed(
     if observed.twin is None:
         return "no exception", f"twin: {observed.raised}: {difference.text}"
     if relation.compares is Compares.EMPTY_SHAPES:
-        observed_text = f"twin: {shown(observed.twin)}"
-        return f"call: {shown(observed.first)}, and the twin the same without items", observed_text
+        observed_text = f"twin: {output_in_words(observed.twin)}"
+        return (
+            f"call: {output_in_words(observed.first)}, and the twin the same without items",
+            observed_text,
+        )
     twin = observed.twin
     if relation.part is not None and isinstance(twin, Container):
         twin = twin.items[relation.part]

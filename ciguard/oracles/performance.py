@@ -14,7 +14,7 @@ import numpy as np
 
 from ciguard.domain.findings import Evidence, Finding, PairKind, Severity
 from ciguard.domain.outcomes import Passed
-from ciguard.execution import Measured, Quantity, decode_measured
+from ciguard.execution import Measurement, Quantity, decode_measured
 from ciguard.oracles.contract import Traits, traits_of
 from ciguard.oracles.differential import pair_kind
 from ciguard.oracles.hang import SLOW
@@ -94,7 +94,7 @@ class Excess:
         return self.other / self.reference if self.reference else math.inf
 
 
-def excess(reference: Measured, other: Measured) -> Excess | None:
+def excess(reference: Measurement, other: Measurement) -> Excess | None:
     """Return by how much paired rounds differ; None unless the excess is significant and large.
 
     Significant: Wilcoxon's signed-rank test, one-sided, over the rounds, at `ALPHA` divided by the
@@ -141,12 +141,12 @@ class MemoryGrowth:
     """Coefficient of determination, 0 to 1."""
 
 
-def growth(measured: Measured) -> MemoryGrowth:
+def growth(measured: Measurement) -> MemoryGrowth:
     """Return the least-squares line through the checkpoints."""
     return _line(measured.values, measured.calls)
 
 
-def steady_growth(measured: Measured) -> float:
+def steady_growth(measured: Measurement) -> float:
     """Return the median growth, in bytes per call, which ignores single steps."""
     steps = np.diff(np.array(measured.values)) / measured.calls
     return float(np.median(steps)) if len(steps) else 0.0
@@ -167,7 +167,7 @@ def _line(values: Sequence[float], per_checkpoint: int) -> MemoryGrowth:
     )
 
 
-def is_leak(measured: Measured) -> bool:
+def is_leak(measured: Measurement) -> bool:
     """Return whether memory grows steadily and fast with the calls, until the last one.
 
     A library that warms up grows too, for hundreds of calls, but ever more slowly.
@@ -177,7 +177,7 @@ def is_leak(measured: Measured) -> bool:
     return min(_slopes(measured)) > MIN_GROWTH
 
 
-def leaks_more(reference: Measured, other: Measured) -> bool:
+def leaks_more(reference: Measurement, other: Measurement) -> bool:
     """Return whether the other target leaks at least twice as fast as the reference.
 
     Every estimate must say so. It is not enough that `is_leak` is false for the reference: where
@@ -186,7 +186,7 @@ def leaks_more(reference: Measured, other: Measured) -> bool:
     return is_leak(other) and min(_slopes(other)) > _LEAK_RATIO * max(_slopes(reference))
 
 
-def _slopes(measured: Measured) -> tuple[float, ...]:
+def _slopes(measured: Measurement) -> tuple[float, ...]:
     """Return the growth per call overall, in each half, and as the median of the checkpoints."""
     values, half = measured.values, len(measured.values) // 2
     parts = (values, values[: half + 1], values[half:])
@@ -209,7 +209,7 @@ class PerformanceOracle:
 
         Args:
             case: the case that was measured.
-            outcomes: the measurements by target, see `Measured`.
+            outcomes: the measurements by target, see `Measurement`.
             subject: the API under test; its targets decide what is compared.
         """
         measured = _measurements(outcomes, subject)
@@ -236,9 +236,9 @@ class PerformanceOracle:
         ]
 
 
-def _measurements(outcomes: Mapping[str, Outcome], subject: Subject) -> dict[str, Measured]:
+def _measurements(outcomes: Mapping[str, Outcome], subject: Subject) -> dict[str, Measurement]:
     """Return the measurements by target, the reference first; empty for ordinary outcomes."""
-    measured: dict[str, Measured] = {}
+    measured: dict[str, Measurement] = {}
     for name in subject.targets:
         outcome = outcomes.get(name)
         if outcome is None:
@@ -251,7 +251,7 @@ def _measurements(outcomes: Mapping[str, Outcome], subject: Subject) -> dict[str
     return measured if has_one_quantity else {}
 
 
-def _claim(reference: Measured, other: Measured) -> str:
+def _claim(reference: Measurement, other: Measurement) -> str:
     """Return what a target does worse than the reference; empty if nothing is proved."""
     if other.quantity is Quantity.GROWTH:
         if not leaks_more(reference, other):
@@ -261,7 +261,7 @@ def _claim(reference: Measured, other: Measured) -> str:
     if gain is None:
         return ""
     verb = "takes" if other.quantity is Quantity.TIME else "needs"
-    amounts = f"{amount(other)} instead of {amount(reference)}"
+    amounts = f"{measurement_in_words(other)} instead of {measurement_in_words(reference)}"
     proof = f"{gain.rounds} paired rounds, signed-rank test: p = {gain.p:.0e}"
     if not gain.reference:
         return f"{verb} {amounts} ({proof})"
@@ -269,7 +269,7 @@ def _claim(reference: Measured, other: Measured) -> str:
     return f"{verb} {gain.ratio:.1f} times {comparison}: {amounts} ({proof})"
 
 
-def _evidence(measured: Mapping[str, Measured], reference: str, other: str) -> Evidence:
+def _evidence(measured: Mapping[str, Measurement], reference: str, other: str) -> Evidence:
     """Return the medians or growth on both targets, and the invariant that is broken."""
     quantity = measured[other].quantity
     if quantity is Quantity.GROWTH:
@@ -280,14 +280,14 @@ def _evidence(measured: Mapping[str, Measured], reference: str, other: str) -> E
         law = f"The same call does not {verb} {MIN_RATIO:g} times as much as on {reference}"
         source = "Wilcoxon's signed-rank test over paired rounds, twice, in fresh workers"
     return Evidence(
-        expected=f"{reference}: {amount(measured[reference])}",
-        observed=f"{other}: {amount(measured[other])}",
+        expected=f"{reference}: {measurement_in_words(measured[reference])}",
+        observed=f"{other}: {measurement_in_words(measured[other])}",
         law=law,
         source=source,
     )
 
 
-def amount(measured: Measured) -> str:
+def measurement_in_words(measured: Measurement) -> str:
     """Return a measurement as text with its unit."""
     if measured.quantity is Quantity.TIME:
         return f"{median(measured.values) / 1000:,.1f} µs"

@@ -30,11 +30,11 @@ _MAX_ITEMS = 3
 _MAX_TEXT_LENGTH = 40
 
 
-def shown(output: Output, *, start: int = 0) -> str:
+def output_in_words(output: Output, *, start: int = 0) -> str:
     """Return a result as its type, its shape and a few elements from `start` on."""
     match output:
         case Container(type_name, _, items, length):
-            parts = ", ".join(shown(item) for item in items[:_MAX_ITEMS])
+            parts = ", ".join(output_in_words(item) for item in items[:_MAX_ITEMS])
             return f"{type_name} of {length}: {parts}{', …' * (length > _MAX_ITEMS)}"
         case Scalar("O", text):
             return f"an object of {text[:_MAX_TEXT_LENGTH]}"
@@ -94,10 +94,10 @@ def side_by_side(mine: Output, theirs: Output) -> tuple[str, str]:
             mine.shape == theirs.shape
         ):
             start = _index_of_largest_difference(_elements(mine), _elements(theirs))
-            return shown(mine, start=start), shown(theirs, start=start)
+            return output_in_words(mine, start=start), output_in_words(theirs, start=start)
         case _:
             pass
-    return shown(mine), shown(theirs)
+    return output_in_words(mine), output_in_words(theirs)
 
 
 def _elements(output: TensorOutput | TensorDigest) -> NDArray[Any]:
@@ -119,12 +119,12 @@ def _index_of_largest_difference(mine: NDArray[Any], theirs: NDArray[Any]) -> in
     return 0 if index < _MAX_ITEMS else index
 
 
-def outcome_shown(outcome: Outcome) -> str:
+def outcome_in_words(outcome: Outcome) -> str:
     """Return what happened on one target, in a phrase whose subject is the call."""
     match outcome:
         case Passed(encoded):
             output = None if decode_measured(encoded) else decode_outputs(encoded)
-            return "returns" if output is None else f"returns {shown(output)}"
+            return "returns" if output is None else f"returns {output_in_words(output)}"
         case Rejected(exception, message):
             return f"raises {exception}: {headline(message)}"
         case Errored(exception, message):
@@ -146,4 +146,4 @@ def outcomes_side_by_side(reference: Outcome, other: Outcome) -> tuple[str, str]
         if mine is not None and theirs is not None:
             left, right = side_by_side(mine, theirs)
             return f"returns {left}", f"returns {right}"
-    return outcome_shown(reference), outcome_shown(other)
+    return outcome_in_words(reference), outcome_in_words(other)

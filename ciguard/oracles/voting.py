@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 ResultT = TypeVar("ResultT")
 
 
-def elected(results: Mapping[str, ResultT], agrees: Callable[[ResultT, ResultT], bool]) -> str:
+def majority_target(
+    results: Mapping[str, ResultT], agrees: Callable[[ResultT, ResultT], bool]
+) -> str:
     """Return the target that most other targets agree with; the first of several with equal votes.
 
     LEMON, section 3.3, blames the one library of three that is in both inconsistent pairs. This

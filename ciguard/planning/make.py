@@ -43,7 +43,7 @@ from ciguard.planning.upgrades import (
 )
 from ciguard.planning.uses import MAX_APIS, Usage, find_uses, own_sources
 from ciguard.planning.wheels import wheel_groups
-from ciguard.targets import Published, newest_release, parse_target
+from ciguard.targets import IndexPackage, newest_release, parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -298,7 +298,7 @@ class _Planner:
         if touched:
             yield f"the change touches {visible(touched[0])}"
         for text in (text for group in groups for text in group.targets):
-            if not all(isinstance(item, Published) for item in parse_target(text).packages):
+            if not all(isinstance(item, IndexPackage) for item in parse_target(text).packages):
                 yield f"{visible(text)} may hold what this change builds"
         paths = [change.path for change in self._changed if not _is_documentation(change.path)]
         try:

@@ -24,7 +24,7 @@ from ciguard.reports.status import Status, lost_status, status_of
 from ciguard.reports.stored import read_buckets
 from ciguard.reports.summary import SummaryReporter
 from ciguard.reports.terminal import TerminalReporter
-from ciguard.reports.wording import ordered, outcome_text, short, stack_of
+from ciguard.reports.wording import in_display_order, outcome_text, short_fingerprint, stack_of
 
 __all__ = [
     "CONSOLES",
@@ -44,13 +44,13 @@ __all__ = [
     "fenced",
     "grouping_lines",
     "history_files",
+    "in_display_order",
     "lost_status",
-    "ordered",
     "outcome_text",
     "read_buckets",
     "receive_run",
     "sarif_text",
-    "short",
+    "short_fingerprint",
     "stack_of",
     "status_of",
     "table_lines",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ciguard.domain.baseline_status import BaselineState
 from ciguard.domain.findings import Comparison, Verdict
-from ciguard.domain.standing import BaselineState
 from ciguard.reports.wording import UNCONFIRMED, state
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from ciguard.reports.wording import (
     counts_text,
     fixed_text,
     grouped,
+    in_display_order,
     issue_text,
-    ordered,
-    short,
+    short_fingerprint,
     state,
     tally_text,
 )
@@ -113,7 +113,7 @@ def _bucket_lines(event: RunFinished) -> Iterator[ConsoleLine]:
             f"{counts_text(group.buckets)}",
             severity=group.severity,
         )
-        causes = by_cause(ordered(group.buckets))
+        causes = by_cause(in_display_order(group.buckets))
         shown = causes[: min(TOP_PER_GROUP, lines_left)]
         lines_left -= len(shown)
         for bucket, *others in shown:
@@ -130,7 +130,7 @@ def _bucket_line(bucket: Bucket, also: str) -> str:
     has_number = bucket.issue.isdecimal()
     issue = f" {visible(issue_text(bucket.issue), limit=20)}" if has_number else ""
     return (
-        f"{short(bucket.fingerprint)} {state(bucket) + issue:<11} "
+        f"{short_fingerprint(bucket.fingerprint)} {state(bucket) + issue:<11} "
         f"{visible(finding.api, limit=80)}{also}  {message}"
     )
 
@@ -140,7 +140,11 @@ def _next_steps(event: RunFinished, folder: Path) -> Iterator[ConsoleLine]:
     yield ConsoleLine(text=f"Report:        {folder.as_posix()}/report.html (as text: summary.md)")
     if any(bucket.reproducer for bucket in event.buckets):
         yield ConsoleLine(text=f"Reproducers:   {folder.as_posix()}/reproducers/")
-    met = next((b for b in ordered(event.buckets) if b.comparison in MET), None)
+    met = next((b for b in in_display_order(event.buckets) if b.comparison in MET), None)
     if met is not None:
-        yield ConsoleLine(text=f"One bucket:    ciguard show {short(met.fingerprint)}{out}")
-        yield ConsoleLine(text=f"Run it again:  ciguard reproduce {short(met.fingerprint)}{out}")
+        yield ConsoleLine(
+            text=f"One bucket:    ciguard show {short_fingerprint(met.fingerprint)}{out}"
+        )
+        yield ConsoleLine(
+            text=f"Run it again:  ciguard reproduce {short_fingerprint(met.fingerprint)}{out}"
+        )

@@ -16,7 +16,7 @@ from ciguard.domain.policy import Action, class_of
 from ciguard.reports.entries import entries
 from ciguard.reports.files import write_atomically
 from ciguard.reports.places import places_of
-from ciguard.reports.wording import publishable, short, state
+from ciguard.reports.wording import publishable, short_fingerprint, state
 
 if TYPE_CHECKING:
     from ciguard.domain.events import Event
@@ -68,7 +68,10 @@ class CodeQualityReporter:
         fails = any(action(member.finding) is Action.FAIL for member in entry.buckets)
         note = "" if fails else ", does not fail the check"
         also = f"; {entry.others}" if entry.others else ""
-        text = f"{state(bucket)}{note}: {finding.message} [{short(bucket.fingerprint)}]{also}"
+        text = (
+            f"{state(bucket)}{note}: {finding.message} "
+            f"[{short_fingerprint(bucket.fingerprint)}]{also}"
+        )
         return {
             "description": publishable(text, limit=_MAX_DESCRIPTION),
             "check_name": f"ciguard.{class_of(finding).value}",

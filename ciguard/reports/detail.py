@@ -13,10 +13,10 @@ from ciguard.reports.wording import (
     claim,
     counts_text,
     evidence_rows,
+    in_display_order,
     issue_text,
-    ordered,
     outcome_text,
-    short,
+    short_fingerprint,
     stack_of,
     state,
 )
@@ -40,14 +40,14 @@ def table_lines(buckets: Iterable[Bucket]) -> Iterator[str]:
     """Yield a heading, one line per bucket in reading order, and the counts."""
     rows = [
         (
-            short(bucket.fingerprint),
+            short_fingerprint(bucket.fingerprint),
             state(bucket),
             bucket.finding.severity.label,
             f"{bucket.finding.oracle}/{bucket.finding.kind}",
             visible(bucket.finding.api, limit=60),
             visible(claim(bucket.finding), limit=100),
         )
-        for bucket in ordered(buckets)
+        for bucket in in_display_order(buckets)
     ]
     heading = ("BUCKET", "STATE", "SEVERITY", "KIND", "API", "MESSAGE")
     widths = [max(map(len, column)) for column in zip(heading, *rows, strict=True)]
@@ -95,7 +95,10 @@ def bucket_lines(
         yield ""
         yield visible_lines(script, limit=100_000)
     else:
-        yield f"No reproducer. To run the case: ciguard reproduce {short(bucket.fingerprint)}"
+        yield (
+            "No reproducer. To run the case: ciguard reproduce "
+            f"{short_fingerprint(bucket.fingerprint)}"
+        )
 
 
 def _fact_lines(bucket: Bucket) -> Iterator[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.domain.findings import Comparison, cause_name
-from ciguard.reports.wording import ordered, publishable
+from ciguard.reports.wording import in_display_order, publishable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,7 +53,7 @@ def entries(buckets: Iterable[Bucket]) -> list[Entry]:
     them.
     """
     members: dict[tuple[str, str], list[Bucket]] = {}
-    for bucket in ordered(buckets):
+    for bucket in in_display_order(buckets):
         members.setdefault((cause_name(bucket), _status(bucket)), []).append(bucket)
     owners: dict[str, str] = {}
     for cause, status in sorted(members, key=lambda key: _OWNERS.index(key[1])):

@@ -22,13 +22,13 @@ from ciguard.reports.files import write_atomically
 from ciguard.reports.places import places_of
 from ciguard.reports.progress import STATUSES
 from ciguard.reports.stored import BUCKETS_FILE, RUN_FILE, RUN_SCHEMA
-from ciguard.reports.wording import counts_by_state, ordered
+from ciguard.reports.wording import counts_by_state, in_display_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ciguard.domain.baseline_status import BaselineStatus
     from ciguard.domain.findings import Bucket
-    from ciguard.domain.standing import BaselineStanding
     from ciguard.domain.values import Json
     from ciguard.reports.contract import Destination
 
@@ -64,7 +64,7 @@ class JsonReporter:
         """See `Reporter`."""
 
     def _write(self, event: RunFinished) -> None:
-        buckets = ordered(event.buckets)
+        buckets = in_display_order(event.buckets)
         met = [bucket for bucket in buckets if bucket.is_met]
         write_atomically(self._folder / "findings.jsonl", _lines(met))
         write_atomically(self._folder / BUCKETS_FILE, _lines(buckets))
@@ -132,7 +132,7 @@ def _plan(started: RunStarted | None) -> dict[str, Json]:
     }
 
 
-def _baseline(standing: BaselineStanding | None) -> dict[str, Json] | None:
+def _baseline(standing: BaselineStatus | None) -> dict[str, Json] | None:
     if standing is None:
         return None
     return {

@@ -10,10 +10,10 @@ from xml.etree.ElementTree import tostring
 
 from junitparser import Failure, Skipped, TestCase, TestSuite
 
+from ciguard.domain.baseline_status import BaselineState
 from ciguard.domain.events import Event, RunFinished, RunStarted
 from ciguard.domain.findings import Bucket, Comparison, TargetSummary, Verdict, cause_name
 from ciguard.domain.policy import Action, class_of
-from ciguard.domain.standing import BaselineState
 from ciguard.domain.text import shortened, visible, visible_lines
 from ciguard.reports.caveats import caveats, no_results_reason
 from ciguard.reports.entries import Entry
@@ -24,11 +24,11 @@ from ciguard.reports.wording import (
     cause_text,
     evidence_rows,
     fixed_text,
+    in_display_order,
     issue_text,
-    ordered,
     outcome_text,
     publishable,
-    short,
+    short_fingerprint,
     state,
     tally_text,
 )
@@ -79,7 +79,7 @@ class JunitReporter:
 def _pieces(event: RunFinished, policy: Policy, plan: Plan | None) -> Iterator[str]:
     """Yield the file in pieces, since a large baseline has a test case for each cause."""
     fixed = fixed_text(event, plan).upper()
-    buckets = ordered(event.buckets)
+    buckets = in_display_order(event.buckets)
     yield '<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="ciguard">\n'
     target_cases = [
         *map(_target_case, event.targets),
@@ -157,10 +157,13 @@ def _cause_case(buckets: list[Bucket], result: Failure | Skipped | None, fixed: 
     bucket = buckets[0]
     finding = bucket.finding
     if len(buckets) == 1:
-        name = f"{finding.api} {finding.kind} [{short(bucket.fingerprint)}]"
+        name = f"{finding.api} {finding.kind} [{short_fingerprint(bucket.fingerprint)}]"
         kind = finding.oracle
     else:
-        name = f"{publishable(cause_text(bucket), limit=_MAX_NAME)} [{short(cause_name(bucket))}]"
+        name = (
+            f"{publishable(cause_text(bucket), limit=_MAX_NAME)} "
+            f"[{short_fingerprint(cause_name(bucket))}]"
+        )
         kind = "cause"
     place = f"ciguard.{finding.case.level}.{kind}.{finding.library}"
     case = TestCase(visible(name), classname=visible(place))

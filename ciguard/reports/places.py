@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.domain.function_calls import seated
+from ciguard.domain.function_calls import locate_failure
 from ciguard.domain.outcomes import Errored
 from ciguard.domain.plan import Place
 
@@ -65,7 +65,7 @@ class Places:
             return
         for name in finding.targets[::-1]:
             outcome = finding.outcomes.get(name)
-            location = seated(outcome.message) if isinstance(outcome, Errored) else None
+            location = locate_failure(outcome.message) if isinstance(outcome, Errored) else None
             if location is not None and location.file:
                 yield Place(path=f"{self.folder}{location.file}", line=location.line)
         yield Place(path=f"{self.folder}{file}", line=line)

@@ -24,7 +24,7 @@ from ciguard.domain.text import visible
 from ciguard.reports.closing import closing_lines
 from ciguard.reports.documentation import documentation_counts
 from ciguard.reports.progress import Progress
-from ciguard.reports.wording import claim, clock_text, short, target_text
+from ciguard.reports.wording import claim, clock_text, short_fingerprint, target_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,6 +152,7 @@ def _plan(event: RunStarted) -> str:
 def _finding(bucket: Bucket, word: str) -> str:
     finding = bucket.finding
     return (
-        f"{short(bucket.fingerprint)} {word} {finding.oracle}/{finding.kind} {finding.api}: "
+        f"{short_fingerprint(bucket.fingerprint)} {word} {finding.oracle}/{finding.kind} "
+        f"{finding.api}: "
         f"{claim(finding)}"
     )

@@ -6,11 +6,11 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ciguard.config import SETTINGS
+from ciguard.domain.baseline_status import BaselineState, BaselineStatus
 from ciguard.domain.events import RunFinished
 from ciguard.domain.findings import Bucket, Severity, Verdict, bucket_from_json, target_from_json
 from ciguard.domain.plan import Plan, place_from_json, plan_from_json
 from ciguard.domain.policy import Policy
-from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.domain.text import visible
 from ciguard.domain.untrusted import Untrusted
 from ciguard.errors import OutputError
@@ -157,8 +157,8 @@ def _finished(run: Untrusted) -> RunFinished:
     )
 
 
-def _standing(encoded: Untrusted) -> BaselineStanding:
-    return BaselineStanding(
+def _standing(encoded: Untrusted) -> BaselineStatus:
+    return BaselineStatus(
         state=BaselineState(encoded.of("state", str)),
         updated_at="" if encoded.data.get("updated_at") is None else encoded.text("updated_at"),
         reasons=encoded.texts("reasons"),

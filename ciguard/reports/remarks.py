@@ -10,7 +10,7 @@ from ciguard.domain.remarks import Remark, RemarkLevel
 from ciguard.domain.text import command_text, shortened, visible
 from ciguard.reports.caveats import caveats
 from ciguard.reports.entries import entries
-from ciguard.reports.wording import claim, publishable, short
+from ciguard.reports.wording import claim, publishable, short_fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +83,7 @@ def _cause_remark(entry: Entry, places: Places, policy: Policy) -> Remark:
         title=shortened(f"NEW {class_of(finding).words}: {api}", _MAX_TITLE),
         message=(
             f"{message} {where_text(finding)} ({finding.severity.label}). {also}"
-            f"Run it again: ciguard reproduce {short(bucket.fingerprint)}"
+            f"Run it again: ciguard reproduce {short_fingerprint(bucket.fingerprint)}"
         ),
         place=places.of(bucket)[0],
     )

@@ -21,7 +21,7 @@ from ciguard.reports.files import write_atomically
 from ciguard.reports.places import places_of
 from ciguard.reports.remarks import LEVELS, is_new, where_text
 from ciguard.reports.sarif_rules import RULES, rule
-from ciguard.reports.wording import cause_text, claim, publishable, short
+from ciguard.reports.wording import cause_text, claim, publishable, short_fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -199,7 +199,7 @@ def _message(entry: Entry) -> str:
             f"{where_text(finding)}.",
             f"{known}{issue}." if known else "",
             entry.others,
-            f"Run it again: ciguard reproduce {short(bucket.fingerprint)}",
+            f"Run it again: ciguard reproduce {short_fingerprint(bucket.fingerprint)}",
         )
         if part
     )

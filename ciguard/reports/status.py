@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ciguard.domain.baseline_status import BaselineState
 from ciguard.domain.findings import Verdict
 from ciguard.domain.policy import Action
 from ciguard.domain.remarks import Remark, RemarkLevel
-from ciguard.domain.standing import BaselineState
 from ciguard.errors import ExitCode
 from ciguard.reports.caveats import was_cut_short
 from ciguard.reports.remarks import is_new, remarks

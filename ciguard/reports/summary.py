@@ -22,12 +22,12 @@ from ciguard.reports.wording import (
     counts_text,
     evidence_rows,
     fixed_text,
+    in_display_order,
     issue_address,
     issue_text,
-    ordered,
     outcome_text,
     publishable,
-    short,
+    short_fingerprint,
     state,
 )
 from ciguard.triage import origin_rows, read_script
@@ -49,7 +49,7 @@ MAX_LINKED = 5
 """Limit on the related buckets that the details of one bucket name."""
 _DOCUMENTATION_ORDER = (
     DocumentationCheck.CONTRADICTION,
-    DocumentationCheck.STRANGER,
+    DocumentationCheck.UNDECLARED,
     DocumentationCheck.DANGLING,
     DocumentationCheck.FORMATTING,
     DocumentationCheck.UNDESCRIBED,
@@ -133,7 +133,7 @@ def summary_blocks(event: RunFinished, plan: Plan | None, folder: Path) -> Itera
     }
     details = _Details(folder)
     for title, states in sections.items():
-        buckets = [bucket for bucket in ordered(event.buckets) if state(bucket) in states]
+        buckets = [bucket for bucket in in_display_order(event.buckets) if state(bucket) in states]
         yield from _section(title, buckets, event)
         if title in _DETAILED:
             yield from details.of(buckets)
@@ -193,7 +193,7 @@ def _table(buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
         finding = bucket.finding
         kind = _code(f"{finding.oracle}/{finding.kind}")
         cells = [
-            f"`{short(bucket.fingerprint)}`",
+            f"`{short_fingerprint(bucket.fingerprint)}`",
             finding.severity.label,
             class_of(finding).words,
             f"{markdown_code(finding.api, limit=120)}{_others(others)}",
@@ -211,7 +211,9 @@ def _others(buckets: list[Bucket]) -> str:
     """Return the text of a row that names the other buckets with the same cause."""
     if not buckets:
         return ""
-    named = ", ".join(f"`{short(bucket.fingerprint)}`" for bucket in buckets[:_MAX_NAMED])
+    named = ", ".join(
+        f"`{short_fingerprint(bucket.fingerprint)}`" for bucket in buckets[:_MAX_NAMED]
+    )
     more = f" and {len(buckets) - _MAX_NAMED} more" if len(buckets) > _MAX_NAMED else ""
     return f" and {len(buckets)} with the same cause: {named}{more}"
 
@@ -234,7 +236,7 @@ def _issue(bucket: Bucket, tracker: object) -> str:
 def _not_run(event: RunFinished, plan: Plan | None) -> Iterator[str]:
     targets = [target for target in event.targets if target.not_run]
     rows = plan.skipped if plan else ()
-    buckets = [b for b in ordered(event.buckets) if b.comparison is Comparison.NOT_RUN]
+    buckets = [b for b in in_display_order(event.buckets) if b.comparison is Comparison.NOT_RUN]
     if not (targets or rows or buckets):
         return
     yield f"\n## NOT RUN ({len(targets) + len(rows) + len(buckets)})\n"
@@ -291,7 +293,8 @@ class _Details:
         finding = bucket.finding
         # GitHub renders HTML inside `<summary>`, but no markdown.
         yield (
-            f"\n<details><summary>{short(bucket.fingerprint)}: {html_code(finding.api)} "
+            f"\n<details><summary>{short_fingerprint(bucket.fingerprint)}: "
+            f"{html_code(finding.api)} "
             f"{html_code(publishable(claim(finding)))}</summary>\n"
         )
         for name, text in evidence_rows(finding.evidence):

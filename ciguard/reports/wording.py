@@ -121,12 +121,12 @@ def claim(finding: Finding) -> str:
     return finding.message.removeprefix(finding.api).lstrip(": ") or finding.message
 
 
-def short(fingerprint: str) -> str:
+def short_fingerprint(fingerprint: str) -> str:
     """Return the first 8 digits of a fingerprint, which `ciguard show` accepts."""
     return fingerprint.rpartition(":")[2][:8]
 
 
-def ordered(buckets: Iterable[Bucket]) -> list[Bucket]:
+def in_display_order(buckets: Iterable[Bucket]) -> list[Bucket]:
     """Return buckets in display order: by state, new first, then by severity.
 
     Of one severity, the most realistic come first.
@@ -152,7 +152,7 @@ def _points(bucket: Bucket) -> int:
 def grouped(buckets: Iterable[Bucket]) -> list[LibrarySection]:
     """Return the buckets that this run met by severity, the highest first, and library."""
     groups: dict[tuple[int, str], list[Bucket]] = {}
-    for bucket in ordered(bucket for bucket in buckets if bucket.comparison in MET):
+    for bucket in in_display_order(bucket for bucket in buckets if bucket.comparison in MET):
         key = (-bucket.finding.severity, bucket.finding.library)
         groups.setdefault(key, []).append(bucket)
     return [

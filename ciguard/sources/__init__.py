@@ -7,7 +7,7 @@ changes files, `diffs` formats changes, `notebooks` reads notebooks. Nothing is 
 
 from ciguard.sources.diffs import diff_of, git_lines, path_of, source_lines
 from ciguard.sources.editing import Place, Source, has_meaning, opening, place_of, read_source
-from ciguard.sources.imports import EVERYTHING, Import, Imports, imports_by, imports_in, imports_of
+from ciguard.sources.imports import ALL_NAMES, Import, Imports, imports_by, imports_in, imports_of
 from ciguard.sources.names import chain, dotted_name
 from ciguard.sources.notebooks import CodeText, code_of_notebook
 from ciguard.sources.parsing import (
@@ -22,7 +22,7 @@ from ciguard.sources.scopes import Function, bound_by, bound_in, may_change, own
 from ciguard.sources.uses import Definition, ModuleUses, Use, read_module
 
 __all__ = [
-    "EVERYTHING",
+    "ALL_NAMES",
     "MAX_BYTES",
     "CodeText",
     "Definition",

@@ -11,7 +11,7 @@ from ciguard.sources.names import chain
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-EVERYTHING = "*"
+ALL_NAMES = "*"
 """Name that stands for all names of a module."""
 
 
@@ -20,7 +20,7 @@ class Import:
     """One name that an import statement binds."""
 
     local: str
-    """Bound name, or `EVERYTHING`."""
+    """Bound name, or `ALL_NAMES`."""
     meaning: str
     """Qualified name: `torch.nn.Linear` for `from torch.nn import Linear`, `a` for `import a.b`."""
     module: str

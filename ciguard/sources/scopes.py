@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.sources.imports import EVERYTHING, Import, imports_by
+from ciguard.sources.imports import ALL_NAMES, Import, imports_by
 from ciguard.sources.names import chain
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def bound_by(node: ast.AST) -> Iterator[str]:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
         case ast.Import() | ast.ImportFrom():
-            yield from (item.local for item in imports_by(node) if item.local != EVERYTHING)
+            yield from (item.local for item in imports_by(node) if item.local != ALL_NAMES)
         case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
             yield name
         case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
@@ -136,7 +136,7 @@ class Scope:
                 bound.update(bound_by(node))
         # The first of several imports of a name counts; the others are fallbacks.
         imported = {
-            item.local: item.meaning for item in reversed(self.imports) if item.local != EVERYTHING
+            item.local: item.meaning for item in reversed(self.imports) if item.local != ALL_NAMES
         }
         self.names = dict.fromkeys(bound) | imported
         for name, value in aliases.items():

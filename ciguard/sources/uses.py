@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.sources.imports import EVERYTHING
+from ciguard.sources.imports import ALL_NAMES
 from ciguard.sources.names import chain
 from ciguard.sources.parsing import parse
 from ciguard.sources.scopes import Function, Scope, children, parameters
@@ -92,7 +92,7 @@ class _ScopeReader:
 
     def _with_imports_recorded(self, scope: Scope) -> Scope:
         self.module.imports |= {item.module.partition(".")[0] for item in scope.imports}
-        self.module.stars += [item.module for item in scope.imports if item.local == EVERYTHING]
+        self.module.stars += [item.module for item in scope.imports if item.local == ALL_NAMES]
         return scope
 
     def _push(self, nodes: Iterable[ast.AST | None], scope: Scope) -> None:

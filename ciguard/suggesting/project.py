@@ -57,7 +57,7 @@ def module_of(source: str, path: Path, shown: str, lines: tuple[int, ...] = ()) 
     return ProjectModule(path, shown, tree, imports, origins, lines)
 
 
-def others_of(file: Path) -> list[ProjectModule]:
+def other_modules_of(file: Path) -> list[ProjectModule]:
     """Return the other readable files of a file's project.
 
     Without a marker of the project's root these are the files in the same folder.

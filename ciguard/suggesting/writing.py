@@ -31,7 +31,7 @@ def as_diff(source: str, shown: str, suggestions: Sequence[FunctionProposals]) -
     return diff_of(shown, source, _annotated_source(Source(shown, source), suggestions))
 
 
-def explained(suggestions: Iterable[FunctionProposals]) -> Iterator[str]:
+def explanation_lines(suggestions: Iterable[FunctionProposals]) -> Iterator[str]:
     """Yield the reasons of each proposal as comment lines, and the arguments left to the user."""
     for suggestion in suggestions:
         subject = suggestion.subject

@@ -3,7 +3,7 @@
 `parse_target("torch==2.13.0")` returns a target, `provision` builds its environment.
 """
 
-from ciguard.targets.children import child
+from ciguard.targets.children import run_child
 from ciguard.targets.environment import (
     FULL_PRECISION,
     Environment,
@@ -23,9 +23,9 @@ from ciguard.targets.store import (
 from ciguard.targets.succession import succeeds
 from ciguard.targets.target import (
     EAGER,
-    Active,
+    ActiveEnvironment,
+    IndexPackage,
     Package,
-    Published,
     Target,
     Wheel,
     cpu_builds,
@@ -39,17 +39,16 @@ __all__ = [
     "DEVICE_PATTERN",
     "EAGER",
     "FULL_PRECISION",
-    "Active",
+    "ActiveEnvironment",
     "Environment",
+    "IndexPackage",
     "Package",
-    "Published",
     "StoredEnvironment",
     "Target",
     "Wheel",
     "at_version",
     "backend_choice",
     "cache_folder",
-    "child",
     "cpu_builds",
     "inspect",
     "is_secret",
@@ -63,6 +62,7 @@ __all__ = [
     "prune_environments",
     "readable_paths",
     "released_versions",
+    "run_child",
     "succeeds",
     "unique_names",
     "worker_device",

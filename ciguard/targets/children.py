@@ -17,7 +17,7 @@ _TETHER = Path(__file__).parent / "tether.py"
 
 
 @contextmanager
-def child(
+def run_child(
     argv: Sequence[str],
     *,
     folder: Path,

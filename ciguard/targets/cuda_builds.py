@@ -14,7 +14,7 @@ from packaging.specifiers import SpecifierSet
 from ciguard.errors import ProvisioningError
 from ciguard.libraries import library_of_distribution
 from ciguard.targets.drivers import oldest_driver
-from ciguard.targets.target import Published, Wheel, cpu_builds, is_cpu_version, libraries_of
+from ciguard.targets.target import IndexPackage, Wheel, cpu_builds, is_cpu_version, libraries_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,7 @@ def refuse_cpu_builds(target: Target) -> None:
         raise ProvisioningError(msg)
 
 
-def cuda_extra(package: Published | Wheel, target: Target, cuda: Cuda) -> str:
+def cuda_extra(package: IndexPackage | Wheel, target: Target, cuda: Cuda) -> str:
     """Return the extra that installs CUDA for a package; empty if none is needed or one is named.
 
     Args:
@@ -104,12 +104,12 @@ def refuse_unfit_builds(target: Target, installed: Mapping[str, str], cuda: Cuda
             raise ProvisioningError(msg)
 
 
-def _has_extra(package: Published | Wheel, extra: CudaExtra) -> bool:
+def _has_extra(package: IndexPackage | Wheel, extra: CudaExtra) -> bool:
     """Return whether a release that the package's requirement allows has an extra.
 
     If the range ends before the first release with the extra, none has it.
     """
-    if package.version is not None or not isinstance(package, Published):
+    if package.version is not None or not isinstance(package, IndexPackage):
         return extra.is_in(package.version)
     specifier = Requirement(package.requirement).specifier
     first_with_extra = next(
@@ -119,6 +119,6 @@ def _has_extra(package: Published | Wheel, extra: CudaExtra) -> bool:
     return not has_upper_bound or specifier.contains(first_with_extra, prereleases=True)
 
 
-def _has_cuda_extra(package: Published | Wheel) -> bool:
-    extras = Requirement(package.requirement).extras if isinstance(package, Published) else ()
+def _has_cuda_extra(package: IndexPackage | Wheel) -> bool:
+    extras = Requirement(package.requirement).extras if isinstance(package, IndexPackage) else ()
     return any("cuda" in extra.lower() for extra in extras)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from ciguard.errors import ProvisioningError
-from ciguard.targets.children import child
+from ciguard.targets.children import run_child
 from ciguard.targets.environment import readable_paths
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _run(argv: Sequence[str], folder: Path, variables: Mapping[str, str]) -> str
     environment = {"HOME": str(folder), "TMPDIR": str(folder), **variables}
     with (folder / "output.txt").open("wb+") as output:
         try:
-            with child(
+            with run_child(
                 argv,
                 folder=folder,
                 environment=environment,

@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 
 from ciguard.errors import ProvisioningError
 from ciguard.targets.cuda_builds import cuda_extra
-from ciguard.targets.target import Active, Published, Wheel, libraries_of
+from ciguard.targets.target import ActiveEnvironment, IndexPackage, Wheel, libraries_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,7 +103,7 @@ def recipe_of(target: Target, *, cuda: Cuda | None = None) -> Recipe:
         ProvisioningError: if one of its wheels cannot be read, or the driver does not support the
             CUDA version of a package.
     """
-    published = [package for package in target.packages if isinstance(package, Published)]
+    published = [package for package in target.packages if isinstance(package, IndexPackage)]
     wheels = [package for package in target.packages if isinstance(package, Wheel)]
     return Recipe(
         requirements=tuple(_requirement(package, target, cuda) for package in published),
@@ -118,7 +118,7 @@ def recipe_of(target: Target, *, cuda: Cuda | None = None) -> Recipe:
 def pinned_version(target: Target, library: Library) -> str | None:
     """Return the version that the target pins the library to; None if it does not."""
     for package in target.packages:
-        if not isinstance(package, Active) and library.provides(package.distribution):
+        if not isinstance(package, ActiveEnvironment) and library.provides(package.distribution):
             return package.version
     return None
 
@@ -133,7 +133,7 @@ def _companions(target: Target) -> tuple[str, ...]:
     return tuple(dict.fromkeys(requirements))
 
 
-def _requirement(package: Published, target: Target, cuda: Cuda | None) -> str:
+def _requirement(package: IndexPackage, target: Target, cuda: Cuda | None) -> str:
     extra = cuda_extra(package, target, cuda) if cuda else ""
     if not extra:
         return package.requirement

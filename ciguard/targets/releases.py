@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from ciguard.errors import ProvisioningError
-from ciguard.targets.target import Active, Published
+from ciguard.targets.target import ActiveEnvironment, IndexPackage
 from ciguard.targets.uv_command import index_arguments, run_uv, uv_environment
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _best_version(requirement: str, *, python: str, folder: Path) -> str:
 
 def distribution_of(target: Target, library: Library) -> str:
     """Return the name of the package that provides the library in a target."""
-    names = (p.distribution for p in target.packages if not isinstance(p, Active))
+    names = (p.distribution for p in target.packages if not isinstance(p, ActiveEnvironment))
     return next(
         (distribution for distribution in names if library.provides(distribution)),
         library.distributions[0],
@@ -101,8 +101,8 @@ def at_version(target: Target, library: Library, version: str) -> Target:
     return replace(
         target,
         packages=tuple(
-            Published(f"{name}{_extras(package)}=={version}")
-            if isinstance(package, Active) or library.provides(package.distribution)
+            IndexPackage(f"{name}{_extras(package)}=={version}")
+            if isinstance(package, ActiveEnvironment) or library.provides(package.distribution)
             else package
             for package in target.packages
         ),
@@ -110,5 +110,5 @@ def at_version(target: Target, library: Library, version: str) -> Target:
 
 
 def _extras(package: Package) -> str:
-    extras = Requirement(package.requirement).extras if isinstance(package, Published) else ()
+    extras = Requirement(package.requirement).extras if isinstance(package, IndexPackage) else ()
     return f"[{','.join(sorted(extras))}]" if extras else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from packaging.version import InvalidVersion, Version
 
 from ciguard.errors import CiguardError
-from ciguard.targets.target import Active
+from ciguard.targets.target import ActiveEnvironment
 from ciguard.targets.target_syntax import read_target
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _is_newer(later: Package, former: Package) -> bool | None:
     """Return whether a package is newer; None if it is older, different or of unknown version."""
     if later == former:
         return False
-    if isinstance(later, Active) or isinstance(former, Active):
+    if isinstance(later, ActiveEnvironment) or isinstance(former, ActiveEnvironment):
         return None
     if later.distribution != former.distribution or not (later.version and former.version):
         return None

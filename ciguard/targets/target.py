@@ -25,7 +25,7 @@ EAGER = "eager"
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class IndexPackage:
     """A package from an index."""
 
     requirement: str
@@ -70,7 +70,7 @@ class Wheel:
 
 
 @dataclass(frozen=True, slots=True)
-class Active:
+class ActiveEnvironment:
     """The active environment of ciguard's user, which nothing is installed into."""
 
     library: str = ""
@@ -81,7 +81,7 @@ class Active:
         return f"current[{self.library}]" if self.library else "current"
 
 
-Package: TypeAlias = Published | Wheel | Active
+Package: TypeAlias = IndexPackage | Wheel | ActiveEnvironment
 """Package of a target, or the active environment in place of one."""
 
 
@@ -90,7 +90,7 @@ class Target:
     """One environment that cases run in, as parsed by `parse_target`."""
 
     packages: tuple[Package, ...]
-    """Packages in the order of the text; `Active` is always the only one."""
+    """Packages in the order of the text; `ActiveEnvironment` is always the only one."""
     device: str = CPU
     """Device: `cpu`, `cuda:0`, `cuda:1`, …"""
     mode: str = EAGER
@@ -114,7 +114,7 @@ class Target:
     @property
     def is_current(self) -> bool:
         """True if it is the active environment, so that nothing is installed."""
-        return isinstance(self.packages[0], Active)
+        return isinstance(self.packages[0], ActiveEnvironment)
 
     @property
     def device_class(self) -> str:
@@ -136,7 +136,7 @@ def libraries_of(target: Target) -> tuple[Library, ...]:
         UnknownLibraryError: if no package is a library that ciguard has an adapter for.
     """
     package = target.packages[0]
-    if isinstance(package, Active):
+    if isinstance(package, ActiveEnvironment):
         return (LIBRARIES.items()[package.library],) if package.library else ()
     libraries = {
         library.name: library
@@ -151,15 +151,17 @@ def libraries_of(target: Target) -> tuple[Library, ...]:
 
 def distributions(packages: Iterable[Package]) -> list[str]:
     """Return the normalised names of the packages that are installed."""
-    return [package.distribution for package in packages if not isinstance(package, Active)]
+    return [
+        package.distribution for package in packages if not isinstance(package, ActiveEnvironment)
+    ]
 
 
-def cpu_builds(target: Target) -> list[Published | Wheel]:
+def cpu_builds(target: Target) -> list[IndexPackage | Wheel]:
     """Return the packages of a target that are built without CUDA, on any device."""
     return [
         package
         for package in target.packages
-        if not isinstance(package, Active)
+        if not isinstance(package, ActiveEnvironment)
         and (_is_cpu_distribution(package.distribution) or is_cpu_version(package.version or ""))
     ]
 

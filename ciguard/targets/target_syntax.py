@@ -24,9 +24,9 @@ from ciguard.libraries import LIBRARIES, library_of_distribution
 from ciguard.targets.target import (
     CPU,
     EAGER,
-    Active,
+    ActiveEnvironment,
+    IndexPackage,
     Package,
-    Published,
     Target,
     Wheel,
     libraries_of,
@@ -89,7 +89,7 @@ class _Parser:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._backend_packages: list[Published] = []
+        self._backend_packages: list[IndexPackage] = []
         self._devices: list[str] = []
         self._modes: list[str] = []
         self._pythons: list[str] = []
@@ -157,7 +157,9 @@ class _Parser:
                 self._fail(f"the device in {word!r} is too early", "write it after all packages")
             self._read_device(glued["device"])
             packages.append(self._read_package(glued["package"]))
-        if len(packages) > 1 and any(isinstance(package, Active) for package in packages):
+        if len(packages) > 1 and any(
+            isinstance(package, ActiveEnvironment) for package in packages
+        ):
             self._fail("'current' is joined with packages", "name either it or packages")
         self._refuse_repetition(packages)
         identities = {_identity(package) for package in packages}
@@ -185,11 +187,11 @@ class _Parser:
             return self._read_wheel(word)
         return self._read_requirement(word)
 
-    def _read_current(self, library: str | None) -> Active:
+    def _read_current(self, library: str | None) -> ActiveEnvironment:
         if library is not None and library not in LIBRARIES.items():
             hint = suggestion(library, LIBRARIES.items())
             self._fail(f"unknown library {library!r}", f"name another one.{hint}")
-        return Active(library or "")
+        return ActiveEnvironment(library or "")
 
     def _read_wheel(self, word: str) -> Wheel:
         path = Path(word)
@@ -200,7 +202,7 @@ class _Parser:
             self._fail(str(error), remedy)
         return Wheel(path)
 
-    def _read_requirement(self, word: str) -> Published:
+    def _read_requirement(self, word: str) -> IndexPackage:
         """Return the package of a requirement; extras that are backends become packages."""
         late = _EXTRAS_AFTER_VERSION.fullmatch(word)
         if late:
@@ -217,10 +219,10 @@ class _Parser:
         library = library_of_distribution(name)
         backends = requirement.extras.intersection(library.backends if library else ())
         for backend in sorted(backends):
-            self._backend_packages.append(Published(LIBRARIES.get(backend).distributions[0]))
+            self._backend_packages.append(IndexPackage(LIBRARIES.get(backend).distributions[0]))
         extra_names = ",".join(sorted(requirement.extras - backends))
         extras = f"[{extra_names}]" if extra_names else ""
-        return Published(f"{name}{extras}{requirement.specifier}")
+        return IndexPackage(f"{name}{extras}{requirement.specifier}")
 
     def _read_option(self, word: str) -> None:
         """Read a device, a mode, an interpreter or a variable."""
@@ -301,7 +303,7 @@ def _is_continued_by(package: str, word: str) -> bool:
 
 def _identity(package: Package) -> str:
     """Return the library's name, by which `tensorflow` and `tensorflow-cpu` are one package."""
-    if isinstance(package, Active):
+    if isinstance(package, ActiveEnvironment):
         return str(package)
     library = library_of_distribution(package.distribution)
     return library.name if library else package.distribution

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import uv
 
-from ciguard.targets.children import child
+from ciguard.targets.children import run_child
 from ciguard.targets.variables import is_secret
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def run_uv(
     argv = [uv.find_uv_bin(), "--no-progress", "--color", "never", *arguments]
     log.debug("running %s", mask_secrets(" ".join(argv)))
     lines: list[str] = []
-    with child(
+    with run_child(
         argv,
         folder=folder,
         environment=environment,

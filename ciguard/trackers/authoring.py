@@ -171,7 +171,9 @@ def _has_new_text(group: BucketGroup) -> bool:
     """Return whether the issue's text may have changed although no comment is due."""
     before, after = group.shown.before, group.shown.after
     has_new_case = (
-        before is not None and after is not None and before.exhibit.case != after.exhibit.case
+        before is not None
+        and after is not None
+        and before.representative.case != after.representative.case
     )
     # The run that fixed a member only posts a comment if it met no other member.
     has_fixed = any(member.is_fixed for member in group.members)

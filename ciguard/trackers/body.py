@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from ciguard.domain.findings import PairKind
-from ciguard.domain.function_calls import seated
+from ciguard.domain.function_calls import locate_failure
 from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Passed, Rejected
 from ciguard.domain.policy import class_of
 from ciguard.domain.text import markdown_block, markdown_code, markdown_text, shortened, visible
@@ -22,7 +22,7 @@ from ciguard.triage import (
     one_of,
     origin_rows,
     presentable,
-    telling_line,
+    summary_line,
     without_local_paths,
 )
 
@@ -149,10 +149,10 @@ def title(bucket: Bucket, *, apis: int = 1) -> str:
 def _headline(finding: Finding) -> str:
     if finding.pair is PairKind.NONE:
         outcome = _without_line(finding.case, _shown_outcome(finding))
-        line = _LOCATION.sub("", telling_line(_bounded(outcome))) if outcome else finding.kind
+        line = _LOCATION.sub("", summary_line(_bounded(outcome))) if outcome else finding.kind
         return line or finding.message.removeprefix(finding.api).lstrip(": ")
     reference, deviating = (*finding.targets, "", "")[:2]
-    if traits_of(finding.oracle).fails_on_one:
+    if traits_of(finding.oracle).second_target_fails:
         return f"fails on {deviating}, not on {reference}"
     match finding.kind:
         case "refused":
@@ -166,7 +166,7 @@ def _headline(finding: Finding) -> str:
 def _without_line(case: Case, outcome: Outcome | None) -> Outcome | None:
     """Return an outcome without the line of the user's code, which edits change."""
     if case.is_user_code and isinstance(outcome, Errored):
-        return replace(outcome, message=seated(outcome.message).message)
+        return replace(outcome, message=locate_failure(outcome.message).message)
     return outcome
 
 
@@ -187,7 +187,7 @@ def _shown_outcome(finding: Finding) -> Outcome | None:
 def line_of(finding: Finding) -> str:
     """Return what happens in one line."""
     outcome = _shown_outcome(finding)
-    line = telling_line(_bounded(outcome)) if outcome is not None else ""
+    line = summary_line(_bounded(outcome)) if outcome is not None else ""
     return _local(line or finding.message or finding.kind)
 
 
@@ -221,7 +221,7 @@ def _summary(finding: Finding, context: Context) -> str:
         targets = " and ".join(map(_target, finding.targets))
         verb = (
             "fails on only one of these targets"
-            if traits_of(finding.oracle).fails_on_one
+            if traits_of(finding.oracle).second_target_fails
             else "behaves differently"
         )
         sentence = f"{api} {verb} ({markdown_code(finding.kind)}): {targets}."
@@ -321,7 +321,7 @@ def _outcome(case: Case, outcome: Outcome) -> str:
 
 
 def _shown_line(outcome: Outcome) -> str:
-    return _local(telling_line(_bounded(outcome)))
+    return _local(summary_line(_bounded(outcome)))
 
 
 def _evidence(bucket: Bucket) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ciguard.baseline import State, bucket_of, by_any_name, current
+from ciguard.baseline import State, bucket_of, current, records_by_any_name
 from ciguard.domain.findings import Comparison
 from ciguard.triage import cause_of, simplicity
 
@@ -156,7 +156,7 @@ def groups_of(compared: Iterable[Bucket], *, before: Records, after: Records) ->
         before: the records of the baseline before the run.
         after: the records of the baseline after the run.
     """
-    earlier, now = by_any_name(before), by_any_name(after)
+    earlier, now = records_by_any_name(before), records_by_any_name(after)
     members: dict[str, list[GroupedBucket]] = {}
     met: set[str] = set()
     for bucket in compared:

@@ -53,7 +53,7 @@ class FilingRules:
 def _may_corrupt(bucket: Bucket) -> bool:
     """Return whether a crash is security-relevant, or may be one on an unrecorded target."""
     finding = bucket.finding
-    if finding.outcomes or not traits_of(finding.oracle).is_death:
+    if finding.outcomes or not traits_of(finding.oracle).is_crash:
         return class_of(finding) is FindingClass.SECURITY
     return True  # the baseline stores no outcomes: it may corrupt memory on another target
 

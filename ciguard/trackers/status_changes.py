@@ -83,7 +83,7 @@ def closing_reason(records: Sequence[BaselineRecord]) -> str:
     last = max(records, key=lambda record: (record.decision.changed, record.fingerprint))
     if len(records) == 1:
         return evidence(last)
-    api = without_local_paths(last.exhibit.api)
+    api = without_local_paths(last.representative.api)
     return (
         f"All {len(records)} buckets of this issue are fixed; the last was {api}: {evidence(last)}"
     )
@@ -91,7 +91,9 @@ def closing_reason(records: Sequence[BaselineRecord]) -> str:
 
 def partial_fix_text(records: Sequence[BaselineRecord], *, of: int) -> str:
     """Return which buckets of a still open issue are fixed, and the evidence for it."""
-    texts = (f"{without_local_paths(r.exhibit.api)}: {evidence(r)}" for r in records[:_MAX_NAMED])
+    texts = (
+        f"{without_local_paths(r.representative.api)}: {evidence(r)}" for r in records[:_MAX_NAMED]
+    )
     more = f" And {len(records) - _MAX_NAMED} more." if len(records) > _MAX_NAMED else ""
     return f"Newly fixed, {len(records)} of {of}: {' '.join(texts)}{more}"
 

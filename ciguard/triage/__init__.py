@@ -3,9 +3,9 @@
 `fingerprint` identifies findings of one bug, `Buckets` groups them, `script` writes the reproducer.
 """
 
-from ciguard.triage.buckets import Buckets, Simplicity, simplicity, united
-from ciguard.triage.causes import cause_of, first_of_each_cause, is_cause_name, with_causes
-from ciguard.triage.confirm import Confirmer, Settled
+from ciguard.triage.buckets import Buckets, Simplicity, merge_buckets, simplicity
+from ciguard.triage.causes import cause_of, distinct_causes_first, is_cause_name, with_causes
+from ciguard.triage.confirm import ConfirmationResult, Confirmer
 from ciguard.triage.fingerprint import (
     fingerprint,
     is_fingerprint,
@@ -25,17 +25,18 @@ from ciguard.triage.levels import (
 from ciguard.triage.minimise import Minimiser
 from ciguard.triage.native import native_frames
 from ciguard.triage.neighbours import neighbours
-from ciguard.triage.origins import LayerOrigin, TreeOrigin, rate_text
+from ciguard.triage.origins import LayerOrigin, TreeOrigin, deviation_text
 from ciguard.triage.reach import depends_on_reach, is_raw, with_reach
 from ciguard.triage.realism import is_plain, realism
 from ciguard.triage.reproducer import read_script, script
-from ciguard.triage.scripting.timing import measures_alike
-from ciguard.triage.symptom import symptom_of, telling_line
+from ciguard.triage.scripting.timing import reproduces_measurement
+from ciguard.triage.symptom import summary_line, symptom_of
 from ciguard.triage.text_diff import DiffLine, program_diff
 from ciguard.triage.wording import without_local_paths
 
 __all__ = [
     "Buckets",
+    "ConfirmationResult",
     "Confirmer",
     "DiffLine",
     "EnvironmentHint",
@@ -43,19 +44,19 @@ __all__ = [
     "Minimiser",
     "PresentableLevel",
     "PresentationDefaults",
-    "Settled",
     "Simplicity",
     "TreeOrigin",
     "cause_of",
     "depends_on_reach",
     "derivation_diff",
+    "deviation_text",
+    "distinct_causes_first",
     "fingerprint",
-    "first_of_each_cause",
     "is_cause_name",
     "is_fingerprint",
     "is_plain",
     "is_raw",
-    "measures_alike",
+    "merge_buckets",
     "native_frames",
     "neighbours",
     "newest_recipe",
@@ -63,16 +64,15 @@ __all__ = [
     "origin_rows",
     "presentable",
     "program_diff",
-    "rate_text",
     "read_script",
     "realism",
     "recipe_number",
+    "reproduces_measurement",
     "same_symptom",
     "script",
     "simplicity",
+    "summary_line",
     "symptom_of",
-    "telling_line",
-    "united",
     "with_causes",
     "with_reach",
     "without_local_paths",

@@ -103,7 +103,7 @@ class Buckets:
     def merge(self, bucket: Bucket) -> Bucket:
         """Merge in a bucket of another shard, and return the merged bucket."""
         existing = self._by_key.get(bucket.fingerprint)
-        merged = bucket if existing is None else united(existing, bucket)
+        merged = bucket if existing is None else merge_buckets(existing, bucket)
         self._by_key[bucket.fingerprint] = merged
         return merged
 
@@ -147,7 +147,7 @@ _CONFIRMATION_RANK = {
 """Rank of a confirmation when buckets are merged: one confirmed part outranks flaky parts."""
 
 
-def united(bucket: Bucket, other: Bucket) -> Bucket:
+def merge_buckets(bucket: Bucket, other: Bucket) -> Bucket:
     """Merge two buckets. The better confirmed one, then the simpler one, is the representative."""
     first, second = sorted((bucket, other), key=_representative_order)
     attribution = _attribution(bucket, other)

@@ -92,7 +92,7 @@ def _with_cause(bucket: Bucket) -> Bucket:
     return bucket if bucket.cause == shared else replace(bucket, cause=shared)
 
 
-def first_of_each_cause(buckets: Iterable[Bucket]) -> list[Bucket]:
+def distinct_causes_first(buckets: Iterable[Bucket]) -> list[Bucket]:
     """Return the buckets with the first bucket of each cause in front, otherwise in order."""
     ordered = list(buckets)
     first: dict[str, Bucket] = {}
@@ -117,7 +117,7 @@ def cause_of(bucket: Bucket) -> Cause:
 
 def _evidence(bucket: Bucket) -> tuple[str, str] | None:
     finding = bucket.finding
-    if traits_of(finding.oracle).is_of_user:
+    if traits_of(finding.oracle).tests_user_functions:
         return None  # functions of the user share no cause
     readers = _OUTCOME_READERS if finding.pair is PairKind.NONE else _PAIR_READERS
     ingredients = dict(bucket.grouping)

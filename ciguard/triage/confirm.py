@@ -28,8 +28,17 @@ from typing import TYPE_CHECKING, Protocol
 from ciguard.domain.findings import Confirmation, Finding, PairKind
 from ciguard.domain.outcomes import Passed
 from ciguard.execution import Job
-from ciguard.oracles import HANG, SLOW, encode_on, judge, judged, limit_of, slow, traits_of
-from ciguard.oracles.comparing import NO_INPUTS, is_rounding, may_be_rounding, nudged
+from ciguard.oracles import (
+    HANG,
+    SLOW,
+    encode_on,
+    judge,
+    judged_level_of,
+    slow_finding,
+    timeout_of,
+    traits_of,
+)
+from ciguard.oracles.comparing import NO_INPUTS, is_rounding, may_be_rounding, perturbed
 from ciguard.triage.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -55,7 +64,7 @@ _MAX_RUNNING_GROUPS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class ConfirmationResult:
     """Result of confirming a candidate."""
 
     key: str
@@ -92,7 +101,7 @@ class _RepetitionGroup:
     outcomes: dict[str, tuple[Outcome, ...]] = field(default_factory=dict)
 
 
-class SubjectOf(Protocol):
+class SubjectLookup(Protocol):
     """Function that returns the subject under test of a finding."""
 
     def __call__(self, finding: Finding) -> Subject:
@@ -110,7 +119,7 @@ class Confirmer:
         dispatcher: Dispatcher,
         *,
         repetitions: int,
-        subject_of: SubjectOf,
+        subject_of: SubjectLookup,
         time_left: Callable[[], float] = lambda: math.inf,
         key: str = KEY,
     ) -> None:
@@ -135,7 +144,7 @@ class Confirmer:
     def propose(self, key: str, finding: Finding) -> None:
         """Queue a finding. The most severe come first, findings with a long timeout last."""
         self._number += 1
-        takes_long = traits_of(finding.oracle).takes_limit
+        takes_long = traits_of(finding.oracle).takes_whole_timeout
         urgency = 0 if takes_long else -finding.severity - 1
         heapq.heappush(self._queue, (urgency, self._number, _Candidate(key, finding)))
 
@@ -155,7 +164,7 @@ class Confirmer:
             entry = heapq.heappop(self._queue)
             first = entry[2]
             candidates = [first]
-            if not traits_of(first.finding.oracle).ends_workers:
+            if not traits_of(first.finding.oracle).loses_worker:
                 if is_patient and len(self._queue) < _MAX_GROUP_SIZE:
                     delayed.append(entry)
                     continue
@@ -171,7 +180,7 @@ class Confirmer:
         chosen: list[tuple[int, int, _Candidate]] = []
         for entry in sorted(self._queue):
             finding = entry[2].finding
-            if not traits_of(finding.oracle).ends_workers and tuple(finding.outcomes) == targets:
+            if not traits_of(finding.oracle).loses_worker and tuple(finding.outcomes) == targets:
                 chosen.append(entry)
                 if len(chosen) == _MAX_GROUP_SIZE - 1:
                     break
@@ -188,7 +197,7 @@ class Confirmer:
             for candidate in group.candidates
         ]
         varied += [
-            (nudged(case, case.seed), subject)
+            (perturbed(case, case.seed), subject)
             for (case, subject), candidate in zip(varied, group.candidates, strict=True)
             if may_be_rounding(candidate.finding)
         ]
@@ -211,20 +220,20 @@ class Confirmer:
 
     def _limit_s(self, candidate: _Candidate) -> float:
         """Return the timeout of a candidate's case in seconds; 0 for the usual one."""
-        if not traits_of(candidate.finding.oracle).takes_limit:
+        if not traits_of(candidate.finding.oracle).takes_whole_timeout:
             return 0.0
         if not candidate.findings:
-            usual_s = limit_of(candidate.finding)
+            usual_s = timeout_of(candidate.finding)
             allowed_s = min(_MAX_TIMEOUT_FACTOR * usual_s, _MAX_BUDGET_SHARE * self._time_left())
             return max(_MIN_TIMEOUT_FACTOR * usual_s, allowed_s)
         first = candidate.findings[0]
         if first.kind != SLOW:
-            return _HANG_TIMEOUT_FACTOR * limit_of(candidate.finding)
+            return _HANG_TIMEOUT_FACTOR * timeout_of(candidate.finding)
         return _SLOW_TIMEOUT_FACTOR * max(
             o.cost_s for o in first.outcomes.values() if isinstance(o, Passed)
         )
 
-    def take(self, result: JobResult) -> list[Settled]:
+    def take(self, result: JobResult) -> list[ConfirmationResult]:
         """Process the result of one of the confirmer's jobs, and return settled candidates."""
         number = result.job.key[1]  # type: ignore[index]
         group = self._groups.get(number)
@@ -241,7 +250,7 @@ class Confirmer:
             del self._groups[number]
         return settled
 
-    def _settle_repetition(self, group: _RepetitionGroup) -> Iterator[Settled]:
+    def _settle_repetition(self, group: _RepetitionGroup) -> Iterator[ConfirmationResult]:
         remaining = []
         rows = zip(*(group.outcomes[name] for name in group.targets), strict=True)
         outcomes_of_cases = [dict(zip(group.targets, row, strict=True)) for row in rows]
@@ -250,7 +259,7 @@ class Confirmer:
             if may_be_rounding(candidate.finding):
                 candidate.nudged.append(next(nudged_outcomes))
             if not self._is_reproduced(candidate, outcomes):
-                yield Settled(
+                yield ConfirmationResult(
                     candidate.key,
                     candidate.finding,
                     Confirmation.FLAKY,
@@ -260,9 +269,9 @@ class Confirmer:
             elif group.repetition + 1 < self._repetitions:
                 remaining.append(candidate)
             elif _is_explained_by_rounding(candidate):
-                yield Settled(candidate.key, candidate.finding, None)
+                yield ConfirmationResult(candidate.key, candidate.finding, None)
             else:
-                yield Settled(
+                yield ConfirmationResult(
                     candidate.key, _most_common_finding(candidate.findings), Confirmation.CONFIRMED
                 )
         group.candidates = remaining
@@ -276,8 +285,8 @@ class Confirmer:
         candidate.outcomes_by_repetition.append(outcomes)
         findings = judge(proposed.case, outcomes, self._subject_of(proposed))
         kinds = {proposed.kind}
-        if traits_of(proposed.oracle).takes_limit:
-            findings += filter(None, [slow(proposed, outcomes)])
+        if traits_of(proposed.oracle).takes_whole_timeout:
+            findings += filter(None, [slow_finding(proposed, outcomes)])
             kinds = {candidate.findings[0].kind} if candidate.findings else {HANG, SLOW}
         for finding in findings:
             is_same_defect = finding.oracle == proposed.oracle and finding.kind in kinds
@@ -288,7 +297,7 @@ class Confirmer:
                 return True
         return False
 
-    def abandon(self, target: str = "") -> list[Settled]:
+    def abandon(self, target: str = "") -> list[ConfirmationResult]:
         """Abandon unsettled candidates, and return them as pending.
 
         Args:
@@ -305,7 +314,7 @@ class Confirmer:
                 del self._groups[number]
                 abandoned += group.candidates
         return [
-            Settled(candidate.key, candidate.finding, Confirmation.PENDING)
+            ConfirmationResult(candidate.key, candidate.finding, Confirmation.PENDING)
             for candidate in abandoned
         ]
 
@@ -326,7 +335,7 @@ def _agree(case: Case, repetitions: list[dict[str, Outcome]], outcomes: dict[str
     """Return whether each target's outcome equals that of its first repetition."""
     if not repetitions:
         return True
-    level, first = judged(case), repetitions[0]
+    level, first = judged_level_of(case), repetitions[0]
     return all(
         level.compare(case, first[name], outcome, NO_INPUTS) is None
         for name, outcome in outcomes.items()

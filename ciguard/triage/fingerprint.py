@@ -105,7 +105,7 @@ def _first_recipe(finding: Finding) -> Grouping:
 
 
 def _ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
-    if traits_of(finding.oracle).is_of_user:
+    if traits_of(finding.oracle).tests_user_functions:
         return _function_ingredients(finding)
     return (
         _pair_ingredients(finding) if _is_differential(finding) else _outcome_ingredients(finding)

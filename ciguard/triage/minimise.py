@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Finding
     from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Dispatcher, JobResult
-    from ciguard.triage.confirm import SubjectOf
+    from ciguard.triage.confirm import SubjectLookup
 
 _GROUP_SIZE = 8
 """Number of variants that share a worker; few, since an earlier success wastes the later ones."""
@@ -54,7 +54,7 @@ class _MinimisationSearch:
     """True if the best case conforms, so that its replacements must conform, too."""
 
 
-class Conforming(Protocol):
+class ConformityCheck(Protocol):
     """Decides which cases conform to the documentation."""
 
     def breaches(self, finding: Finding) -> tuple[str, ...]:
@@ -74,9 +74,9 @@ class Minimiser:
         dispatcher: Dispatcher,
         *,
         repetitions: int,
-        subject_of: SubjectOf,
+        subject_of: SubjectLookup,
         time_left: Callable[[], float] = lambda: math.inf,
-        conformity: Conforming | None = None,
+        conformity: ConformityCheck | None = None,
     ) -> None:
         """Create a minimiser.
 
@@ -139,7 +139,7 @@ class Minimiser:
         search.outcomes = {}
         for target in targets:
             cases = tuple(encode_on(target, case, subject) for case in search.running)
-            job = Job(target, (self.KEY, search.key), cases, fresh=True, most_hangs=1)
+            job = Job(target, (self.KEY, search.key), cases, fresh=True, max_hangs=1)
             self._dispatcher.add(job)
 
     def take(self, result: JobResult) -> list[Finding]:

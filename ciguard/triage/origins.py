@@ -44,7 +44,7 @@ class TreeOrigin:
     """True if the case is not in a tree: a block run alone, or a program run repeatedly."""
 
 
-def rate_text(rate: float) -> str:
+def deviation_text(rate: float) -> str:
     """Format an R_a: `0.25`, `417`, `3.2e4`, `infinite`."""
     if not math.isfinite(rate):
         return "unknown" if math.isnan(rate) else "infinite"

@@ -118,7 +118,7 @@ def stated_reason(log: str) -> str:
     return ""
 
 
-def telling_line(outcome: Outcome) -> str:
+def summary_line(outcome: Outcome) -> str:
     """Return the most informative line of an outcome; empty if it passed."""
     match outcome:
         case Rejected(exception, message) | Errored(exception, message):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from report_browser import DARK, PHONE, opened
 
-from ciguard.baseline import RunNote
+from ciguard.baseline import RunSummary
 from ciguard.domain.findings import Verdict
 from ciguard.reports import history_files
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 NIGHTS = 70
 
 
-def runs() -> list[RunNote]:
+def runs() -> list[RunSummary]:
     first = datetime(2026, 1, 1, 3, 37, tzinfo=UTC)
     return [
-        RunNote(
+        RunSummary(
             time=f"{first + timedelta(days=night):%Y-%m-%dT%H:%M:%SZ}",
             verdict=Verdict.NEW_FINDINGS if night % 9 == 5 else Verdict.CLEAN,
             cases=200_000 + 1_000 * (night % 7),

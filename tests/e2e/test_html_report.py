@@ -13,7 +13,7 @@ from report_examples import HOSTILE, bucket, hostile_events, many, run_of, write
 
 from ciguard.domain.causes import Cause
 from ciguard.domain.models import GraphOrigin
-from ciguard.reports import ordered
+from ciguard.reports import in_display_order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -275,7 +275,7 @@ def test_a_bucket_whose_details_have_no_room_names_the_command_that_tells_them(
 ) -> None:
     heavy = tuple((str(number), "<" * 400) for number in range(24))
     buckets = [replace(bucket, grouping=heavy) for bucket in many(900)]
-    last = ordered(buckets)[-1].fingerprint
+    last = in_display_order(buckets)[-1].fingerprint
     report = write_report(run_of(buckets), tmp_path)
     with opened(browser, report) as page:
         page.fill("#text", last)

@@ -16,7 +16,7 @@ from ciguard.domain.outcomes import Passed, Rejected, Stage
 from ciguard.domain.values import LiteralValue, MemberValue, TensorValue, TupleValue, Uniform, Value
 from ciguard.execution import Dispatcher, Job, ServerProcess
 from ciguard.libraries import LIBRARIES
-from ciguard.oracles.comparing import differs
+from ciguard.oracles.comparing import outcome_difference
 from ciguard.oracles.relations import encode
 from ciguard.targets import EAGER, Environment
 
@@ -118,7 +118,7 @@ def test_a_mode_gives_what_eager_execution_gives(
     for case, mine, theirs in zip(cases, eager, compiled, strict=True):
         assert isinstance(mine, Passed), (case.api, mine)
         assert isinstance(theirs, Passed), (case.api, theirs)
-        difference = differs(mine, theirs)
+        difference = outcome_difference(mine, theirs)
         # Compiled code has arguments of its own: what it does to them is not compared.
         assert difference is None or difference.kind in {"mutation", "aliasing"}, case.api
 

@@ -14,7 +14,7 @@ from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.outcomes import Outcome, Passed
 from ciguard.domain.values import LiteralValue, TensorValue, Uniform, Value
 from ciguard.execution import Dispatcher, Job, ServerProcess, decode_outputs
-from ciguard.oracles import inputs_in
+from ciguard.oracles import input_precision_of
 from ciguard.oracles.relations import RELATIONS, encode, observed_in
 from ciguard.targets import Environment
 
@@ -102,7 +102,7 @@ def assert_all_hold(outcomes: Mapping[str, Outcome], calls: Mapping[str, ApiCall
         assert isinstance(outcome, Passed), (name, outcome)
         output = decode_outputs(outcome.encoded)
         assert output is not None
-        observed = observed_in(output, inputs_in(calls[name]))
+        observed = observed_in(output, input_precision_of(calls[name]))
         assert observed is not None, name
         assert observed.raised == "", (name, observed.message)
         assert RELATIONS.get(name).broken(observed) is None, name

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from ciguard.baseline import BaselineRecord, Decision, Sighting, State
-from ciguard.baseline.record import Exhibit, Flakes
+from ciguard.baseline.record import RepetitionCounts, Representative
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.findings import Severity
 from ciguard.domain.values import LiteralValue
@@ -37,7 +37,7 @@ def record(
     return BaselineRecord(
         fingerprint=name,
         decision=Decision(changed=sighting(day).time, state=state, clean_runs=clean_runs),
-        exhibit=Exhibit(
+        representative=Representative(
             level="api",
             oracle="crash",
             kind="signal",
@@ -59,17 +59,20 @@ def _varied(
 ) -> BaselineRecord:
     first, last, tried, shown = seen
     exhibit = replace(
-        base.exhibit, severity=Severity(tried), message=f"m{shown}", grouping=(("api", str(last)),)
+        base.representative,
+        severity=Severity(tried),
+        message=f"m{shown}",
+        grouping=(("api", str(last)),),
     )
     return replace(
         base,
-        exhibit=exhibit,
+        representative=exhibit,
         aliases=tuple(sorted(aliases)),
         issue=issue,
         targets=tuple(sorted(targets)),
         first_seen=sighting(min(first, last), commit=f"c{tried}"),
         last_seen=sighting(max(first, last), commit=f"c{shown}"),
-        flakes=Flakes(shown=min(shown, tried), tried=tried),
+        flakes=RepetitionCounts(shown=min(shown, tried), tried=tried),
     )
 
 

@@ -11,7 +11,7 @@ from ciguard_planted import adapter as planted_adapter
 
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.values import LiteralValue
-from ciguard.execution import Limits, NativeTrace, WorkerSpec, find_debugger, trace
+from ciguard.execution import Limits, NativeTrace, WorkerSpec, find_debugger, run_debugger
 from ciguard.oracles.relations import encode
 from ciguard.triage import native_frames
 
@@ -33,7 +33,7 @@ def traced(function: str, *arguments: object, limit_s: float = 120.0) -> NativeT
     assert DEBUGGER is not None
     values = tuple(LiteralValue(argument) for argument in arguments)  # type: ignore[arg-type]
     case = ApiCall(api=f"planted.{function}", kind=CallKind.FUNCTION, arguments=values)
-    return trace(spec(), encode(case), debugger=DEBUGGER, limit_s=limit_s)
+    return run_debugger(spec(), encode(case), debugger=DEBUGGER, limit_s=limit_s)
 
 
 def test_the_stack_of_a_crash_is_told_by_the_debugger() -> None:
@@ -74,6 +74,8 @@ def test_a_folder_with_a_space_in_its_name_is_no_obstacle(tmp_path: Path) -> Non
     case = ApiCall(api="planted.fragile", kind=CallKind.FUNCTION, arguments=(LiteralValue(-1),))
     assert DEBUGGER is not None
 
-    seen = trace(replace(spec(), adapter=adapter), encode(case), debugger=DEBUGGER, limit_s=120.0)
+    seen = run_debugger(
+        replace(spec(), adapter=adapter), encode(case), debugger=DEBUGGER, limit_s=120.0
+    )
 
     assert seen.frames

@@ -181,7 +181,7 @@ def test_peaks_and_growth_are_of_the_devices_memory(dispatcher: Dispatcher) -> N
 
 def test_a_script_that_loses_the_device_dies_as_the_case_does(dispatcher: Dispatcher) -> None:
     script = "import planted.device\nplanted.device.far(1)\n"
-    result = dispatcher.errands(TARGET).run_script(script, limit_s=30.0)
+    result = dispatcher.tasks(TARGET).run_script(script, limit_s=30.0)
 
     assert isinstance(result.death, Crashed)
     assert result.death.cause == "CUDA illegal memory access"

@@ -307,7 +307,7 @@ def test_a_worker_cannot_signal_the_guard(dispatcher: Dispatcher) -> None:
         f"import os\ntry:\n    os.kill({os.getpid()}, 0)\nexcept PermissionError:\n    os._exit(7)"
     )
 
-    result = dispatcher.errands("planted").run_script(script, limit_s=10)
+    result = dispatcher.tasks("planted").run_script(script, limit_s=10)
 
     assert result.exit_code == 7
 
@@ -316,7 +316,7 @@ def test_a_worker_cannot_signal_the_guard(dispatcher: Dispatcher) -> None:
 
 
 def test_the_catalogue_of_a_target_is_described(dispatcher: Dispatcher) -> None:
-    lines = list(dispatcher.errands("planted").describe())
+    lines = list(dispatcher.tasks("planted").describe())
 
     records = {line["api"]: line for line in lines if "api" in line}
     assert records["planted.Affine"]["kind"] == "layer"
@@ -328,12 +328,10 @@ def test_the_catalogue_of_a_target_is_described(dispatcher: Dispatcher) -> None:
 
 
 def test_a_script_that_dies_is_told_from_one_that_raises(dispatcher: Dispatcher) -> None:
-    died = dispatcher.errands("planted").run_script(
-        "import planted\nplanted.fragile(-1)", limit_s=10
-    )
-    raised = dispatcher.errands("planted").run_script("import planted\nplanted.leak(0)", limit_s=10)
-    ended = dispatcher.errands("planted").run_script("import planted\nplanted.leak(1)", limit_s=10)
-    hung = dispatcher.errands("planted").run_script("while True: pass", limit_s=0.5)
+    died = dispatcher.tasks("planted").run_script("import planted\nplanted.fragile(-1)", limit_s=10)
+    raised = dispatcher.tasks("planted").run_script("import planted\nplanted.leak(0)", limit_s=10)
+    ended = dispatcher.tasks("planted").run_script("import planted\nplanted.leak(1)", limit_s=10)
+    hung = dispatcher.tasks("planted").run_script("while True: pass", limit_s=0.5)
 
     assert isinstance(died.death, Crashed)
     assert died.death.cause == "SIGSEGV"

@@ -10,13 +10,13 @@ import pytest
 
 from ciguard.execution import Answered, ProcessEnded, TimedOut
 from ciguard.functions.hosting import (
-    Broken,
-    Collected,
+    CollectedProgram,
     Execution,
     FailureKind,
-    Hosts,
+    ProgramHosts,
     ProgramSettings,
     SkippedProgram,
+    UnimportableProgram,
     collect,
 )
 from ciguard.functions.hosting.host import ProgramHost
@@ -137,14 +137,14 @@ def test_a_program_is_described_or_the_reason_is_returned(
         collections[name] = collect(host, ProgramFile.at(tmp_path / f"{name}.py"))
 
     model, shadowing = collections["model"], collections["types"]
-    assert isinstance(model, Collected)
+    assert isinstance(model, CollectedProgram)
     assert [function.name for function in model.module.functions] == ["f"]
-    assert isinstance(shadowing, Collected)
+    assert isinstance(shadowing, CollectedProgram)
     assert shadowing.module.file == str(tmp_path / "types.py")
     texts_of_failures = {
         name: collection.text
         for name, collection in collections.items()
-        if isinstance(collection, Broken)
+        if isinstance(collection, UnimportableProgram)
     }
     assert texts_of_failures.keys() == {"raises", "crashes", "lost", "torn"}
     assert "line 2, in f\n    return 1 / 0\n" in texts_of_failures["raises"]
@@ -175,7 +175,7 @@ def test_programs_of_one_import_path_share_a_process(tmp_path: Path) -> None:
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(PROGRAM)
-    hosts = Hosts(ProgramSettings(path=sys.path))
+    hosts = ProgramHosts(ProgramSettings(path=sys.path))
 
     first, same, other = (
         hosts.of(ProgramFile.at(tmp_path / name)) for name in ("one/a.py", "one/b.py", "two/a.py")

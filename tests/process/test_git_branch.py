@@ -12,7 +12,7 @@ import pytest
 from baseline_examples import NAMES, record, sighting
 from git_examples import bare_repository, commit_files, git
 
-from ciguard.baseline import Records, RunNote, accept, merge, read_runs, with_run, write_runs
+from ciguard.baseline import Records, RunSummary, accept, merge, read_runs, with_run, write_runs
 from ciguard.baseline.git_branch import GitBranchStore
 from ciguard.baseline.git_command import Git
 from ciguard.baseline.store import FolderStore
@@ -371,7 +371,7 @@ def test_concurrent_runs_are_all_in_the_history(remote: Path) -> None:
     slow, fast = store(remote), store(remote)
     slow.save({ONE: record(ONE)})
     notes = [
-        RunNote(time=sighting(day).time, verdict=Verdict.CLEAN, cases=day, new=0, states=())
+        RunSummary(time=sighting(day).time, verdict=Verdict.CLEAN, cases=day, new=0, states=())
         for day in (1, 2)
     ]
     faster = iter([partial(fast.save, {}, beside=partial(keep, notes[0]))])
@@ -386,7 +386,7 @@ def test_concurrent_runs_are_all_in_the_history(remote: Path) -> None:
     assert git(remote, "show", f"{BRANCH}:runs.jsonl").count('"cases"') == 2
 
 
-def keep(run: RunNote, folder: Path) -> None:
+def keep(run: RunSummary, folder: Path) -> None:
     write_runs(folder, with_run(read_runs(folder), run))
 
 

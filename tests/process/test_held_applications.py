@@ -16,7 +16,7 @@ from unittest import mock
 
 import pytest
 
-from ciguard.execution import Held, Host, HostSettings, ProcessEnded, TimedOut
+from ciguard.execution import FileAccess, Host, HostSettings, ProcessEnded, TimedOut
 from ciguard.execution.process import BOOTSTRAP
 from ciguard.execution.worker import confine
 from ciguard.functions.hosting import ProgramSettings
@@ -316,7 +316,7 @@ def test_daemon_of_an_environment_ends_with_the_host(tmp_path: Path) -> None:
     (packages,) = environment.glob("lib/python*/site-packages")
     (packages / "hostile.pth").write_text("import hostile_start\n")
     (packages / "hostile_start.py").write_text(DAEMON)
-    held = Held(readable=(environment, Path(sys.prefix), Path(sys.base_prefix)))
+    held = FileAccess(readable=(environment, Path(sys.prefix), Path(sys.base_prefix)))
     settings = ProgramSettings(
         python=str(environment / "bin" / "python"),
         path=[str(tmp_path)],
@@ -355,7 +355,10 @@ def held_host(folder: Path, code: str) -> Host:
     variables = {"PYTHONPATH": str(folder)}
     return Host(
         HostSettings(
-            entry="fatal_entry", held=Held(readable=readable), environment={}, variables=variables
+            entry="fatal_entry",
+            held=FileAccess(readable=readable),
+            environment={},
+            variables=variables,
         )
     )
 

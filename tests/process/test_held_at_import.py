@@ -113,7 +113,7 @@ def test_a_catalogue_without_end_is_not_read(tmp_path: Path) -> None:
         started(running, spec_of(adapter=adapter))
 
         with pytest.raises(WorkerStartError, match="its public API cannot be listed"):
-            list(running.errands("planted").describe())
+            list(running.tasks("planted").describe())
 
 
 @pytest.mark.parametrize("ending", ["stop", "death of the server", "death of ciguard"])

@@ -24,7 +24,7 @@ from ciguard.execution import (
     Dispatcher,
     Job,
     Limits,
-    Measured,
+    Measurement,
     ServerProcess,
     WorkerSpec,
     decode_measured,
@@ -81,7 +81,7 @@ def outcomes_of(
     pytest.fail("no result within a minute")
 
 
-def measured(dispatcher: Dispatcher, request: bytes) -> tuple[Measured, Measured]:
+def measured(dispatcher: Dispatcher, request: bytes) -> tuple[Measurement, Measurement]:
     found = []
     for target in ("light", "burdened"):
         (outcome,) = outcomes_of(dispatcher, target, request)

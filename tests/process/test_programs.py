@@ -11,7 +11,7 @@ from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Outcome, Passed, Rejected, Stage
-from ciguard.domain.programs import ProgramCase, located
+from ciguard.domain.programs import ProgramCase, locate_message
 from ciguard.execution import (
     Container,
     Dispatcher,
@@ -215,7 +215,7 @@ def test_a_refusal_names_the_innermost_line_of_the_program(library: Library) -> 
 
     assert isinstance(outcome, Rejected), outcome
     assert outcome.stage is Stage.CALL
-    place = located(outcome.message)
+    place = locate_message(outcome.message)
     assert (place.line, place.in_block) == (4, False)
     assert place.message
 
@@ -224,7 +224,7 @@ def test_a_block_that_fails_ends_a_positive_case(library: Library) -> None:
     (outcome,) = library.run(program(library.training, block=library.refused))
 
     assert isinstance(outcome, Rejected), outcome
-    place = located(outcome.message)
+    place = locate_message(outcome.message)
     assert (place.line, place.in_block) == (4, True)
 
 
@@ -243,7 +243,7 @@ def test_a_name_that_this_version_lacks_says_nothing_of_the_library(library: Lib
 
     assert isinstance(outcome, Rejected), outcome
     assert outcome.stage is Stage.BUILD
-    assert located(outcome.message).line == 2
+    assert locate_message(outcome.message).line == 2
 
 
 def test_cycles_tell_memory_and_time_of_each(library: Library) -> None:
@@ -355,7 +355,7 @@ def test_what_a_program_does_itself_is_no_answer_of_the_library(
 
     assert isinstance(outcome, Rejected), outcome
     assert (outcome.exception, outcome.stage) == (exception, stage)
-    assert located(outcome.message).line == 2
+    assert locate_message(outcome.message).line == 2
 
 
 @pytest.mark.library("torch")

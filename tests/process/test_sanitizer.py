@@ -14,7 +14,7 @@ from planted_workers import spec_of
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.outcomes import Frame
 from ciguard.domain.values import ArrayValue, Constant, LiteralValue
-from ciguard.execution import WorkerSpec, sanitized
+from ciguard.execution import WorkerSpec, run_sanitizer
 from ciguard.execution.sanitizer import parse_report
 from ciguard.oracles.relations import encode
 
@@ -81,13 +81,13 @@ ARRAY = ArrayValue("float32", (2,), Constant(1))
 
 
 def test_the_kernel_and_its_error_are_named(stand_in: Path) -> None:
-    seen = sanitized(spec(), case("far", ARRAY), sanitizer=stand_in, limit_s=60.0)
+    seen = run_sanitizer(spec(), case("far", ARRAY), sanitizer=stand_in, limit_s=60.0)
 
     assert seen.frames == (Frame("Invalid __global__ write of size 4 bytes", "far"),)
 
 
 def test_a_call_that_returns_shows_nothing(stand_in: Path) -> None:
-    seen = sanitized(spec(), case("add", ARRAY), sanitizer=stand_in, limit_s=60.0)
+    seen = run_sanitizer(spec(), case("add", ARRAY), sanitizer=stand_in, limit_s=60.0)
 
     assert seen.frames == ()
     assert "0 errors" in seen.text
@@ -98,7 +98,7 @@ def test_the_case_is_confined_though_the_sanitizer_is_not(stand_in: Path, tmp_pa
     precious.write_text("kept", encoding="utf-8")
 
     call = case("planted.remove", LiteralValue(str(precious)))
-    sanitized(spec(), call, sanitizer=stand_in, limit_s=60.0)
+    run_sanitizer(spec(), call, sanitizer=stand_in, limit_s=60.0)
 
     assert precious.read_text("utf-8") == "kept"
 

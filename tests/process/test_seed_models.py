@@ -284,7 +284,7 @@ def described(
 ) -> list[SeedModel | str]:
     """Return the seed model that each text names, or the error."""
     sources = [parse_source(text, width=0.5, base=folder, keep=KEEPS) for text in texts]
-    records = dispatcher.errands("keras").models(
+    records = dispatcher.tasks("keras").models(
         [source.request for source in sources], limit_s=limit_s
     )
     return [read(source, record) for source, record in zip(sources, records, strict=True)]
@@ -378,7 +378,7 @@ def test_an_unknown_application_is_an_error_with_the_known_ones(
     # The folder is not writable to this worker, and no test depends on a network.
     source = KerasApplication(name="p", application="NoSuchNet", kept_in=tmp_path)
 
-    (record,) = dispatcher.errands("keras").models([source.request])
+    (record,) = dispatcher.tasks("keras").models([source.request])
 
     with pytest.raises(
         SeedModelError, match=r"keras\.applications has no 'NoSuchNet'; it has: .*VGG"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ciguard.domain.outcomes import Outcome
-    from ciguard.triage import Settled
+    from ciguard.triage import ConfirmationResult
 
 OLD, NEW = "planted==1.0", "planted==2.0"
 LIMIT_S = 0.5
@@ -75,7 +75,7 @@ def hanging(dispatcher: Dispatcher, how: str) -> Finding:
     return finding
 
 
-def settled(dispatcher: Dispatcher, finding: Finding, *, time_left_s: float) -> Settled:
+def settled(dispatcher: Dispatcher, finding: Finding, *, time_left_s: float) -> ConfirmationResult:
     confirmer = Confirmer(
         dispatcher, repetitions=2, subject_of=subject_of, time_left=lambda: time_left_s
     )

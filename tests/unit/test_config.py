@@ -25,7 +25,7 @@ from ciguard.config import (
 from ciguard.config.settings import TAGS
 from ciguard.domain.findings import Severity
 from ciguard.errors import ConfigurationError
-from ciguard.levels import LEFT_OUT
+from ciguard.levels import EXCLUDED_TAGS
 
 
 def _repository(root: Path, **files: str) -> Path:
@@ -309,7 +309,7 @@ def test_any_text_of_a_variable_is_parsed_or_raises_with_its_name(text: str) -> 
 
 
 def test_allowed_tags_equal_the_excluded_tags() -> None:
-    assert set(TAGS) == LEFT_OUT
+    assert set(TAGS) == EXCLUDED_TAGS
 
 
 @pytest.mark.parametrize("text", ["withhold", "public", "advisory", "github:owner/name"])

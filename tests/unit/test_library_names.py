@@ -50,7 +50,7 @@ NAMED = {
     "levels/model/level.py": KERAS_GRAPHS,
     "levels/model/seed_sources.py": KERAS_GRAPHS,
     "levels/model/seeding.py": KERAS_GRAPHS,
-    "oracles/laws/sentences.py": WRITTEN_SO,
+    "oracles/specifications/sentences.py": WRITTEN_SO,
     "oracles/relations/batches.py": ONE_LIBRARY_S_TWIN,
     "oracles/relations/binary_functions.py": "functions that are none, in spite of their names",
     "oracles/relations/devices.py": ONE_LIBRARY_S_TWIN,

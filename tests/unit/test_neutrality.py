@@ -19,7 +19,7 @@ CALLS = {
     "campaign/rating.py": "holds the arguments of a call against what its API documents",
     "campaign/stages/suspects.py": "calls are measured, on larger and larger arguments",
     "oracles/across_libraries.py": "an equivalence is defined between calls",
-    "oracles/laws/violations.py": "a specification is about a parameter of an API",
+    "oracles/specifications/violations.py": "a specification is about a parameter of an API",
     "oracles/relations/contract.py": "a relation is defined on calls",
     "triage/neighbours.py": "varies the arguments of a call",
     "triage/reach.py": "looks for arguments that public functions do not pass on",

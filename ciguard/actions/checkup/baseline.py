@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.actions.checkup.diagnosis import healthy, problem, unknown, warning
 from ciguard.baseline import TIME_FORMAT, open_store
 from ciguard.config import location_text
-from ciguard.domain.standing import STALE_AFTER
+from ciguard.domain.baseline_status import STALE_AFTER
 from ciguard.domain.text import visible
 from ciguard.errors import BaselineError
 

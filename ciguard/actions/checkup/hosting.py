@@ -8,7 +8,7 @@ from ciguard.actions.checkup.diagnosis import healthy, problem, unknown, warning
 from ciguard.config import GitBranch
 from ciguard.domain.text import visible
 from ciguard.errors import TrackerError, TrackerUnavailableError
-from ciguard.project import REPOSITORY, ask_git, repository_of
+from ciguard.project import REPOSITORY, git_output, repository_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -40,7 +40,7 @@ def repository_name(root: Path, environment: Mapping[str, str]) -> str:
     named = environment.get("GITHUB_REPOSITORY", "")
     if REPOSITORY.fullmatch(named):
         return named
-    return repository_of(ask_git(root, "remote", "get-url", "origin"))
+    return repository_of(git_output(root, "remote", "get-url", "origin"))
 
 
 def examine_hosting(

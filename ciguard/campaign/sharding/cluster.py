@@ -23,8 +23,8 @@ from ciguard.campaign.sharding.parts_file import read_folder
 from ciguard.campaign.sharding.shard_process import (
     RESULT_FILES,
     TOKEN,
-    ShardDone,
     ShardJob,
+    ShardResult,
     run_shard,
     stop_shards,
     worker_version,
@@ -35,7 +35,7 @@ from ciguard.domain.shards import Shard
 from ciguard.domain.text import visible
 from ciguard.errors import ClusterError, OutputError
 from ciguard.files import replace_file
-from ciguard.targets import child
+from ciguard.targets import run_child
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,7 +123,7 @@ def _settings(settings: Effective) -> tuple[dict[str, str], str]:
 
 def launch(
     jobs: list[ShardJob], *, address: str = "", workers: int = 0
-) -> Iterator[ShardDone | str]:
+) -> Iterator[ShardResult | str]:
     """Run shards on a cluster; yield each result, and messages for the user.
 
     An interruption stops the running shards, waits for their summaries, and collects them.
@@ -216,7 +216,7 @@ def _local_cluster(workers: int) -> Iterator[Path]:
 
 @contextmanager
 def _running(argv: list[str], folder: Path) -> Iterator[None]:
-    with child(
+    with run_child(
         argv,
         folder=folder,
         environment=os.environ,
@@ -232,7 +232,7 @@ def _running(argv: list[str], folder: Path) -> Iterator[None]:
 
 def _collected(
     futures: list[Any], jobs: list[ShardJob], *, timeout_s: float | None = None
-) -> Iterator[ShardDone | str]:
+) -> Iterator[ShardResult | str]:
     distributed: Any = import_module("distributed")  # an extra, without types
     by_key = {f"{job.token}-{job.shard}": job for job in jobs}
     try:
@@ -241,14 +241,14 @@ def _collected(
             if future.status != "finished":
                 yield f"shard {job.shard} is lost: {visible(repr(future.exception()))}"
                 continue
-            result: ShardDone = future.result()
+            result: ShardResult = future.result()
             _write_files(result, Path(job.out))
             yield result
     except TimeoutError:
         yield "some shards did not write their summaries in time"
 
 
-def _write_files(result: ShardDone, folder: Path) -> None:
+def _write_files(result: ShardResult, folder: Path) -> None:
     if result.files:
         folder.mkdir(parents=True, exist_ok=True)
     for name in RESULT_FILES:

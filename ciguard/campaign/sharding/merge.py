@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.baseline import BaselineStore
-    from ciguard.campaign.conclude import BaselineSnapshot, Intends
+    from ciguard.campaign.conclude import BaselineSnapshot, IssuePlanner
     from ciguard.campaign.experience import Snapshot
     from ciguard.campaign.history import Publishing
     from ciguard.campaign.sharding.merged_run import MergedRun
@@ -92,7 +92,7 @@ def merge(
     results: MergeInput,
     *,
     store: BaselineStore | None = None,
-    intends: Intends | None = None,
+    intends: IssuePlanner | None = None,
     publishing: Publishing | None = None,
 ) -> Iterator[Event]:
     """Judge the parts of a campaign; the last event is `RunFinished`.

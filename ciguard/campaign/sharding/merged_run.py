@@ -14,7 +14,7 @@ from ciguard.domain.parts import Gap, part_name, part_to_json
 from ciguard.domain.shards import Shard, parse_shard
 from ciguard.domain.text import shortened
 from ciguard.domain.untrusted import MAX_TEXT_LENGTH
-from ciguard.triage import united
+from ciguard.triage import merge_buckets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -143,7 +143,7 @@ def buckets_of(parts: Iterable[Part]) -> list[Bucket]:
     for part in parts:
         for bucket in part.buckets:
             by_fingerprint.setdefault(bucket.fingerprint, []).append(bucket)
-    return [reduce(united, by_fingerprint[name]) for name in sorted(by_fingerprint)]
+    return [reduce(merge_buckets, by_fingerprint[name]) for name in sorted(by_fingerprint)]
 
 
 def targets_of(parts: Iterable[Part]) -> list[TargetSummary]:
@@ -198,7 +198,7 @@ def replayed_by(parts: Iterable[Part], records: Records) -> dict[str, frozenset[
             if record is None:
                 continue
             is_complete = targets.issuperset(record.targets)
-            if record.exhibit.pair is PairKind.NONE or is_complete:
+            if record.representative.pair is PairKind.NONE or is_complete:
                 replayed[name] = replayed.get(name, frozenset()) | targets
     return replayed
 

@@ -21,7 +21,7 @@ from ciguard.config import PREFIX
 from ciguard.domain.parts import PARTS_FILE
 from ciguard.errors import ClusterError, ExitCode, OutputError
 from ciguard.files import read_text
-from ciguard.targets import child
+from ciguard.targets import run_child
 
 if TYPE_CHECKING:
     from ciguard.domain.shards import Shard
@@ -50,7 +50,7 @@ class ShardJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShardDone:
+class ShardResult:
     """Result of a shard's process."""
 
     shard: Shard
@@ -73,7 +73,7 @@ _stopped: set[str] = set()
 """Tokens of stopped campaigns, whose shards are not started any more."""
 
 
-def run_shard(job: ShardJob) -> ShardDone:
+def run_shard(job: ShardJob) -> ShardResult:
     """Run one shard.
 
     Raises:
@@ -81,7 +81,9 @@ def run_shard(job: ShardJob) -> ShardDone:
     """
     node = os.uname().nodename
     if job.token in _stopped:
-        return ShardDone(shard=job.shard, exit_code=ExitCode.INTERRUPTED, node=node, resumed=False)
+        return ShardResult(
+            shard=job.shard, exit_code=ExitCode.INTERRUPTED, node=node, resumed=False
+        )
     out = Path(job.out)
     is_shared = _text(out.parent / TOKEN) == job.token
     with ExitStack() as stack:
@@ -92,7 +94,7 @@ def run_shard(job: ShardJob) -> ShardDone:
             msg = f"shard {job.shard} was killed by signal {-code} on {node}"
             raise ClusterError(msg)
         has_result = (folder / PARTS_FILE).exists()
-        return ShardDone(
+        return ShardResult(
             shard=job.shard,
             exit_code=code,
             node=node,
@@ -122,7 +124,7 @@ def _run(job: ShardJob, folder: Path, *, resumes: bool) -> int:
     argv = [sys.executable, "-m", "ciguard", "run", "--shard", str(job.shard), "--out", str(folder)]
     with (
         (folder / _LOG).open("ab") as log,
-        child(
+        run_child(
             [*argv, *(["--resume"] if resumes else [])],
             folder=folder,
             environment={**inherited, **cache, **job.variables},

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.stages.attributing import Attributor
 from ciguard.campaign.stages.stage import CampaignStage
-from ciguard.triage import first_of_each_cause
+from ciguard.triage import distinct_causes_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ class Attribute(CampaignStage):
         """
         state, attributor, collector = self._state, self._attributor, self._state.collector
         known = state.baseline.fingerprints
-        for bucket in first_of_each_cause(collector.by_severity()):
+        for bucket in distinct_causes_first(collector.by_severity()):
             is_known = not known.isdisjoint((bucket.fingerprint, *bucket.aliases))
             if not is_known and bucket.attribution is None:
                 attributor.propose(bucket, collector.cases.get(bucket.fingerprint, ()), state.base)

@@ -129,13 +129,13 @@ class Attributor:
     def _together(self, first: SuspectBucket) -> Iterator[SuspectBucket]:
         """Yield a suspect, and others that can share its workers."""
         yield first
-        if first.ends_workers:
+        if first.loses_worker:
             return
         sides = (first.suspect_targets, first.other_targets)
         compatible = [
             other
             for other in self._queue
-            if not other.ends_workers and (other.suspect_targets, other.other_targets) == sides
+            if not other.loses_worker and (other.suspect_targets, other.other_targets) == sides
         ]
         for other in compatible[: TOGETHER - 1]:
             self._queue.remove(other)

@@ -6,16 +6,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ciguard.domain.events import BatchFinished
-from ciguard.domain.outcomes import is_unbuilt
+from ciguard.domain.outcomes import has_failed_build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ciguard.campaign.group import Group
-    from ciguard.campaign.stream import Executed
+    from ciguard.campaign.stream import ExecutedBatch
 
 
-def counted(executed: Executed, group: Group, *, elapsed_s: float) -> Iterator[BatchFinished]:
+def counted(executed: ExecutedBatch, group: Group, *, elapsed_s: float) -> Iterator[BatchFinished]:
     """Count a batch in the members of its group, and yield its events."""
     apis = {api for case in executed.cases for api in case.apis if group.record(api) is not None}
     for name, outcomes in executed.outcomes.items():
@@ -23,5 +23,5 @@ def counted(executed: Executed, group: Group, *, elapsed_s: float) -> Iterator[B
         counts = {kind.__name__.lower(): count for kind, count in kinds.items()}
         group.members[name].count(apis, counts)
         group.members[name].cases_run += len(outcomes)
-        group.members[name].unbuilt += sum(map(is_unbuilt, outcomes))
+        group.members[name].unbuilt += sum(map(has_failed_build, outcomes))
         yield BatchFinished(target=name, api=executed.api, counts=counts, elapsed_s=elapsed_s)

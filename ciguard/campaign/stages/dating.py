@@ -21,7 +21,7 @@ from ciguard.domain.findings import PairKind
 from ciguard.domain.onset import Onset
 from ciguard.errors import CiguardError
 from ciguard.oracles import is_measured
-from ciguard.targets import Published, cache_folder, parse_target
+from ciguard.targets import IndexPackage, cache_folder, parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -97,7 +97,7 @@ def is_dated(bucket: Bucket) -> bool:
     if finding.pair not in {PairKind.NONE, PairKind.VERSION}:
         return False
     target = parse_target(finding.targets[-1].partition(" #")[0])
-    are_published = (isinstance(package, Published) for package in target.packages)
+    are_published = (isinstance(package, IndexPackage) for package in target.packages)
     return target.device == "cpu" and all(are_published)
 
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.group import identities
-from ciguard.campaign.stream import Executed
+from ciguard.campaign.stream import ExecutedBatch
 from ciguard.domain.api_calls import ApiCall, as_call
 from ciguard.domain.findings import PairKind
 from ciguard.domain.intent import Intent
-from ciguard.domain.outcomes import Passed, ended_well
+from ciguard.domain.outcomes import Passed, has_completed
 from ciguard.execution import Job
-from ciguard.oracles import calls_across, equivalence_of, judge
+from ciguard.oracles import equivalence_of, judge, translated_calls
 from ciguard.oracles.comparing import has_special_elements
 from ciguard.oracles.relations import encode
 
@@ -73,7 +73,7 @@ class Equivalents:
         """True if no call is waiting or running."""
         return not self._queue and not self._running
 
-    def note(self, executed: Executed) -> None:
+    def note(self, executed: ExecutedBatch) -> None:
         """Keep conforming calls that passed on the first target of their library."""
         if len(self._groups) < _PAIR or equivalence_of(executed.api) is None:
             return
@@ -94,9 +94,9 @@ class Equivalents:
     def start(self, records: Iterable[BaselineRecord]) -> None:
         """Queue known differences, then the kept calls, in rounds over all APIs."""
         for record in records:
-            if record.exhibit.pair is not PairKind.LIBRARY:
+            if record.representative.pair is not PairKind.LIBRARY:
                 continue
-            calls = self._calls(as_call(record.exhibit.case), prefer=set(record.targets))
+            calls = self._calls(as_call(record.representative.case), prefer=set(record.targets))
             if set(record.targets) <= calls.keys():
                 self._queue.append(_Trial(calls, {}, record.fingerprint))
         self._kept.sort(key=lambda entry: entry[:2])
@@ -106,7 +106,7 @@ class Equivalents:
     def _calls(self, case: ApiCall, *, prefer: set[str]) -> dict[str, ApiCall]:
         """Return the equivalent calls by target; preferred targets precede the first ones."""
         equivalent_calls = {}
-        for library, call in calls_across(case, self._groups).items():
+        for library, call in translated_calls(case, self._groups).items():
             group = self._groups.get(library)
             present = [] if group is None else group.targets_with(call.api)
             target = next((name for name in present if name in prefer), next(iter(present), ""))
@@ -128,9 +128,9 @@ class Equivalents:
             self._running[self._number] = trials, set(jobs)
             for target, cases in jobs.items():
                 key = (self.KEY, self._number)
-                self._dispatcher.add(Job(target, key, tuple(cases), most_hangs=1))
+                self._dispatcher.add(Job(target, key, tuple(cases), max_hangs=1))
 
-    def take(self, result: JobResult) -> Iterator[tuple[Group, Executed]]:
+    def take(self, result: JobResult) -> Iterator[tuple[Group, ExecutedBatch]]:
         """Add a result; yield its cases as batches of the target's group."""
         number: int = result.job.key[1]  # type: ignore[index]
         target = result.job.target
@@ -143,7 +143,7 @@ class Equivalents:
         for trial, outcome in zip(requested, result.outcomes, strict=False):  # fewer after a hang
             trial.outcomes[target] = outcome
             call = trial.calls[target]
-            yield group, Executed(call.api, (call,), {target: (outcome,)})
+            yield group, ExecutedBatch(call.api, (call,), {target: (outcome,)})
 
     def invalidate(self, number: int) -> None:
         """Exclude the records of a job with an invalid result from `replayed`."""
@@ -164,7 +164,7 @@ class Equivalents:
         is_complete = trial.calls.keys() <= trial.outcomes.keys()
         if trial.record and trial.record not in self._invalidated and is_complete:
             self.replayed[trial.record] = frozenset(
-                name for name in trial.calls if ended_well(trial.outcomes[name])
+                name for name in trial.calls if has_completed(trial.outcomes[name])
             )
         targets = identities(self._groups)
         in_order = {name: trial.outcomes[name] for name in targets if name in trial.outcomes}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.campaign.levels import level_of
 from ciguard.campaign.stages.counting import counted
 from ciguard.campaign.stages.stage import CampaignStage
-from ciguard.campaign.stream import Executed, Stream
+from ciguard.campaign.stream import ExecutedBatch, Stream
 from ciguard.interrupts import held
 
 if TYPE_CHECKING:
@@ -28,7 +28,10 @@ class Explore(CampaignStage):
     keys = (Stream.KEY,)
 
     def __init__(
-        self, state: CampaignState, *, watchers: Sequence[Callable[[Executed, Group], object]] = ()
+        self,
+        state: CampaignState,
+        *,
+        watchers: Sequence[Callable[[ExecutedBatch, Group], object]] = (),
     ) -> None:
         """Prepare the stage.
 
@@ -68,7 +71,7 @@ class Explore(CampaignStage):
             case key:
                 raise AssertionError(key)
 
-    def _judge(self, stream: Stream, executed: Executed) -> Iterator[Event]:
+    def _judge(self, stream: Stream, executed: ExecutedBatch) -> Iterator[Event]:
         """Judge a batch without interruption, then yield its events."""
         state, group = self._state, stream.group
         with held():

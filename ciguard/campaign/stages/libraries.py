@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.campaign.stages.stage import EventLoop
     from ciguard.campaign.state import CampaignState
-    from ciguard.campaign.stream import Executed
+    from ciguard.campaign.stream import ExecutedBatch
     from ciguard.domain.events import Event
     from ciguard.execution import Job, JobResult
 
@@ -35,7 +35,7 @@ class CrossLibraries(CampaignStage):
         """Targets on which equivalent calls of known buckets ended well, by fingerprint."""
         return self._equivalents.replayed
 
-    def watch(self, executed: Executed, group: Group) -> None:
+    def watch(self, executed: ExecutedBatch, group: Group) -> None:
         """Keep the calls of a batch that can run on other libraries."""
         del group
         self._equivalents.note(executed)

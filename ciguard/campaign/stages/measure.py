@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.campaign.stages.stage import EventLoop
     from ciguard.campaign.state import CampaignState
-    from ciguard.campaign.stream import Executed
+    from ciguard.campaign.stream import ExecutedBatch
     from ciguard.domain.events import Event
     from ciguard.execution import JobResult
 
@@ -39,7 +39,7 @@ class Measure(CampaignStage):
         """Targets on which known buckets were measured again, by fingerprint."""
         return self._measurer.measured
 
-    def watch(self, executed: Executed, group: Group) -> None:
+    def watch(self, executed: ExecutedBatch, group: Group) -> None:
         """Record the costs of an explored batch."""
         self._suspects.note(executed, group)
 

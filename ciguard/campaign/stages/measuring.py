@@ -29,10 +29,10 @@ from ciguard.campaign.stages.suspects import SuspectCall, comparable
 from ciguard.domain.api_calls import as_call
 from ciguard.domain.findings import Confirmation, Finding
 from ciguard.domain.outcomes import Outcome, Passed
-from ciguard.execution import Job, Measured, Quantity, decode_measured
+from ciguard.execution import Job, Measurement, Quantity, decode_measured
 from ciguard.libraries import ForkPolicy
 from ciguard.oracles import KINDS, PerformanceOracle, rounds_for, traits_of
-from ciguard.triage import Settled, fingerprint
+from ciguard.triage import ConfirmationResult, fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -56,7 +56,7 @@ _ROUNDS_PER_WORKER = 4
 _CHECK_AFTER = 6
 """Number of rounds after which a measurement without a difference is abandoned."""
 
-Answers: TypeAlias = tuple[Measured | None, ...]
+Answers: TypeAlias = tuple[Measurement | None, ...]
 """Results of a job, one per request; None for one that was not measured."""
 Verdict: TypeAlias = tuple[bool, Finding | None]
 """Whether a suspicion could be measured, and its finding, if any."""
@@ -92,7 +92,7 @@ class Measurer:
         self._number = 0
         self._tests = 1
         self._session = 0
-        self._settled: list[Settled] = []
+        self._settled: list[ConfirmationResult] = []
         self._unconfirmed: list[tuple[str, Finding]] = []
         self.measured: dict[str, frozenset[str]] = {}
         """Targets on which a record's case was measured again, by fingerprint."""
@@ -100,7 +100,7 @@ class Measurer:
     def propose(self, records: Iterable[BaselineRecord], candidates: Iterable[SuspectCall]) -> None:
         """Queue known performance buckets, then candidates. Call this once."""
         self._records.extend(
-            record for record in records if traits_of(record.exhibit.oracle).is_measured
+            record for record in records if traits_of(record.representative.oracle).is_measured
         )
         self._queue.extend(candidates)
         pairs = sum(len(candidate.targets) - 1 for candidate in self._queue) + len(self._records)
@@ -117,7 +117,7 @@ class Measurer:
         if self._steps is not None and self._job is None:
             self._next_step(None)
 
-    def take(self, result: JobResult) -> list[Settled]:
+    def take(self, result: JobResult) -> list[ConfirmationResult]:
         """Process the result of one of its jobs; return the findings that it settles."""
         if self._job is not None and result.job.key == self._job.key:
             self._job = None
@@ -138,7 +138,7 @@ class Measurer:
             self._job = job
             self._dispatcher.add(job)
 
-    def abandon(self, target: str = "") -> list[Settled]:
+    def abandon(self, target: str = "") -> list[ConfirmationResult]:
         """Abandon unfinished measurements; findings without a second measurement are pending.
 
         Args:
@@ -155,7 +155,7 @@ class Measurer:
         pending, self._unconfirmed = self._unconfirmed, []
         self._job, self._in_use = None, ()
         self._steps = self._work() if self._queue or self._records else None
-        return [Settled(key, finding, Confirmation.PENDING) for key, finding in pending]
+        return [ConfirmationResult(key, finding, Confirmation.PENDING) for key, finding in pending]
 
     # --- the steps ------------------------------------------------------------------------------
 
@@ -233,33 +233,33 @@ class Measurer:
                 continue
             key = fingerprint(finding).key
             if key in self._known:
-                self._settled.append(Settled(key, finding, Confirmation.CONFIRMED))
+                self._settled.append(ConfirmationResult(key, finding, Confirmation.CONFIRMED))
             else:
                 self._unconfirmed.append((key, finding))
                 repeated.append(suspicion)
         second = (yield from self._findings(repeated, is_second=True)) if repeated else []
         for (key, finding), (_, confirmed) in zip(self._unconfirmed, second, strict=True):
             confirmation = Confirmation.CONFIRMED if confirmed else Confirmation.FLAKY
-            self._settled.append(Settled(key, confirmed or finding, confirmation))
+            self._settled.append(ConfirmationResult(key, confirmed or finding, confirmation))
         self._unconfirmed = []
         return all(is_measured for is_measured, _ in (*first, *second))
 
     def _measure_record(self, record: BaselineRecord) -> Steps:
         """Measure the case of a record, which shows its bucket again or is fixed."""
-        group = self._groups.get(record.exhibit.library)
-        present = () if group is None else group.targets_with(record.exhibit.api)
+        group = self._groups.get(record.representative.library)
+        present = () if group is None else group.targets_with(record.representative.api)
         targets = comparable(present, group) if group is not None else ()
         self._in_use = targets
         quantities = {kind: quantity for quantity, kind in KINDS.items()}
-        quantity = quantities.get(record.exhibit.kind)
+        quantity = quantities.get(record.representative.kind)
         if not targets or quantity is None:
             return  # a kind of another version of ciguard: not exercised
-        case = as_call(record.exhibit.case)
+        case = as_call(record.representative.case)
         (once,) = yield self._new_job(targets[0], (rough_time_request(case),), self._new_session())
         if once is None:
             return
         costs = (best(once) / 1e9,) * len(targets)
-        candidate = SuspectCall(record.exhibit.library, case, targets, costs)
+        candidate = SuspectCall(record.representative.library, case, targets, costs)
         is_measured = True
         for other in targets[1:]:
             has_result = yield from self._examine([Suspicion(candidate, quantity, other)])
@@ -326,18 +326,18 @@ class Measurer:
         """Return a job; its remaining requests are skipped after `max_hangs` hangs, if not 0."""
         self._number += 1
         key = self.KEY, self._number
-        return Job(target, key, requests, most_hangs=max_hangs, session=session)
+        return Job(target, key, requests, max_hangs=max_hangs, session=session)
 
 
-def _measured(outcome: Outcome) -> Measured | None:
+def _measured(outcome: Outcome) -> Measurement | None:
     return decode_measured(outcome.encoded) if isinstance(outcome, Passed) else None
 
 
-def _outcome(rounds: list[Measured], tests: int) -> Outcome:
+def _outcome(rounds: list[Measurement], tests: int) -> Outcome:
     """Return the outcome that holds all rounds of one target."""
     first = rounds[0]
     values = first.values if first.quantity is Quantity.GROWTH else tuple(map(best, rounds))
-    combined = Measured(quantity=first.quantity, values=values, calls=first.calls, tests=tests)
+    combined = Measurement(quantity=first.quantity, values=values, calls=first.calls, tests=tests)
     cost_s = median(values) / 1e9 if first.quantity is Quantity.TIME else 0.0
     return Passed(combined.encoded(), cost_s)
 

@@ -46,7 +46,9 @@ class Minimise(CampaignStage):
             if bucket.fingerprint not in state.baseline.fingerprints
             and not is_measured(bucket.finding)  # a simpler call needs less time and memory
         ]
-        for bucket in sorted(new, key=lambda item: traits_of(item.finding.oracle).takes_limit):
+        for bucket in sorted(
+            new, key=lambda item: traits_of(item.finding.oracle).takes_whole_timeout
+        ):
             minimiser.propose(bucket.fingerprint, bucket.finding)
         while not minimiser.is_idle and time.monotonic() < state.budget.minimise_until:
             minimiser.pump()

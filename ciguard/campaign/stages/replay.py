@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.stages.counting import counted
 from ciguard.campaign.stages.stage import CampaignStage
-from ciguard.campaign.stream import Executed
+from ciguard.campaign.stream import ExecutedBatch
 from ciguard.domain.findings import PairKind
-from ciguard.domain.outcomes import ended_well
+from ciguard.domain.outcomes import has_completed
 from ciguard.execution import Job
 from ciguard.oracles import traits_of
-from ciguard.oracles.relations import encode, is_whole
+from ciguard.oracles.relations import encode, is_replayable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -43,14 +43,14 @@ class Replayed:
     """Fingerprints of the buckets with this case."""
     group: Group
     """Targets that ran the case."""
-    executed: Executed
+    executed: ExecutedBatch
     """Case and outcomes."""
 
     @property
     def exercised_on(self) -> frozenset[str]:
         """Targets on which the case ended well; its buckets are fixed there unless found again."""
         outcomes = self.executed.outcomes.items()
-        return frozenset(name for name, (outcome,) in outcomes if ended_well(outcome))
+        return frozenset(name for name, (outcome,) in outcomes if has_completed(outcome))
 
 
 class Replays:
@@ -79,18 +79,18 @@ class Replays:
         """Queue the case of every record on all targets that can run it."""
         by_case: dict[tuple[str, bytes], _PendingReplay] = {}
         for record in records:
-            group = self._groups.get(record.exhibit.library)
-            targets = [] if group is None else group.targets_for(record.exhibit.case)
-            if not is_whole(record.exhibit.case):
+            group = self._groups.get(record.representative.library)
+            targets = [] if group is None else group.targets_for(record.representative.case)
+            if not is_replayable(record.representative.case):
                 targets = []  # without its relation, the bucket would seem fixed
             if not targets:
                 continue
-            case = encode(record.exhibit.case)
-            entry = by_case.get((record.exhibit.api, case))
+            case = encode(record.representative.case)
+            entry = by_case.get((record.representative.api, case))
             if entry is not None:
                 entry.records.append(record)
                 continue
-            entry = by_case[record.exhibit.api, case] = _PendingReplay([record], targets)
+            entry = by_case[record.representative.api, case] = _PendingReplay([record], targets)
             self._running[record.fingerprint] = self._started[record.fingerprint] = entry
             for target in targets:
                 self._dispatcher.add(Job(target, (self.KEY, record.fingerprint), (case,)))
@@ -106,9 +106,9 @@ class Replays:
             return None
         del self._running[fingerprint]
         names = tuple(record.fingerprint for record in entry.records)
-        exhibit = entry.records[0].exhibit
+        exhibit = entry.records[0].representative
         in_order = {name: (entry.outcomes[name],) for name in entry.targets}
-        executed = Executed(exhibit.api, (exhibit.case,), in_order)
+        executed = ExecutedBatch(exhibit.api, (exhibit.case,), in_order)
         return Replayed(names, self._groups[exhibit.library], executed)
 
     def invalidate(self, fingerprint: str) -> None:
@@ -166,8 +166,8 @@ class Replay(CampaignStage):
         self._replays.start(
             record
             for record in (*self._state.corpus(), *self._state.corpus(is_flaky=True))
-            if not traits_of(record.exhibit.oracle).is_measured
-            and record.exhibit.pair is not PairKind.LIBRARY
+            if not traits_of(record.representative.oracle).is_measured
+            and record.representative.pair is not PairKind.LIBRARY
         )
         while not self._replays.is_done and time.monotonic() < until:
             yield from loop.step()

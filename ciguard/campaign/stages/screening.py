@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
-from ciguard.execution import Measured, Quantity, growth_request, peak_request, time_request
+from ciguard.execution import Measurement, Quantity, growth_request, peak_request, time_request
 from ciguard.oracles import MIN_GROWTH, MIN_PEAK, MIN_TIME_NS, steady_growth
 from ciguard.oracles.relations import encode
 
@@ -75,7 +75,7 @@ class Screened:
     """Call with its original inputs, to measure leaks, which do not grow with the inputs."""
     large: SuspectCall
     """Call with enlarged inputs, to measure time and peak memory."""
-    _measured: dict[tuple[Quantity, str], list[Measured]] = field(default_factory=dict)
+    _measured: dict[tuple[Quantity, str], list[Measurement]] = field(default_factory=dict)
 
     def requests(self, *, is_first: bool) -> Iterator[bytes]:
         """Yield the requests of one round: time in each round, memory in the first one only."""
@@ -86,7 +86,7 @@ class Screened:
             case = encode(self.small.case)
             yield growth_request(case, calls=calls, checkpoints=_SCREENING_CHECKPOINTS)
 
-    def add(self, target: str, measured: Measured) -> None:
+    def add(self, target: str, measured: Measurement) -> None:
         """Add a result."""
         self._measured.setdefault((measured.quantity, target), []).append(measured)
 
@@ -116,14 +116,14 @@ class SuspicionTrial:
     """Call, quantity and target."""
     request: bytes
     """Request to a worker."""
-    taken: dict[str, list[Measured]] = field(default_factory=dict)
+    taken: dict[str, list[Measurement]] = field(default_factory=dict)
     """Measurements by target, one per round."""
     is_measured: bool = True
     """True if every request was answered with a measurement."""
     is_over: bool = False
     """True if no more rounds are needed."""
 
-    def take(self, target: str, measured: Measured | None) -> None:
+    def take(self, target: str, measured: Measurement | None) -> None:
         """Add a result; the trial is over if the call was rejected or crashed."""
         if measured is None:
             self.is_measured, self.is_over = False, True
@@ -137,17 +137,17 @@ class SuspicionTrial:
             self.is_over = not is_worse(quantity, self.taken[reference], self.taken[other])
 
 
-def is_worse(quantity: Quantity, reference: list[Measured], other: list[Measured]) -> bool:
+def is_worse(quantity: Quantity, reference: list[Measurement], other: list[Measurement]) -> bool:
     """Return whether a few rounds hint at a difference, without statistical evidence."""
     expected, actual = _amount(quantity, reference), _amount(quantity, other)
     return actual - expected >= _HINTS[quantity] and actual >= _HINT_RATIO * expected
 
 
-def _amount(quantity: Quantity, rounds: Iterable[Measured]) -> float:
+def _amount(quantity: Quantity, rounds: Iterable[Measurement]) -> float:
     return median(map(steady_growth if quantity is Quantity.GROWTH else best, rounds))
 
 
-def best(measured: Measured) -> float:
+def best(measured: Measurement) -> float:
     """Return the minimum of a round's repetitions, as disturbances only increase the values."""
     return min(measured.values)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.campaign.group import Group
-    from ciguard.campaign.stream import Executed
+    from ciguard.campaign.stream import ExecutedBatch
 
 _HINT_RATIO = 1.3
 _HINT_S = 25e-6
@@ -61,7 +61,7 @@ class Suspects:
         self._by_api: dict[tuple[str, str, tuple[str, ...]], SuspectCall] = {}
         self._comparable: dict[tuple[str, ...], tuple[str, ...]] = {}
 
-    def note(self, executed: Executed, group: Group) -> None:
+    def note(self, executed: ExecutedBatch, group: Group) -> None:
         """Record the costs of an executed batch."""
         names = self._names(tuple(executed.outcomes), group)
         if not names:

@@ -12,7 +12,7 @@ from ciguard.baseline import find_record
 from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.campaign.workers import worker_spec
 from ciguard.domain.outcomes import Crashed
-from ciguard.execution import find_debugger, find_sanitizer, sanitized, trace
+from ciguard.execution import find_debugger, find_sanitizer, run_debugger, run_sanitizer
 from ciguard.oracles.relations import encode
 from ciguard.triage import native_frames
 
@@ -88,9 +88,9 @@ def traced(
         frames: tuple[Frame, ...] = ()
         if outcome.is_of_device and sanitizer is not None:
             limit_s = min(limit_s, _MAX_SANITIZED_S)
-            frames = sanitized(spec, case, sanitizer=sanitizer, limit_s=limit_s).frames
+            frames = run_sanitizer(spec, case, sanitizer=sanitizer, limit_s=limit_s).frames
         elif debugger is not None and not outcome.is_of_device:
-            stack = trace(spec, case, debugger=debugger, limit_s=limit_s)
+            stack = run_debugger(spec, case, debugger=debugger, limit_s=limit_s)
             frames = native_frames(stack.frames)
         if frames:
             yield bucket, frames

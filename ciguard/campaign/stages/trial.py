@@ -18,7 +18,7 @@ from ciguard.domain.attribution import Attribution
 from ciguard.domain.findings import PairKind
 from ciguard.domain.outcomes import Outcome
 from ciguard.execution import Job
-from ciguard.oracles import encode_on, judge, limit_of, traits_of
+from ciguard.oracles import encode_on, judge, timeout_of, traits_of
 from ciguard.triage import fingerprint, neighbours, same_symptom
 
 if TYPE_CHECKING:
@@ -106,9 +106,9 @@ class SuspectBucket:
         return base + head
 
     @property
-    def ends_workers(self) -> bool:
+    def loses_worker(self) -> bool:
         """True if its case crashes or hangs, so that it needs its own worker."""
-        return traits_of(self.finding.oracle).ends_workers
+        return traits_of(self.finding.oracle).loses_worker
 
     @property
     def is_pair(self) -> bool:
@@ -155,7 +155,7 @@ def trial(suspects: Sequence[SuspectBucket]) -> Steps:
 
 def _targets_of(suspect: SuspectBucket, repetition: int) -> tuple[str, ...]:
     """Return the targets of a repetition; the sides alternate in coming first."""
-    if traits_of(suspect.finding.oracle).takes_limit and repetition >= _HANG_REPETITIONS:
+    if traits_of(suspect.finding.oracle).takes_whole_timeout and repetition >= _HANG_REPETITIONS:
         return suspect.other_targets
     sides = (suspect.other_targets, suspect.suspect_targets)
     first, second = sides if repetition % 2 == 0 else sides[::-1]
@@ -163,14 +163,14 @@ def _targets_of(suspect: SuspectBucket, repetition: int) -> tuple[str, ...]:
 
 
 def _repeated(suspects: Sequence[SuspectBucket], target: str, repetition: int) -> Job:
-    is_hang = traits_of(suspects[0].finding.oracle).takes_limit
+    is_hang = traits_of(suspects[0].finding.oracle).takes_whole_timeout
     return Job(
         target,
         None,
         tuple(encode_on(target, suspect.finding.case, suspect.subject) for suspect in suspects),
         fresh=True,
         perturb=_FILLS[repetition],
-        limit_s=_HANG_LIMIT_FACTOR * limit_of(suspects[0].finding) if is_hang else 0.0,
+        limit_s=_HANG_LIMIT_FACTOR * timeout_of(suspects[0].finding) if is_hang else 0.0,
     )
 
 
@@ -217,7 +217,7 @@ def _neighbourhood(suspect: SuspectBucket) -> Steps:
                 None,
                 tuple(encode_on(name, case, suspect.subject) for case in batch),
                 fresh=True,
-                most_hangs=1,
+                max_hangs=1,
                 perturb=_FILLS[number % len(_FILLS)],
             )
             for name in suspect.other_targets
@@ -240,7 +240,7 @@ def _batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
 def _cases_beside(suspect: SuspectBucket) -> list[Case]:
     """Return other cases of the bucket, then calls near its first case and its final one."""
     case = suspect.finding.case
-    maximum = _CRASH_NEIGHBOURS if traits_of(suspect.finding.oracle).is_death else _NEIGHBOURS
+    maximum = _CRASH_NEIGHBOURS if traits_of(suspect.finding.oracle).is_crash else _NEIGHBOURS
     cases = [other for other in suspect.cases if other != case][:maximum]
     if suspect.is_repeated_cause:
         maximum = len(cases) + _FURTHER_NEIGHBOURS
@@ -267,6 +267,6 @@ def _matching(
         other
         for other in findings
         if fingerprint(other).key == suspect.key
-        or (finding.oracle == other.oracle and traits_of(finding.oracle).takes_limit)
+        or (finding.oracle == other.oracle and traits_of(finding.oracle).takes_whole_timeout)
         or (not is_exact and same_symptom(finding, other))
     ]

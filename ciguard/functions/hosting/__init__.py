@@ -6,28 +6,28 @@ settings with the process and merges what it measures.
 """
 
 from ciguard.functions.hosting.collecting import (
-    Broken,
-    Collected,
-    Hosts,
+    CollectedProgram,
     Mark,
+    ProgramHosts,
     SkippedProgram,
+    UnimportableProgram,
     collect,
 )
 from ciguard.functions.hosting.executing import Execution
 from ciguard.functions.hosting.host import ProgramSettings
-from ciguard.functions.hosting.session_coverage import measured_options, merge_measured
+from ciguard.functions.hosting.session_coverage import coverage_options, merge_coverage
 from ciguard.functions.hosting.verdicts import FailureKind
 
 __all__ = [
-    "Broken",
-    "Collected",
+    "CollectedProgram",
     "Execution",
     "FailureKind",
-    "Hosts",
     "Mark",
+    "ProgramHosts",
     "ProgramSettings",
     "SkippedProgram",
+    "UnimportableProgram",
     "collect",
-    "measured_options",
-    "merge_measured",
+    "coverage_options",
+    "merge_coverage",
 ]

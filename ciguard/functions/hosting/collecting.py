@@ -44,7 +44,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class CollectedProgram:
     """Functions of a program that was imported."""
 
     module: ModuleSpec
@@ -65,13 +65,13 @@ class SkippedProgram:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class UnimportableProgram:
     """A program whose import fails."""
 
     text: str
 
 
-Collection: TypeAlias = Collected | SkippedProgram | Broken
+Collection: TypeAlias = CollectedProgram | SkippedProgram | UnimportableProgram
 
 
 def collect(host: ProgramHost, program: ProgramFile) -> Collection:
@@ -82,7 +82,7 @@ def collect(host: ProgramHost, program: ProgramFile) -> Collection:
             return SkippedProgram(content["skip"])
         case Answered(content) if "error" in content:
             traceback = traceback_text(frames_from_json(content["frames"]))
-            return Broken("\n".join(filter(None, [traceback, content["error"]])))
+            return UnimportableProgram("\n".join(filter(None, [traceback, content["error"]])))
         case Answered(content):
             return _with_nested(_collected(content), host, program)
         case ProcessEnded(cause, _, frames):
@@ -93,12 +93,16 @@ def collect(host: ProgramHost, program: ProgramFile) -> Collection:
             return _import_failure(host, frames, "its import does not finish in time")
 
 
-def _import_failure(host: ProgramHost, frames: tuple[StackLine, ...], message: str) -> Broken:
-    return Broken("\n".join(filter(None, [traceback_text(frames), message, *host.output()])))
+def _import_failure(
+    host: ProgramHost, frames: tuple[StackLine, ...], message: str
+) -> UnimportableProgram:
+    return UnimportableProgram(
+        "\n".join(filter(None, [traceback_text(frames), message, *host.output()]))
+    )
 
 
-def _collected(content: Json) -> Collected:
-    return Collected(
+def _collected(content: Json) -> CollectedProgram:
+    return CollectedProgram(
         module_from_json(content["description"]),
         content["library"],
         {name: _marks(marks) for name, marks in content["marks"].items()},
@@ -106,7 +110,9 @@ def _collected(content: Json) -> Collected:
     )
 
 
-def _with_nested(collected: Collected, host: ProgramHost, program: ProgramFile) -> Collected:
+def _with_nested(
+    collected: CollectedProgram, host: ProgramHost, program: ProgramFile
+) -> CollectedProgram:
     """Add nested functions, which calls of the functions that define them reveal."""
     module, remarks = collected.module, []
     explored: set[str] = set()
@@ -143,7 +149,7 @@ def _marks(encoded: Json) -> tuple[Mark, ...]:
     return tuple(map(Mark.from_json, encoded))
 
 
-class Hosts:
+class ProgramHosts:
     """Processes by import path; the least recently used is stopped when there are too many."""
 
     def __init__(self, settings: ProgramSettings) -> None:

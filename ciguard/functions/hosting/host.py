@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ciguard.execution import GRACE_S, START_S, Answered, Host, HostSettings
+from ciguard.execution import GRACE_S, START_TIMEOUT_S, Answered, Host, HostSettings
 from ciguard.functions.in_target.calling.caller import ORACLES
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class ProgramHost(Host):
     def save_coverage(self) -> None:
         """Have the process save its coverage to one of the `coverage_files`."""
         if self.is_running and self._coverage is not None:
-            self.request({"op": "save"}, START_S)
+            self.request({"op": "save"}, START_TIMEOUT_S)
 
     def coverage_files(self) -> list[Path]:
         """Return the files with the coverage of all processes so far."""

@@ -21,7 +21,7 @@ def _current_measurement() -> Any:
     return coverage.Coverage.current() if coverage is not None else None
 
 
-def measured_options() -> dict[str, Any] | None:
+def coverage_options() -> dict[str, Any] | None:
     """Return the options of `[run]` that this process is measured with; None if it is not."""
     current = _current_measurement()
     if current is None:
@@ -42,7 +42,7 @@ def measured_options() -> dict[str, Any] | None:
     return options
 
 
-def merge_measured(files: Iterable[Path]) -> None:
+def merge_coverage(files: Iterable[Path]) -> None:
     """Add the coverage of other processes to the coverage of this one."""
     current = _current_measurement()
     if current is None:

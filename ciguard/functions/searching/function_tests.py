@@ -10,7 +10,7 @@ from ciguard.domain.values import ListValue, LiteralValue, TupleValue
 from ciguard.functions.drawing.calls import call_strategy, main_strategy
 from ciguard.functions.hosting.verdicts import CallPassed, Verdict, traceback_text
 from ciguard.functions.searching.results import (
-    Told,
+    FunctionTestResult,
     counts_text,
     failure_text,
     has_high_discard_rate,
@@ -44,7 +44,7 @@ class FunctionTest:
     execution: Execution
     settings: SearchSettings
 
-    def run(self) -> Told:
+    def run(self) -> FunctionTestResult:
         """Search for calls that fail, and return the result."""
         mutated: set[str] = set()
 
@@ -61,13 +61,13 @@ class FunctionTest:
             options=self.settings,
             output=self.execution.host.output,
         )
-        result = Told(properties=_properties(search_result))
+        result = FunctionTestResult(properties=_properties(search_result))
         self._add_outcome(search_result, result)
         if mutated:
             result.warnings.append(f"calls change arguments: {', '.join(sorted(mutated))}")
         return result
 
-    def _add_outcome(self, search_result: SearchResult, result: Told) -> None:
+    def _add_outcome(self, search_result: SearchResult, result: FunctionTestResult) -> None:
         if search_result.failures:
             result.failure = self._failures_text(search_result)
             result.exceptions = tuple(failure.failure.type for failure in search_result.failures)
@@ -130,7 +130,7 @@ class ScriptTest:
     execution: Execution
     settings: SearchSettings
 
-    def run(self) -> Told:
+    def run(self) -> FunctionTestResult:
         """Run the program with allowed command lines, and return the result."""
         max_examples = min(self.settings.max_examples or _MAX_SCRIPT_RUNS, _MAX_SCRIPT_RUNS)
         search_result = search(
@@ -140,7 +140,7 @@ class ScriptTest:
             options=replace(self.settings, max_examples=max_examples),
             output=self.execution.host.output,
         )
-        result = Told(properties=_properties(search_result))
+        result = FunctionTestResult(properties=_properties(search_result))
         if search_result.failures:
             parts = [
                 _summary_line(search_result.failures),

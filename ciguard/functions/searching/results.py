@@ -16,7 +16,7 @@ _HIGH_DISCARD_RATE = 0.5
 
 
 @dataclass(slots=True, kw_only=True)
-class Told:
+class FunctionTestResult:
     """Result of the test of a function or script."""
 
     failure: str = ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ciguard.functions.in_target.describing.sidecar import SUFFIX as SIDECAR_SUFFIX
 from ciguard.functions.in_target.describing.sidecar import target_of
 from ciguard.sources import (
-    EVERYTHING,
+    ALL_NAMES,
     MAX_BYTES,
     Function,
     UnreadableSourceError,
@@ -153,7 +153,7 @@ class _AnnotationImports:
         imports = [imported for imported in imports_in(tree) if imported.module != "__future__"]
         self._qualified_names = {imported.local: imported.meaning for imported in imports}
         self._imports_all = any(
-            imported.local == EVERYTHING and _is_annotations_module(imported.module)
+            imported.local == ALL_NAMES and _is_annotations_module(imported.module)
             for imported in imports
         )
 

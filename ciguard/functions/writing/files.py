@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 from ciguard.errors import ConfigurationError, OutputError
 from ciguard.files import read_text
-from ciguard.functions.hosting.collecting import Broken, Collected, Hosts, SkippedProgram, collect
+from ciguard.functions.hosting.collecting import (
+    CollectedProgram,
+    ProgramHosts,
+    SkippedProgram,
+    UnimportableProgram,
+    collect,
+)
 from ciguard.functions.hosting.host import ProgramSettings
 from ciguard.functions.solving.parsing import parsed
 from ciguard.functions.specs.programs import ProgramFile, sidecar_of
@@ -50,7 +56,7 @@ def export_tests(files: Sequence[Path], folder: Path) -> Iterator[WrittenTests]:
         ConfigurationError: if a program cannot be imported or has nothing to test.
         OutputError: if a file exists that ciguard has not written.
     """
-    hosts = Hosts(ProgramSettings(path=[path for path in sys.path if path]))
+    hosts = ProgramHosts(ProgramSettings(path=[path for path in sys.path if path]))
     try:
         for file in files:
             yield _export_program(hosts, file.resolve(), folder)
@@ -58,7 +64,7 @@ def export_tests(files: Sequence[Path], folder: Path) -> Iterator[WrittenTests]:
         hosts.close()
 
 
-def _export_program(hosts: Hosts, file: Path, folder: Path) -> WrittenTests:
+def _export_program(hosts: ProgramHosts, file: Path, folder: Path) -> WrittenTests:
     program = ProgramFile.at(file)
     program = program.with_sidecar(sidecar_of(program))
     collected = collect(hosts.of(program), program)
@@ -66,14 +72,14 @@ def _export_program(hosts: Hosts, file: Path, folder: Path) -> WrittenTests:
         case SkippedProgram(reason):
             msg = f"{file}: {reason}"
             raise ConfigurationError(msg)
-        case Broken(text):
+        case UnimportableProgram(text):
             msg = f"{file} cannot be imported:\n{text}"
             raise ConfigurationError(msg)
-        case Collected():
+        case CollectedProgram():
             return _write_file(collected, program, folder)
 
 
-def _write_file(collected: Collected, program: ProgramFile, folder: Path) -> WrittenTests:
+def _write_file(collected: CollectedProgram, program: ProgramFile, folder: Path) -> WrittenTests:
     functions = collected.module.tested()
     if not functions:
         msg = f"{program.file} has no annotated functions: annotate some with ciguard.annotations"
@@ -92,7 +98,7 @@ def _write_file(collected: Collected, program: ProgramFile, folder: Path) -> Wri
 
 
 def exported_file(
-    collected: Collected, program: ProgramFile, folder: Path
+    collected: CollectedProgram, program: ProgramFile, folder: Path
 ) -> tuple[str, list[str]]:
     """Return the text of a test file for a program, and what is missing in it.
 

@@ -4,16 +4,16 @@ The modules in the order of the pipeline: sentences, normalise, structure, mine,
 abstract, concrete, extract. Only `files` does I/O; it also finds the rules of the package.
 """
 
-from ciguard.knowledge.mining.abstract import RuleBook
 from ciguard.knowledge.mining.dependencies import dependencies, generation_order
-from ciguard.knowledge.mining.extract import Extracted, extract, merged_values, prediction
+from ciguard.knowledge.mining.extract import ExtractedConstraint, extract, merged_values, prediction
 from ciguard.knowledge.mining.files import extract_from_file, learn_from_files, shipped_rules
 from ciguard.knowledge.mining.learn import learn
 from ciguard.knowledge.mining.parameter_texts import ParameterText, TextSource
+from ciguard.knowledge.mining.rule_book import RuleBook
 from ciguard.knowledge.mining.rules import MiningRule, RuleSet, Thresholds
 
 __all__ = [
-    "Extracted",
+    "ExtractedConstraint",
     "MiningRule",
     "ParameterText",
     "RuleBook",

@@ -71,7 +71,9 @@ def labelled_sentences(
     labels: dict[int, set[tuple[str, str]]] = defaultdict(set)
     for annotation in annotations:
         for rank, number in enumerate(_covered_sentences(texts, forms, annotation)):
-            candidates = transferred(forms[number].tokens, annotation.abstract, annotation.concrete)
+            candidates = transferred_labels(
+                forms[number].tokens, annotation.abstract, annotation.concrete
+            )
             # Only the best sentence gets the literals; each gets the placeholders that it has.
             labels[number] |= {label for label in candidates if rank == 0 or is_form(label[1])}
     return [AnnotatedSentence(forms[n].words, frozenset(labels[n])) for n in sorted(labels)]
@@ -107,7 +109,7 @@ def _common_share(first: set[str], second: set[str]) -> float:
     return len(first & second) / max(1, len(first | second))
 
 
-def transferred(
+def transferred_labels(
     tokens: Sequence[Token],
     abstract: Mapping[str, Collection[str]],
     concrete: Mapping[str, Collection[str]],

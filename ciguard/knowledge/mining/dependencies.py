@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from ciguard.knowledge.mining.extract import Extracted
+    from ciguard.knowledge.mining.extract import ExtractedConstraint
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-def dependencies(extracted: Mapping[str, Iterable[Extracted]]) -> dict[str, frozenset[str]]:
+def dependencies(
+    extracted: Mapping[str, Iterable[ExtractedConstraint]],
+) -> dict[str, frozenset[str]]:
     """Return the other parameters that the constraints of each parameter mention.
 
     Args:

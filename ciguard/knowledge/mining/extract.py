@@ -11,12 +11,12 @@ from ciguard.knowledge.mining.parameter_texts import ParameterText, TextSource, 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.knowledge.mining.abstract import RuleBook
+    from ciguard.knowledge.mining.rule_book import RuleBook
     from ciguard.knowledge.mining.rules import MiningRule
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
+class ExtractedConstraint:
     """One concrete constraint that was extracted from a sentence."""
 
     field: str
@@ -31,9 +31,9 @@ class Extracted:
     """Rule that matched the sentence."""
 
 
-def extract(text: ParameterText, book: RuleBook) -> tuple[Extracted, ...]:
+def extract(text: ParameterText, book: RuleBook) -> tuple[ExtractedConstraint, ...]:
     """Return the constraints that the texts of a parameter state, in the order of the texts."""
-    extracted: list[Extracted] = []
+    extracted: list[ExtractedConstraint] = []
     for form in sentence_forms(text):
         for rule in book.constraints(form.words):
             concrete = (
@@ -41,11 +41,13 @@ def extract(text: ParameterText, book: RuleBook) -> tuple[Extracted, ...]:
             )
             values = tuple(dict.fromkeys(concrete))
             if values:
-                extracted.append(Extracted(rule.field, values, form.source, form.text, rule))
+                extracted.append(
+                    ExtractedConstraint(rule.field, values, form.source, form.text, rule)
+                )
     return tuple(extracted)
 
 
-def merged_values(extracted: Iterable[Extracted]) -> dict[str, list[str]]:
+def merged_values(extracted: Iterable[ExtractedConstraint]) -> dict[str, list[str]]:
     """Return the values of each field over all sentences of one parameter, sorted."""
     values: dict[str, set[str]] = {name: set() for name in FIELDS}
     for constraint in extracted:
@@ -53,7 +55,7 @@ def merged_values(extracted: Iterable[Extracted]) -> dict[str, list[str]]:
     return {name: sorted(field_values) for name, field_values in values.items()}
 
 
-def prediction(text: ParameterText, extracted: Iterable[Extracted]) -> dict[str, Any]:
+def prediction(text: ParameterText, extracted: Iterable[ExtractedConstraint]) -> dict[str, Any]:
     """Return the line for a parameter in the format that scorers of constraints read."""
     return {
         "library": text.library,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from ciguard.errors import CiguardError, suggestion
 from ciguard.files import replace_file
-from ciguard.knowledge.mining.abstract import RuleBook
 from ciguard.knowledge.mining.extract import extract, prediction
 from ciguard.knowledge.mining.learn import learn
+from ciguard.knowledge.mining.rule_book import RuleBook
 from ciguard.knowledge.mining.rule_lines import RuleSyntaxError, from_lines, to_lines
 from ciguard.knowledge.mining.shared_format import annotated_spans, parameter_texts
 from ciguard.knowledge.mining.training import training_samples

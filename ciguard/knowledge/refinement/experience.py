@@ -108,7 +108,7 @@ class Experience:
         if isinstance(outcome, Passed):
             self._keep_example(call)
 
-    def note_stray(self, call: Mapping[str, Value], outcome: Outcome) -> None:
+    def observe_violating(self, call: Mapping[str, Value], outcome: Outcome) -> None:
         """Keep a violating call that passed as an example, if there is no other example."""
         if isinstance(outcome, Passed) and not self.examples:
             self._keep_example(call)
@@ -176,7 +176,7 @@ class Experience:
         else:
             self.examples[index] = example
 
-    def absorb(self, other: Experience) -> None:
+    def update(self, other: Experience) -> None:
         """Add the experience of other calls of the same API."""
         self.noted += other.noted
         for name, seen in other.counts.items():

@@ -59,13 +59,13 @@ class GuidedGenerator:
             if call.intent is Intent.CONFORMING:
                 feedback.note(plain.arguments(call), plain.names, outcome)
             else:
-                feedback.note_stray(plain.arguments(call), outcome)
+                feedback.observe_violating(plain.arguments(call), outcome)
         return feedback
 
     def learn(self, feedback: Experience) -> None:
         """Apply feedback to the following calls."""
         count_before = self.experience.noted
-        self.experience.absorb(feedback)
+        self.experience.update(feedback)
         if any(
             count_before < threshold <= self.experience.noted for threshold in _UPDATE_THRESHOLDS
         ):

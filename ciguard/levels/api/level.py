@@ -82,7 +82,7 @@ class ApiLevel:
         """Apply feedback to the batches that are made from now on."""
         self._generator(self._positions[api]).learn(feedback)
 
-    def relearn(self, api: str, feedback: Experience) -> None:
+    def replay(self, api: str, feedback: Experience) -> None:
         """Register feedback from before this process started; `learn` applies it."""
         self._observed[api] += feedback.noted
 

@@ -8,7 +8,7 @@ from ciguard.domain import dtypes
 from ciguard.domain.api_calls import as_call
 from ciguard.domain.outcomes import Passed
 from ciguard.execution import Container, TensorOutput, decode_outputs
-from ciguard.oracles import equivalent, inputs_in, returned_part
+from ciguard.oracles import compared_item, equivalent_call, input_precision_of
 from ciguard.oracles.relations import tensors_of
 from ciguard.triage.scripting import functions, list_of, tolerances
 from ciguard.writing import ScriptSource, element, shape_text, writer_of
@@ -45,13 +45,13 @@ def library_check(finding: Finding, writer: Writer, *, other: str) -> tuple[str,
         ValueError: if there is no equivalent call, or its outcome cannot be compared.
     """
     call = _equivalent(finding, other)
-    expected = _tensor(finding.outcomes[finding.targets[0]], returned_part(call.api))
+    expected = _tensor(finding.outcomes[finding.targets[0]], compared_item(call.api))
     if expected is None:
         msg = f"{call.api}: the stored outcome has no tensor to compare"
         raise ValueError(msg)
     kind = _ROUNDED if expected.dtype in dtypes.EPSILON else _EXACT
     types = (expected.dtype, *(tensor.dtype for tensor in tensors_of(as_call(finding.case))))
-    rtols = tolerances(inputs_in(finding.case), count=expected.elements.size)
+    rtols = tolerances(input_precision_of(finding.case), count=expected.elements.size)
     allowed = max(rtols.get(dtype, 0.0) for dtype in types)
     numbers = list_of([element(value) for value in expected.elements])
     before = (
@@ -61,7 +61,7 @@ def library_check(finding: Finding, writer: Writer, *, other: str) -> tuple[str,
         f"    ({kind!a}, {shape_text(expected.shape or (1,))}, {numbers}),\n]\n\n\n"
         f"{functions(writer)}"
     )
-    part = returned_part(finding.case.api)
+    part = compared_item(finding.case.api)
     index = "" if part is None else f"[{part}]"
     return before, _COMPARE.strip().format(kind=kind, part=index)
 
@@ -83,7 +83,7 @@ def equivalent_lines(finding: Finding, *, other: str) -> list[str]:
 
 
 def _equivalent(finding: Finding, other: str) -> ApiCall:
-    call = equivalent(as_call(finding.case), other)
+    call = equivalent_call(as_call(finding.case), other)
     if call is None:
         msg = f"{finding.api}: {other or 'the other library'} has no equivalent of this call"
         raise ValueError(msg)

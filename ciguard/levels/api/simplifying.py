@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.api_calls import ApiCall
     from ciguard.domain.values import Value
-    from ciguard.oracles import Move
+    from ciguard.oracles import Perturbation
 
 
 def simpler_calls(case: ApiCall) -> Iterator[ApiCall]:
@@ -60,7 +60,7 @@ def _changed(case: ApiCall, change: Callable[[AnyArray], Value]) -> ApiCall:
     )
 
 
-def moved_call(case: ApiCall, perturb: Move) -> ApiCall:
+def perturbed_call(case: ApiCall, perturb: Perturbation) -> ApiCall:
     """Return a call with slightly perturbed numbers."""
     names = [name for name, _ in case.keywords]
     # The order matters: the amount may differ from tensor to tensor.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.campaign import LevelDefaults, Relating, digest_of_apis
+from ciguard.campaign import LevelDefaults, RelationChooser, digest_of_apis
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.records import ApiRecord
 from ciguard.errors import ConfigurationError
-from ciguard.levels import Level, focused, select
+from ciguard.levels import Level, focused_level, select
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.script import call_script
-from ciguard.levels.api.simplifying import moved_call, simpler_calls
+from ciguard.levels.api.simplifying import perturbed_call, simpler_calls
 from ciguard.targets import EAGER
 from ciguard.triage import PresentationDefaults
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ciguard.campaign import Group, Stream, StreamFactory
     from ciguard.domain.events import Event
     from ciguard.domain.findings import Finding
-    from ciguard.oracles import Move
+    from ciguard.oracles import Perturbation
     from ciguard.triage import EnvironmentHint
 
 LevelFactory: TypeAlias = Callable[[Sequence[ApiRecord], int], Level]
@@ -61,7 +61,7 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
         selected = select(group.records(), config.api, config.exclude, allow=config.allow)
         streams = []
         for mode in group.modes if selected else ():
-            level, turns = focused(self._factory, selected, config.seed, focus=config.focus)
+            level, turns = focused_level(self._factory, selected, config.seed, focus=config.focus)
             kind = self.name if mode == EAGER else f"{self.name} in mode {mode}"
             stream = factory.stream(
                 level, group, kind=kind, chosen=digest_of_apis(selected), apis=turns
@@ -70,7 +70,7 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
             if not config.shard.is_all:
                 stream.own = config.shard.of_these(record.api for record in selected)
             if config.relations and mode == EAGER:
-                stream.relating = Relating(group, config.relations)
+                stream.relating = RelationChooser(group, config.relations)
             streams.append(stream)
         return streams
 
@@ -82,10 +82,10 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
         """Yield calls with fewer or simpler arguments."""
         return simpler_calls(case)
 
-    def nudged(self, case: ApiCall, seed: int, move: Move) -> ApiCall:
+    def nudged(self, case: ApiCall, seed: int, move: Perturbation) -> ApiCall:
         """Return the call with perturbed numbers in its arguments and inputs."""
         del seed
-        return moved_call(case, move)
+        return perturbed_call(case, move)
 
 
 LEVEL = CallLevel("api", ApiLevel)

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from ciguard.domain.api_calls import as_call
-from ciguard.oracles import inputs_in
+from ciguard.oracles import input_precision_of
 from ciguard.oracles.relations import RELATIONS, Compares, Observes, tensors_of
 from ciguard.triage.scripting import functions, tolerances
 
@@ -75,7 +75,7 @@ def twin_check(case: ApiCall, source: ScriptSource) -> tuple[list[str], str, str
         result, twin_text = twin_text, result
     seed = source.writer.seed.format(seed=int(case.seed))
     statements = [f"# {relation.law}", f"twin = {source.expression(twin)}"]
-    inputs = inputs_in(case)
+    inputs = input_precision_of(case)
     rtols = tolerances(inputs, count=inputs.largest[0])
     used_dtypes = {"float32", "float64", "float", *(tensor.dtype for tensor in tensors_of(case))}
     shown_rtols = {kind: rtol for kind, rtol in rtols.items() if kind in used_dtypes}

@@ -57,7 +57,7 @@ class Examined:
 
     def has_looked_at(self, record: BaselineRecord, case: AppCase, target: str) -> bool:
         """Return whether the sub-condition of a case was looked at, or is there no more."""
-        kind = record.exhibit.kind
+        kind = record.representative.kind
         if not self.is_known(case):
             return False
         if kind == UNKNOWN_LABEL and not self.config[LABELS]:

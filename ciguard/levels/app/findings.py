@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.findings import Evidence, Finding, PairKind, Severity
-from ciguard.domain.function_calls import function_api, seated
+from ciguard.domain.function_calls import function_api, locate_failure
 from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Passed, status
 from ciguard.levels.app.dead_conditions import DeadConditionCause
 from ciguard.levels.app.exploration import CALL_LIMIT_S
@@ -73,7 +73,7 @@ class ApplicationOracle:
     """Looks at a call with answers that was made again."""
 
     traits: ClassVar[Traits] = Traits(
-        is_of_user=True,
+        tests_user_functions=True,
         ignores_library=True,  # it is the same, whichever client its target is known by
         claim="{kind}.",
         claims={
@@ -114,7 +114,7 @@ class ApplicationOracle:
 def _said(outcome: Outcome) -> str:
     if not isinstance(outcome, Errored):
         return status(outcome)
-    return f"{outcome.exception}: {headline(seated(outcome.message).message)}"
+    return f"{outcome.exception}: {headline(locate_failure(outcome.message).message)}"
 
 
 def _kind(case: AppCase, outcome: Outcome) -> str:

@@ -56,7 +56,7 @@ class Recheck:
             until: when to end, on the clock of `time.monotonic`.
         """
         for record in known:
-            case = record.exhibit.case
+            case = record.representative.case
             names = (record.fingerprint, *record.aliases)
             if not isinstance(case, AppCase) or any(name in met for name in names):
                 continue
@@ -77,7 +77,7 @@ class Recheck:
             return
         ended = set()
         members = {member.name: member for member in eager_members(self.groups)}
-        is_difference = record.exhibit.pair is not PairKind.NONE
+        is_difference = record.representative.pair is not PairKind.NONE
         for name in record.targets[-1:] if is_difference else record.targets:
             member = members.get(name)
             if member is None or time.monotonic() > until:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ciguard.campaign import LevelDefaults
 from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.case import as_kind
-from ciguard.domain.function_calls import seated
+from ciguard.domain.function_calls import locate_failure
 from ciguard.domain.outcomes import Crashed, Hung, Passed
 from ciguard.domain.text import shortened
 from ciguard.levels.app.calls import refuse_read, run_again, surroundings_on
@@ -124,7 +124,7 @@ class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
 
     def without_place(self, message: str) -> str:
         """Return a message without the file and the line that raised."""
-        return seated(message).message
+        return locate_failure(message).message
 
 
 LEVEL = AppSpec()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.domain.events import BatchFinished, InputsMissed, Warned
+from ciguard.domain.events import BatchFinished, InputsMishandled, Warned
 from ciguard.domain.text import visible
 from ciguard.errors import WorkerStartError
 from ciguard.levels.app.accuracy import assess, settings_for
@@ -229,12 +229,12 @@ def _differences(
             )
 
 
-def _missed(assessed: Assessed, at: Applied) -> Iterator[InputsMissed]:
+def _missed(assessed: Assessed, at: Applied) -> Iterator[InputsMishandled]:
     """Yield the inputs of what is found, for people to look at."""
     api = at.api(assessed.explored.found)
     for verdict in assessed.verdicts:
         if verdict.is_failure and not verdict.is_simulated and verdict.missed:
-            yield InputsMissed(
+            yield InputsMishandled(
                 target=at.target,
                 api=api,
                 line=verdict.goal.line,
@@ -242,7 +242,7 @@ def _missed(assessed: Assessed, at: Applied) -> Iterator[InputsMissed]:
                 inputs=tuple(one.shown() for one in verdict.missed),
             )
     for crash, tried in assessed.crashes:
-        yield InputsMissed(
+        yield InputsMishandled(
             target=at.target,
             api=api,
             line=crash.line,

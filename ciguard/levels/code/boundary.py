@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from ciguard.levels.code.binding import Bound
     from ciguard.levels.code.blocks import Block
     from ciguard.levels.code.knowledge import Apis
-    from ciguard.oracles.laws import Law, Requirement
+    from ciguard.oracles.specifications import Requirement, Specification
 
 STEP = 0.0001
 """Distance of a real number from the end of its range (MoCo)."""
 _UNKNOWN_OPTION = LiteralValue("no_such_option")
 
 
-SpecificationReader: TypeAlias = Callable[["ApiRecord"], Mapping[str, Sequence["Law"]]]
+SpecificationReader: TypeAlias = Callable[["ApiRecord"], Mapping[str, Sequence["Specification"]]]
 """Returns the specifications of an API by parameter."""
 
 
@@ -50,7 +50,7 @@ class Boundary:
         """
         self._apis = apis
         self._read = specifications
-        self._specifications: dict[str, Mapping[str, Sequence[Law]]] = {}
+        self._specifications: dict[str, Mapping[str, Sequence[Specification]]] = {}
 
     def __call__(self, block: Block, place: int, rng: random.Random) -> BlockMutant | None:
         """Return the block with one parameter of one call outside of its range.
@@ -84,7 +84,7 @@ class Boundary:
             mutants.append(BlockMutant(block.with_call(place, changed), step))
         return tuple(mutants)
 
-    def _forbidden(self, api: Api, bound: Bound) -> list[tuple[Parameter, Law, str]]:
+    def _forbidden(self, api: Api, bound: Bound) -> list[tuple[Parameter, Specification, str]]:
         """Return forbidden literals, each with its parameter and specification."""
         specifications = self._specifications.get(api.record.api)
         if specifications is None:

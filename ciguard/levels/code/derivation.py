@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ciguard.domain.findings import Evidence, Finding, Severity
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Passed, Rejected
-from ciguard.domain.programs import Operator, ProgramCase, located
+from ciguard.domain.programs import Operator, ProgramCase, locate_message
 from ciguard.domain.text import shortened
 from ciguard.levels.code.incompatibility import is_incompatibility
 from ciguard.levels.code.program_runs import lacks_api, program_run
@@ -100,7 +100,7 @@ def _positive_violation(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _
     if not refused or runs_somewhere or not all(map(guarantee.is_broken, refused.values())):
         return None
     first = next(iter(refused.values()))
-    failure = located(first.message)
+    failure = locate_message(first.message)
     trigger = f"{first.exception}: {headline(failure.message)}"
     evidence = Evidence(
         expected=guarantee.expected,
@@ -112,17 +112,17 @@ def _positive_violation(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _
 
 
 def _is_library_fault(refusal: Rejected) -> bool:
-    return not located(refusal.message).in_block and not is_incompatibility(refusal)
+    return not locate_message(refusal.message).in_block and not is_incompatibility(refusal)
 
 
 def _fails_outside_control(refusal: Rejected) -> bool:
     """Return whether a layer rejects one sample but not the batch that is the control."""
-    return not located(refusal.message).in_block
+    return not locate_message(refusal.message).in_block
 
 
 def _fails_on_none(refusal: Rejected) -> bool:
     """Return whether None was used unchecked; an error that names the argument is correct."""
-    failure = located(refusal.message)
+    failure = locate_message(refusal.message)
     return not failure.in_block and bool(_UNCHECKED_NONE.search(failure.message))
 
 

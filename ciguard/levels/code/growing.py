@@ -14,12 +14,12 @@ from ciguard.levels.code.program_runs import program_run
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.campaign import Executed
+    from ciguard.campaign import ExecutedBatch
     from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
 
 
-def programs_of(executed: Executed) -> Iterator[ProgramRan]:
+def programs_of(executed: ExecutedBatch) -> Iterator[ProgramRan]:
     """Yield an event for each whole program; single blocks and repeated runs are no nodes."""
     rows = zip(*executed.outcomes.values(), strict=True)
     for case, row in zip(executed.cases, rows, strict=False):

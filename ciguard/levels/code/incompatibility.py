@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.domain.programs import located
+from ciguard.domain.programs import locate_message
 from ciguard.levels.code.program_runs import lacks_api
 
 if TYPE_CHECKING:
@@ -58,4 +58,4 @@ def is_incompatibility(refusal: Rejected) -> bool:
     """Return whether a rejection comes from incompatible parts, or from limits of the machine."""
     if lacks_api(refusal) or refusal.exception in _MACHINE_EXCEPTIONS:
         return True
-    return bool(_INCOMPATIBILITY.search(located(refusal.message).message))
+    return bool(_INCOMPATIBILITY.search(locate_message(refusal.message).message))

@@ -10,7 +10,7 @@ from ciguard.domain.api_calls import CallKind
 from ciguard.domain.records import ParameterKind
 from ciguard.domain.values import LiteralValue
 from ciguard.knowledge import ClueSource, ConstraintEvidence, understand
-from ciguard.levels import LEFT_OUT
+from ciguard.levels import EXCLUDED_TAGS
 from ciguard.values import AnyOf, List, OneOf, Optional, Tensor
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _is_replacement(record: ApiRecord) -> bool:
     """Return whether an API may replace another one of its module."""
     short = record.api.rpartition(".")[2]
     tags = record.tags - {_CALLBACK} if is_wrapper(record) else record.tags
-    if LEFT_OUT & tags or short in _ABSTRACT_LAYERS or short.startswith("_"):
+    if EXCLUDED_TAGS & tags or short in _ABSTRACT_LAYERS or short.startswith("_"):
         return False
     # `relu_` overwrites values that backpropagation may need.
     return not short.endswith("_") and (record.kind is CallKind.FUNCTION or bool(record.inputs))

@@ -202,7 +202,7 @@ class CodeLevel:
             feedback = ProgramsRan(plan.tree, plan.serial, places, repeated, costs)
         return feedback_to_json(feedback) if feedback else None
 
-    def guide(self, feedback: Json) -> None:
+    def update(self, feedback: Json) -> None:
         """Apply feedback to the batches that are made from now on.
 
         Raises:

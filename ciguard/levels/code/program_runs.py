@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.findings import Evidence
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Passed, Rejected, Stage
-from ciguard.domain.programs import located
+from ciguard.domain.programs import locate_message
 from ciguard.execution import (
     Container,
     Scalar,
@@ -22,8 +22,8 @@ from ciguard.execution import (
     Unreadable,
     decode_outputs,
 )
-from ciguard.oracles import headline, outcome_shown
-from ciguard.oracles.comparing import MUCH, Difference
+from ciguard.oracles import headline, outcome_in_words
+from ciguard.oracles.comparing import LARGE_NUMBER, Difference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,7 +103,7 @@ def compare_programs(reference: Outcome, other: Outcome) -> Difference | None:
 
 
 def _exception_text(outcome: Rejected) -> str:
-    return f"{outcome.exception}: {headline(located(outcome.message).message)}"
+    return f"{outcome.exception}: {headline(locate_message(outcome.message).message)}"
 
 
 def _compare_runs(mine: ProgramRun | None, theirs: ProgramRun | None) -> Difference | None:
@@ -162,14 +162,14 @@ def program_outcomes_in_words(
 
 def ending(outcome: Outcome) -> str:
     """Return how a program ended, in a phrase whose subject is the program."""
-    return "runs to its end" if isinstance(outcome, Passed) else outcome_shown(outcome)
+    return "runs to its end" if isinstance(outcome, Passed) else outcome_in_words(outcome)
 
 
-def asks_for_much(case: ProgramCase) -> bool:
+def has_large_number(case: ProgramCase) -> bool:
     """Return whether a mutation inserted a large number into a program."""
     return any(_has_large_number(step.after) for step in case.ancestry.path)
 
 
 def _has_large_number(text: str) -> bool:
     """Return whether the text of a value has a large number."""
-    return any(float(number) >= MUCH for number in _NUMBER.findall(text))
+    return any(float(number) >= LARGE_NUMBER for number in _NUMBER.findall(text))

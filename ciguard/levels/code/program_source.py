@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.findings import PairKind
 from ciguard.domain.outcomes import Rejected
-from ciguard.domain.programs import ProgramCase, located
+from ciguard.domain.programs import ProgramCase, locate_message
 from ciguard.execution import Scalar, TensorDigest, TensorOutput
 from ciguard.levels.code.derivation import ACCEPTED
 from ciguard.levels.code.growth import GROWTH, MIN_BYTES, MIN_SECONDS
 from ciguard.levels.code.program_runs import program_run
 from ciguard.sources import Source, UnreadableSourceError, opening
-from ciguard.triage import telling_line, without_local_paths
+from ciguard.triage import summary_line, without_local_paths
 from ciguard.triage.scripting import leaves_function
 from ciguard.writing import scalar, shape_text
 
@@ -96,7 +96,7 @@ def shows_block_alone(finding: Finding, case: ProgramCase) -> bool:
     if not case.block or finding.pair is not PairKind.NONE:
         return False
     ends = [finding.outcomes[name] for name in finding.targets if name in finding.outcomes]
-    in_block = any(located(getattr(end, "message", "")).in_block for end in ends)
+    in_block = any(locate_message(getattr(end, "message", "")).in_block for end in ends)
     return in_block or finding.kind == ACCEPTED
 
 
@@ -105,7 +105,7 @@ def _comparison(finding: Finding, writer: Writer) -> str:
     name = without_local_paths(finding.targets[0])
     reference = finding.outcomes.get(finding.targets[0])
     if isinstance(reference, Rejected):
-        message = f"DIFFERENT: runs to its end; {name} raised {telling_line(reference)}"
+        message = f"DIFFERENT: runs to its end; {name} raised {summary_line(reference)}"
         return f"\nraise SystemExit({scalar(message)})\n"
     if finding.kind == "refused":
         return f'\nprint("No difference: runs to its end, as on", {scalar(name)})\n'

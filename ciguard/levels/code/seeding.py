@@ -24,7 +24,7 @@ from ciguard.levels.code.seed_sources import (
 from ciguard.levels.code.seeds import SeedProgram
 from ciguard.levels.code.settings import BREADTH, ENCODER, MUTATIONS, PROGRAMS
 from ciguard.libraries import LIBRARIES
-from ciguard.oracles.laws import laws_of
+from ciguard.oracles.specifications import specifications_of
 from ciguard.sources import UnreadableSourceError, imports_of, parse
 from ciguard.targets import libraries_of, parse_target
 
@@ -137,7 +137,7 @@ def code_level(
 ) -> CodeLevel:
     """Return the level for the programs of one library, with at least so many trees."""
     records = select_layers(group.records(), config.api, config.exclude)
-    operators = operators_of(records, ENCODERS.get(config[ENCODER])(), laws_of)
+    operators = operators_of(records, ENCODERS.get(config[ENCODER])(), specifications_of)
     seed = config.shard.seed(config.seed)
     effort = Effort(times=config[MUTATIONS], breadth=config[BREADTH], trees=trees)
     return CodeLevel(group.library, seed, programs=programs, operators=operators, effort=effort)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ciguard.campaign import LevelDefaults, digest_of_apis
 from ciguard.domain.intent import Intent
 from ciguard.domain.lineage import NodeOutcome
-from ciguard.domain.programs import ProgramCase, located
+from ciguard.domain.programs import ProgramCase, locate_message
 from ciguard.errors import ConfigurationError
 from ciguard.levels import select_layers
 from ciguard.levels.code.derivation import ACCEPTED, DERIVATION, DerivationOracle
@@ -18,7 +18,7 @@ from ciguard.levels.code.dialects import libraries_with_programs
 from ciguard.levels.code.growing import programs_of
 from ciguard.levels.code.growth import GROWTH, GrowthOracle
 from ciguard.levels.code.origin import origin_rows
-from ciguard.levels.code.program_runs import asks_for_much, compare_programs, program_evidence
+from ciguard.levels.code.program_runs import compare_programs, has_large_number, program_evidence
 from ciguard.levels.code.script import program_script
 from ciguard.levels.code.seeding import (
     check_programs,
@@ -35,7 +35,7 @@ from ciguard.triage import PresentationDefaults, TreeOrigin, program_diff
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
 
-    from ciguard.campaign import Executed, Stream, StreamFactory
+    from ciguard.campaign import ExecutedBatch, Stream, StreamFactory
     from ciguard.config import Config
     from ciguard.domain.events import Event
     from ciguard.domain.findings import Evidence, Finding
@@ -88,14 +88,14 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
                 kind=f"{kind}: {digest}",
                 chosen=digest_of_apis(selected),
             )
-            stream.is_whole = stream.spares = True
+            stream.is_whole = stream.avoids_crashes = True
             streams.append(stream)
         if not streams and factory.is_any_running:
             msg = "programs: no seed program can be disassembled; see the warnings above."
             raise ConfigurationError(msg)
         return streams
 
-    def events_of(self, executed: Executed) -> Iterator[Event]:
+    def events_of(self, executed: ExecutedBatch) -> Iterator[Event]:
         """Yield the result of each program, for the tree that it belongs to."""
         return programs_of(executed)
 
@@ -164,9 +164,9 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         """Return whether the program deliberately violates the library's documentation."""
         return case.intent is Intent.VIOLATING
 
-    def asks_for_much(self, case: ProgramCase) -> bool:
+    def is_large_request(self, case: ProgramCase) -> bool:
         """Return whether a mutation inserted a large number."""
-        return asks_for_much(case)
+        return has_large_number(case)
 
     def is_repeated(self, case: ProgramCase) -> bool:
         """Return whether the program is built and trained repeatedly."""
@@ -174,7 +174,7 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
 
     def without_place(self, message: str) -> str:
         """Return a message without the line number of the program."""
-        return located(message).message
+        return locate_message(message).message
 
     def readable(self, case: ProgramCase) -> ProgramCase:
         """Return the case without the stored parent programs."""

@@ -19,7 +19,7 @@ from ciguard.functions.writing import (
     quoted,
 )
 from ciguard.levels.function.oracle import FUNCTION
-from ciguard.oracles import inputs_in
+from ciguard.oracles import input_precision_of
 from ciguard.triage import without_local_paths
 from ciguard.triage.scripting import comparison
 
@@ -115,7 +115,7 @@ def _body(finding: Finding, case: FunctionCase, call: Call, source: CallSource) 
         reference,
         name=without_local_paths(finding.targets[0]),
         writer=source.writer,
-        inputs=inputs_in(case),
+        inputs=input_precision_of(case),
     )
     source.other_imports |= set(source.writer.imports)
     call_lines = ["try:", _indented(result), "except Exception as error:", _indented(after_error)]

@@ -11,10 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain.findings import Evidence, Finding, Severity
-from ciguard.domain.function_calls import FunctionCase, seated
+from ciguard.domain.function_calls import FunctionCase, locate_failure
 from ciguard.domain.outcomes import Errored, Passed, Rejected, Stage
 from ciguard.execution import decode_effects
-from ciguard.oracles import Traits, headline, outcome_shown, pair_kind
+from ciguard.oracles import Traits, headline, outcome_in_words, pair_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -57,8 +57,8 @@ class FunctionOracle:
     """Judges calls of annotated functions, and imports of their programs."""
 
     traits: ClassVar[Traits] = Traits(
-        is_of_user=True,
-        fails_on_one=True,
+        tests_user_functions=True,
+        second_target_fails=True,
         claims={
             "exception": "an annotated function raises what it does not document.",
             "import": "a program cannot be imported.",
@@ -133,7 +133,7 @@ def _difference(
         detail=_frame(outcome),
         message=f"{subject.api} fails on {deviating}, not on {reference}: {text}",
         evidence=Evidence(
-            expected=f"{reference}: {outcome_shown(outcomes[reference])}",
+            expected=f"{reference}: {outcome_in_words(outcomes[reference])}",
             observed=f"{deviating}: {text}",
             law=_SPECIFICATIONS[kind],
         ),
@@ -155,7 +155,7 @@ def _finding(case: FunctionCase, subject: Subject, kind: str) -> partial[Finding
 
 def _failure_line(outcome: Errored) -> str:
     """Return a call's failure and its location, in one line."""
-    located = seated(outcome.message)
+    located = locate_failure(outcome.message)
     name = "" if outcome.exception in _KINDS else f"{outcome.exception}: "
     location = f" ({located.file}, line {located.line})" if located.file else ""
     return f"{name}{headline(located.message)}{location}"

@@ -73,7 +73,7 @@ def _description(file: str, group: Group, dispatcher: Dispatcher) -> tuple[Json,
     """Return the description from the first target that can import the program; else the reason."""
     reasons: list[tuple[bool, str]] = []
     for target in group.running_eagerly:
-        (record,) = dispatcher.errands(target).functions([{"file": file, "calls": []}])
+        (record,) = dispatcher.tasks(target).functions([{"file": file, "calls": []}])
         if "error" not in record:
             return record, ""
         reasons.append((bool(record.get("skip")), f"{target}: {record['error']}"))
@@ -99,7 +99,7 @@ def _with_nested(
     defining = [function for function in module.functions if function.has_nested]
     calls = [call for function in defining for call in _sampled_calls(function, module)]
     for target in group.running_eagerly if calls else ():
-        (record,) = dispatcher.errands(target).functions([{"file": file, "calls": calls}])
+        (record,) = dispatcher.tasks(target).functions([{"file": file, "calls": calls}])
         if "error" in record:
             continue
         functions: dict[str, Json] = {}

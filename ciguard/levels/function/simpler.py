@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ciguard.domain.function_calls import FunctionCase
-    from ciguard.oracles import Move
+    from ciguard.oracles import Perturbation
 
 
 def simpler_calls(case: FunctionCase) -> Iterator[FunctionCase]:
@@ -29,7 +29,7 @@ def simpler_calls(case: FunctionCase) -> Iterator[FunctionCase]:
             yield replace(case, call=simpler.to_json())
 
 
-def moved_call(case: FunctionCase, move: Move) -> FunctionCase:
+def moved_call(case: FunctionCase, move: Perturbation) -> FunctionCase:
     """Return a call whose arguments' numbers are moved slightly."""
     if not case.call:
         return case

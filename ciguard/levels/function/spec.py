@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.campaign import LevelDefaults, WorkerNeeds
 from ciguard.domain.case import as_kind
-from ciguard.domain.function_calls import FunctionCase, seated
+from ciguard.domain.function_calls import FunctionCase, locate_failure
 from ciguard.domain.outcomes import Errored
 from ciguard.errors import ConfigurationError
-from ciguard.levels import focused
+from ciguard.levels import focused_level
 from ciguard.levels.function.files import LEVEL as NAME
 from ciguard.levels.function.files import check_functions, needs_of, programs_in
 from ciguard.levels.function.level import FunctionLevel
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ciguard.domain.events import Event
     from ciguard.domain.findings import Finding
     from ciguard.libraries import Library
-    from ciguard.oracles import Move
+    from ciguard.oracles import Perturbation
     from ciguard.triage import EnvironmentHint
 
 
@@ -66,7 +66,7 @@ class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
             if not own_functions:
                 continue
             seed = config.shard.seed(config.seed)
-            level, turns = focused(FunctionLevel, own_functions, seed, focus=config.focus)
+            level, turns = focused_level(FunctionLevel, own_functions, seed, focus=config.focus)
             stream = factory.stream(
                 level, group, kind=f"{self.name}: {digest_of(own_functions)}", apis=turns
             )
@@ -81,7 +81,9 @@ class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
         """Return settings that include the finding's program."""
         case = finding.case
         config = replace(config, levels=(self.name,))
-        return config.having(FUNCTIONS, (case.file,)) if isinstance(case, FunctionCase) else config
+        return (
+            config.with_value(FUNCTIONS, (case.file,)) if isinstance(case, FunctionCase) else config
+        )
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
         """Return a script that imports the program and makes the call."""
@@ -104,14 +106,14 @@ class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
         """Yield variants with simpler arguments that conform to the annotations."""
         return simpler_calls(case)
 
-    def nudged(self, case: FunctionCase, seed: int, move: Move) -> FunctionCase:
+    def nudged(self, case: FunctionCase, seed: int, move: Perturbation) -> FunctionCase:
         """Return the call with the numbers in its arguments moved slightly."""
         del seed
         return moved_call(case, move)
 
     def without_place(self, message: str) -> str:
         """Return a message without the file and line that raised it."""
-        return seated(message).message
+        return locate_failure(message).message
 
 
 LEVEL = FunctionLevelSpec()

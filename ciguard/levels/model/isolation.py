@@ -30,7 +30,7 @@ from ciguard.oracles.relations import encode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.campaign import Executed, Group
+    from ciguard.campaign import ExecutedBatch, Group
     from ciguard.domain.findings import Finding
     from ciguard.domain.models import Data
     from ciguard.execution import Dispatcher, JobResult
@@ -100,7 +100,7 @@ class Isolator:
         """True if nothing waits and nothing runs."""
         return not self._queue and not self._wide_runs and not self._running
 
-    def note(self, executed: Executed, group: Group) -> None:
+    def note(self, executed: ExecutedBatch, group: Group) -> None:
         """Take the runs of whole models and queue those on which targets disagree."""
         names = list(executed.outcomes)
         rows = zip(*executed.outcomes.values(), strict=True)
@@ -171,7 +171,7 @@ class Isolator:
         encoded = tuple(map(encode, cases))
         for target in targets:
             key = self.key, self._number
-            job = Job(target, key, encoded, most_hangs=1, limit_s=_TIMEOUT_S)
+            job = Job(target, key, encoded, max_hangs=1, limit_s=_TIMEOUT_S)
             self._dispatcher.add(job, urgent=True)  # queued jobs are dropped between stages
 
     def take(self, result: JobResult) -> Iterator[Finding]:

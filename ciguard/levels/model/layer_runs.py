@@ -20,18 +20,18 @@ from ciguard.execution import Container, decode_outputs
 from ciguard.oracles import (
     DIFFERENTIAL_SEVERITIES,
     UNSTABLE_TAGS,
-    elected,
-    is_backends_own,
+    is_left_to_backends,
+    majority_target,
     pair_kind,
     severity_between_backends,
 )
 from ciguard.oracles.comparing import (
     Difference,
     compare_outputs,
-    differs,
     evidence_between,
-    inputs_given,
-    moved_elements,
+    input_precision,
+    outcome_difference,
+    perturbed_elements,
 )
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class LayerRunOracle:
         if not present:
             return []
         inputs = precision_of(case)
-        reference = elected(
+        reference = majority_target(
             present, lambda first, second: _difference(first, second, inputs) is None
         )
         findings = []
@@ -82,7 +82,7 @@ class LayerRunOracle:
 
 def inputs_of(case: ModelCase) -> InputPrecision:
     """Return how exact the outputs of a run can be."""
-    return inputs_given(
+    return input_precision(
         case,
         ranges=[("float32", 0.0, 1.0) for data in case.data if isinstance(data, DataSample)],
         sizes=[math.prod(node.shape) for node in case.graph.nodes],  # represents the weights too
@@ -98,7 +98,7 @@ def precision_of(case: ModelCase) -> InputPrecision:
 def _difference(reference: Outcome, other: Outcome, inputs: InputPrecision) -> Difference | None:
     """Return how two runs differ, with the differing part of the result as detail."""
     if not isinstance(reference, Passed) or not isinstance(other, Passed):
-        return differs(reference, other, inputs)
+        return outcome_difference(reference, other, inputs)
     if reference.encoded == other.encoded:
         return None
     mine, theirs = decode_outputs(reference.encoded), decode_outputs(other.encoded)
@@ -140,7 +140,7 @@ def _finding(
     pair = pair_kind(reference, deviating)
     severity = DIFFERENTIAL_SEVERITIES[difference.kind]
     if reference.engine != deviating.engine:
-        limit = Severity.INFO if is_backends_own(difference, case) else severity
+        limit = Severity.INFO if is_left_to_backends(difference, case) else severity
         severity = min(severity, limit, severity_between_backends(difference))
     # LEMON, section 4.2: a unique bug is the deviating library and the layer.
     blamed_engine = deviating.engine if pair is PairKind.BACKEND else ""
@@ -216,7 +216,7 @@ def nudged_run(case: ModelCase, seed: int) -> ModelCase:
     """
     of_zero = dtypes.EPSILON["float32"] if case.check is Check.TRAIN else 0.0
     perturbed = tuple(
-        replace(data, fill=moved_elements(data, seed + index * _SEED_STRIDE, of_zero=of_zero))
+        replace(data, fill=perturbed_elements(data, seed + index * _SEED_STRIDE, of_zero=of_zero))
         if isinstance(data, ArrayValue) and data.dtype in dtypes.FLOATING
         else data
         for index, data in enumerate(case.data)

@@ -235,7 +235,7 @@ class ModelLevel:
         may_join = feedback.may_amplify or (acc is not None and not self.guidance.is_guided)
         return replace(feedback, graph=mutant.graph) if may_join else feedback
 
-    def guide(self, encoded: Json) -> None:
+    def update(self, encoded: Json) -> None:
         """Apply feedback to the batches that are made from now on.
 
         Raises:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.models import INPUT, Check
 from ciguard.domain.text import shortened
-from ciguard.triage import LayerOrigin, rate_text
+from ciguard.triage import LayerOrigin, deviation_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ def origin_text(case: ModelCase, named: Callable[[str], str] = str) -> str:
     rates = dict(origin.deviations)
     name = suspect(origin)
     if name in rates:
-        parts.append(f"R_a {rate_text(rates[name])} at layer {named(_short_name(name))}")
+        parts.append(f"R_a {deviation_text(rates[name])} at layer {named(_short_name(name))}")
     return "; ".join(parts)
 
 

@@ -106,7 +106,7 @@ def seed_models(
     sources = seed_sources(config)
     target = group.running_eagerly[0]
     models = []
-    records = dispatcher.errands(target).models([source.request for source in sources])
+    records = dispatcher.tasks(target).models([source.request for source in sources])
     for source, record in zip(sources, records, strict=True):
         try:
             models.append(read_seed_model(source, record))

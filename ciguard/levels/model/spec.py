@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Finding
     from ciguard.execution import Dispatcher, Output
     from ciguard.libraries import Library
-    from ciguard.oracles import Move
+    from ciguard.oracles import Perturbation
     from ciguard.oracles.comparing import InputPrecision
     from ciguard.triage import EnvironmentHint, LayerOrigin
 
@@ -103,7 +103,7 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
         names = "\n".join(model.name for model in own)
         kind = f"{self.name} of {config[WIDTH]} % width: {names}"
         stream = factory.stream(level, group, kind=kind, chosen=digest_of_apis(selected))
-        stream.is_whole, stream.spares, stream.limit_s = True, True, _TIMEOUT_S
+        stream.is_whole, stream.avoids_crashes, stream.limit_s = True, True, _TIMEOUT_S
         return [stream]
 
     def investigator(self, dispatcher: Dispatcher) -> Isolator:
@@ -122,7 +122,7 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
         """Return how exact the outputs of a run can be."""
         return inputs_of(case)
 
-    def nudged(self, case: ModelCase, seed: int, move: Move) -> ModelCase:
+    def nudged(self, case: ModelCase, seed: int, move: Perturbation) -> ModelCase:
         """Return the run with data and weights perturbed by one rounding."""
         del move
         return nudged_run(case, seed)

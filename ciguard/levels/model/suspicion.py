@@ -18,7 +18,7 @@ from ciguard.domain.values import ArrayValue, Constant, Uniform
 from ciguard.execution import Container, decode_outputs
 from ciguard.levels.model.inconsistency import EPSILON, change_rates
 from ciguard.levels.model.layer_samples import LayerSample, deviation, layer_samples, part
-from ciguard.oracles import elected, inputs_in
+from ciguard.oracles import input_precision_of, majority_target
 from ciguard.oracles.comparing import compare_outputs
 
 if TYPE_CHECKING:
@@ -213,8 +213,10 @@ def _scale(sample: LayerSample) -> float:
 
 
 def _witness_of(case: ModelCase, outputs: Mapping[str, Output]) -> str:
-    inputs = inputs_in(case)
-    return elected(outputs, lambda first, second: compare_outputs(first, second, inputs) is None)
+    inputs = input_precision_of(case)
+    return majority_target(
+        outputs, lambda first, second: compare_outputs(first, second, inputs) is None
+    )
 
 
 def _is_conclusive(outcome: Outcome) -> bool:
@@ -257,7 +259,7 @@ def _nearest_first(
         outputs: the outputs by target.
         suspects: the suspects in the order in which gradients reach them.
     """
-    inputs = inputs_in(case)
+    inputs = input_precision_of(case)
     first, *others = (_gradients(output) for output in outputs.values())
     differing = {
         key.partition("/")[0]
@@ -298,13 +300,13 @@ def _distinct_layers(case: ModelCase, *, is_reversed: bool = False) -> tuple[str
 
 
 def _agrees_on_training(case: ModelCase, outputs: Mapping[str, Output]) -> bool:
-    inputs = inputs_in(case)
+    inputs = input_precision_of(case)
     first, *others = outputs.values()
     return all(compare_outputs(first, other, inputs) is None for other in others)
 
 
 def _agrees_on_saving(case: ModelCase, outputs: Mapping[str, Output]) -> bool:
-    inputs = inputs_in(case)
+    inputs = input_precision_of(case)
     pairs = [(part(out, "before"), part(out, "after")) for out in outputs.values()]
     return all(
         before is None or after is None or compare_outputs(before, after, inputs) is None

@@ -5,28 +5,33 @@ from ciguard.oracles.comparing.conditioning import (
     is_of_values,
     is_rounding,
     may_be_rounding,
-    moved_elements,
-    nudged,
+    perturbed,
+    perturbed_elements,
 )
-from ciguard.oracles.comparing.differences import differs, evidence_between
-from ciguard.oracles.comparing.inputs import MUCH, has_special_elements, inputs_given, leaves
+from ciguard.oracles.comparing.differences import evidence_between, outcome_difference
+from ciguard.oracles.comparing.inputs import (
+    LARGE_NUMBER,
+    has_special_elements,
+    input_precision,
+    leaf_values,
+)
 from ciguard.oracles.comparing.tolerance import NO_INPUTS, InputPrecision, relative_tolerance
 
 __all__ = [
-    "MUCH",
+    "LARGE_NUMBER",
     "NO_INPUTS",
     "Difference",
     "InputPrecision",
     "compare_outputs",
-    "differs",
     "evidence_between",
     "has_special_elements",
-    "inputs_given",
+    "input_precision",
     "is_of_values",
     "is_rounding",
-    "leaves",
+    "leaf_values",
     "may_be_rounding",
-    "moved_elements",
-    "nudged",
+    "outcome_difference",
+    "perturbed",
+    "perturbed_elements",
     "relative_tolerance",
 ]

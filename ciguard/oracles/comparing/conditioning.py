@@ -34,9 +34,9 @@ from ciguard.domain.values import (
 from ciguard.execution import Container, Scalar, TensorDigest, TensorOutput, decode_outputs
 from ciguard.execution.worker.fills import elements
 from ciguard.oracles.comparing.comparison import number
-from ciguard.oracles.comparing.differences import differs
+from ciguard.oracles.comparing.differences import outcome_difference
 from ciguard.oracles.comparing.tolerance import epsilon_of
-from ciguard.oracles.levels import inputs_in, judged
+from ciguard.oracles.levels import input_precision_of, judged_level_of
 from ciguard.oracles.relations import RELATIONS
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _needs_smoothness(case: Case) -> bool:
     return relation is not None and relation.needs_smoothness
 
 
-def nudged(case: Case, seed: int) -> Case:
+def perturbed(case: Case, seed: int) -> Case:
     """Return the call with every floating-point element perturbed slightly.
 
     Each element moves by one rounding. Where a relation needs smooth functions, a tensor moves by
@@ -84,7 +84,7 @@ def nudged(case: Case, seed: int) -> Case:
     are settings and stay.
     """
     case = case.lowered()
-    level = judged(case)
+    level = judged_level_of(case)
     step_numbers = count(1)
     are_numbers_inputs = not level.inputs(case).epsilon and not _needs_smoothness(case)
 
@@ -92,7 +92,7 @@ def nudged(case: Case, seed: int) -> Case:
         is_perturbed = (
             tensor.dtype in dtypes.FLOATING and math.prod(tensor.shape) <= _MAX_PERTURBED_ELEMENTS
         )
-        return replace(tensor, fill=moved_elements(tensor, seed)) if is_perturbed else tensor
+        return replace(tensor, fill=perturbed_elements(tensor, seed)) if is_perturbed else tensor
 
     def narrow_range(tensor: ArrayValue | TensorValue) -> Value:
         if not isinstance(tensor.fill, Uniform):
@@ -138,7 +138,9 @@ def _nudged(
             return value
 
 
-def moved_elements(value: ArrayValue | TensorValue, seed: int, *, of_zero: float = 0.0) -> Explicit:
+def perturbed_elements(
+    value: ArrayValue | TensorValue, seed: int, *, of_zero: float = 0.0
+) -> Explicit:
     """Return a tensor's elements, each moved by one epsilon; zeros move by `of_zero`."""
     fill = value_to_json(value)[3]
     original = elements(fill, value.dtype, value.shape).astype(np.float64).ravel()
@@ -157,7 +159,7 @@ def is_rounding(finding: Finding, reruns: Mapping[str, Sequence[Outcome]]) -> bo
         reruns: outcomes by target of calls with nearly the same results: repetitions, and calls
             with perturbed inputs.
     """
-    inputs = inputs_in(finding.case)
+    inputs = input_precision_of(finding.case)
     if _needs_smoothness(finding.case):
         return any(
             not _breaks(outcome, finding, inputs) for n in finding.targets for outcome in reruns[n]
@@ -165,7 +167,7 @@ def is_rounding(finding: Finding, reruns: Mapping[str, Sequence[Outcome]]) -> bo
     condition = max(
         (
             _condition(finding.outcomes[name], other, inputs)
-            for name in judged(finding.case).witnesses(finding)
+            for name in judged_level_of(finding.case).witnesses(finding)
             for other in reruns.get(name, ())
         ),
         default=1.0,
@@ -180,7 +182,7 @@ def _is_shown_with(finding: Finding, inputs: InputPrecision) -> bool:
     outcomes = [finding.outcomes[name] for name in finding.targets]
     if finding.oracle == "differential":
         reference, other = outcomes
-        difference = differs(reference, other, inputs)
+        difference = outcome_difference(reference, other, inputs)
         return difference is not None and difference.kind == finding.kind
     return any(_breaks(outcome, finding, inputs) for outcome in outcomes)
 
@@ -188,7 +190,9 @@ def _is_shown_with(finding: Finding, inputs: InputPrecision) -> bool:
 def _breaks(outcome: Outcome, finding: Finding, inputs: InputPrecision) -> bool:
     """Return whether an outcome breaks the relation or invariant of the finding's case."""
     output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
-    return output is not None and judged(finding.case).is_broken(finding.case, output, inputs)
+    return output is not None and judged_level_of(finding.case).is_broken(
+        finding.case, output, inputs
+    )
 
 
 def _condition(outcome: Outcome, other: Outcome, inputs: InputPrecision) -> float:

@@ -10,14 +10,14 @@ from ciguard.execution import decode_effects, decode_outputs
 from ciguard.oracles.comparing.comparison import Difference, compare_effects, compare_outputs
 from ciguard.oracles.comparing.tolerance import NO_INPUTS, InputPrecision
 from ciguard.oracles.contract import headline
-from ciguard.oracles.laws import evidence_of
 from ciguard.oracles.showing import outcomes_side_by_side
+from ciguard.oracles.specifications import evidence_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.domain.outcomes import Outcome
-    from ciguard.oracles.laws import Law
+    from ciguard.oracles.specifications import Specification
 
 _SCOPES = {
     PairKind.SAME: "every time",
@@ -29,7 +29,7 @@ _SCOPES = {
 """Wording of the invariant, by what distinguishes the targets."""
 
 
-def differs(
+def outcome_difference(
     reference: Outcome, other: Outcome, inputs: InputPrecision = NO_INPUTS
 ) -> Difference | None:
     """Return how two outcomes of one case differ; None if they agree or cannot be compared.
@@ -69,7 +69,7 @@ def evidence_between(
     names: tuple[str, str],
     outcomes: Mapping[str, Outcome],
     pair: PairKind,
-    specification: Law | None,
+    specification: Specification | None,
 ) -> Evidence:
     """Return what two targets returned, and the violated specification or invariant."""
     sides = outcomes_side_by_side(outcomes[names[0]], outcomes[names[1]])

@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from ciguard.domain.case import Case
     from ciguard.domain.values import Fill, Value
 
-MUCH = 100_000
+LARGE_NUMBER = 100_000
 """Smallest number that may mean that long work is intended."""
 
 
 def has_special_elements(case: Case) -> bool:
     """Return whether the arguments hold NaN, infinities or the limits of a type."""
-    return any(map(_is_special_value, leaves(case)))
+    return any(map(_is_special_value, leaf_values(case)))
 
 
-def leaves(case: Case) -> Iterator[Value]:
+def leaf_values(case: Case) -> Iterator[Value]:
     """Yield every part of the arguments that has no parts of its own."""
     parts = [*case.values]
     while parts:
@@ -63,7 +63,7 @@ def _is_special_value(value: Value) -> bool:
             return False
 
 
-def inputs_given(
+def input_precision(
     case: Case, *, ranges: Iterable[tuple[str, float, float]] = (), sizes: Iterable[int] = ()
 ) -> InputPrecision:
     """Return how exact the results of a case can be, given its values.
@@ -73,7 +73,7 @@ def inputs_given(
         ranges: (dtype, least, greatest) of each tensor that the case gets beside its values.
         sizes: number of elements of each of these tensors.
     """
-    tensors = [leaf for leaf in leaves(case) if isinstance(leaf, (ArrayValue, TensorValue))]
+    tensors = [leaf for leaf in leaf_values(case) if isinstance(leaf, (ArrayValue, TensorValue))]
     ranges = [*((tensor.dtype, *_range(tensor.fill)) for tensor in tensors), *ranges]
     sizes = [*(math.prod(tensor.shape) for tensor in tensors), *sizes]
     known = inputs_of(ranges, sizes=sizes)
@@ -110,7 +110,7 @@ def _is_not_finite(number: float) -> bool:
     return not isinstance(number, int) and not math.isfinite(number)
 
 
-def asks_for_much(case: Case) -> bool:
+def is_large_request(case: Case) -> bool:
     """Return whether a number is so large that long work may be intended.
 
     Elements of tensors count too, as they often are sizes and counts. So does the number of
@@ -128,11 +128,11 @@ def asks_for_much(case: Case) -> bool:
 def _is_large_value(value: Value) -> bool:
     match value:
         case LiteralValue(int() | float() as number):
-            return abs(number) >= MUCH
+            return abs(number) >= LARGE_NUMBER
         case ArrayValue(_, shape, fill) | TensorValue(_, shape, fill):
-            return math.prod(shape) >= MUCH or _has_large_elements(fill)
+            return math.prod(shape) >= LARGE_NUMBER or _has_large_elements(fill)
         case ListValue(items) | TupleValue(items):
-            return _product(items) >= MUCH
+            return _product(items) >= LARGE_NUMBER
         case _:
             return False
 
@@ -158,10 +158,10 @@ def _product(items: Sequence[Value]) -> int:
 def _has_large_elements(fill: Fill) -> bool:
     match fill:
         case Constant(number):
-            return abs(number) >= MUCH
+            return abs(number) >= LARGE_NUMBER
         case Uniform(_, low, high):
-            return abs(low) >= MUCH or abs(high) >= MUCH
+            return abs(low) >= LARGE_NUMBER or abs(high) >= LARGE_NUMBER
         case Explicit(data):
-            return any(abs(number) >= MUCH for number in data)
+            return any(abs(number) >= LARGE_NUMBER for number in data)
         case Special():
             return True

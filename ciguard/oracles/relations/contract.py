@@ -186,7 +186,7 @@ def relations_of(record: ApiRecord, names: Collection[str]) -> tuple[Relation, .
     )
 
 
-def is_whole(case: Case) -> bool:
+def is_replayable(case: Case) -> bool:
     """Return whether a case has no relation, or one that is installed and applies to it.
 
     A relation may come from a package, and a later version may no longer apply to the call.

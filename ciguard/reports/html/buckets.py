@@ -25,7 +25,7 @@ from ciguard.reports.wording import (
     issue_text,
     outcome_text,
     publishable,
-    short,
+    short_fingerprint,
     stack_of,
     state,
 )
@@ -204,7 +204,7 @@ class BucketEncoder:
         # An absolute path of this machine is useless to readers on other machines.
         is_shown = name != ".ciguard/run" and not self.folder.is_absolute()
         out = f" --out {shlex.quote(visible(name))}" if is_shown else ""
-        return f"ciguard reproduce {short(visible(bucket.fingerprint))}{out}"
+        return f"ciguard reproduce {short_fingerprint(visible(bucket.fingerprint))}{out}"
 
     def _past(self, bucket: Bucket) -> list[Json]:
         known = self.known(bucket)

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ciguard.reports.wording import publishable
-from ciguard.triage import presentable, rate_text
+from ciguard.triage import deviation_text, presentable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +83,9 @@ def _rows(rates: Sequence[tuple[str, float]], suspect: str, full: float) -> list
             rows.append(index - next_index)
         name, rate = rates[index]
         length = _length(rate, full)
-        rows.append([publishable(name, limit=_MAX_NAME), rate_text(rate), length, name == suspect])
+        rows.append(
+            [publishable(name, limit=_MAX_NAME), deviation_text(rate), length, name == suspect]
+        )
         next_index = index + 1
     omitted = len(rates) - next_index
     return [*rows, omitted] if omitted else rows

@@ -21,7 +21,7 @@ from ciguard.reports.wording import publishable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.baseline import Records, RunNote
+    from ciguard.baseline import Records, RunSummary
 
 _POLICY = (
     "default-src 'none'; style-src {style}; img-src data:; base-uri 'none'; form-action 'none'"
@@ -43,7 +43,7 @@ _MAX_ROWS = 30
 _MAX_TARGETS = 40
 
 
-def history_files(runs: Sequence[RunNote], records: Records) -> dict[str, str]:
+def history_files(runs: Sequence[RunSummary], records: Records) -> dict[str, str]:
     """Return the texts of the page and the badge, by file name.
 
     Args:
@@ -53,7 +53,7 @@ def history_files(runs: Sequence[RunNote], records: Records) -> dict[str, str]:
     return {"index.html": history_page(runs, records), "badge.json": badge(runs[-1])}
 
 
-def badge(run: RunNote) -> str:
+def badge(run: RunSummary) -> str:
     """Return the JSON for an endpoint badge of shields.io.
 
     Source: https://shields.io/badges/endpoint-badge
@@ -71,7 +71,7 @@ def badge(run: RunNote) -> str:
     return json.dumps(fields) + "\n"
 
 
-def history_page(runs: Sequence[RunNote], records: Records) -> str:
+def history_page(runs: Sequence[RunSummary], records: Records) -> str:
     """Return the history page as one self-contained HTML file.
 
     Args:
@@ -100,7 +100,7 @@ def history_page(runs: Sequence[RunNote], records: Records) -> str:
     )
 
 
-def _title(run: RunNote) -> str:
+def _title(run: RunSummary) -> str:
     count = run.count(State.OPEN)
     known = f"{count:,} known {'defect is' if count == 1 else 'defects are'} open"
     if run.verdict is Verdict.ESTABLISHED:
@@ -110,7 +110,7 @@ def _title(run: RunNote) -> str:
     return f"{run.new:,} new {'defect' if run.new == 1 else 'defects'}; {known}"
 
 
-def _facts(runs: Sequence[RunNote]) -> list[tuple[str, str]]:
+def _facts(runs: Sequence[RunSummary]) -> list[tuple[str, str]]:
     last = runs[-1]
     return [
         ("last run", _clock(last.time)),
@@ -122,7 +122,7 @@ def _facts(runs: Sequence[RunNote]) -> list[tuple[str, str]]:
     ]
 
 
-def _states(run: RunNote) -> list[dict[str, str]]:
+def _states(run: RunSummary) -> list[dict[str, str]]:
     return [
         {"slug": slug, "word": word, "count": f"{run.count(state):,}", "means": _MEANINGS[state]}
         for state, (slug, word) in _SHOWN.items()
@@ -133,7 +133,7 @@ def _severities(records: Records) -> list[dict[str, str]]:
     open_records = [record for record in records.values() if record.state is State.OPEN]
     rows = []
     for severity in reversed(Severity):
-        members = [record for record in open_records if record.exhibit.severity is severity]
+        members = [record for record in open_records if record.representative.severity is severity]
         filed = sum(bool(record.issue) for record in members)
         if members:
             count = f"{len(members):,}"
@@ -146,7 +146,7 @@ def _named(pair: tuple[str, str]) -> tuple[str, str]:
     return publishable(name, limit=100), publishable(version, limit=60)
 
 
-def _row(run: RunNote) -> dict[str, Any]:
+def _row(run: RunSummary) -> dict[str, Any]:
     return {
         "time": _clock(run.time),
         "verdict": run.verdict.value,
@@ -158,7 +158,7 @@ def _row(run: RunNote) -> dict[str, Any]:
     }
 
 
-def _buckets_over_time(runs: Sequence[RunNote]) -> Picture:
+def _buckets_over_time(runs: Sequence[RunSummary]) -> Picture:
     shown = {
         state: texts for state, texts in _SHOWN.items() if any(run.count(state) for run in runs)
     }
@@ -175,7 +175,7 @@ def _buckets_over_time(runs: Sequence[RunNote]) -> Picture:
     )
 
 
-def _cases_over_time(runs: Sequence[RunNote]) -> Picture:
+def _cases_over_time(runs: Sequence[RunSummary]) -> Picture:
     series = [Series(name="cases", colour="k0", points=_points(runs, [r.cases for r in runs]))]
     label = f"Cases of each run, in the last {runs[-1].cases:,}."
     return Picture(
@@ -185,7 +185,7 @@ def _cases_over_time(runs: Sequence[RunNote]) -> Picture:
     )
 
 
-def _points(runs: Sequence[RunNote], counts: Sequence[int]) -> list[tuple[float, float]]:
+def _points(runs: Sequence[RunSummary], counts: Sequence[int]) -> list[tuple[float, float]]:
     pairs = zip(runs, counts, strict=True)
     return thinned([(_moment(run.time).timestamp(), float(count)) for run, count in pairs])
 

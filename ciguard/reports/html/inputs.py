@@ -10,7 +10,7 @@ from ciguard.domain.text import visible, visible_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.domain.events import InputsMissed, TriedInput
+    from ciguard.domain.events import InputsMishandled, SampleInput
 
 _MAX_INPUTS = 12
 """Limit on the inputs of one sub-condition."""
@@ -28,7 +28,7 @@ class ShownInputs:
     def __init__(self) -> None:
         self._bytes_left = _MAX_BYTES
 
-    def of(self, inputs: Sequence[TriedInput]) -> Iterator[dict[str, Any]]:
+    def of(self, inputs: Sequence[SampleInput]) -> Iterator[dict[str, Any]]:
         """Yield the first inputs as records for the template."""
         for item in inputs[:_MAX_INPUTS]:
             record = {
@@ -51,7 +51,7 @@ class ShownInputs:
             yield record
 
 
-def missed_records(missed: Sequence[InputsMissed]) -> list[dict[str, Any]]:
+def missed_records(missed: Sequence[InputsMishandled]) -> list[dict[str, Any]]:
     """Return records for the template of the inputs that functions handle wrongly."""
     shown = ShownInputs()
     return [

@@ -10,7 +10,7 @@ from ciguard.reports.html.forest import Forest
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ciguard.domain.events import InputsMissed, RunStarted
+    from ciguard.domain.events import InputsMishandled, RunStarted
 
 _MAX_STEPS = 120
 _MAX_WARNINGS = 100
@@ -65,7 +65,7 @@ class RunObservations:
     unavailable: dict[str, str] = field(default_factory=dict)
     """Reason by target that never came to be."""
     forest: Forest = field(default_factory=Forest)
-    missed: list[InputsMissed] = field(default_factory=list)
+    missed: list[InputsMishandled] = field(default_factory=list)
     """What applications do not do right with."""
     documentation: int = 0
     """Findings about the documentation of libraries."""
@@ -76,7 +76,7 @@ class RunObservations:
         if len(self.warnings) < _MAX_WARNINGS:
             self.warnings.append(message)
 
-    def miss(self, missed: InputsMissed) -> None:
+    def miss(self, missed: InputsMishandled) -> None:
         """Keep what one of the first applications does not do right with."""
         if len(self.missed) < _MAX_MISSED:
             self.missed.append(missed)

@@ -24,7 +24,7 @@ from ciguard.reports.wording import (
     clock_text,
     counts_by_state,
     fixed_text,
-    ordered,
+    in_display_order,
     publishable,
     tally_text,
 )
@@ -73,7 +73,7 @@ def page(
     template = template_named("page.html.j2")
     plan = observed.started.plan if observed.started else None
     run_caveats = _caveats(event, observed, plan)
-    forest = shown_forest(observed.forest, ordered(event.buckets))
+    forest = shown_forest(observed.forest, in_display_order(event.buckets))
     script, style = own("page.js"), own("page.css") + own("inputs.css")
     return template.generate(
         policy="; ".join(
@@ -121,7 +121,7 @@ def _buckets(
     event: RunFinished, folder: Path, plan: Plan | None, *, nodes: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the variables of the template that hold JSON for the page's script."""
-    buckets = ordered(event.buckets)
+    buckets = in_display_order(event.buckets)
     fixed = fixed_text(event, plan)
     encoder = BucketEncoder(
         folder=folder,

@@ -9,7 +9,7 @@ from ciguard.domain.events import (
     BatchFinished,
     DocumentationChecked,
     Event,
-    InputsMissed,
+    InputsMishandled,
     ProgramRan,
     RunFinished,
     RunStarted,
@@ -48,7 +48,7 @@ class HtmlReporter:
                 observed.unavailable[event.target] = event.reason
             case DocumentationChecked():
                 observed.documentation += len(event.findings)
-            case InputsMissed():
+            case InputsMishandled():
                 observed.miss(event)
             case RunFinished():
                 self._write(event)

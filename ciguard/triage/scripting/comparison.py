@@ -16,7 +16,7 @@ from ciguard.execution import (
     decode_outputs,
 )
 from ciguard.oracles.comparing import relative_tolerance
-from ciguard.triage.symptom import telling_line
+from ciguard.triage.symptom import summary_line
 from ciguard.writing import element, scalar, shape_text
 
 if TYPE_CHECKING:
@@ -102,9 +102,9 @@ def comparison(
             raised = _difference_raised(f"; {name} returned a result")
             return _helpers(output, writer=writer, inputs=inputs), raised, _COMPARE_RESULT.strip()
         case Rejected(exception) | Errored(exception):
-            return _rejection(name, exception, telling_line(reference))
+            return _rejection(name, exception, summary_line(reference))
         case Crashed() | Hung() | Exhausted():
-            return _unexpected(name, telling_line(reference))
+            return _unexpected(name, summary_line(reference))
 
 
 def tolerances(inputs: InputPrecision, *, count: int) -> dict[str, float]:

@@ -11,7 +11,7 @@ from ciguard.domain.text import visible
 from ciguard.oracles import SLOW, traits_of
 from ciguard.triage.levels import origin_rows
 from ciguard.triage.scripting.timing import measurement
-from ciguard.triage.symptom import telling_line
+from ciguard.triage.symptom import summary_line
 from ciguard.triage.wording import without_local_paths
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _evidence_rows(finding: Finding) -> tuple[tuple[str, str], ...]:
     if not evidence.observed:
         return tuple((name, _observed(finding.outcomes.get(name))) for name in finding.targets)
     outcome = finding.outcomes.get(finding.targets[-1]) if finding.targets else None
-    line = telling_line(outcome).partition(": ")[2] if isinstance(outcome, Crashed) else ""
+    line = summary_line(outcome).partition(": ")[2] if isinstance(outcome, Crashed) else ""
     return (
         ("Expected", evidence.expected),
         ("Observed", f"{evidence.observed}{f': {line}' if line else ''}"),
@@ -88,7 +88,7 @@ def _claim_of(finding: Finding) -> str:
     traits = traits_of(finding.oracle)
     claim = traits.claims.get(finding.kind, traits.claim)
     is_between = finding.pair is not PairKind.NONE
-    if claim and not (is_between and traits.fails_on_one):
+    if claim and not (is_between and traits.second_target_fails):
         return claim.format(kind=finding.kind, detail=finding.detail)
     if not is_between:
         return ""
@@ -104,9 +104,9 @@ def _observed(outcome: Outcome | None) -> str:
         case Passed():
             return measurement(outcome) or "returned a result"
         case Rejected():
-            return f"refused with {telling_line(outcome)}"
+            return f"refused with {summary_line(outcome)}"
         case _:
-            return telling_line(outcome)
+            return summary_line(outcome)
 
 
 def _advice(outcome: Outcome | None) -> list[str]:

@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from ciguard.domain.outcomes import Passed
-from ciguard.execution import Measured, Quantity, decode_measured
+from ciguard.execution import Measurement, Quantity, decode_measured
 from ciguard.oracles import (
     KINDS,
     MIN_GROWTH,
@@ -16,7 +16,7 @@ from ciguard.oracles import (
     MIN_RATIO,
     MIN_TIME_NS,
     SLOW,
-    amount,
+    measurement_in_words,
 )
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def modules(finding: Finding) -> tuple[str, ...]:
     return ("statistics", "time") if is_time else ("resource",)
 
 
-def measures_alike(finding: Finding, log: str) -> bool:
+def reproduces_measurement(finding: Finding, log: str) -> bool:
     """Return whether a script's log has a measurement that makes a finding on this machine."""
     match = _MEASURED.search(log)
     if finding.kind == SLOW:
@@ -105,8 +105,8 @@ def measures_alike(finding: Finding, log: str) -> bool:
 def measurement(outcome: Outcome | None) -> str:
     """Return the measurement of an outcome as text; empty if there is none."""
     measured = _measured(outcome)
-    return amount(measured) if measured is not None else ""
+    return measurement_in_words(measured) if measured is not None else ""
 
 
-def _measured(outcome: Outcome | None) -> Measured | None:
+def _measured(outcome: Outcome | None) -> Measurement | None:
     return decode_measured(outcome.encoded) if isinstance(outcome, Passed) else None

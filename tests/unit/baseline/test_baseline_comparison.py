@@ -16,9 +16,9 @@ from ciguard.baseline import (
     compare,
     establish,
     find_record,
-    known_to,
     merge,
     update,
+    with_base_comparison,
     with_issues,
 )
 from ciguard.baseline.comparison import is_regression
@@ -264,7 +264,7 @@ def test_known_to_marks_buckets_of_the_base_as_known(
 ) -> None:
     base = (BASE, "torch==2.12.0")
 
-    assert verdicts(known_to(base, [bucket], {ONE: set(others)})) == {ONE: expected}
+    assert verdicts(with_base_comparison(base, [bucket], {ONE: set(others)})) == {ONE: expected}
 
 
 def on_head(outcome: Outcome, *targets: str, **changes: Any) -> Bucket:
@@ -305,7 +305,7 @@ def on_head(outcome: Outcome, *targets: str, **changes: Any) -> Bucket:
 def test_known_to_marks_buckets_of_the_base_alone_as_fixed_if_the_head_ran_them(
     bucket: Bucket, others: tuple[tuple[str, ...], ...], expected: Comparison
 ) -> None:
-    assert verdicts(known_to((BASE,), [bucket], {ONE: set(others)})) == {ONE: expected}
+    assert verdicts(with_base_comparison((BASE,), [bucket], {ONE: set(others)})) == {ONE: expected}
 
 
 def test_compare_takes_the_issue_from_the_record() -> None:
@@ -319,8 +319,8 @@ def test_compare_takes_the_issue_from_the_record() -> None:
 def test_known_to_changes_only_new_buckets() -> None:
     fixed = replace(shown_by(BASE), comparison=Comparison.FIXED)
 
-    assert known_to((BASE,), [fixed], {}) == [fixed]
-    assert known_to((), [shown_by(HEAD)], {}) == [shown_by(HEAD)]
+    assert with_base_comparison((BASE,), [fixed], {}) == [fixed]
+    assert with_base_comparison((), [shown_by(HEAD)], {}) == [shown_by(HEAD)]
 
 
 LATER = "torch==2.14.0"
@@ -364,7 +364,7 @@ def test_compare_accepts_a_newer_release_in_place_of_a_removed_target(
 
 def test_compare_accepts_no_newer_release_for_a_difference_between_targets() -> None:
     pair = record(ONE)
-    pair = replace(pair, exhibit=replace(pair.exhibit, pair=PairKind.VERSION))
+    pair = replace(pair, representative=replace(pair.representative, pair=PairKind.VERSION))
     exercised = Exercised(replayed={ONE: frozenset({LATER})}, targets=frozenset({LATER}))
 
     (compared,) = compare([], baseline(pair), exercised)

@@ -51,7 +51,7 @@ def test_load_shares_sightings_and_decisions_of_one_run(tmp_path: Path) -> None:
     assert first.first_seen is second.first_seen
     assert first.decision is second.decision
     assert first.targets is second.targets
-    assert first.exhibit.api is second.exhibit.api is first.exhibit.case.api
+    assert first.representative.api is second.representative.api is first.representative.case.api
     history_by_name = histories({first.fingerprint: first, second.fingerprint: second})
     assert history_by_name[first.fingerprint].states is history_by_name[second.fingerprint].states
 

@@ -260,7 +260,7 @@ def of_schema_2(folder: Path, records: Records) -> None:
     (folder / "buckets.jsonl").write_text("".join(f"{line}\n" for line in lines))
     for name in sorted(records):
         with (folder / "corpus" / f"{name[3]}.jsonl").open("a") as stream:
-            stream.write(f"{case_to_line(name, records[name].exhibit.case)}\n")
+            stream.write(f"{case_to_line(name, records[name].representative.case)}\n")
 
 
 @pytest.mark.parametrize("most", [1, 2_000])
@@ -311,9 +311,10 @@ def is_old_or_new(known: BaselineRecord, first: Records, after: Records) -> bool
     copies = [
         records[known.fingerprint] for records in (first, after) if known.fingerprint in records
     ]
-    cases = [copy.exhibit.case for copy in copies]
-    return known.exhibit.case in cases and any(
-        replace(known, exhibit=replace(known.exhibit, case=copy.exhibit.case)) == copy
+    cases = [copy.representative.case for copy in copies]
+    return known.representative.case in cases and any(
+        replace(known, representative=replace(known.representative, case=copy.representative.case))
+        == copy
         for copy in copies
     )
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from ciguard.baseline import Records, merge
 from ciguard.baseline.encoding import case_to_line, record_to_line
-from ciguard.baseline.record import Flakes
+from ciguard.baseline.record import RepetitionCounts
 from ciguard.baseline.store import FolderStore
 from ciguard.domain.case import case_to_json
 from ciguard.domain.findings import Evidence
@@ -101,7 +101,7 @@ def of_schema_1(folder: Path, records: Records) -> None:
         case = {
             "schema": 1,
             "fingerprint": name,
-            "case": case_to_json(records[name].exhibit.case),
+            "case": case_to_json(records[name].representative.case),
         }
         path = folder / "corpus" / f"{name.replace(':', '-')}.json"
         path.write_text(json.dumps(case, indent=1) + "\n")
@@ -116,7 +116,7 @@ def test_save_migrates_a_baseline_of_schema_1(
     tmp_path_factory: pytest.TempPathFactory, old: Records, new: Records
 ) -> None:
     folder = tmp_path_factory.mktemp("baseline")
-    old = {name: replace(known, flakes=Flakes()) for name, known in old.items()}
+    old = {name: replace(known, flakes=RepetitionCounts()) for name, known in old.items()}
     of_schema_1(folder, old)
     store = FolderStore(folder)
 
@@ -190,7 +190,7 @@ def test_load_accepts_records_without_evidence(stored: FolderStore) -> None:
     index.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
     assert set(stored.load()) == set(before)
-    assert all(r.exhibit.evidence == Evidence() for r in stored.load().values())
+    assert all(r.representative.evidence == Evidence() for r in stored.load().values())
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
@@ -277,7 +277,7 @@ def test_load_with_a_malformed_number_raises_with_file_and_line(
 
 def test_load_keeps_the_simpler_of_two_cases(stored: FolderStore) -> None:
     path = stored.folder / "corpus.jsonl"
-    complicated = case_to_line(ONE, record(ONE, argument="complicated").exhibit.case)
+    complicated = case_to_line(ONE, record(ONE, argument="complicated").representative.case)
     path.write_text(f"{complicated}\n{path.read_text()}")
 
     assert stored.load() == {ONE: record(ONE)}

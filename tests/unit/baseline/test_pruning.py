@@ -45,7 +45,7 @@ def test_prune_merges_a_replaced_record_into_its_replacement() -> None:
     assert pruned[THIRD].issue == "7"
     assert pruned[THIRD].aliases == (ONE, OTHER)
     assert pruned[THIRD].first_seen == sighting(2)
-    assert pruned[THIRD].exhibit == renamed.exhibit
+    assert pruned[THIRD].representative == renamed.representative
 
 
 @given(record_sets)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.baseline import RunNote, State, read_runs, with_run, write_runs
+from ciguard.baseline import RunSummary, State, read_runs, with_run, write_runs
 from ciguard.baseline.runs import MAX_RUNS
 from ciguard.domain.findings import Verdict
 from ciguard.errors import BaselineError
@@ -16,7 +16,7 @@ from ciguard.errors import BaselineError
 if TYPE_CHECKING:
     from pathlib import Path
 
-RUN = RunNote(
+RUN = RunSummary(
     time="2026-01-02T03:04:05Z",
     verdict=Verdict.NEW_FINDINGS,
     cases=1_000,
@@ -51,7 +51,7 @@ def test_read_runs_accepts_two_histories_merged_by_git(tmp_path: Path) -> None:
 
 
 def test_with_run_keeps_only_the_newest_runs(tmp_path: Path) -> None:
-    runs: tuple[RunNote, ...] = ()
+    runs: tuple[RunSummary, ...] = ()
     for number in range(MAX_RUNS + 5):
         runs = with_run(
             runs, replace(RUN, time=f"20{26 + number // 400}-01-01T00:00:00Z", new=number)

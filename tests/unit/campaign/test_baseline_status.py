@@ -11,8 +11,8 @@ from ciguard.baseline.store import FolderStore
 from ciguard.campaign.baseline_status import baseline_status
 from ciguard.campaign.conclude import BaselineSnapshot
 from ciguard.campaign.frontier import Frontier
+from ciguard.domain.baseline_status import BaselineState, BaselineStatus
 from ciguard.domain.findings import TargetSummary
-from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.errors import BaselineError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def standing(
     *,
     base: tuple[str, ...] = (),
     now: datetime = NOW,
-) -> BaselineStanding:
+) -> BaselineStatus:
     targets = [target(name, version) for name, version in versions.items()]
     return baseline_status(snapshot, targets, base=base, now=now)
 
@@ -72,13 +72,13 @@ def standing(
 def test_a_baseline_that_does_not_exist_is_missing(tmp_path: Path) -> None:
     snapshot = memory(tmp_path, ran("2026-01-31T00:00:00Z", torch="2.13.0"), is_first=True)
 
-    assert standing(snapshot, {"torch": "2.13.0"}) == BaselineStanding(state=BaselineState.MISSING)
+    assert standing(snapshot, {"torch": "2.13.0"}) == BaselineStatus(state=BaselineState.MISSING)
 
 
 def test_a_baseline_of_the_last_two_weeks_with_the_same_versions_is_fresh(tmp_path: Path) -> None:
     snapshot = memory(tmp_path, ran("2026-01-18T00:00:00Z", torch="2.13.0", jax="0.10.2"))
 
-    assert standing(snapshot, {"torch": "2.13.0"}) == BaselineStanding(
+    assert standing(snapshot, {"torch": "2.13.0"}) == BaselineStatus(
         state=BaselineState.FRESH, updated_at="2026-01-18T00:00:00Z"
     )
 
@@ -128,7 +128,7 @@ def test_a_baseline_of_an_older_ciguard_is_dated_by_its_records(tmp_path: Path) 
         now=datetime(2026, 1, 10, tzinfo=UTC),
     )
 
-    assert status == BaselineStanding(state=BaselineState.FRESH, updated_at=seen.time)
+    assert status == BaselineStatus(state=BaselineState.FRESH, updated_at=seen.time)
 
 
 def test_only_versions_of_the_base_must_match_the_baseline(tmp_path: Path) -> None:

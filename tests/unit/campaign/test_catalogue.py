@@ -40,7 +40,7 @@ class _Library:
     def __init__(self) -> None:
         self.asked = 0
 
-    def errands(self, target: str) -> _Library:
+    def tasks(self, target: str) -> _Library:
         assert target == "t"
         return self
 

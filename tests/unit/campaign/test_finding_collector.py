@@ -9,7 +9,7 @@ from program_examples import positive
 
 from ciguard.campaign.finding_collector import FindingCollector
 from ciguard.campaign.journal import Journal, read_journal
-from ciguard.campaign.stream import Executed
+from ciguard.campaign.stream import ExecutedBatch
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.events import BucketFlaky, BucketOpened, Event
 from ciguard.domain.findings import Confirmation, Finding
@@ -18,7 +18,7 @@ from ciguard.domain.outcomes import Crashed, Passed, Rejected
 from ciguard.domain.policy import Action, Policy, PolicyRule
 from ciguard.domain.records import ApiRecord, ParameterRecord
 from ciguard.domain.values import LiteralValue
-from ciguard.triage import Settled, fingerprint
+from ciguard.triage import ConfirmationResult, fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +53,7 @@ class Bench:
     def settle(
         self, finding: Finding, confirmation: Confirmation | None, *, of: Finding | None = None
     ) -> list[Event]:
-        settled = Settled(key_of(of or finding), finding, confirmation)
+        settled = ConfirmationResult(key_of(of or finding), finding, confirmation)
         return list(self.collector.settle([settled]))
 
 
@@ -244,7 +244,7 @@ def test_buckets_of_the_interrupted_run_are_restored(bench: Bench) -> None:
 def test_a_batch_is_judged_case_by_case_over_all_targets(bench: Bench) -> None:
     cases = (call(argument=1), call(argument=-1), call(argument=2))
     fine, dead = Passed(b'["i","1"]', 0.1), Crashed("SIGSEGV")
-    executed = Executed(
+    executed = ExecutedBatch(
         "planted.fragile",
         cases,
         {ONE: (fine, dead, fine), TWO: (fine, dead, Rejected("ValueError", "no"))},
@@ -262,7 +262,7 @@ def test_a_batch_is_judged_case_by_case_over_all_targets(bench: Bench) -> None:
 def test_a_program_that_fails_on_the_only_target_is_judged(bench: Bench) -> None:
     case = positive()
     refused = Rejected("RuntimeError", "line 8: the workspace was freed already")
-    executed = Executed(case.api, (case,), {ONE: (refused,)})
+    executed = ExecutedBatch(case.api, (case,), {ONE: (refused,)})
 
     list(bench.collector.take(executed, group(member(ONE))))
 
@@ -296,7 +296,7 @@ def test_a_passed_call_is_judged_by_the_constraint_that_it_violates(
         intent=Intent.VIOLATING,
         focus="n",
     )
-    executed = Executed(
+    executed = ExecutedBatch(
         "planted.total",
         (focused, replace(focused, focus="")),
         {ONE: (Passed(b'["i","1"]', 0.1),) * 2},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from baseline_examples import NAMES, record
 
-from ciguard.baseline import Decision, Records, RunNote, State, read_runs
+from ciguard.baseline import Decision, Records, RunSummary, State, read_runs
 from ciguard.campaign import PAGE_FILE, PAGE_MARK, Publishing
 from ciguard.campaign.history import update_history
 from ciguard.domain.findings import Verdict
@@ -21,9 +21,9 @@ PAGE = "https://github.com/owner/name/actions/runs/7"
 PUBLISHING = Publishing(files=history_files, run_page=PAGE)
 
 
-def note(day: int) -> RunNote:
+def note(day: int) -> RunSummary:
     time = f"2026-01-{day:02}T00:00:00Z"
-    return RunNote(time=time, verdict=Verdict.CLEAN, cases=day, new=0, states=())
+    return RunSummary(time=time, verdict=Verdict.CLEAN, cases=day, new=0, states=())
 
 
 def records() -> Records:

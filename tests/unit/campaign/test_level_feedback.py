@@ -44,7 +44,7 @@ class RecordingLevel:
         del api
         self.observed.append(lesson.noted)
 
-    def relearn(self, api: str, lesson: Experience) -> None:
+    def replay(self, api: str, lesson: Experience) -> None:
         del api, lesson
         self.relearned += 1
 
@@ -65,7 +65,7 @@ class Guided:
         del batch
         return [index, *outcomes]
 
-    def guide(self, lesson: Json) -> None:
+    def update(self, lesson: Json) -> None:
         index, *targets = lesson
         assert targets == [ONE, TWO]
         self.observed.append(index)

@@ -19,7 +19,7 @@ from ciguard.campaign.loop import Loop
 from ciguard.campaign.stages.explore import Explore
 from ciguard.campaign.stages.stage import CampaignStage, EventLoop
 from ciguard.campaign.state import CampaignState, begin
-from ciguard.campaign.stream import Executed, Stream
+from ciguard.campaign.stream import ExecutedBatch, Stream
 from ciguard.config import Config
 from ciguard.domain.events import Event, StageFinished, TargetUnavailable
 from ciguard.domain.outcomes import Crashed
@@ -44,7 +44,7 @@ class OneBatch:
         self.group = group(member(ONE, API))
         self.judged = 0
 
-    def take(self, result: JobResult) -> list[Executed]:
+    def take(self, result: JobResult) -> list[ExecutedBatch]:
         del result
         return [EXECUTED]
 
@@ -98,7 +98,7 @@ class FakeDispatcher:
         self.jobs.append(job)
 
 
-EXECUTED = Executed(API, CASES, {ONE: (Crashed("SIGSEGV"),) * len(CASES)})
+EXECUTED = ExecutedBatch(API, CASES, {ONE: (Crashed("SIGSEGV"),) * len(CASES)})
 JOB = Job(ONE, (Stream.KEY, "planted", 0), tuple(map(encode, CASES)))
 RESULT = JobResult(JOB, EXECUTED.outcomes[ONE], 0.1)
 

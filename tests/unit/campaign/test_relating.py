@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from campaign_examples import ONE, call, group, member
 
-from ciguard.campaign.relating import Relating
+from ciguard.campaign.relating import RelationChooser
 from ciguard.domain.api_calls import CallKind, as_call
 from ciguard.domain.intent import Intent
 from ciguard.domain.values import Special, TensorValue, Uniform
@@ -28,8 +28,8 @@ def batch(**changes: object) -> Batch:
     return Batch(api=API, kind=CallKind.FUNCTION, cases=tuple(cases))
 
 
-def relating(*globs: str) -> Relating:
-    return Relating(group(member(ONE, API)), globs or ("*",))
+def relating(*globs: str) -> RelationChooser:
+    return RelationChooser(group(member(ONE, API)), globs or ("*",))
 
 
 def test_a_quarter_of_the_conforming_calls_gets_a_relation() -> None:

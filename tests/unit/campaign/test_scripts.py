@@ -53,7 +53,7 @@ class FakeDispatcher:
     differs_on: tuple[str, ...]
     ran: list[str] = field(default_factory=list)
 
-    def errands(self, target: str) -> Self:
+    def tasks(self, target: str) -> Self:
         self.ran.append(target)
         return self
 
@@ -140,10 +140,10 @@ def test_a_script_of_an_application_fails_like_its_finding(
         (Crashed("exit 3"), ScriptResult(3, Crashed("exit 3"), ""), True),
         (Hung(5.0), ScriptResult(None, Hung(15.0), ""), True),
         (Hung(5.0), ENDED, False),
-        (Exhausted(Resource.MEMORY, died=True), ScriptResult(None, DEAD, ""), False),
+        (Exhausted(Resource.MEMORY, was_killed=True), ScriptResult(None, DEAD, ""), False),
         (
-            Exhausted(Resource.MEMORY, died=True),
-            ScriptResult(None, Exhausted(Resource.MEMORY, died=True), ""),
+            Exhausted(Resource.MEMORY, was_killed=True),
+            ScriptResult(None, Exhausted(Resource.MEMORY, was_killed=True), ""),
             True,
         ),
         (Errored("SystemError", "slot 9"), RAISED, True),

@@ -10,7 +10,7 @@ from campaign_examples import ONE, TWO, call, group, member
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ciguard.campaign.stream import Executed, Stream
+from ciguard.campaign.stream import ExecutedBatch, Stream
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Crashed, Exhausted, Hung, Outcome, Passed, Resource
@@ -33,7 +33,7 @@ OUTCOMES: dict[str, Outcome] = {
     "double": Passed(b"1", 0.1),
     "fragile": Crashed("SIGSEGV"),
     "spin": Hung(1.0),
-    "cube": Exhausted(Resource.MEMORY, died=True),
+    "cube": Exhausted(Resource.MEMORY, was_killed=True),
 }
 
 
@@ -87,10 +87,10 @@ def stream(*targets: str, end_after: int = 0) -> Stream:
 
 def play(
     played: Stream, choices: random.Random, *, state_every: list[dict[str, Any]] | None = None
-) -> tuple[list[Executed], set[tuple[str, int]]]:
+) -> tuple[list[ExecutedBatch], set[tuple[str, int]]]:
     """Run a stream to its end, jobs ending in an order of chance."""
     dispatcher = FakeDispatcher()
-    handed_on: list[Executed] = []
+    handed_on: list[ExecutedBatch] = []
     while not played.is_exhausted:
         played.fill(cast("Dispatcher", dispatcher))
         taken = (
@@ -106,7 +106,7 @@ def play(
     return handed_on, set(dispatcher.proposed)
 
 
-def summary(batches: list[Executed]) -> list[tuple[str, int, dict[str, int]]]:
+def summary(batches: list[ExecutedBatch]) -> list[tuple[str, int, dict[str, int]]]:
     return [
         (b.api, len(b.cases), {name: len(out) for name, out in b.outcomes.items()}) for b in batches
     ]
@@ -158,7 +158,7 @@ def test_an_api_that_crashes_repeatedly_is_skipped() -> None:
 
 def test_a_stream_of_programs_ignores_crashes() -> None:
     played = stream(end_after=1600)
-    played.is_whole = played.spares = True
+    played.is_whole = played.avoids_crashes = True
     batches, _ = play(played, chance())
 
     assert [batch.api for batch in batches].count("planted.fragile") == 100

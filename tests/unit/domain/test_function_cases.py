@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from ciguard.domain.case import case_from_json, case_id, case_to_json, holds_program
-from ciguard.domain.function_calls import FunctionCase, Seated, seated
+from ciguard.domain.function_calls import FunctionCase, LocatedFailure, locate_failure
 from ciguard.domain.values import CallValue, LiteralValue, value_to_json
 
 CALL = {
@@ -77,12 +77,12 @@ def test_holds_program_recognises_an_encoded_function_case() -> None:
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
-        ("src/model.py:23: shapes differ", Seated("shapes differ", "src/model.py", 23)),
-        ("src/model.py:23:", Seated("", "src/model.py", 23)),
-        ("/etc/x.py:23: no", Seated("/etc/x.py:23: no")),
-        ("../x.py:2: no", Seated("../x.py:2: no")),
-        ("line 3: no", Seated("line 3: no")),
+        ("src/model.py:23: shapes differ", LocatedFailure("shapes differ", "src/model.py", 23)),
+        ("src/model.py:23:", LocatedFailure("", "src/model.py", 23)),
+        ("/etc/x.py:23: no", LocatedFailure("/etc/x.py:23: no")),
+        ("../x.py:2: no", LocatedFailure("../x.py:2: no")),
+        ("line 3: no", LocatedFailure("line 3: no")),
     ],
 )
-def test_message_is_split_into_location_and_text(message: str, expected: Seated) -> None:
-    assert seated(message) == expected
+def test_message_is_split_into_location_and_text(message: str, expected: LocatedFailure) -> None:
+    assert locate_failure(message) == expected

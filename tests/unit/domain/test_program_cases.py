@@ -17,7 +17,7 @@ from ciguard.domain.programs import (
     Derivation,
     Operator,
     ProgramCase,
-    located,
+    locate_message,
     program_case_from_json,
 )
 from ciguard.domain.values import LiteralValue
@@ -159,7 +159,7 @@ def test_focus_is_the_parameter_of_the_last_step() -> None:
 def test_message_is_split_into_location_and_text(
     message: str, line: int, rest: str, *, in_block: bool
 ) -> None:
-    split = located(message)
+    split = locate_message(message)
 
     assert (split.line, split.in_block, split.message) == (line, in_block, rest)
 

@@ -128,7 +128,7 @@ def test_an_abort_without_memory_is_exhaustion() -> None:
 
     assert isinstance(outcome, Exhausted)
     assert outcome.resource is Resource.MEMORY
-    assert outcome.died
+    assert outcome.was_killed
 
 
 def test_a_segfault_that_mentions_memory_is_still_a_crash() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.execution import (
-    Measured,
+    Measurement,
     Quantity,
     decode_measured,
     decode_outputs,
@@ -17,7 +17,7 @@ from ciguard.execution import (
 )
 
 measurements = st.builds(
-    Measured,
+    Measurement,
     quantity=st.sampled_from(Quantity),
     values=st.lists(st.floats(-1e12, 1e12), min_size=1).map(tuple),
     calls=st.integers(1, 1000),
@@ -26,12 +26,12 @@ measurements = st.builds(
 
 
 @given(measurements)
-def test_a_measurement_round_trips_through_text(measured: Measured) -> None:
+def test_a_measurement_round_trips_through_text(measured: Measurement) -> None:
     assert decode_measured(measured.encoded()) == measured
 
 
 @given(measurements)
-def test_a_measurement_does_not_decode_as_an_output(measured: Measured) -> None:
+def test_a_measurement_does_not_decode_as_an_output(measured: Measurement) -> None:
     assert decode_outputs(measured.encoded()) is None
 
 

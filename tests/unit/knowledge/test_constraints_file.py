@@ -15,7 +15,7 @@ from ciguard.knowledge import (
     Provenance,
     constraint_lines,
     knowledge_version,
-    known_of,
+    known_apis,
     read_constraints,
     read_provenance,
     understand,
@@ -30,7 +30,7 @@ SKIPPED = (Skipped(name="torch.z", reason="ImportError: \ud800 is no text"),)
 
 
 def known() -> KnownApis:
-    return known_of(ALL, SKIPPED, ORIGIN)
+    return known_apis(ALL, SKIPPED, ORIGIN)
 
 
 def sorted_records() -> list[ApiRecord]:
@@ -174,7 +174,7 @@ def test_a_damaged_constraint_is_rejected_on_first_use() -> None:
 @pytest.mark.lengthy
 def test_thousands_of_known_apis_survive_a_round_trip() -> None:
     many = [replace(SUM, api=f"torch.sum{number}") for number in range(4000)]
-    written = list(constraint_lines(known_of(many, (), ORIGIN)))
+    written = list(constraint_lines(known_apis(many, (), ORIGIN)))
 
     read_apis = read_constraints(written, name="file")
 

@@ -13,7 +13,7 @@ from ciguard.domain.records import ApiRecord, ParameterKind, ParameterRecord, re
 from ciguard.knowledge import (
     Provenance,
     constraint_lines,
-    known_of,
+    known_apis,
     read_constraints,
     understand,
 )
@@ -60,7 +60,7 @@ ORIGIN = Provenance(library="lib", version="1")
 @given(records)
 def test_any_record_is_understood_stored_and_described(record: ApiRecord) -> None:
     api = understand(record)
-    lines = list(constraint_lines(known_of([record], [], ORIGIN)))
+    lines = list(constraint_lines(known_apis([record], [], ORIGIN)))
 
     stored = read_constraints(lines, name="file").api(record.api)
 

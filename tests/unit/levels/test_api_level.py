@@ -27,7 +27,7 @@ from ciguard.domain.records import record_from_json
 from ciguard.domain.values import Explicit, ListValue, LiteralValue, TensorValue, TupleValue
 from ciguard.errors import RegistrationError
 from ciguard.knowledge import understand
-from ciguard.levels import LEFT_OUT, LEVELS, Level, select
+from ciguard.levels import EXCLUDED_TAGS, LEVELS, Level, select
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.spec import CallLevel
 from ciguard.values import SamplingScope
@@ -201,7 +201,7 @@ def test_an_optional_argument_before_variadic_ones_is_positional_or_absent() -> 
 def test_selection_excludes_calls_with_outside_effects() -> None:
     assert DELETE_FILE not in select(ALL)
     assert DELETE_FILE in select(ALL, allow=("files",))
-    assert "random" not in LEFT_OUT
+    assert "random" not in EXCLUDED_TAGS
 
 
 def test_selection_keeps_the_apis_that_globs_match() -> None:

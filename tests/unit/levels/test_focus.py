@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.outcomes import Passed
 from ciguard.domain.records import ApiRecord
-from ciguard.levels import Batch, IndexedLevel, LearningLevel, Level, focused, unmatched
+from ciguard.levels import (
+    Batch,
+    IndexedLevel,
+    LearningLevel,
+    Level,
+    focused_level,
+    globs_without_match,
+)
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.focus import ranked
 
@@ -51,7 +58,7 @@ def _met(level: Level, batches: int) -> Counter[str]:
 def test_apis_in_focus_get_seven_of_ten_batches_and_no_api_is_left_out() -> None:
     focus = ("lib.f007", "lib.f03?", "nothing.*")
 
-    level, rounds = focused(_plain, MANY, 0, focus=focus)
+    level, rounds = focused_level(_plain, MANY, 0, focus=focus)
     counts = _met(level, 1000)
 
     inside = sum(count for api, count in counts.items() if api == "lib.f007" or "f03" in api)
@@ -62,7 +69,7 @@ def test_apis_in_focus_get_seven_of_ten_batches_and_no_api_is_left_out() -> None
 def test_the_first_apis_in_focus_get_as_many_batches_as_the_others_in_focus() -> None:
     focus = [record.api for record in MANY[:40]]
 
-    level, rounds = focused(_plain, MANY, 0, focus=focus)
+    level, rounds = focused_level(_plain, MANY, 0, focus=focus)
     counts = _met(level, 2000)
 
     assert sum(counts[name] for name in focus[:8]) == pytest.approx(700, abs=5)
@@ -72,14 +79,14 @@ def test_the_first_apis_in_focus_get_as_many_batches_as_the_others_in_focus() ->
 
 @pytest.mark.parametrize("focus", [(), ("nothing.*",)])
 def test_a_level_without_focus_is_the_plain_level(focus: tuple[str, ...]) -> None:
-    level, rounds = focused(_plain, MANY, 0, focus=focus)
+    level, rounds = focused_level(_plain, MANY, 0, focus=focus)
 
     assert isinstance(level, _Plain)
     assert (list(level.apis), rounds) == (MANY, 60)
 
 
 def test_with_everything_in_focus_all_apis_are_called() -> None:
-    level, rounds = focused(_plain, MANY, 0, focus=("*",))
+    level, rounds = focused_level(_plain, MANY, 0, focus=("*",))
 
     assert len(_met(level, rounds)) == 60
 
@@ -92,17 +99,17 @@ def test_a_focus_keeps_the_order_of_its_globs() -> None:
 
 
 def test_globs_that_match_nothing_are_reported() -> None:
-    assert unmatched(MANY, ("lib.f001", "torch.*", "lib.*")) == ["torch.*"]
+    assert globs_without_match(MANY, ("lib.f001", "torch.*", "lib.*")) == ["torch.*"]
 
 
 @given(st.integers(0, 2**32), st.integers(0, 300), st.sampled_from([3, 20]))
 def test_a_batch_depends_on_seed_and_index(seed: int, index: int, count: int) -> None:
     focus = [record.api for record in MANY[:count]]
 
-    busy, _ = focused(ApiLevel, MANY, seed, focus=focus)
+    busy, _ = focused_level(ApiLevel, MANY, seed, focus=focus)
     for earlier in (index + 7, 0, index):
         busy.cases(earlier)
-    fresh, _ = focused(ApiLevel, MANY, seed, focus=focus)
+    fresh, _ = focused_level(ApiLevel, MANY, seed, focus=focus)
 
     assert repr(busy.cases(index)) == repr(fresh.cases(index))
     assert isinstance(fresh, IndexedLevel)
@@ -110,25 +117,25 @@ def test_a_batch_depends_on_seed_and_index(seed: int, index: int, count: int) ->
 
 
 def test_a_focused_level_learns_only_if_its_parts_do() -> None:
-    learning, _ = focused(ApiLevel, MANY, 0, focus=("lib.f00*",))
-    plain, _ = focused(_plain, MANY, 0, focus=("lib.f00*",))
+    learning, _ = focused_level(ApiLevel, MANY, 0, focus=("lib.f00*",))
+    plain, _ = focused_level(_plain, MANY, 0, focus=("lib.f00*",))
 
     assert isinstance(learning, LearningLevel)
     assert not isinstance(plain, LearningLevel)
 
 
 def test_feedback_of_an_api_reaches_the_level_that_calls_it() -> None:
-    level, _ = focused(ApiLevel, MANY, 0, focus=("lib.f00?",))
+    level, _ = focused_level(ApiLevel, MANY, 0, focus=("lib.f00?",))
     assert isinstance(level, LearningLevel)
 
     batches = [level.cases(index) for index in range(20)]
     for batch in batches:
         feedback = level.lesson(batch, [Passed(b"", 0.0) for _ in batch.cases])
         assert feedback is not None
-        level.relearn(batch.api, feedback)
+        level.replay(batch.api, feedback)
         level.learn(batch.api, feedback)
     learned = level.learned()
-    again, _ = focused(ApiLevel, MANY, 0, focus=("lib.f00?",))
+    again, _ = focused_level(ApiLevel, MANY, 0, focus=("lib.f00?",))
     assert isinstance(again, LearningLevel)
     again.recall(learned)
 

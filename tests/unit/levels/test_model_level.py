@@ -53,7 +53,7 @@ def run(
             feedback = waiting.pop(0)
             if through_json:
                 feedback = json.loads(json.dumps(feedback))
-            model_level.guide(feedback)
+            model_level.update(feedback)
         batches.append(model_level.cases(index))
         feedback_ = model_level.taught(index, batches[-1], outcomes_of(batches[-1]))
         assert feedback_ is not None
@@ -147,7 +147,7 @@ def test_hanging_layers_are_excluded() -> None:
     pending: dict[int, Json] = {}
     for index in range(500):
         if index - lag in pending:
-            model_level.guide(pending.pop(index - lag))
+            model_level.update(pending.pop(index - lag))
         batch = model_level.cases(index)
         found = [{n.layer for n in case.graph.nodes} & crashing for case in models_in(batch)]
         # What follows a hang in its batch is not run.
@@ -172,7 +172,7 @@ def test_a_hanging_seed_model_is_no_longer_mutated() -> None:
             outcomes = {"one": [Hung(60.0)], "two": [PASSED]}
         feedback = model_level.taught(index, batch, outcomes)
         assert feedback is not None
-        model_level.guide(feedback)
+        model_level.update(feedback)
 
     seeds = {case.origin.model for i in range(2, 40) for case in models_in(model_level.cases(i))}
     assert seeds == {model.name for model in MODELS[1:]}

@@ -29,7 +29,7 @@ from ciguard.levels.code.dialects import dialect_of
 from ciguard.levels.code.running import recorder, running
 from ciguard.levels.code.seeds import SeedProgram
 from ciguard.libraries import LIBRARIES, Library, description_version
-from ciguard.oracles import equivalent
+from ciguard.oracles import equivalent_call
 from ciguard.oracles.equivalents import equivalences, joined
 from ciguard.oracles.relations import RELATIONS
 from ciguard.planning.api_names import ApiNames
@@ -186,10 +186,10 @@ def test_equivalent_calls_join_the_row_of_the_other_libraries() -> None:
     own = call(X, api="planted_tiles.absolute")
 
     for library, api in (("torch", "torch.abs"), ("jax", "jax.numpy.abs")):
-        other = equivalent(own, library)
+        other = equivalent_call(own, library)
         assert other is not None
         assert other.api == api
-        round_trip = equivalent(other, "tiles")
+        round_trip = equivalent_call(other, "tiles")
         assert round_trip is not None
         assert round_trip.api == own.api
 

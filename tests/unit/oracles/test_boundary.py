@@ -14,7 +14,7 @@ from ciguard.domain.outcomes import Errored, Outcome, Passed, Rejected
 from ciguard.domain.values import Constant, LiteralValue, TensorValue, Value
 from ciguard.knowledge import ClueSource
 from ciguard.oracles import judge
-from ciguard.oracles.laws import Law, choice, interval
+from ciguard.oracles.specifications import Specification, choice, interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Finding
 
 X = TensorValue("float32", (2,), Constant(1))
-P = Law(
+P = Specification(
     parameter="p",
     position=1,
     requirement=interval(low=0.0, high=1.0),
@@ -39,9 +39,9 @@ def bent(value: Value, *, focus: str = "p") -> ApiCall:
 
 
 def findings_of(
-    api_call: ApiCall, *specifications: Law, outcomes: Mapping[str, Outcome] | None = None
+    api_call: ApiCall, *specifications: Specification, outcomes: Mapping[str, Outcome] | None = None
 ) -> list[Finding]:
-    tested = replace(subject(names=(OLD, NEW)), laws={"p": specifications or (P,)})
+    tested = replace(subject(names=(OLD, NEW)), specifications={"p": specifications or (P,)})
     return [f for f in judge(api_call, outcomes or BOTH, tested) if f.oracle == "boundary"]
 
 
@@ -124,7 +124,7 @@ def test_a_superseded_argument_is_not_judged() -> None:
     )
     keywords = (("reduction", LiteralValue("median")), ("size_average", LiteralValue(value=True)))
     api_call = replace(case(X, intent=Intent.VIOLATING), keywords=keywords, focus="reduction")
-    tested = replace(subject(names=(OLD,)), laws={"reduction": (specification,)})
+    tested = replace(subject(names=(OLD,)), specifications={"reduction": (specification,)})
 
     judged = judge(api_call, {OLD: ORDINARY}, tested)
     without = judge(replace(api_call, keywords=keywords[:1]), {OLD: ORDINARY}, tested)

@@ -32,7 +32,7 @@ from ciguard.domain.values import (
 )
 from ciguard.execution.worker.fills import elements
 from ciguard.oracles import judge
-from ciguard.oracles.comparing import is_rounding, may_be_rounding, nudged
+from ciguard.oracles.comparing import is_rounding, may_be_rounding, perturbed
 from ciguard.oracles.metamorphic import MetamorphicOracle
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def judged(matrix: TensorValue, first: Compute, second: Compute) -> tuple[Findin
     """Return the finding of a call on two targets, and whether rounding explains it."""
     call = case(matrix)
     (finding,) = judge(call, on_both(matrix, first, second), subject())
-    (moved,) = nudged(call, 1).values
+    (moved,) = perturbed(call, 1).values
     near = on_both(moved, first, second)
     return finding, is_rounding(finding, {name: [outcome] for name, outcome in near.items()})
 
@@ -174,7 +174,7 @@ def test_every_element_is_perturbed_by_one_rounding(
 ) -> None:
     tensor = TensorValue(dtype, (2, 3), Uniform(seed, *span))
 
-    (moved,) = nudged(case(tensor), seed).values
+    (moved,) = perturbed(case(tensor), seed).values
 
     assert isinstance(moved, TensorValue)
     before, after = (elements_of(value).astype("float64") for value in (tensor, moved))
@@ -196,12 +196,12 @@ def test_every_element_is_perturbed_by_one_rounding(
     ],
 )
 def test_integers_and_large_tensors_are_not_perturbed(value: Value) -> None:
-    assert nudged(case(value), 1).values == (value,)
+    assert perturbed(case(value), 1).values == (value,)
 
 
 def test_the_numbers_of_a_call_without_tensors_are_perturbed() -> None:
-    alone = nudged(case(LiteralValue(0.5)), 1).values[0]
-    beside = nudged(case(TensorValue("float32", (1,), Constant(1.0)), LiteralValue(0.5)), 1)
+    alone = perturbed(case(LiteralValue(0.5)), 1).values[0]
+    beside = perturbed(case(TensorValue("float32", (1,), Constant(1.0)), LiteralValue(0.5)), 1)
 
     assert isinstance(alone, LiteralValue)
     assert isinstance(alone.value, float)
@@ -218,7 +218,7 @@ def test_nested_tensors_are_perturbed_and_nan_stays() -> None:
         TensorValue("float64", (3,), Special(4)),
     )
 
-    moved = nudged(case(*held), 3).values
+    moved = perturbed(case(*held), 3).values
 
     assert all(first != second for first, second in zip(held[:3], moved[:3], strict=True))
     assert repr(moved).count("nan") >= repr(held).count("nan")
@@ -239,7 +239,7 @@ def test_a_gradient_that_is_wrong_at_one_point_only_is_a_kink() -> None:
     call = replace(case(tied, tied), api="torch.maximum", relation="numeric gradient")
     (finding,) = MetamorphicOracle().judge(call, {OLD: FAILED}, subject())
 
-    first, second = nudged(call, 1).values
+    first, second = perturbed(call, 1).values
 
     assert may_be_rounding(finding)
     assert first != second

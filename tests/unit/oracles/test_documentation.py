@@ -91,7 +91,7 @@ def test_an_item_without_a_colon_is_found() -> None:
 def test_a_described_name_that_is_no_parameter_is_found() -> None:
     (finding,) = findings(record(ParameterRecord(name="x", doc="A."), strangers=("alpha",)))
 
-    assert (finding.check, finding.parameter) == (DocumentationCheck.STRANGER, "alpha")
+    assert (finding.check, finding.parameter) == (DocumentationCheck.UNDECLARED, "alpha")
     assert finding.message == "describes 'alpha', which is no parameter"
 
 

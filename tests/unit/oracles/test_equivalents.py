@@ -16,7 +16,7 @@ from ciguard.domain.values import (
     Value,
 )
 from ciguard.knowledge import read_constraints
-from ciguard.oracles import calls_across, equivalence_of, equivalent
+from ciguard.oracles import equivalence_of, equivalent_call, translated_calls
 from ciguard.oracles.equivalents import equivalences, shipped_equivalences
 
 LIBRARIES = ("torch", "tensorflow", "jax", "keras", "jittor")
@@ -63,7 +63,7 @@ def test_every_row_names_apis_of_the_catalogue(library: str) -> None:
 def test_arguments_follow_the_names_and_order_of_the_other_library() -> None:
     case = call("torch.amax", X, dim=number(1), keepdim=LiteralValue(value=True))
 
-    assert equivalent(case, "tensorflow") == call(
+    assert equivalent_call(case, "tensorflow") == call(
         "tensorflow.reduce_max", X, axis=number(1), keepdims=LiteralValue(value=True)
     )
 
@@ -71,23 +71,23 @@ def test_arguments_follow_the_names_and_order_of_the_other_library() -> None:
 def test_a_different_default_is_passed_explicitly() -> None:
     case = call("tensorflow.nn.leaky_relu", X)
 
-    assert equivalent(case, "jax") == call("jax.nn.leaky_relu", X, negative_slope=number(0.2))
+    assert equivalent_call(case, "jax") == call("jax.nn.leaky_relu", X, negative_slope=number(0.2))
 
 
 def test_a_fixed_argument_is_passed_and_required() -> None:
-    assert equivalent(call("tensorflow.math.reduce_variance", X), "torch") == call(
+    assert equivalent_call(call("tensorflow.math.reduce_variance", X), "torch") == call(
         "torch.var", X, correction=number(0)
     )
-    assert equivalent(call("torch.var", X, correction=number(0)), "jax") is not None
-    assert equivalent(call("torch.var", X), "jax") is None
+    assert equivalent_call(call("torch.var", X, correction=number(0)), "jax") is not None
+    assert equivalent_call(call("torch.var", X), "jax") is None
 
 
 def test_a_list_of_tensors_stays_a_list_and_one_of_numbers_becomes_a_tuple() -> None:
     two = TupleValue((X, X))
     axes = ListValue((number(0), number(1)))
 
-    stacked = equivalent(call("torch.stack", two), "jax")
-    flipped = equivalent(call("torch.flip", X, axes), "jax")
+    stacked = equivalent_call(call("torch.stack", two), "jax")
+    flipped = equivalent_call(call("torch.flip", X, axes), "jax")
 
     assert stacked == call("jax.numpy.stack", ListValue(two.items), axis=number(0))
     assert flipped == call("jax.numpy.flip", X, axis=TupleValue(axes.items))
@@ -96,7 +96,7 @@ def test_a_list_of_tensors_stays_a_list_and_one_of_numbers_becomes_a_tuple() -> 
 def test_none_and_output_arguments_are_left_out() -> None:
     case = call("torch.exp", X, out=X, dtype=number(None))
 
-    assert equivalent(case, "keras") == call("keras.ops.exp", X)
+    assert equivalent_call(case, "keras") == call("keras.ops.exp", X)
 
 
 @pytest.mark.parametrize(
@@ -117,39 +117,39 @@ def test_none_and_output_arguments_are_left_out() -> None:
     ids=lambda case: case.api,
 )
 def test_a_call_outside_of_all_rows_has_no_equivalent(case: ApiCall) -> None:
-    assert all(equivalent(case, library) is None for library in LIBRARIES)
+    assert all(equivalent_call(case, library) is None for library in LIBRARIES)
 
 
 def test_a_library_that_computes_in_32_bits_is_not_compared_in_64() -> None:
     case = call("torch.exp", TensorValue("float64", (2,), Constant(1.0)))
 
-    assert set(calls_across(case, LIBRARIES)) == {"torch", "tensorflow", "jax", "jittor"}
+    assert set(translated_calls(case, LIBRARIES)) == {"torch", "tensorflow", "jax", "jittor"}
 
 
 def test_none_instead_of_a_default_has_no_equivalent() -> None:
-    assert equivalent(call("tensorflow.argmax", X, axis=number(None)), "torch") is None
-    assert equivalent(call("torch.argmax", X), "tensorflow") is None
-    assert equivalent(call("torch.argmax", X), "jax") is not None
+    assert equivalent_call(call("tensorflow.argmax", X, axis=number(None)), "torch") is None
+    assert equivalent_call(call("torch.argmax", X), "tensorflow") is None
+    assert equivalent_call(call("torch.argmax", X), "jax") is not None
 
 
 def test_an_argument_that_the_other_library_lacks_has_no_equivalent() -> None:
     case = call("torch.nn.functional.elu", X, alpha=number(0.5))
 
-    assert list(calls_across(case, LIBRARIES)) == ["torch", "jax", "keras", "jittor"]
+    assert list(translated_calls(case, LIBRARIES)) == ["torch", "jax", "keras", "jittor"]
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_equivalent_calls_are_the_same_from_any_library(library: str) -> None:
-    calls = calls_across(call("torch.sum", X), LIBRARIES)
+    calls = translated_calls(call("torch.sum", X), LIBRARIES)
 
-    again = calls_across(calls[library], LIBRARIES)
+    again = translated_calls(calls[library], LIBRARIES)
 
     assert again == calls
 
 
 def test_an_api_in_no_row_has_no_equivalent_calls() -> None:
     assert equivalence_of("torch.linalg.inv") is None
-    assert calls_across(call("torch.linalg.inv", X), LIBRARIES) == {}
+    assert translated_calls(call("torch.linalg.inv", X), LIBRARIES) == {}
 
 
 # --- rows that are wrong --------------------------------------------------------------------------

@@ -15,12 +15,12 @@ from ciguard.domain.policy import Action, FindingClass, Policy, class_of
 from ciguard.domain.values import Constant, LiteralValue, TensorValue
 from ciguard.execution import Container, Output, Scalar, TensorDigest, TensorOutput
 from ciguard.knowledge import ClueSource
-from ciguard.oracles import judge, limit_of, slow
-from ciguard.oracles.laws import Law, interval
-from ciguard.oracles.showing import shown, side_by_side
+from ciguard.oracles import judge, slow_finding, timeout_of
+from ciguard.oracles.showing import output_in_words, side_by_side
+from ciguard.oracles.specifications import Specification, interval
 
 REFUSED = Rejected("ValueError", "p must be in [0, 1]")
-P = Law(
+P = Specification(
     parameter="p",
     position=1,
     requirement=interval(low=0.0, high=1.0),
@@ -37,7 +37,9 @@ def tensor(*elements: float, shape: tuple[int, ...] = ()) -> TensorOutput:
 def only(outcomes: dict[str, Outcome], *, p: float = 0.5) -> Finding:
     tested = case(TensorValue("float32", (2,), Constant(1)), LiteralValue(p))
     tested = replace(tested, intent=Intent.CONFORMING, focus="p")
-    (finding,) = judge(tested, outcomes, replace(subject(names=(OLD, NEW)), laws={"p": (P,)}))
+    (finding,) = judge(
+        tested, outcomes, replace(subject(names=(OLD, NEW)), specifications={"p": (P,)})
+    )
     return finding
 
 
@@ -87,7 +89,7 @@ def test_the_message_of_a_hang_names_the_targets_that_return() -> None:
         f"torch.fold does not return within 5 s on {NEW}, and returns in 0.001 s on {OLD}"
     )
     assert finding.evidence.expected == f"returns in 0.001 s on {OLD}"
-    assert limit_of(finding) == 5.0
+    assert timeout_of(finding) == 5.0
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,7 @@ def test_the_message_of_a_hang_names_the_targets_that_return() -> None:
 def test_a_call_is_slow_only_if_it_exceeds_the_timeout_and_returns_on_all_targets(
     outcomes: dict[str, Outcome],
 ) -> None:
-    assert slow(only({OLD: passed(1.0), NEW: Hung(5.0)}), outcomes) is None
+    assert slow_finding(only({OLD: passed(1.0), NEW: Hung(5.0)}), outcomes) is None
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ def test_a_call_is_slow_only_if_it_exceeds_the_timeout_and_returns_on_all_target
     ],
 )
 def test_a_result_is_shown_briefly(output: Output, text: str) -> None:
-    assert shown(output) == text
+    assert output_in_words(output) == text
 
 
 def test_results_are_shown_where_they_differ_most() -> None:

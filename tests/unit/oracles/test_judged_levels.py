@@ -13,7 +13,7 @@ from ciguard.domain.case import OpaqueCase
 from ciguard.domain.outcomes import Hung, Outcome
 from ciguard.errors import RegistrationError
 from ciguard.levels import LEVELS
-from ciguard.oracles import ORACLES, JudgedLevel, JudgingDefaults, judge, judged, traits_of
+from ciguard.oracles import ORACLES, JudgedLevel, JudgingDefaults, judge, judged_level_of, traits_of
 
 
 @pytest.mark.parametrize("name", LEVELS.names())
@@ -49,8 +49,8 @@ def test_a_claim_is_a_sentence_about_kind_and_detail() -> None:
 def test_a_case_of_an_uninstalled_level_is_judged_as_a_call() -> None:
     gone = OpaqueCase("planted.checked", "stride", '["planted.checked", "stride"]')
 
-    assert judged(gone).compares_targets
-    assert not judged(gone).asks_for_much(gone)
+    assert judged_level_of(gone).compares_targets
+    assert not judged_level_of(gone).is_large_request(gone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def test_a_level_without_the_protocol_is_an_error(
     monkeypatch.setattr(LEVELS, "_items", {**LEVELS._items, "silent": _Silent()})
 
     with pytest.raises(RegistrationError, match=r"level 'silent' .* ciguard\.oracles\.JudgedLevel"):
-        judged(case())
+        judged_level_of(case())
 
 
 class _Patient(JudgingDefaults[OpaqueCase]):

@@ -41,7 +41,7 @@ from ciguard.domain.values import (
     Value,
 )
 from ciguard.oracles import ORACLES, Identity, Subject, judge, pair_kind
-from ciguard.oracles.comparing import differs
+from ciguard.oracles.comparing import outcome_difference
 from ciguard.oracles.contract import Oracle, headline
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ EVERY_OUTCOME: tuple[Outcome, ...] = (
     Crashed("exit 3"),
     Hung(5.0, STACK),
     Exhausted(Resource.MEMORY, "out of memory"),
-    Exhausted(Resource.MEMORY, died=True),
-    Exhausted(Resource.OUTPUT, died=True),
+    Exhausted(Resource.MEMORY, was_killed=True),
+    Exhausted(Resource.OUTPUT, was_killed=True),
 )
 any_outcomes = st.fixed_dictionaries({OLD: st.sampled_from(EVERY_OUTCOME)}).flatmap(
     lambda old: st.sampled_from(EVERY_OUTCOME).map(lambda new: {**old, NEW: new})
@@ -171,7 +171,7 @@ def test_an_internal_error_is_named_by_its_class_and_first_line() -> None:
 
 
 def test_an_out_of_memory_exception_is_no_finding_but_an_abort_is() -> None:
-    clean, aborted = Exhausted(Resource.MEMORY), Exhausted(Resource.MEMORY, died=True)
+    clean, aborted = Exhausted(Resource.MEMORY), Exhausted(Resource.MEMORY, was_killed=True)
 
     assert summaries({OLD: clean, NEW: clean}) == []
     assert summaries({OLD: clean, NEW: aborted}) == [
@@ -180,7 +180,7 @@ def test_an_out_of_memory_exception_is_no_finding_but_an_abort_is() -> None:
 
 
 def test_exhaustion_by_a_large_request_has_low_severity() -> None:
-    outcomes: dict[str, Outcome] = {OLD: Exhausted(Resource.MEMORY, died=True)}
+    outcomes: dict[str, Outcome] = {OLD: Exhausted(Resource.MEMORY, was_killed=True)}
 
     assert [severity for *_, severity, _ in summaries(outcomes, argument=LiteralValue(HUGE))] == [
         Severity.LOW
@@ -188,7 +188,7 @@ def test_exhaustion_by_a_large_request_has_low_severity() -> None:
 
 
 def test_too_much_output_is_an_exhaustion() -> None:
-    outcomes = {OLD: Exhausted(Resource.OUTPUT, died=True)}
+    outcomes = {OLD: Exhausted(Resource.OUTPUT, was_killed=True)}
 
     assert summaries(outcomes) == [("exhaustion", "output", Severity.MEDIUM, (OLD,))]
 
@@ -287,7 +287,7 @@ def test_a_difference_has_a_kind_and_a_severity(
     ],
 )
 def test_equal_outcomes_and_crashes_are_no_difference(mine: Outcome, theirs: Outcome) -> None:
-    assert differs(mine, theirs) is None
+    assert outcome_difference(mine, theirs) is None
 
 
 @pytest.mark.parametrize("tag", ["random", "time", "unstable"])
@@ -371,7 +371,7 @@ def test_effects_on_arguments_are_compared(
 
     assert (finding.kind, finding.severity) == (kind, severity)
     assert finding.message == f"torch.fold differs in {kind}: {text}"
-    assert differs(theirs, theirs) is None
+    assert outcome_difference(theirs, theirs) is None
 
 
 def test_a_wrong_result_takes_precedence_over_a_changed_argument() -> None:

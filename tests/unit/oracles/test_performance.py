@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.findings import Finding, Severity
 from ciguard.domain.outcomes import Passed
-from ciguard.execution import Measured, Quantity
+from ciguard.execution import Measurement, Quantity
 from ciguard.oracles import Identity, PerformanceOracle, Subject, is_comparable, rounds_for
 from ciguard.oracles.performance import ALPHA
 from ciguard.oracles.signed_rank import signed_rank_p
@@ -49,7 +49,9 @@ def found(
 ) -> list[Finding]:
     outcomes = {
         name: Passed(
-            Measured(quantity=quantity, values=tuple(values), calls=CALLS, tests=tests).encoded(),
+            Measurement(
+                quantity=quantity, values=tuple(values), calls=CALLS, tests=tests
+            ).encoded(),
             0.0,
         )
         for name, values in ((OLD, reference), (NEW, other))
@@ -256,7 +258,7 @@ def test_a_slower_device_is_no_finding() -> None:
 
 
 def test_ordinary_outcomes_are_no_performance_finding() -> None:
-    measured = Measured(quantity=Quantity.TIME, values=(900 * US,) * 20).encoded()
+    measured = Measurement(quantity=Quantity.TIME, values=(900 * US,) * 20).encoded()
     outputs = b'["f","1.0"]'
 
     for one, two in ((outputs, outputs), (outputs, measured), (measured, outputs)):

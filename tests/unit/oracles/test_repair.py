@@ -11,17 +11,22 @@ from hypothesis import strategies as st
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.records import ApiRecord, ParameterRecord
 from ciguard.domain.values import Constant, DtypeValue, ListValue, LiteralValue, TensorValue, Value
-from ciguard.oracles.laws import Law, broken_laws, laws_of, mended
+from ciguard.oracles.specifications import (
+    Specification,
+    repaired_calls,
+    specifications_of,
+    violated_specifications,
+)
 
 NORM = "A 0-D (scalar) `Tensor` > 0. A maximum clipping value. Also broadcastable"
 
 
-def specifications(**docs: str) -> list[Law]:
+def specifications(**docs: str) -> list[Specification]:
     parameters = tuple(ParameterRecord(name=name, doc=doc) for name, doc in docs.items())
     record = ApiRecord(
         api="tensorflow.clip", kind=CallKind.FUNCTION, parameters=parameters, source="signature"
     )
-    return [*chain.from_iterable(laws_of(record).values())]
+    return [*chain.from_iterable(specifications_of(record).values())]
 
 
 def call(*arguments: Value, **keywords: Value) -> ApiCall:
@@ -36,7 +41,9 @@ def call(*arguments: Value, **keywords: Value) -> ApiCall:
 def test_a_positive_tensor_is_a_range_requirement() -> None:
     negative = TensorValue("float32", (), Constant(-1.0))
 
-    ((specification, value),) = broken_laws(call(negative), specifications(clip_norm=NORM))
+    ((specification, value),) = violated_specifications(
+        call(negative), specifications(clip_norm=NORM)
+    )
 
     assert specification.words == "greater than 0"
     assert value == "a tensor with the element -1.0"
@@ -57,13 +64,13 @@ def test_a_positive_tensor_is_a_range_requirement() -> None:
 )
 def test_a_violating_argument_is_replaced_by_a_conforming_one(doc: str, value: Value) -> None:
     written = specifications(x=doc)
-    assert broken_laws(call(value), written)
+    assert violated_specifications(call(value), written)
 
     for broken in (call(value), call(x=value)):
-        repaired = mended(broken, written)
+        repaired = repaired_calls(broken, written)
 
         assert repaired
-        assert not any(broken_laws(other, written) for other in repaired)
+        assert not any(violated_specifications(other, written) for other in repaired)
         assert all(len(other.values) == 1 for other in repaired)
 
 
@@ -77,10 +84,10 @@ def test_conforming_arguments_stay_and_all_violations_are_repaired_together(
     values = {"low": LiteralValue(low), "high": LiteralValue(high)}
     case = call(**values) if by_name else call(*values.values())
 
-    repaired = mended(case, written)
+    repaired = repaired_calls(case, written)
 
     is_broken = low < 0 or high > 10
     assert bool(repaired) is is_broken
-    assert not any(broken_laws(other, written) for other in repaired)
+    assert not any(violated_specifications(other, written) for other in repaired)
     if low >= 0:
         assert all(LiteralValue(low) in other.values for other in repaired)

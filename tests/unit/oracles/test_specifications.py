@@ -21,17 +21,17 @@ from ciguard.domain.values import (
     Value,
 )
 from ciguard.knowledge import ClueSource
-from ciguard.oracles.laws import (
+from ciguard.oracles.specifications import (
     Requirement,
     aspect_of,
-    breach,
     choice,
     interval,
-    laws_of,
     ranks,
     requirement_in_words,
     requirements_in,
     sentences,
+    specifications_of,
+    violation_in_words,
 )
 from ciguard.values import Dtype, conforms, in_range
 
@@ -46,7 +46,7 @@ def record(*parameters: ParameterRecord, source: str = "signature") -> ApiRecord
 
 
 def requirements(parameter: ParameterRecord) -> list[Requirement]:
-    specifications = laws_of(record(parameter)).get(parameter.name, ())
+    specifications = specifications_of(record(parameter)).get(parameter.name, ())
     return [specification.requirement for specification in specifications]
 
 
@@ -133,7 +133,7 @@ def test_the_operator_definition_comes_before_the_documentation() -> None:
         name="n", schema_type="int", minimum=2, allowed=("A", "B"), doc="Must be >= 5."
     )
 
-    specifications = laws_of(record(parameter, source="opdef"))["n"]
+    specifications = specifications_of(record(parameter, source="opdef"))["n"]
 
     assert [
         (specification.source, specification.requirement) for specification in specifications
@@ -156,7 +156,7 @@ def test_a_specification_has_its_sentence_and_the_position_of_the_parameter() ->
     second = ParameterRecord(name="p", doc="The share. Float in `[0, 1]`. Default: 0.5.")
     third = ParameterRecord(name="q", kind=ParameterKind.KEYWORD_ONLY, doc="Must be >= 1.")
 
-    specifications = laws_of(record(first, second, third))
+    specifications = specifications_of(record(first, second, third))
 
     assert (specifications["p"][0].sentence, specifications["p"][0].position) == (
         "Float in [0, 1]",
@@ -211,7 +211,7 @@ def tensor(element: float, dtype: str = "float32", shape: tuple[int, ...] = (2,)
 def test_a_non_conforming_value_violates_a_requirement(
     value: Value, requirement: Requirement, violation: str
 ) -> None:
-    assert breach(value, requirement) == violation
+    assert violation_in_words(value, requirement) == violation
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_a_non_conforming_value_violates_a_requirement(
 def test_conversions_and_what_cannot_be_known_break_nothing(
     value: Value, requirement: Requirement
 ) -> None:
-    assert breach(value, requirement) == ""
+    assert violation_in_words(value, requirement) == ""
 
 
 TENSORS = st.builds(
@@ -266,7 +266,7 @@ def test_a_value_of_a_requirements_kind_violates_it_unless_it_conforms(
 ) -> None:
     value, requirement = pair
 
-    assert bool(breach(value, requirement)) is not conforms(value, requirement)
+    assert bool(violation_in_words(value, requirement)) is not conforms(value, requirement)
 
 
 def test_an_excluded_end_violates_an_interval() -> None:
@@ -292,4 +292,4 @@ def test_a_sentence_with_an_exception_is_no_specification(words: str) -> None:
     parameters = (ParameterRecord(name="x", doc=words),)
     described = ApiRecord(api="torch.fold", kind=CallKind.FUNCTION, parameters=parameters)
 
-    assert laws_of(described) == {}
+    assert specifications_of(described) == {}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.oracles.voting import elected
+from ciguard.oracles.voting import majority_target
 
 
 @pytest.mark.parametrize(
@@ -24,11 +24,11 @@ from ciguard.oracles.voting import elected
 def test_the_majority_target_is_elected_and_the_first_of_a_tie(
     ballots: dict[str, int], winner: str
 ) -> None:
-    assert elected(ballots, operator.eq) == winner
+    assert majority_target(ballots, operator.eq) == winner
 
 
 @given(st.dictionaries(st.text(max_size=3), st.integers(0, 3), min_size=1, max_size=6))
 def test_no_target_has_more_votes_than_the_elected_one(ballots: dict[str, int]) -> None:
     counts = {name: list(ballots.values()).count(answer) for name, answer in ballots.items()}
 
-    assert counts[elected(ballots, operator.eq)] == max(counts.values())
+    assert counts[majority_target(ballots, operator.eq)] == max(counts.values())

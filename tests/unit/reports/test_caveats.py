@@ -12,8 +12,8 @@ import pytest
 from github_markdown import live_parts
 from markdown_it import MarkdownIt
 
+from ciguard.domain.baseline_status import BaselineState, BaselineStatus
 from ciguard.domain.findings import Bucket, Comparison, Confirmation, Tally, Verdict
-from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.reports import REPORTERS, Destination
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from ciguard.domain.events import Event, RunFinished
     from ciguard.domain.plan import Plan
 
-STALE = BaselineStanding(
+STALE = BaselineStatus(
     state=BaselineState.STALE,
     updated_at="2026-01-02T03:04:05Z",
     reasons=("it was last run on torch==2.13.0 20 days ago", "it was never run on @everyone"),
 )
-MISSING = BaselineStanding(state=BaselineState.MISSING)
-FRESH = BaselineStanding(state=BaselineState.FRESH, updated_at="2026-01-02T03:04:05Z")
+MISSING = BaselineStatus(state=BaselineState.MISSING)
+FRESH = BaselineStatus(state=BaselineState.FRESH, updated_at="2026-01-02T03:04:05Z")
 
 
 def shown(name: str, events: list[Event], folder: Path) -> str:
@@ -215,7 +215,7 @@ def test_names_in_caveats_are_escaped(
     ],
 )
 def test_run_json_contains_the_state_of_the_baseline(
-    standing: BaselineStanding | None,
+    standing: BaselineStatus | None,
     expected: object,
     finished: Callable[..., RunFinished],
     tmp_path: Path,
@@ -251,7 +251,7 @@ def test_a_run_that_establishes_the_baseline_says_that_nothing_was_compared(
 def test_a_dashboard_shows_a_stale_baseline_as_skipped_and_a_fresh_one_as_passed(
     finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
-    def result(standing: BaselineStanding) -> list[str]:
+    def result(standing: BaselineStatus) -> list[str]:
         shown("junit", [finished(baseline=standing)], tmp_path)
         root = ET.parse(tmp_path / "junit.xml").getroot()
         (case,) = root.findall(".//testcase[@name='baseline']")

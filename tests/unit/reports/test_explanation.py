@@ -12,7 +12,7 @@ from ciguard.domain.records import ApiRecord, ParameterKind, ParameterRecord, Sk
 from ciguard.knowledge import (
     Provenance,
     constraint_lines,
-    known_of,
+    known_apis,
     read_constraints,
     understand,
 )
@@ -88,7 +88,7 @@ def test_explanation_names_the_rule_that_matched_a_phrase() -> None:
 
 
 def test_documentation_text_that_is_not_stored_is_shown_by_its_digest() -> None:
-    lines = list(constraint_lines(known_of([CONV], (), Provenance(library="lib", version="1.0"))))
+    lines = list(constraint_lines(known_apis([CONV], (), Provenance(library="lib", version="1.0"))))
     stream = io.StringIO()
 
     explain_in(stream, read_constraints(lines, name="file").api("lib.conv"), origin="lib 1.0")
@@ -139,7 +139,7 @@ def test_extraction_reports_known_constraints_and_skipped_apis() -> None:
         Skipped(name=f"lib.part{number}", reason="ImportError: \x1b[2J") for number in range(22)
     ]
     finding = DocumentationFinding(
-        check=DocumentationCheck.STRANGER,
+        check=DocumentationCheck.UNDECLARED,
         library="lib",
         api="lib.conv",
         parameter="y",
@@ -147,7 +147,7 @@ def test_extraction_reports_known_constraints_and_skipped_apis() -> None:
         evidence="y",
     )
 
-    lines = list(extraction_lines(known_of([CONV, LAYER, NOTHING], lost, origin), [finding]))
+    lines = list(extraction_lines(known_apis([CONV, LAYER, NOTHING], lost, origin), [finding]))
 
     assert lines[0] == "lib 1.0"
     assert lines[1].startswith("  3 APIs, 5 parameters, ")
@@ -159,6 +159,6 @@ def test_extraction_reports_known_constraints_and_skipped_apis() -> None:
 
 
 def test_extraction_of_a_library_without_apis_succeeds() -> None:
-    lines = list(extraction_lines(known_of([], [], Provenance(library="lib", version="1")), []))
+    lines = list(extraction_lines(known_apis([], [], Provenance(library="lib", version="1")), []))
 
     assert lines[1] == "  0 APIs, 0 parameters, 0 constraints"

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
+from ciguard.domain.baseline_status import BaselineState, BaselineStatus
 from ciguard.domain.events import RunFinished
 from ciguard.domain.findings import Bucket, Comparison, Confirmation, Verdict
 from ciguard.domain.plan import Place, Plan, PlanMode
 from ciguard.domain.policy import FindingClass, Policy
-from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.reports import sarif
 from ciguard.reports.places import Places
 from ciguard.reports.sarif import sarif_text
@@ -148,7 +148,7 @@ def test_the_same_run_gives_the_same_file(finished: Callable[..., RunFinished]) 
 
 
 def test_sarif_contains_the_caveats(finished: Callable[..., RunFinished], plan: Plan) -> None:
-    stale = BaselineStanding(state=BaselineState.STALE, reasons=("it was never run on x",))
+    stale = BaselineStatus(state=BaselineState.STALE, reasons=("it was never run on x",))
 
     (invocation,) = run_of(finished(baseline=stale), Places(plan=plan))["invocations"]
 

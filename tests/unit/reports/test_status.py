@@ -7,9 +7,9 @@ import pytest
 from github_markdown import live_parts
 from markdown_it import MarkdownIt
 
+from ciguard.domain.baseline_status import BaselineState, BaselineStatus
 from ciguard.domain.findings import Comparison, Verdict
 from ciguard.domain.policy import Policy
-from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.reports.places import Places
 from ciguard.reports.received import ReceivedRun
 from ciguard.reports.status import lost_status, status_of
@@ -94,7 +94,7 @@ def test_missing_target_or_row_is_neutral(
 def test_stale_or_missing_baseline_is_in_the_title(
     ending: Callable[..., Status],
 ) -> None:
-    stale = BaselineStanding(state=BaselineState.STALE, reasons=("it was never run on x",))
+    stale = BaselineStatus(state=BaselineState.STALE, reasons=("it was never run on x",))
 
     assert ending(baseline=stale).title == "NOTHING NEW: 0 new; baseline STALE"
 

@@ -10,7 +10,13 @@ from textwrap import dedent
 import pytest
 
 from ciguard.campaign import shipped_knowledge
-from ciguard.suggesting import FunctionProposals, explained, module_of, others_of, suggestions
+from ciguard.suggesting import (
+    FunctionProposals,
+    explanation_lines,
+    module_of,
+    other_modules_of,
+    suggestions,
+)
 
 PROGRAMS = Path(__file__).parents[3] / "seeds" / "functions"
 known = cache(shipped_knowledge)
@@ -21,7 +27,7 @@ def suggested(
 ) -> dict[str, FunctionProposals]:
     """Return the proposals for a program by function; the folder holds its project."""
     path = (folder / "program.py").resolve()
-    others = others_of(path) if folder != Path() else []
+    others = other_modules_of(path) if folder != Path() else []
     module = module_of(dedent(source), path, path.name)
     return {item.subject.name: item for item in suggestions(module, others, known, pattern)}
 
@@ -403,7 +409,7 @@ def test_annotated_arguments_and_excluded_functions_get_no_proposal() -> None:
 
 def test_explanations_list_reasons_with_lines_and_unknown_arguments() -> None:
     source = "def f(epochs, x):\n    assert epochs > 2\n    return x\n"
-    assert list(explained(suggested(source).values())) == [
+    assert list(explanation_lines(suggested(source).values())) == [
         "# f (line 1)",
         '#   @arg("epochs", ints(min=3, max=10))',
         "#       line 2: assert epochs > 2",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ciguard.errors import ProvisioningError
-from ciguard.targets import Published, cpu_builds, parse_target
+from ciguard.targets import IndexPackage, cpu_builds, parse_target
 from ciguard.targets.cuda_builds import cuda_extra, refuse_cpu_builds, refuse_unfit_builds
 
 
@@ -77,6 +77,6 @@ def test_an_installed_build_for_an_older_cuda_is_accepted() -> None:
 def test_a_version_range_gets_the_extra_of_its_releases(text: str, extra: str) -> None:
     target = parse_target(text)
     package = target.packages[0]
-    assert isinstance(package, Published)
+    assert isinstance(package, IndexPackage)
 
     assert cuda_extra(package, target, (13, 0)) == extra

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ciguard.errors import TargetSyntaxError, UnknownLibraryError
 from ciguard.targets import (
-    Active,
-    Published,
+    ActiveEnvironment,
+    IndexPackage,
     Target,
     Wheel,
     libraries_of,
@@ -152,7 +152,7 @@ specifiers = st.one_of(
 )
 published = st.builds(
     "{}{}".format, st.sampled_from(["torch", "jax", "jittor", "tf-nightly"]), specifiers
-).map(Published)
+).map(IndexPackage)
 folders = st.text(string.ascii_letters + " @='\"éß+", min_size=1, max_size=12)
 wheels = st.builds("/{}/torch-{}-py3-none-any.whl".format, folders, versions).map(
     lambda path: Wheel(Path(path))
@@ -168,9 +168,11 @@ targets = st.builds(
         packages=(package,),
         device=device,
         variables=tuple(sorted(variables.items())),
-        python="" if isinstance(package, Active) else python,
+        python="" if isinstance(package, ActiveEnvironment) else python,
     ),
-    st.one_of(published, wheels, st.sampled_from([Active(), Active("torch")])),
+    st.one_of(
+        published, wheels, st.sampled_from([ActiveEnvironment(), ActiveEnvironment("torch")])
+    ),
     st.sampled_from(["cpu", "cuda:0", "cuda:1"]),
     st.dictionaries(variable_names, values, max_size=3),
     st.sampled_from(["", "3.9", "3.12", "3.11.7"]),

@@ -48,7 +48,7 @@ class GroupProject(Project):
 
     def noted(self) -> dict[str, str]:
         """Return the issue that the baseline knows, by API."""
-        return {r.exhibit.api: r.issue for r in self.store.load().values()}
+        return {r.representative.api: r.issue for r in self.store.load().values()}
 
     def fix(self, *apis: str) -> None:
         for _ in range(3):
@@ -448,7 +448,9 @@ def test_issue_of_a_split_group_is_kept_by_one_part(
         return {
             name: replace(
                 record,
-                native_stack=tuple(Frame("libtorch.so", f) for f in frames[record.exhibit.api]),
+                native_stack=tuple(
+                    Frame("libtorch.so", f) for f in frames[record.representative.api]
+                ),
             )
             for name, record in stored.items()
         }

@@ -14,7 +14,7 @@ from ciguard.domain.causes import Cause, cause_from_json, cause_to_json
 from ciguard.domain.findings import Bucket, Evidence, PairKind
 from ciguard.domain.outcomes import Crashed, Errored, Frame, Outcome, Rejected
 from ciguard.domain.values import LiteralValue
-from ciguard.triage import Buckets, cause_of, first_of_each_cause, is_cause_name, with_causes
+from ciguard.triage import Buckets, cause_of, distinct_causes_first, is_cause_name, with_causes
 
 TENSORFLOW = (Frame("tensorflow/python/ops/gen_math_ops.py", "foo"),)
 
@@ -84,7 +84,7 @@ def test_first_of_each_cause_orders_one_bucket_per_cause_first() -> None:
     alone = bucket(Crashed("SIGSEGV"), "torch.fold")
     buckets = [check("torch.a"), check("torch.b"), alone, check("torch.c")]
 
-    ordered = first_of_each_cause(buckets)
+    ordered = distinct_causes_first(buckets)
 
     assert [bucket.finding.api for bucket in ordered] == [
         "torch.a",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ciguard.domain.outcomes import Crashed
-from ciguard.triage import symptom_of, telling_line
+from ciguard.triage import summary_line, symptom_of
 
 ABSEIL = (
     "WARNING: All log messages before absl::InitializeLog() is called are written to STDERR\n"
@@ -18,7 +18,7 @@ OLDER = (
 
 
 def test_telling_line_is_the_failed_check_not_its_stack_trace() -> None:
-    line = telling_line(Crashed("SIGABRT", (), ABSEIL))
+    line = summary_line(Crashed("SIGABRT", (), ABSEIL))
 
     assert line == "SIGABRT: tensor_shape.cc:362] Check failed: d < dims() (1 vs. 1)"
 

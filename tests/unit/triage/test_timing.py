@@ -10,9 +10,9 @@ from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.findings import Finding, PairKind, Severity
 from ciguard.domain.outcomes import Passed
 from ciguard.domain.values import LiteralValue
-from ciguard.execution import Measured, Quantity
+from ciguard.execution import Measurement, Quantity
 from ciguard.oracles import KINDS
-from ciguard.triage import EnvironmentHint, fingerprint, measures_alike, script
+from ciguard.triage import EnvironmentHint, fingerprint, reproduces_measurement, script
 
 OLD, NEW = "planted==1.0", "planted==2.0"
 HINT = EnvironmentHint(install=("planted==2.0",))
@@ -25,7 +25,7 @@ def finding(quantity: Quantity, reference: float, other: float) -> Finding:
     for name, value in ((OLD, reference), (NEW, other)):
         grows = quantity is Quantity.GROWTH
         values = [1e8 + at * value if grows else value for at in range(12)]
-        measured = Measured(quantity=quantity, values=tuple(values))
+        measured = Measurement(quantity=quantity, values=tuple(values))
         outcomes[name] = Passed(measured.encoded(), 0.0)
     return Finding(
         oracle="performance",
@@ -72,7 +72,7 @@ def test_measures_alike_compares_the_log_with_the_reference(
 ) -> None:
     reference = {Quantity.TIME: 100e3, Quantity.PEAK: 2.0**20, Quantity.GROWTH: 0.0}[quantity]
 
-    assert measures_alike(finding(quantity, reference, 9 * reference), log) is alike
+    assert reproduces_measurement(finding(quantity, reference, 9 * reference), log) is alike
 
 
 @given(st.floats(1e5, 1e9), st.floats(1e5, 1e9))
@@ -109,5 +109,5 @@ def test_script_of_a_slow_call_times_it_once_and_exits_with_1() -> None:
 
     with pytest.raises(SystemExit, match=r"^SLOW: measured: 0\.\d\d s$"):
         exec(compile(text, "reproducer.py", "exec"), {"__name__": "__main__"})
-    assert measures_alike(slow, "SLOW: measured: 6.51 s")
-    assert not measures_alike(slow, "SLOW: measured: 0.02 s")
+    assert reproduces_measurement(slow, "SLOW: measured: 6.51 s")
+    assert not reproduces_measurement(slow, "SLOW: measured: 0.02 s")

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.execution import Answered, Host, HostSettings, bait, probes_from
+from ciguard.execution import Answered, Host, HostSettings, decode_probes, probe_objects
 
 if TYPE_CHECKING:
     from ciguard.execution import Probe
@@ -34,7 +34,7 @@ def confinement_of(
             environment=surroundings.environment(),
             held=surroundings.held(python, Path(root), []),
         )
-        with Host(settings) as host, bait() as offered:
+        with Host(settings) as host, probe_objects() as offered:
             answer = host.ask({**offered, "processes": False}, limit_s=_LIMIT_S)
             refusals = answer.content if isinstance(answer, Answered) else {}
-            return host.confined_by, probes_from(refusals, missing=f"no answer: {answer}")
+            return host.confined_by, decode_probes(refusals, missing=f"no answer: {answer}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.errors import ProvisioningError, WorkerStartError
-from ciguard.execution import Held
+from ciguard.execution import FileAccess
 from ciguard.targets import inspect, is_secret, readable_paths
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Surroundings:
         # Its home is another folder; what was installed for the user alone is still there.
         return {"PYTHONUSERBASE": site.getuserbase(), **own}
 
-    def held(self, python: str, root: Path, inputs: Sequence[Path]) -> Held | None:
+    def held(self, python: str, root: Path, inputs: Sequence[Path]) -> FileAccess | None:
         """Return what its process may reach; None if it is not confined.
 
         Args:
@@ -54,7 +54,7 @@ class Surroundings:
         if needed is None:
             needed = _reported(python, tuple(sorted((self.environment() or {}).items())))
         own = readable_paths([root], home=Path.home())
-        return Held(readable=(*needed, *own, *inputs), listable=(root,))
+        return FileAccess(readable=(*needed, *own, *inputs), listable=(root,))
 
 
 @functools.cache

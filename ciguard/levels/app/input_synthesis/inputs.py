@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-from ciguard.domain.events import TriedInput
+from ciguard.domain.events import SampleInput
 from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ class ServiceInput:
         is_jpeg = self.content.startswith(b"\xff\xd8\xff")
         return ".jpg" if is_jpeg else _SUFFIXES[self.kind]
 
-    def shown(self) -> TriedInput:
+    def shown(self) -> SampleInput:
         """Return it as pages show it."""
         wanted = self.wanted
         what = wanted.key or wanted.kind or wanted.feeling or "nothing in particular"
-        return TriedInput(
+        return SampleInput(
             content=self.content,
             media=_MEDIA[self.suffix],
             wanted=f"{wanted.task}: {what}",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ciguard.domain.attribution import Attribution, attribution_from_json, attribution_to_json
 from ciguard.domain.findings import Confirmation, bucket_from_json, bucket_to_json
 from ciguard.reports import bucket_lines
-from ciguard.triage import united
+from ciguard.triage import merge_buckets
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -65,7 +65,7 @@ def test_an_attribution_is_stored_with_its_bucket_and_shown() -> None:
     judged = bucket(attribution=NEW)
 
     assert bucket_from_json(bucket_to_json(judged)).attribution == NEW
-    assert "Shown:     head 6 of 6, base 0 of 215" in list(bucket_lines(judged, "", None))
+    assert "Seen:      head 6 of 6, base 0 of 215" in list(bucket_lines(judged, "", None))
     without = bucket_to_json(bucket())
     del without["attribution"]
     assert bucket_from_json(without).attribution is None
@@ -94,8 +94,8 @@ def test_a_bucket_that_is_flaky_on_one_shard_is_flaky_after_merging() -> None:
         attribution=replace(NEW, head_shown=3), confirmation=Confirmation.FLAKY, count=4
     )
 
-    whole = united(firm, wavering)
+    whole = merge_buckets(firm, wavering)
 
-    assert whole == united(wavering, firm)
+    assert whole == merge_buckets(wavering, firm)
     assert whole.confirmation is Confirmation.FLAKY
     assert whole.attribution == Attribution(head_shown=9, head_tried=12, base_tried=430)

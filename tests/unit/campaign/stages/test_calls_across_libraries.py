@@ -13,7 +13,7 @@ from campaign_examples import member
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.group import Group, Member, subject_of
 from ciguard.campaign.stages.equivalents import Equivalents
-from ciguard.campaign.stream import Executed
+from ciguard.campaign.stream import ExecutedBatch
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.findings import Finding, PairKind
 from ciguard.domain.intent import Intent
@@ -69,13 +69,13 @@ def groups(*, jax_api: str = "jax.numpy.sum") -> dict[str, Group]:
     }
 
 
-def executed(*cases: ApiCall, outcome: Outcome = ONE_S) -> Executed:
+def executed(*cases: ApiCall, outcome: Outcome = ONE_S) -> ExecutedBatch:
     outcomes = {name: (outcome,) * len(cases) for name in (OLD, NEW)}
-    return Executed("torch.sum", cases, outcomes)
+    return ExecutedBatch("torch.sum", cases, outcomes)
 
 
 def started(
-    dispatcher: FakeDispatcher, *seen: Executed, of: dict[str, Group] | None = None
+    dispatcher: FakeDispatcher, *seen: ExecutedBatch, of: dict[str, Group] | None = None
 ) -> Equivalents:
     equivalents = Equivalents(cast("Dispatcher", dispatcher), of or groups())
     for batch in seen:
@@ -93,14 +93,14 @@ def answer(equivalents: Equivalents, job: Job, *outcomes: Outcome) -> list[Findi
 def stored(*targets: str) -> BaselineRecord:
     plain = record()
     exhibit = replace(
-        plain.exhibit,
+        plain.representative,
         oracle="differential",
         pair=PairKind.LIBRARY,
         library="jax",
         api="jax.numpy.sum",
         case=case("jax.numpy.sum"),
     )
-    return replace(plain, exhibit=exhibit, targets=targets)
+    return replace(plain, representative=exhibit, targets=targets)
 
 
 # --- what is kept ---------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from ciguard.campaign.stages.suspects import SuspectCall
 from ciguard.domain.findings import Confirmation
 from ciguard.domain.outcomes import Crashed, Outcome, Passed
 from ciguard.domain.values import TensorValue, Uniform
-from ciguard.execution import Job, JobResult, Measured, Quantity
+from ciguard.execution import Job, JobResult, Measurement, Quantity
 from ciguard.oracles import rounds_for
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord
     from ciguard.domain.api_calls import ApiCall
     from ciguard.execution import Dispatcher
-    from ciguard.triage import Settled
+    from ciguard.triage import ConfirmationResult
 
 API = "planted.double"
 FAST, SLOW = 100e3, 300e3
@@ -63,7 +63,7 @@ class FakeDispatcher:
         if quantity == "growth":
             values = tuple(1e8 + at * plan[0] * value for at in range(plan[1]))
         calls = plan[0] if plan else 1
-        measured = Measured(quantity=Quantity(quantity), values=values, calls=calls)
+        measured = Measurement(quantity=Quantity(quantity), values=values, calls=calls)
         return Passed(measured.encoded(), 1e-3)
 
 
@@ -84,8 +84,8 @@ def of_elements(count: int) -> ApiCall:
 
 def played(
     running: Measurer, dispatcher: FakeDispatcher, *, jobs: int = JOBS_AT_MOST
-) -> list[Settled]:
-    settled: list[Settled] = []
+) -> list[ConfirmationResult]:
+    settled: list[ConfirmationResult] = []
     running.pump()
     while dispatcher.jobs and len(dispatcher.done) < jobs:
         assert len(dispatcher.jobs) == 1, "two jobs at once disturb each other"
@@ -246,14 +246,14 @@ def test_a_failed_target_ends_its_measurements() -> None:
 def stored(kind: str) -> BaselineRecord:
     plain = record()
     exhibit = replace(
-        plain.exhibit,
+        plain.representative,
         oracle="performance",
         kind=kind,
         library="planted",
         api=API,
         case=call("double"),
     )
-    return replace(plain, exhibit=exhibit, targets=(ONE, TWO))
+    return replace(plain, representative=exhibit, targets=(ONE, TWO))
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,9 @@ class FakeDispatcher:
 
 def stored(relation: str) -> BaselineRecord:
     plain = record()
-    case = replace(as_call(plain.exhibit.case), api="planted.double", relation=relation)
-    exhibit = replace(plain.exhibit, library="planted", api="planted.double", case=case)
-    return replace(plain, exhibit=exhibit)
+    case = replace(as_call(plain.representative.case), api="planted.double", relation=relation)
+    exhibit = replace(plain.representative, library="planted", api="planted.double", case=case)
+    return replace(plain, representative=exhibit)
 
 
 @pytest.mark.parametrize(
@@ -63,10 +63,10 @@ def test_only_conforming_cases_are_replayed_in_a_mode(intent: Intent, targets: l
     traced.identity = replace(traced.identity, mode="trace")
     tested = group(member(ONE, "planted.double"), traced)
     known = stored("")
-    case = replace(as_call(known.exhibit.case), intent=intent)
+    case = replace(as_call(known.representative.case), intent=intent)
 
     Replays(cast("Dispatcher", dispatcher), {"planted": tested}).start(
-        [replace(known, exhibit=replace(known.exhibit, case=case))]
+        [replace(known, representative=replace(known.representative, case=case))]
     )
 
     assert [job.target for job in dispatcher.jobs] == targets
@@ -79,10 +79,10 @@ def test_a_program_is_replayed_on_all_eager_targets(api: str) -> None:
     traced.identity = replace(traced.identity, mode="trace")
     tested = group(member(ONE, "planted.double"), member(TWO, "planted.double"), traced)
     known = stored("")
-    exhibit = replace(known.exhibit, api=api, case=ProgramCase(api=api, source="x = 1"))
+    exhibit = replace(known.representative, api=api, case=ProgramCase(api=api, source="x = 1"))
 
     Replays(cast("Dispatcher", dispatcher), {"planted": tested}).start(
-        [replace(known, exhibit=exhibit)]
+        [replace(known, representative=exhibit)]
     )
 
     assert [job.target for job in dispatcher.jobs] == [ONE, TWO]

@@ -7,7 +7,7 @@ import pytest
 from campaign_examples import ONE, TWO, call, group, member
 
 from ciguard.campaign.stages.suspects import Suspects, comparable
-from ciguard.campaign.stream import Executed
+from ciguard.campaign.stream import ExecutedBatch
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Outcome, Passed, Rejected
 from ciguard.domain.values import TensorValue, Uniform
@@ -28,16 +28,16 @@ def pair(**changes: str) -> Group:
     return made
 
 
-def executed(*rows: tuple[ApiCall, Outcome, Outcome]) -> Executed:
+def executed(*rows: tuple[ApiCall, Outcome, Outcome]) -> ExecutedBatch:
     cases, one, two = zip(*rows, strict=True)
-    return Executed(cases[0].api, cases, {ONE: one, TWO: two})
+    return ExecutedBatch(cases[0].api, cases, {ONE: one, TWO: two})
 
 
 def passed(cost_s: float) -> Passed:
     return Passed(b"null", cost_s)
 
 
-def ranked(*batches: Executed, of: Group | None = None) -> list[tuple[str, tuple[float, ...]]]:
+def ranked(*batches: ExecutedBatch, of: Group | None = None) -> list[tuple[str, tuple[float, ...]]]:
     suspects = Suspects()
     for batch in batches:
         suspects.note(batch, of or pair())

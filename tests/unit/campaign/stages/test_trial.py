@@ -281,7 +281,7 @@ def test_suspects_share_workers_unless_they_crash() -> None:
         suspect_targets=(TWO,),
         other_targets=(ONE,),
         is_of_head=True,
-    ).ends_workers
+    ).loses_worker
 
 
 def test_a_bucket_of_both_sides_or_without_a_base_is_not_tested() -> None:

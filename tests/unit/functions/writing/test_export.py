@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from annotated import Annotated
 
-from ciguard.functions.hosting import Collected
+from ciguard.functions.hosting import CollectedProgram
 from ciguard.functions.specs import ProgramFile
 from ciguard.functions.writing.files import exported_file
 
@@ -67,7 +67,7 @@ def test_exported_tests_define_all_names_that_conditions_use(
     assert program.problems == []
     program_file = ProgramFile(tmp_path / "annotated_program.py", tmp_path, program.module.__name__)
 
-    text, missing = exported_file(Collected(program.spec), program_file, tmp_path)
+    text, missing = exported_file(CollectedProgram(program.spec), program_file, tmp_path)
     namespace: dict[str, Any] = {"__file__": str(tmp_path / "test_exported.py")}
     exec(text, namespace)
 

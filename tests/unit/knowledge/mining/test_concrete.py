@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.knowledge.mining.annotations import transferred
+from ciguard.knowledge.mining.annotations import transferred_labels
 from ciguard.knowledge.mining.concrete import FIELDS, forms, instantiate
 from ciguard.knowledge.mining.normalise import normalise
 
@@ -59,13 +59,13 @@ def test_every_form_can_be_instantiated_with_any_sentence(sentence: str) -> None
 def test_a_label_is_transferred_to_the_equivalent_placeholder() -> None:
     tokens = normalise("Must have the same type as `x`", NAMES)
 
-    labels = transferred(tokens, {"dtype": ("&ENUM",)}, {"dtype": ("&x",)})
+    labels = transferred_labels(tokens, {"dtype": ("&ENUM",)}, {"dtype": ("&x",)})
 
     assert labels == {("dtype", "&PARAM")}
 
 
 def test_a_literal_label_is_transferred_unchanged() -> None:
-    labels = transferred(
+    labels = transferred_labels(
         normalise("Whether to sort"),
         {"dtype": ("bool",), "ndim": ("0",)},
         {"dtype": ("bool",), "ndim": ("0",)},
@@ -75,4 +75,4 @@ def test_a_literal_label_is_transferred_unchanged() -> None:
 
 
 def test_a_label_without_concrete_values_is_dropped() -> None:
-    assert transferred(normalise("all values"), {"range": ("REXPR",)}, {}) == frozenset()
+    assert transferred_labels(normalise("all values"), {"range": ("REXPR",)}, {}) == frozenset()

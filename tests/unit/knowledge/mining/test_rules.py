@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from ciguard.knowledge.mining import MiningRule, RuleBook, RuleSet, Thresholds, learn
-from ciguard.knowledge.mining.abstract import with_margins
 from ciguard.knowledge.mining.annotations import AnnotatedSentence, Labels
+from ciguard.knowledge.mining.rule_book import with_margins
 from ciguard.knowledge.mining.rule_lines import RuleSyntaxError, from_lines, to_lines
 
 BOOL: Labels = frozenset({("dtype", "bool"), ("ndim", "0")})

@@ -161,10 +161,10 @@ def test_a_violating_call_is_kept_only_if_no_other_example_exists() -> None:
     known = Experience()
     violating: dict[str, Value] = {"x": LiteralValue(1)}
 
-    known.note_stray(violating, REJECTED)
+    known.observe_violating(violating, REJECTED)
     assert not known.examples
-    known.note_stray(violating, PASSED)
-    known.note_stray({"x": LiteralValue(2)}, PASSED)
+    known.observe_violating(violating, PASSED)
+    known.observe_violating({"x": LiteralValue(2)}, PASSED)
 
     assert known.examples == [violating]
     assert known.judged == 0
@@ -202,8 +202,8 @@ def test_absorbed_experience_equals_experience_of_all_calls_together(
     together = experience(*first, *rest)
 
     absorbed = Experience()
-    absorbed.absorb(experience(*first))
-    absorbed.absorb(experience(*rest))
+    absorbed.update(experience(*first))
+    absorbed.update(experience(*rest))
 
     assert (absorbed.judged, absorbed.passed, absorbed.counts) == (
         together.judged,

@@ -16,7 +16,15 @@ from ciguard.domain.values import LiteralValue
 from ciguard.levels.code.boundary import STEP, Boundary, beyond
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.literals import text_of, value_of
-from ciguard.oracles.laws import Law, Requirement, breach, choice, interval, laws_of, ranks
+from ciguard.oracles.specifications import (
+    Requirement,
+    Specification,
+    choice,
+    interval,
+    ranks,
+    specifications_of,
+    violation_in_words,
+)
 from ciguard.values import Dtype, Float
 
 if TYPE_CHECKING:
@@ -24,7 +32,7 @@ if TYPE_CHECKING:
     from ciguard.knowledge import Parameter
     from ciguard.levels.code.blocks import LibraryCall
 
-BREAK = Boundary(apis(), laws_of)
+BREAK = Boundary(apis(), specifications_of)
 
 
 @cache
@@ -120,7 +128,7 @@ def test_every_value_beyond_a_requirement_violates_it(
     values = beyond(parameter(kind), requirement, now)
 
     assert values
-    assert all(breach(value, requirement) for value in values)
+    assert all(violation_in_words(value, requirement) for value in values)
 
 
 @given(st.sampled_from(CALLS), st.integers(0, 2**32))
@@ -133,9 +141,10 @@ def test_every_mutant_quotes_the_violated_sentence(call: LibraryCall, seed: int)
         value = value_of(step.after)
         assert known is not None
         assert value is not None
-        specifications = laws_of(known.record)[step.parameter]
+        specifications = specifications_of(known.record)[step.parameter]
         assert any(
-            breach(value, specification.requirement) and specification.sentence == step.sentence
+            violation_in_words(value, specification.requirement)
+            and specification.sentence == step.sentence
             for specification in specifications
         )
         assert step.operator is Operator.BOUNDARY
@@ -168,14 +177,17 @@ def test_a_call_without_specifications_has_no_mutant() -> None:
 def test_input_sizes_are_not_mutated() -> None:
     record = layer("lib.Linear", "", required("in_features", "int", "Must be > 0."))
 
-    assert "in_features" in laws_of(record)
-    assert Boundary(Apis([record]), laws_of).mutants(block_of(made("lib.Linear", "3")), 0) == ()
+    assert "in_features" in specifications_of(record)
+    assert (
+        Boundary(Apis([record]), specifications_of).mutants(block_of(made("lib.Linear", "3")), 0)
+        == ()
+    )
 
 
 def test_specifications_are_read_once_per_api() -> None:
     records_read: list[ApiRecord] = []
 
-    def read(record: ApiRecord) -> dict[str, tuple[Law, ...]]:
+    def read(record: ApiRecord) -> dict[str, tuple[Specification, ...]]:
         records_read.append(record)
         return {}
 

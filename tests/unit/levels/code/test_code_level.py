@@ -63,7 +63,7 @@ def run(
     batches = []
     for index in range(first, first + count):
         while waiting and waiting[0][0] <= index - LAG:
-            code_level.guide(waiting.pop(0)[1])
+            code_level.update(waiting.pop(0)[1])
         batch = code_level.cases(index)
         outcomes = [ends(case) for case in programs_in(batch)]
         feedback = code_level.taught(index, batch, {"one": outcomes, "two": outcomes})
@@ -224,7 +224,7 @@ def test_a_block_that_a_hang_skipped_is_repeated_later() -> None:
         if feedback is not None:
             cut = cases[len(rows) :]
             assert not {case.api for case in cut if case.cycles > 1} & set(_names_in(feedback))
-            code_level.guide(feedback)
+            code_level.update(feedback)
 
     assert {"lib.Other0", "lib.Other1", "lib.Other2"} <= set(repeated)
 
@@ -245,7 +245,7 @@ def test_late_feedback_loses_no_turn_of_a_tree(seeds: int, lag: int) -> None:
     turns: list[tuple[int, int, str]] = []
     for index in range(seeds + lag + 4 * trees):
         if index >= lag and taught[index - lag] is not None:
-            code_level.guide(taught[index - lag])
+            code_level.update(taught[index - lag])
         batch = code_level.cases(index)
         outcomes = [ran(case) for case in programs_in(batch)]
         taught.append(code_level.taught(index, batch, {"one": outcomes}))
@@ -270,7 +270,7 @@ def test_a_seed_that_fails_runs_again_and_gives_no_feedback() -> None:
 
 def test_a_program_that_one_target_rejects_has_no_children() -> None:
     code_level = level()
-    code_level.guide(
+    code_level.update(
         code_level.taught(
             0, code_level.cases(0), {"one": [ran(c) for c in programs_in(code_level.cases(0))]}
         )
@@ -283,10 +283,12 @@ def test_a_program_that_one_target_rejects_has_no_children() -> None:
 
     alone = code_level.taught(1, batch, {"one": good, "two": bad})
     both = level()
-    both.guide(both.taught(0, both.cases(0), {"one": [ran(c) for c in programs_in(both.cases(0))]}))
+    both.update(
+        both.taught(0, both.cases(0), {"one": [ran(c) for c in programs_in(both.cases(0))]})
+    )
     known = both.taught(1, both.cases(1), {"one": good, "two": good})
     third = level()
-    third.guide(
+    third.update(
         third.taught(0, third.cases(0), {"one": [ran(c) for c in programs_in(third.cases(0))]})
     )
     differing = third.taught(1, third.cases(1), {"one": good, "two": other})

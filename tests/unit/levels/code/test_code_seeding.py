@@ -27,7 +27,7 @@ def test_programs_of_one_name_are_distinguished_by_library() -> None:
     messages: list[str] = []
 
     def taken_apart(library: str) -> Iterator[Event]:
-        programs = yield from seed_programs(Config().having(PROGRAMS, ("lenet",)), library)
+        programs = yield from seed_programs(Config().with_value(PROGRAMS, ("lenet",)), library)
         messages.extend(program.name for program in programs)
 
     warned = [

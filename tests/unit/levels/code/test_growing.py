@@ -9,7 +9,7 @@ import pytest
 from program_examples import ran
 from tree_examples import LINE, PARENT, PROGRAM, program, step
 
-from ciguard.campaign.stream import Executed
+from ciguard.campaign.stream import ExecutedBatch
 from ciguard.domain.intent import Intent
 from ciguard.domain.lineage import NodeOutcome, lineage, root_of
 from ciguard.domain.outcomes import Crashed, Errored, Hung, Rejected
@@ -24,8 +24,8 @@ NEGATIVE = replace(POSITIVE, intent=Intent.VIOLATING)
 REFUSED = Rejected("ValueError", "line 7: no")
 
 
-def executed(*cases: ProgramCase, **outcomes: tuple[Outcome, ...]) -> Executed:
-    return Executed("torch", cases, outcomes)
+def executed(*cases: ProgramCase, **outcomes: tuple[Outcome, ...]) -> ExecutedBatch:
+    return ExecutedBatch("torch", cases, outcomes)
 
 
 @pytest.mark.parametrize(

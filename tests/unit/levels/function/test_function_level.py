@@ -11,7 +11,7 @@ from ciguard.domain.case import case_to_json
 from ciguard.errors import ConfigurationError
 from ciguard.functions.checking import module_from_json
 from ciguard.functions.in_target.describing.module import module_description
-from ciguard.levels import focused
+from ciguard.levels import focused_level
 from ciguard.levels.function.level import FunctionLevel, FunctionTarget
 from ciguard.levels.function.programs import find_programs
 
@@ -58,7 +58,7 @@ def test_calls_depend_on_the_seed_but_not_on_other_functions() -> None:
 def test_functions_in_focus_are_called_first_and_most_often() -> None:
     functions = annotated("f", "g", "h")
 
-    level, _ = focused(FunctionLevel, functions, 0, focus=("torch.*", "m.py:h*"))
+    level, _ = focused_level(FunctionLevel, functions, 0, focus=("torch.*", "m.py:h*"))
 
     turns = [level.cases(index).api for index in range(10)]
     assert turns[:2] == ["m.py:h", "m.py:h"]

@@ -11,7 +11,7 @@ from campaign_examples import member
 from model_examples import ENGINES, MODEL, alone, predicted, returned, subject
 
 from ciguard.campaign.group import Group
-from ciguard.campaign.stream import Executed
+from ciguard.campaign.stream import ExecutedBatch
 from ciguard.domain.case import case_from_json
 from ciguard.domain.models import ModelCase
 from ciguard.domain.outcomes import Crashed, Outcome, Rejected, Stage
@@ -48,13 +48,13 @@ def group() -> Group:
     return Group(library="keras", members=members)
 
 
-def executed(*outcomes: Outcome, case: ModelCase = MODEL) -> Executed:
+def executed(*outcomes: Outcome, case: ModelCase = MODEL) -> ExecutedBatch:
     row = {name: (outcome,) for name, outcome in zip(ENGINES, outcomes, strict=False)}
-    return Executed(case.api, (case,), row)
+    return ExecutedBatch(case.api, (case,), row)
 
 
 def followed(
-    run: Executed, answer: Callable[[ModelCase, str], Outcome]
+    run: ExecutedBatch, answer: Callable[[ModelCase, str], Outcome]
 ) -> tuple[list[Finding], list[ModelCase]]:
     """Let an isolator have its jobs answered to the end; return its findings and its cases."""
     desk = Desk()
@@ -68,7 +68,7 @@ def is_wide(case: ModelCase) -> bool:
 
 
 def answered(
-    isolator: Isolator, desk: Desk, run: Executed, answer: Callable[[ModelCase, str], Outcome]
+    isolator: Isolator, desk: Desk, run: ExecutedBatch, answer: Callable[[ModelCase, str], Outcome]
 ) -> tuple[list[Finding], list[ModelCase]]:
     isolator.note(run, group())
     findings = isolator.pump()

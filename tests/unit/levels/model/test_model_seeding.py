@@ -21,7 +21,7 @@ ALL = 12
 
 def on_keras(*models: str) -> Config:
     plain = Config(levels=("model",), targets=(KERAS,))
-    return plain.having(MODELS, models) if models else plain
+    return plain.with_value(MODELS, models) if models else plain
 
 
 def names(*models: str) -> list[str]:
@@ -43,12 +43,12 @@ def test_globs_match_shipped_models_and_files_are_named_by_path(tmp_path: Path) 
 
 
 def test_a_run_without_the_level_reads_no_models() -> None:
-    assert seed_sources(Config().having(MODELS, ("no such model",))) == ()
+    assert seed_sources(Config().with_value(MODELS, ("no such model",))) == ()
 
 
 def test_the_width_is_in_per_cent() -> None:
     (source,) = seed_sources(
-        Config(levels=("model",)).having(MODELS, ("lenet5-mnist",)).having(WIDTH, 50)
+        Config(levels=("model",)).with_value(MODELS, ("lenet5-mnist",)).with_value(WIDTH, 50)
     )
 
     assert source.request["width"] == 0.5

@@ -8,7 +8,7 @@ from layer_findings import layer_case, whole_case
 
 from ciguard.domain.models import Check, GraphOrigin
 from ciguard.levels.model.origin import suspect
-from ciguard.triage import origin_rows, rate_text
+from ciguard.triage import deviation_text, origin_rows
 
 
 def found_in(origin: GraphOrigin) -> str:
@@ -86,7 +86,7 @@ def test_a_call_has_no_origin() -> None:
     ],
 )
 def test_a_rate_is_short(rate: float, text: str) -> None:
-    assert rate_text(rate) == text
+    assert deviation_text(rate) == text
 
 
 def test_the_suspect_is_the_stored_layer_else_the_one_of_the_largest_rate() -> None:

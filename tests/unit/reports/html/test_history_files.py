@@ -12,11 +12,11 @@ from html.parser import HTMLParser
 import pytest
 from baseline_examples import NAMES, record
 
-from ciguard.baseline import RunNote
+from ciguard.baseline import RunSummary
 from ciguard.domain.findings import Severity, Verdict
 from ciguard.reports import history_files
 
-RUN = RunNote(
+RUN = RunSummary(
     time="2026-01-02T03:04:05Z",
     verdict=Verdict.CLEAN,
     cases=1_234,
@@ -47,7 +47,7 @@ class Reader(HTMLParser):
             self.policy = given["content"] or ""
 
 
-def page(*runs: RunNote) -> str:
+def page(*runs: RunSummary) -> str:
     return history_files(runs, {})["index.html"]
 
 
@@ -81,15 +81,15 @@ def test_target_names_are_escaped_on_the_history_page() -> None:
 
 def test_the_page_counts_buckets_and_names_none() -> None:
     known = {name: record(name) for name in NAMES[:4]}
-    mild = replace(known[NAMES[0]].exhibit, severity=Severity.LOW)
-    known[NAMES[0]] = replace(known[NAMES[0]], exhibit=mild, issue="7")
+    mild = replace(known[NAMES[0]].representative, severity=Severity.LOW)
+    known[NAMES[0]] = replace(known[NAMES[0]], representative=mild, issue="7")
 
     text = history_files([RUN], known)["index.html"]
 
     assert '<span class="severity critical">critical</span></th><td>3</td><td>0</td>' in text
     assert '<span class="severity low">low</span></th><td>1</td><td>1</td>' in text
     assert all(name not in text for name in NAMES)
-    assert known[NAMES[0]].exhibit.api not in text
+    assert known[NAMES[0]].representative.api not in text
 
 
 def test_a_long_history_is_drawn_whole_and_listed_in_part() -> None:
@@ -125,7 +125,9 @@ def test_a_first_run_and_one_without_any_bucket_have_a_page_too() -> None:
         (replace(RUN, new=1), "1 new, 5 open", "yellow"),
     ],
 )
-def test_badge_has_the_format_of_a_shields_endpoint(run: RunNote, message: str, color: str) -> None:
+def test_badge_has_the_format_of_a_shields_endpoint(
+    run: RunSummary, message: str, color: str
+) -> None:
     fields = json.loads(history_files([replace(RUN, new=9), run], {})["badge.json"])
 
     assert fields == {"schemaVersion": 1, "label": "ciguard", "message": message, "color": color}

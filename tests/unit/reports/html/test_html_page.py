@@ -21,12 +21,12 @@ from report_examples import (
     write_report,
 )
 
+from ciguard.domain.baseline_status import BaselineState, BaselineStatus
 from ciguard.domain.events import Event, Warned
 from ciguard.domain.findings import Comparison, Verdict
 from ciguard.domain.parts import Part
 from ciguard.domain.plan import PackageChange, Place, Plan, PlanMode, SkippedJob
 from ciguard.domain.shards import Shard
-from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.reports.html.buckets import CHUNK, DETAILS_LIMIT, ROWS_LIMIT
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def test_nothing_of_the_page_is_loaded_from_anywhere(hostile_page: Reader) -> No
 
 
 def test_page_shows_the_state_of_the_baseline(tmp_path: Path) -> None:
-    stale = BaselineStanding(
+    stale = BaselineStatus(
         state=BaselineState.STALE,
         updated_at="2026-01-02T03:04:05Z",
         reasons=("it was never run on jax==0.10.2",),

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from ciguard.domain.records import ParameterKind
 from ciguard.domain.values import LiteralValue
 from ciguard.knowledge import ClueSource
-from ciguard.oracles.laws.requirements import (
+from ciguard.oracles.specifications.requirements import (
     Requirement,
     aspect_of,
-    breach,
     choice,
     interval,
     requirement_in_words,
+    violation_in_words,
 )
-from ciguard.oracles.laws.sentences import requirements_in, sentences
+from ciguard.oracles.specifications.sentences import requirements_in, sentences
 from ciguard.values import Dtype, Float, OneOf, Tensor, in_range
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _ANY_RANK = re.compile(r"(?<![\w.])(\d)-?[dD](?:imensional)?\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Law:
+class Specification:
     """One requirement that an API's documentation states of an argument."""
 
     parameter: str
@@ -69,18 +69,18 @@ class Law:
         return requirement_in_words(self.requirement)
 
 
-def laws_of(record: ApiRecord) -> dict[str, tuple[Law, ...]]:
+def specifications_of(record: ApiRecord) -> dict[str, tuple[Specification, ...]]:
     """Return the specifications of an API by parameter, without parameters that have none.
 
     The first source that restricts an aspect counts: operator definition, signature, documentation.
     A specification that the parameter's own default or description contradicts is left out.
     """
-    specifications_by_parameter: dict[str, tuple[Law, ...]] = {}
+    specifications_by_parameter: dict[str, tuple[Specification, ...]] = {}
     for index, parameter in enumerate(record.parameters):
         position = index if parameter.kind in _POSITIONAL_KINDS else None
-        specifications: dict[str, Law] = {}
+        specifications: dict[str, Specification] = {}
         for source, requirement, sentence in _stated_requirements(record, parameter):
-            specification = Law(
+            specification = Specification(
                 parameter=parameter.name,
                 position=position,
                 requirement=requirement,
@@ -170,7 +170,7 @@ def _is_contradicted(parameter: ParameterRecord, requirement: Requirement, sente
             default = parameter.default
             is_text = isinstance(default, str) and default[:1] in {"'", '"'}
             has_other_default = is_text and bool(
-                breach(LiteralValue(str(default)[1:-1]), requirement)
+                violation_in_words(LiteralValue(str(default)[1:-1]), requirement)
             )
             return bool(quoted) or has_other_default
         case Tensor(ndim=(min_rank, max_rank)):

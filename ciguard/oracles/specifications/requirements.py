@@ -118,7 +118,7 @@ def aspect_of(requirement: Requirement) -> str:
             assert_never(requirement)
 
 
-def breach(value: Value, requirement: Requirement) -> str:
+def violation_in_words(value: Value, requirement: Requirement) -> str:
     """Return the part of `value` that violates a requirement, in words; empty if there is none."""
     match requirement, value:
         case Float(), _:

@@ -22,7 +22,7 @@ class BaselineState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineStanding:
+class BaselineStatus:
     """Status of the baseline that a run is compared with."""
 
     state: BaselineState

@@ -19,7 +19,7 @@ _OUTPUT_MIB = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class FileAccess:
     """Files that a confined process may access, besides the system's and its own folder."""
 
     readable: tuple[Path, ...]
@@ -31,7 +31,7 @@ class Held:
 class Confinement:
     """Settings of one confined process, and the port that it may connect to."""
 
-    def __init__(self, held: Held, *, home: Path) -> None:
+    def __init__(self, held: FileAccess, *, home: Path) -> None:
         """Prepare the confinement; `home` is the only writable folder, `HOME` and `TMPDIR`."""
         self._held = held
         self.home = home

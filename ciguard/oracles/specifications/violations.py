@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.findings import Evidence
 from ciguard.knowledge import ClueSource
-from ciguard.oracles.laws.requirements import breach
+from ciguard.oracles.specifications.requirements import violation_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.domain.case import Case
     from ciguard.domain.values import Value
-    from ciguard.oracles.laws.reading import Law
+    from ciguard.oracles.specifications.reading import Specification
 
 _SOURCES_IN_WORDS = {
     ClueSource.OPDEF: "the operator's definition",
@@ -24,7 +24,9 @@ _SUPERSEDED_BY = {"reduction": frozenset({"size_average", "reduce"})}
 """Older arguments that, if given too, replace an argument, as in torch's loss functions."""
 
 
-def broken_laws(case: Case, specifications: Sequence[Law]) -> list[tuple[Law, str]]:
+def violated_specifications(
+    case: Case, specifications: Sequence[Specification]
+) -> list[tuple[Specification, str]]:
     """Return the specifications that a call violates, each with the offending value in words."""
     return [
         (specification, value)
@@ -33,13 +35,13 @@ def broken_laws(case: Case, specifications: Sequence[Law]) -> list[tuple[Law, st
     ]
 
 
-def _offending_value(specification: Law, case: Case) -> str:
+def _offending_value(specification: Specification, case: Case) -> str:
     """Return the offending value in words; empty if the call keeps the specification."""
     value = argument_of(case, specification)
-    return "" if value is None else breach(value, specification.requirement)
+    return "" if value is None else violation_in_words(value, specification.requirement)
 
 
-def argument_of(case: Case, specification: Law) -> Value | None:
+def argument_of(case: Case, specification: Specification) -> Value | None:
     """Return a call's value for a parameter; None if it omits or supersedes the parameter."""
     if not isinstance(case, ApiCall):
         return None
@@ -53,16 +55,16 @@ def argument_of(case: Case, specification: Law) -> Value | None:
     return case.arguments[specification.position]
 
 
-def where_written(specification: Law) -> str:
+def source_in_words(specification: Specification) -> str:
     """Return which text states a specification: `the documentation`, for example."""
     return _SOURCES_IN_WORDS.get(specification.source, "the documentation")
 
 
-def evidence_of(specification: Law, *, expected: str, observed: str) -> Evidence:
+def evidence_of(specification: Specification, *, expected: str, observed: str) -> Evidence:
     """Return the evidence that a specification was violated."""
     return Evidence(
         expected=expected,
         observed=observed,
         law=f"{specification.parameter!r} is {specification.words}",
-        source=f"{where_written(specification)}: “{specification.sentence}”",
+        source=f"{source_in_words(specification)}: “{specification.sentence}”",
     )

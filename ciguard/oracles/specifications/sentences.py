@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from ciguard.oracles.laws.requirements import Requirement, choice, interval, ranks
+from ciguard.oracles.specifications.requirements import Requirement, choice, interval, ranks
 from ciguard.values import Dtype, Float
 
 _Reader: TypeAlias = Callable[[str, str], Iterator[Requirement]]

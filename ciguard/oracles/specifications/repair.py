@@ -15,8 +15,8 @@ from ciguard.domain.values import (
     TensorValue,
     TupleValue,
 )
-from ciguard.oracles.laws.requirements import UNLIMITED, breach
-from ciguard.oracles.laws.violations import argument_of, broken_laws
+from ciguard.oracles.specifications.requirements import UNLIMITED, violation_in_words
+from ciguard.oracles.specifications.violations import argument_of, violated_specifications
 from ciguard.values import Dtype, Float, OneOf, Tensor
 
 if TYPE_CHECKING:
@@ -24,19 +24,20 @@ if TYPE_CHECKING:
 
     from ciguard.domain.api_calls import ApiCall
     from ciguard.domain.values import Value
-    from ciguard.oracles.laws.reading import Law
-    from ciguard.oracles.laws.requirements import Requirement
+    from ciguard.oracles.specifications.reading import Specification
+    from ciguard.oracles.specifications.requirements import Requirement
 
 _CANDIDATE_NUMBERS = (1, 0, 2, 1.0, 0.5, -1, -1.0, 3, 10)
 _MAX_VALUES_PER_ARGUMENT = 6
 _MAX_CALLS = 24
 
 
-def mended(case: ApiCall, specifications: Sequence[Law]) -> list[ApiCall]:
+def repaired_calls(case: ApiCall, specifications: Sequence[Specification]) -> list[ApiCall]:
     """Return calls without the violations of a call, which differ from it in nothing else."""
     parameters = list(
         dict.fromkeys(
-            specification.parameter for specification, _ in broken_laws(case, specifications)
+            specification.parameter
+            for specification, _ in violated_specifications(case, specifications)
         )
     )
     choices = [
@@ -48,12 +49,14 @@ def mended(case: ApiCall, specifications: Sequence[Law]) -> list[ApiCall]:
         call = case
         for parameter, value in zip(parameters, values, strict=True):
             call = _with_argument(call, parameter, value, specifications)
-        if call != case and not broken_laws(call, specifications):
+        if call != case and not violated_specifications(call, specifications):
             calls.append(call)
     return calls
 
 
-def _replacements(case: ApiCall, parameter: str, specifications: Sequence[Law]) -> Iterator[Value]:
+def _replacements(
+    case: ApiCall, parameter: str, specifications: Sequence[Specification]
+) -> Iterator[Value]:
     """Yield values for a parameter that violate none of its specifications."""
     own_specifications = [
         specification for specification in specifications if specification.parameter == parameter
@@ -61,7 +64,9 @@ def _replacements(case: ApiCall, parameter: str, specifications: Sequence[Law]) 
     original = argument_of(case, own_specifications[0])
     for specification in own_specifications if original is not None else ():
         for value in _values_for(original, specification.requirement):
-            if not any(breach(value, other.requirement) for other in own_specifications):
+            if not any(
+                violation_in_words(value, other.requirement) for other in own_specifications
+            ):
                 yield value
 
 
@@ -99,7 +104,7 @@ def _with_number(value: Value | None, number: float) -> Iterator[Value]:
 
 
 def _with_argument(
-    call: ApiCall, parameter: str, value: Value, specifications: Sequence[Law]
+    call: ApiCall, parameter: str, value: Value, specifications: Sequence[Specification]
 ) -> ApiCall:
     """Return a call with another value of a parameter."""
     if parameter in dict(call.keywords):

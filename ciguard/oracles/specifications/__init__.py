@@ -1,0 +1,41 @@
+"""Specifications: what a library's documentation and operator definitions require of an argument.
+
+`specifications_of` reads them strictly from API records: generation may guess constraints, but a
+finding may not. Pure: no I/O, no library.
+"""
+
+from ciguard.oracles.specifications.reading import Specification, specifications_of
+from ciguard.oracles.specifications.repair import repaired_calls
+from ciguard.oracles.specifications.requirements import (
+    Requirement,
+    aspect_of,
+    choice,
+    interval,
+    ranks,
+    requirement_in_words,
+    violation_in_words,
+)
+from ciguard.oracles.specifications.sentences import requirements_in, sentences
+from ciguard.oracles.specifications.violations import (
+    evidence_of,
+    source_in_words,
+    violated_specifications,
+)
+
+__all__ = [
+    "Requirement",
+    "Specification",
+    "aspect_of",
+    "choice",
+    "evidence_of",
+    "interval",
+    "ranks",
+    "repaired_calls",
+    "requirement_in_words",
+    "requirements_in",
+    "sentences",
+    "source_in_words",
+    "specifications_of",
+    "violated_specifications",
+    "violation_in_words",
+]
