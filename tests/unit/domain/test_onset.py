@@ -45,7 +45,7 @@ def test_onset_is_stored_with_the_bucket_and_shown_in_report_and_issue() -> None
 
     assert bucket_from_json(bucket_to_json(bucket)).onset == ONSET
     assert f"Seen {WORDS}" in list(bucket_lines(bucket, "", None))
-    assert f"Shown {WORDS}." in report(bucket, Context()).body
+    assert f"Seen {WORDS}." in report(bucket, Context()).body
     assert Onset(first_bad="2.1").words == "in all testable releases, since 2.1"
 
 
