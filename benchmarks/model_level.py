@@ -131,7 +131,7 @@ def _rate(name: str, cost_s: float, raw_s: float) -> None:
 # --- guidance -------------------------------------------------------------------------------------
 
 
-def guidance(environments: dict[str, Environment], options: argparse.Namespace) -> None:
+def guidance_from(environments: dict[str, Environment], options: argparse.Namespace) -> None:
     """Print what guided and random mutation come to in equal time, with defects and without."""
     first, *_ = environments
     planted = {**environments, first: with_adapter(environments[first], MILD)}
@@ -171,7 +171,7 @@ def rules(environments: dict[str, Environment], options: argparse.Namespace) -> 
         batches = len(rig.models) + options.covering // PER_BATCH
         for ran in rig.run(level, batches=batches):
             amplifies = (
-                {m.mutations for m in ran.lesson.mutants if m.may_amplify} if ran.lesson else ()
+                {m.mutations for m in ran.feedback.mutants if m.may_amplify} if ran.feedback else ()
             )
             for case, outcomes in ran.rows():
                 if not case.origin.mutations:

@@ -93,9 +93,11 @@ class PredictingLevel(ModelLevel):
         cases = [replace(case, check=Check.PREDICT, training=False) for case in _models(batch)]
         return replace(batch, cases=tuple(cases[:1] if index < self._seeds else cases))
 
-    def taught(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
+    def guidance_from(
+        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
+    ) -> Json:
         """Return what a batch teaches."""
-        lesson = super().taught(index, batch, outcomes)
+        lesson = super().guidance_from(index, batch, outcomes)
         self.lessons.append(ModelFeedback.from_json(lesson) if lesson else None)
         return lesson
 
@@ -109,7 +111,7 @@ class Ran:
     """A batch, and what it cost until it was judged."""
 
     executed: ExecutedBatch
-    lesson: ModelFeedback | None
+    feedback: ModelFeedback | None
     """What it taught."""
 
     def rows(self) -> Iterator[tuple[ModelCase, dict[str, Outcome]]]:

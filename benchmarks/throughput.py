@@ -153,7 +153,7 @@ class Guard:
     def _judge(self, batch: Batch, outcomes: tuple[Outcome, ...]) -> int:
         for case, outcome in zip(batch.cases, outcomes, strict=True):
             judge(case, {self._name: outcome}, self._subject)
-        lesson = self._level.lesson(batch, outcomes)
+        lesson = self._level.feedback(batch, outcomes)
         if lesson is not None:
             self._level.learn(batch.api, lesson)
         self.outcomes.update(type(outcome).__name__ for outcome in outcomes)

@@ -45,7 +45,7 @@ class ActionSource:
 
     @property
     def is_pinned(self) -> bool:
-        """True if `ref` is a commit, which nobody can move."""
+        """True if `ref` is a commit, which cannot be moved."""
         return bool(_COMMIT.fullmatch(self.ref))
 
 

@@ -59,7 +59,7 @@ class Catalogue:
 
 
 def catalogue(
-    name: str, environment: Environment, dispatcher: Dispatcher, *, anew: bool = False
+    name: str, environment: Environment, dispatcher: Dispatcher, *, refresh: bool = False
 ) -> Catalogue:
     """Return the catalogue of a target whose server is started.
 
@@ -67,13 +67,13 @@ def catalogue(
         name: name of the target, as the dispatcher knows it.
         environment: environment of the target.
         dispatcher: dispatcher with the started target.
-        anew: whether to ignore the cache.
+        refresh: whether to ignore the cache.
 
     Raises:
         WorkerStartError: if the library cannot be described.
     """
     notices: list[str] = []
-    if not anew:
+    if not refresh:
         cached = _cached(name, environment, notices)
         if cached is not None:
             return cached

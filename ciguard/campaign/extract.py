@@ -19,13 +19,13 @@ log = logging.getLogger(__name__)
 
 
 def extract(
-    target_text: str, *, anew: bool = False, on_step: Callable[[str], None] = log.info
+    target_text: str, *, refresh: bool = False, on_step: Callable[[str], None] = log.info
 ) -> Catalogue:
     """Provision a target, and return the catalogue of its API.
 
     Args:
         target_text: name of the target, e.g. `torch==2.13.0`.
-        anew: whether to ignore the cache.
+        refresh: whether to ignore the cache.
         on_step: called with a line of text for each step that takes time.
 
     Raises:
@@ -42,4 +42,4 @@ def extract(
         if isinstance(started, WorkerStartError):
             raise started
         on_step(f"{name}: reading its public API")
-        return catalogue(name, environment, dispatcher, anew=anew)
+        return catalogue(name, environment, dispatcher, refresh=refresh)

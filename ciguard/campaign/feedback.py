@@ -78,10 +78,10 @@ class FeedbackQueue:
         self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
     ) -> Experience | Json:
         if self._guided is not None:
-            return self._guided.taught(index, batch, outcomes)
+            return self._guided.guidance_from(index, batch, outcomes)
         if self._level is None:
             return None
-        return self._level.lesson(
+        return self._level.feedback(
             batch, [_best(row) for row in zip(*outcomes.values(), strict=True)]
         )
 

@@ -80,4 +80,4 @@ def cluster(settings: Effective, *, shards: int, address: str, workers: int) -> 
 def _shard_text(done: ShardResult) -> str:
     how = " (resumed from its journal)" if done.resumed else ""
     text = f"shard {done.shard}: exit code {done.exit_code} on {visible(done.node)}{how}"
-    return f"{text}\n{visible(done.says, limit=2_000)}" if done.says else text
+    return f"{text}\n{visible(done.log_tail, limit=2_000)}" if done.log_tail else text

@@ -72,7 +72,7 @@ def _from_target(target: str, out: Path | None, documentation: Path | None) -> N
     )
 
     known = extract_from(
-        target, anew=True, on_step=lambda step: click.echo(visible(step), err=True)
+        target, refresh=True, on_step=lambda step: click.echo(visible(step), err=True)
     ).known
     origin = known.provenance
     path = out or Path(f"{origin.library}-{origin.version}.jsonl")

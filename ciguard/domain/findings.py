@@ -127,10 +127,10 @@ class Comparison(StrEnum):
     ACCEPTED = "accepted"
     """Known, and accepted by the user for a stated reason."""
     FIXED = "fixed"
-    """In the baseline, exercised by this run, and no longer reproduced."""
+    """Bucket of the baseline that this run exercised and did not reproduce."""
     FLAKY = "flaky"
     NOT_RUN = "not run"
-    """In the baseline, and not exercised by this run. Never shown as clean."""
+    """Bucket of the baseline that this run did not exercise. Never shown as clean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,7 +307,7 @@ class Verdict(StrEnum):
     """There was no baseline; it now holds all findings."""
     CLEAN = "NOTHING NEW"
     NEW_FINDINGS = "NEW FINDINGS"
-    """At least one new bucket at or above the failing severity."""
+    """The run has a new bucket at or above the failing severity."""
     NOT_RUN = "NOT RUN"
     """No case was executed, so there is no result."""
     INTERRUPTED = "INTERRUPTED"

@@ -80,7 +80,7 @@ class ProtocolState:
         if not self.token or token != self.token:
             msg = "answered a batch that was not sent to it"
             raise ProtocolError(msg)
-        # A worker reports a full cell because its next record has no room: one more follows.
+        # A worker reports a full cell because its next record does not fit: one more follows.
         is_possible = self.records < records < self.cases if kind == FULL else records == self.cases
         if not is_possible:
             msg = f"announced {records} records of {self.cases} after {self.records}"

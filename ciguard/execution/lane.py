@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _MAX_EXITS_WITHOUT_PROGRESS = 3
 _MAX_FALSE_STARTS = 5
-"""Maximum consecutive false starts of a target's workers; a full device may have room later."""
+"""Maximum consecutive false starts of a target's workers; a full device may free memory later."""
 _UNTRUSTED = frozenset({"protocol", "canary"})
 """Reasons to kill a worker that invalidate all its unproven records."""
 

@@ -38,7 +38,7 @@ class Parameter:
     constraint: Constraint
     """Values that the parameter accepts."""
     kind: ParameterKind = ParameterKind.POSITIONAL_OR_KEYWORD
-    """How a call passes it: by position, by keyword or either."""
+    """Ways in which a call passes it: by position, by keyword or either."""
     required: bool = True
     """True if a call must pass it."""
     given: float = 1.0

@@ -59,7 +59,7 @@ class LearningLevel(Level, Protocol):
     def recall(self, learned: Mapping[str, Experience]) -> None:
         """Start with the experience of earlier campaigns, by API."""
 
-    def lesson(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
+    def feedback(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
         """Return the feedback of a batch without applying it; called in the order of the index."""
 
     def learn(self, api: str, feedback: Experience) -> None:
@@ -79,7 +79,9 @@ class GuidedLevel(Level, Protocol):
     Feedback is JSON, which the journal stores, so that a resumed campaign can apply it again.
     """
 
-    def taught(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
+    def guidance_from(
+        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
+    ) -> Json:
         """Return the feedback of a batch without applying it; called in the order of the index.
 
         Args:

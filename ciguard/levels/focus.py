@@ -153,9 +153,9 @@ class LearningInterleaved(Interleaved):
         for level in self._levels.values():
             level.recall(learned)
 
-    def lesson(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
+    def feedback(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
         """Return the feedback of a batch without applying it."""
-        return self._level(batch.api).lesson(batch, outcomes)
+        return self._level(batch.api).feedback(batch, outcomes)
 
     def learn(self, api: str, feedback: Experience) -> None:
         """Apply feedback."""

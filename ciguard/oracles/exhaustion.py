@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ExhaustionOracle:
-    """Reports exhaustion that ends the process; an exception such as `out of memory` is correct."""
+    """Reports exhaustion that kills the process; an exception (`out of memory`) is correct."""
 
     traits: ClassVar[Traits] = Traits(loses_worker=True)
 

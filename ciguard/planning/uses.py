@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from ciguard.sources import Use
 
 MAX_PLACES = 20
-"""Of one API; the first ones by path and line, those in changes before others."""
+"""Maximum places per API, those in changes first, then by path and line."""
 MAX_APIS = 2_000
 _MAX_NAME_LENGTH = 200
-"""What is longer is no name that a library has."""
+"""Maximum length of a name of an API."""
 _SIDECAR = ".annotations.py"
 _NOT_OURS = frozenset({"site-packages", "node_modules", "dist-packages"})
 _LIKE_TENSORS = frozenset({"pandas", "polars", "xarray", "dask", "pyspark", "sympy", "cupy"})
-"""What has methods by the names of those of tensors."""
+"""Modules whose objects have methods with the names of tensor methods."""
 _KERNEL_MODULES = frozenset({"cuda", "cupy", "cutlass", "pycuda", "tilelang", "triton", "warp"})
-"""What kernels are written with."""
+"""Modules with which kernels are written."""
 _KERNEL_PARTS = ("numba.cuda",)
 """Likewise, of packages that do other things too; libraries have such parts as well."""
 
@@ -51,8 +51,8 @@ class Usage:
     """Files with annotated functions that a change reaches: those that changed, then those that
     import them, the nearest first."""
     of_levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By level: files that a change reaches, likewise, where the repository imports what the level
-    tests the use of."""
+    """Files that a change reaches by level, where the repository imports the packages whose use the
+    level tests."""
     kernels: tuple[str, ...] = ()
     """Files that a change reaches, likewise, with code for GPUs; those that changed and cannot be
     parsed are among them."""
@@ -234,7 +234,7 @@ class _UsageSearch:
         yield from self._methods(module)
 
     def _methods(self, module: _Module) -> Iterator[tuple[str, Use]]:
-        """Yield methods of tensors: of the one library in the file, by names of nobody else."""
+        """Yield methods of tensors of the only library in the file, by unambiguous names."""
         imported = [name for name in module.read.imports if self._names.is_library(name)]
         if len(imported) != 1 or module.read.imports & _LIKE_TENSORS:
             return

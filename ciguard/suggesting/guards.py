@@ -131,7 +131,7 @@ def _add_single_argument(part: ast.expr, parameters: set[str], clues: Clues, rea
 def _add_alternatives(
     options: list[ast.expr], parameters: set[str], clues: Clues, reason: str
 ) -> bool:
-    """Add clues from `x == 1 or x == 2`, `x is None or x > 0` and the like."""
+    """Add clues from alternatives such as `x == 1 or x == 2` and `x is None or x > 0`."""
     arguments = {name for option in options for name in names_in(option) & parameters}
     if len(arguments) != 1:
         return False

@@ -42,5 +42,5 @@ def _interpreters(outer: Mapping[str, str]) -> Iterator[tuple[Version, Path]]:
     for name, folder in folders:
         try:
             yield Version(name), folder / "bin" / "python3"
-        except InvalidVersion:  # PyPy and the like
+        except InvalidVersion:  # for example PyPy
             continue

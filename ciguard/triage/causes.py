@@ -178,7 +178,7 @@ def _native_frames(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str,
 def _raising_function(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
     """Return the library's Python function that raised an error.
 
-    Wrappers of operators only pass errors on, and a C++ exception that ends the process comes from
+    Wrappers of operators only pass errors on, and an uncaught C++ exception comes from
     below its Python caller: both do not count.
     """
     innermost = ingredients.get("stack", "").partition(" ← ")[0]

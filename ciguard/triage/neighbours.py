@@ -65,7 +65,7 @@ def _similar_cases(case: Case, seed: int) -> Iterator[Case]:
         return  # stub responses of services are not changed
     rng = random.Random(f"{seed} {case_id(case)}")  # noqa: S311 - repeatable
     simpler = reductions(case)
-    # Only half of them, to leave room for calls that are not simpler.
+    # Only half of them, to allow for calls that are not simpler.
     yield from simpler[::2]
     if isinstance(case, ApiCall):
         while True:

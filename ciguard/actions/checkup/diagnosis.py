@@ -11,7 +11,7 @@ class Health(StrEnum):
 
     OK = "ok"
     UNKNOWN = "not checked"
-    """It could not be checked, so its state is unknown."""
+    """The state could not be checked."""
     WARNING = "warning"
     """ciguard works, but not as well as it could."""
     PROBLEM = "problem"

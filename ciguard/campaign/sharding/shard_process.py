@@ -63,7 +63,7 @@ class ShardResult:
     """True if the shard was resumed from its journal."""
     files: dict[str, bytes] = field(default_factory=dict)
     """Content of its result files by name, if its folder is not shared."""
-    says: str = ""
+    log_tail: str = ""
     """End of its log, if it wrote no result."""
 
 
@@ -100,7 +100,7 @@ def run_shard(job: ShardJob) -> ShardResult:
             node=node,
             resumed=resumes,
             files={} if is_shared else _files(folder),
-            says="" if has_result else _text(folder / _LOG)[-2_000:],
+            log_tail="" if has_result else _text(folder / _LOG)[-2_000:],
         )
 
 

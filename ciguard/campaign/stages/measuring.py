@@ -59,7 +59,7 @@ _CHECK_AFTER = 6
 Answers: TypeAlias = tuple[Measurement | None, ...]
 """Results of a job, one per request; None for one that was not measured."""
 Verdict: TypeAlias = tuple[bool, Finding | None]
-"""Whether a suspicion could be measured, and its finding, if any."""
+"""True if a suspicion could be measured, with its finding, if any."""
 Steps: TypeAlias = Generator[Job, Answers, None]
 
 

@@ -10,7 +10,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def limit_output(output_mib: int) -> None:
-    """Limit the size of each file and stream; the kernel ends the process with SIGXFSZ beyond it.
+    """Limit the size of each file and stream; beyond it the kernel sends SIGXFSZ.
 
     Core dumps are disabled, too, as they would be written outside the worker's folder.
     """

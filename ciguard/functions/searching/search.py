@@ -128,7 +128,7 @@ def search(
 
 
 class _PathError(Exception):
-    """A failure on its way through Hypothesis, which tells failures apart by class."""
+    """A failure on its way through Hypothesis, which distinguishes failures by class."""
 
     def __init__(self, call: Any, failure: CallFailure) -> None:
         super().__init__(failure.message)

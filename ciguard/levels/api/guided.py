@@ -51,7 +51,7 @@ class GuidedGenerator:
             return self._plain.call(rng, mix)
         return self._guided.call(rng, LEARNING if self._is_learning else mix)
 
-    def lesson(self, calls: Sequence[ApiCall], outcomes: Sequence[Outcome]) -> Experience:
+    def feedback(self, calls: Sequence[ApiCall], outcomes: Sequence[Outcome]) -> Experience:
         """Return the feedback from the outcomes of some calls without applying it."""
         feedback = Experience(noted=len(calls))
         plain = self._plain

@@ -69,12 +69,12 @@ class ApiLevel:
                 self._recalled[api] = experience
                 self._observed[api] += experience.noted
 
-    def lesson(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
+    def feedback(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
         """Return the feedback of a batch without applying it; None if the API needs no more."""
         if self._observed[batch.api] >= MAX_NOTED:
             return None
         calls = [*map(as_call, batch.cases)]
-        feedback = self._generator(self._positions[batch.api]).lesson(calls, outcomes)
+        feedback = self._generator(self._positions[batch.api]).feedback(calls, outcomes)
         self._observed[batch.api] += feedback.noted
         return feedback
 

@@ -10,7 +10,7 @@ from ciguard.domain.values import LiteralValue
 from ciguard.knowledge import ClueSource
 from ciguard.levels.code.binding import VARIADIC, bind, default_of, with_argument
 from ciguard.levels.code.blocks import BlockMutant
-from ciguard.levels.code.knowledge import INPUT_SIZES, is_said, spaces
+from ciguard.levels.code.knowledge import INPUT_SIZES, is_documented, spaces
 from ciguard.levels.code.legal import draw, literal_part
 from ciguard.levels.code.literals import is_same, text_of, value_of
 from ciguard.levels.code.parameter_relations import is_coherent
@@ -111,7 +111,7 @@ def is_varied(parameter: Parameter) -> bool:
     """Return whether another value of a parameter gives another model of the same form."""
     if parameter.name in INPUT_SIZES | _EXCLUDED_PARAMETERS or parameter.kind in VARIADIC:
         return False
-    return parameter.is_generated and is_said(parameter)
+    return parameter.is_generated and is_documented(parameter)
 
 
 def _divides_unknown_channels(name: str, api: Api) -> bool:
@@ -131,7 +131,7 @@ def drawable_values(
         is_needed: True if a value must be found; then numbers without a documented range are
             drawn too, as positive ones.
     """
-    if not is_said(parameter):
+    if not is_documented(parameter):
         return _common_values(parameter.name) if is_needed else None
     is_ranged = any(evidence.aspect == "range" for evidence in parameter.evidence)
     # A required parameter is rarely None, even if its annotation allows it.

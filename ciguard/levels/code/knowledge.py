@@ -145,14 +145,14 @@ def with_choices(api: Api, parameter: str, texts: tuple[str, ...]) -> Api:
     evidence = ConstraintEvidence(ClueSource.NAME, "allowed", parameter)
     changed = [
         replace(candidate, constraint=choices, evidence=(*candidate.evidence, evidence))
-        if candidate.name == parameter and not is_said(candidate)
+        if candidate.name == parameter and not is_documented(candidate)
         else candidate
         for candidate in api.parameters
     ]
     return replace(api, parameters=tuple(changed))
 
 
-def is_said(parameter: Parameter) -> bool:
+def is_documented(parameter: Parameter) -> bool:
     """Return whether the kind of a parameter's values is known."""
     return any(evidence.aspect in {"structures", "allowed"} for evidence in parameter.evidence)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ciguard.domain.records import ParameterKind
-from ciguard.levels.code.knowledge import is_said
+from ciguard.levels.code.knowledge import is_documented
 from ciguard.values import (
     AnyOf,
     Bool,
@@ -202,7 +202,7 @@ def parameter_kinds(api: Api) -> tuple[Kinds, ...]:
 
 def kinds_of(parameter: Parameter) -> Kinds:
     """Return the kinds of values that a parameter accepts, without None."""
-    return _kinds(parameter.constraint) if is_said(parameter) else frozenset()
+    return _kinds(parameter.constraint) if is_documented(parameter) else frozenset()
 
 
 def _kinds(constraint: Constraint) -> Kinds:

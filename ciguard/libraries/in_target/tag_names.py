@@ -29,7 +29,7 @@ CALLBACK = "callback"
 REMOVED = "removed"
 """Still has a name, but rejects every call."""
 UNDOCUMENTED = "undocumented"
-"""Has a public name but no docstring, so its behaviour is not specified."""
+"""Tag of an API with a public name but no docstring, whose behaviour is unspecified."""
 
 
 class TagRow(NamedTuple):

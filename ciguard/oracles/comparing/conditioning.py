@@ -199,7 +199,7 @@ def _condition(outcome: Outcome, other: Outcome, inputs: InputPrecision) -> floa
     """Return the distance between two outcomes, in roundings of the result.
 
     It is infinite for results of different form: an index, a sign or a NaN that the last digit of
-    the inputs decides says nothing.
+    the inputs decides is inconclusive.
     """
     if not isinstance(outcome, Passed) or not isinstance(other, Passed):
         return math.inf

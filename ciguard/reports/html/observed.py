@@ -1,4 +1,4 @@
-"""What a page tells beside the run's last event."""
+"""Observations during a run, which the page shows beside the run's last event."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class CasesOverTime:
 
 @dataclass(slots=True, kw_only=True)
 class RunObservations:
-    """What was heard while the run went on."""
+    """Events of a run that the page shows."""
 
     started_at: datetime
     started: RunStarted | None = None
@@ -66,7 +66,7 @@ class RunObservations:
     """Reason by target that never came to be."""
     forest: Forest = field(default_factory=Forest)
     missed: list[InputsMishandled] = field(default_factory=list)
-    """What applications do not do right with."""
+    """Inputs that applications mishandle."""
     documentation: int = 0
     """Findings about the documentation of libraries."""
 

@@ -197,10 +197,10 @@ def _shown(tree: GrownTree, tree_layout: TreeLayout, derived: list[Derived]) -> 
 
 
 def _counted(tree: GrownTree) -> str:
-    deepest = max(node.depth for node in tree.nodes.values())
+    depth = max(node.depth for node in tree.nodes.values())
     parts = [
         _plural(len(tree.nodes), "program"),
-        f"{_plural(deepest, 'block')} deep",
+        f"{_plural(depth, 'block')} deep",
         *([_plural(tree.findings, "finding")] if tree.findings else []),
     ]
     others = tree.marked - tree.findings

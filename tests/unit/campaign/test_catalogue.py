@@ -86,7 +86,9 @@ def test_a_description_can_be_refreshed(tmp_path: Path) -> None:
     library = _Library()
     found_in(environment(tmp_path), library)
 
-    assert found_in(environment(tmp_path), library, anew=True).origin is CatalogueOrigin.DESCRIBED
+    assert (
+        found_in(environment(tmp_path), library, refresh=True).origin is CatalogueOrigin.DESCRIBED
+    )
     assert library.asked == 2
 
 

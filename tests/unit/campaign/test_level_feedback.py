@@ -35,7 +35,7 @@ class RecordingLevel:
     def recall(self, learned: object) -> None:
         raise AssertionError(learned)
 
-    def lesson(self, taught: Batch, outcomes: list[Outcome]) -> Experience | None:
+    def feedback(self, taught: Batch, outcomes: list[Outcome]) -> Experience | None:
         del taught
         self.outcomes.append(list(outcomes))
         return Experience(noted=len(self.outcomes))
@@ -61,7 +61,9 @@ class Guided:
     def cases(self, index: int) -> Batch:
         return batch(index)
 
-    def taught(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
+    def guidance_from(
+        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
+    ) -> Json:
         del batch
         return [index, *outcomes]
 

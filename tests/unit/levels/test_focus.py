@@ -130,7 +130,7 @@ def test_feedback_of_an_api_reaches_the_level_that_calls_it() -> None:
 
     batches = [level.cases(index) for index in range(20)]
     for batch in batches:
-        feedback = level.lesson(batch, [Passed(b"", 0.0) for _ in batch.cases])
+        feedback = level.feedback(batch, [Passed(b"", 0.0) for _ in batch.cases])
         assert feedback is not None
         level.replay(batch.api, feedback)
         level.learn(batch.api, feedback)

@@ -63,7 +63,7 @@ def outcomes(
         batch = level.cases(index)
         calls = [*map(as_call, batch.cases)]
         results = [library(call) for call in calls]
-        feedback = level.lesson(batch, results)
+        feedback = level.feedback(batch, results)
         if feedback is not None:
             level.learn(batch.api, feedback)
         observed += list(zip(calls, results, strict=True))
@@ -127,7 +127,7 @@ def test_experience_of_earlier_campaigns_is_used_from_the_first_call() -> None:
     first = ApiLevel([PICKY], 0)
     for index in range(30):
         batch = first.cases(index)
-        feedback = first.lesson(batch, [picky(as_call(case)) for case in batch.cases])
+        feedback = first.feedback(batch, [picky(as_call(case)) for case in batch.cases])
         assert feedback is not None
         first.learn(batch.api, feedback)
 
@@ -143,7 +143,7 @@ def test_feedback_ends_after_the_maximum_number_of_calls() -> None:
     level = ApiLevel([PICKY], 0)
     batches = [level.cases(index) for index in range(31)]
 
-    pending = [level.lesson(batch, [PASSED] * 16) for batch in batches]
+    pending = [level.feedback(batch, [PASSED] * 16) for batch in batches]
 
     assert [feedback is not None for feedback in pending] == [True] * 30 + [False]
 

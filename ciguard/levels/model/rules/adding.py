@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ciguard.levels.model.universe import Universe
 
 _MAX_ATTEMPTS = 96
-"""Number of draws of an edge and a layer; a graph that accepts none of so many has hardly room."""
+"""Number of draws of an edge and a layer, after which a graph counts as full."""
 _EDGES_COMPARED = 3
 """Number of edges, of which new layers go to the one that accepts the least used layer."""
 _NO_LAYER_FITS = 1 << 30
