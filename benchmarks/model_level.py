@@ -131,7 +131,7 @@ def _rate(name: str, cost_s: float, raw_s: float) -> None:
 # --- guidance -------------------------------------------------------------------------------------
 
 
-def guidance_from(environments: dict[str, Environment], options: argparse.Namespace) -> None:
+def guidance(environments: dict[str, Environment], options: argparse.Namespace) -> None:
     """Print what guided and random mutation come to in equal time, with defects and without."""
     first, *_ = environments
     planted = {**environments, first: with_adapter(environments[first], MILD)}

@@ -84,7 +84,7 @@ class PredictingLevel(ModelLevel):
             repeats=REPEATS_WHERE_COMPILED,
         )
         self._seeds = len(models)
-        self.lessons: deque[ModelFeedback | None] = deque()
+        self.received: deque[ModelFeedback | None] = deque()
         """What batches taught, in the order of their index; the caller takes them."""
 
     def cases(self, index: int) -> Batch:
@@ -93,13 +93,11 @@ class PredictingLevel(ModelLevel):
         cases = [replace(case, check=Check.PREDICT, training=False) for case in _models(batch)]
         return replace(batch, cases=tuple(cases[:1] if index < self._seeds else cases))
 
-    def guidance_from(
-        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
-    ) -> Json:
-        """Return what a batch teaches."""
-        lesson = super().guidance_from(index, batch, outcomes)
-        self.lessons.append(ModelFeedback.from_json(lesson) if lesson else None)
-        return lesson
+    def feedback(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
+        """Return the feedback of a batch, and keep it."""
+        content = super().feedback(index, batch, outcomes)
+        self.received.append(ModelFeedback.from_json(content) if content else None)
+        return content
 
 
 def _models(batch: Batch) -> list[ModelCase]:
@@ -163,7 +161,7 @@ class Rig:
         with self._spending("decoding and judging"):
             complete = list(stream.take(result))
         for executed in complete:
-            lesson = level.lessons.popleft() if isinstance(level, PredictingLevel) else None
+            lesson = level.received.popleft() if isinstance(level, PredictingLevel) else None
             ran = Ran(executed, lesson)
             with self._spending("decoding and judging"):
                 for case, outcomes in ran.rows():

@@ -78,7 +78,7 @@ class FeedbackQueue:
         self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
     ) -> Experience | Json:
         if self._guided is not None:
-            return self._guided.guidance_from(index, batch, outcomes)
+            return self._guided.feedback(index, batch, outcomes)
         if self._level is None:
             return None
         return self._level.feedback(

@@ -79,9 +79,7 @@ class GuidedLevel(Level, Protocol):
     Feedback is JSON, which the journal stores, so that a resumed campaign can apply it again.
     """
 
-    def guidance_from(
-        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
-    ) -> Json:
+    def feedback(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
         """Return the feedback of a batch without applying it; called in the order of the index.
 
         Args:

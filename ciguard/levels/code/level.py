@@ -172,9 +172,7 @@ class CodeLevel:
             cases = cases or self._seed_cases(number % len(self._programs), rng)[1:]
         return Batch(api=self._library, kind=CallKind.FUNCTION, cases=tuple(cases))
 
-    def guidance_from(
-        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
-    ) -> Json:
+    def feedback(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
         """Return the feedback of a batch without applying it.
 
         Args:

@@ -173,9 +173,7 @@ class ModelLevel:
             cases = [self._case_of(mutant, self._check(rng), rng) for mutant in mutants]
         return Batch(api=API, kind=CallKind.LAYER, cases=tuple(cases))
 
-    def guidance_from(
-        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
-    ) -> Json:
+    def feedback(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
         """Return the feedback of a batch, a `ModelFeedback`, without applying it.
 
         Args:

@@ -61,9 +61,7 @@ class Guided:
     def cases(self, index: int) -> Batch:
         return batch(index)
 
-    def guidance_from(
-        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
-    ) -> Json:
+    def feedback(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
         del batch
         return [index, *outcomes]
 

@@ -55,7 +55,7 @@ def run(
                 feedback = json.loads(json.dumps(feedback))
             model_level.update(feedback)
         batches.append(model_level.cases(index))
-        feedback_ = model_level.guidance_from(index, batches[-1], outcomes_of(batches[-1]))
+        feedback_ = model_level.feedback(index, batches[-1], outcomes_of(batches[-1]))
         assert feedback_ is not None
         waiting.append(feedback_)
     return batches
@@ -131,7 +131,7 @@ def test_a_run_on_fewer_than_two_targets_gives_no_inconsistency() -> None:
     batch = model_level.cases(2)
     refused: list[Outcome] = [Rejected("ValueError", "no") for _ in batch.cases]
 
-    feedback = model_level.guidance_from(2, batch, {**outcomes_of(batch), "two": refused})
+    feedback = model_level.feedback(2, batch, {**outcomes_of(batch), "two": refused})
 
     mutants = ModelFeedback.from_json(feedback).mutants
     assert {mutant.acc for mutant in mutants} == {None}
@@ -154,9 +154,7 @@ def test_hanging_layers_are_excluded() -> None:
         count = next((index + 1 for index, hangs in enumerate(found) if hangs), len(found))
         met.update(layer for hangs in found[:count] for layer in hangs)
         outcomes: list[Outcome] = [Hung(60.0) if hangs else PASSED for hangs in found[:count]]
-        feedback = model_level.guidance_from(
-            index, batch, {"one": outcomes, "two": [PASSED] * count}
-        )
+        feedback = model_level.feedback(index, batch, {"one": outcomes, "two": [PASSED] * count})
         if feedback is not None:
             pending[index] = feedback
 
@@ -172,7 +170,7 @@ def test_a_hanging_seed_model_is_no_longer_mutated() -> None:
         outcomes = outcomes_of(batch)
         if index == 0:
             outcomes = {"one": [Hung(60.0)], "two": [PASSED]}
-        feedback = model_level.guidance_from(index, batch, outcomes)
+        feedback = model_level.feedback(index, batch, outcomes)
         assert feedback is not None
         model_level.update(feedback)
 

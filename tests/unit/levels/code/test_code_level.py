@@ -66,7 +66,7 @@ def run(
             code_level.update(waiting.pop(0)[1])
         batch = code_level.cases(index)
         outcomes = [ends(case) for case in programs_in(batch)]
-        feedback = code_level.guidance_from(index, batch, {"one": outcomes, "two": outcomes})
+        feedback = code_level.feedback(index, batch, {"one": outcomes, "two": outcomes})
         if feedback is not None:
             waiting.append((index, json.loads(json.dumps(feedback))))
         batches.append(batch)
@@ -220,7 +220,7 @@ def test_a_block_that_a_hang_skipped_is_repeated_later() -> None:
         hangs = index % 3 == 0 and cases[0].source.startswith('["whole"')
         rows: list[Outcome] = [Hung(20.0)] if hangs else [ran(case) for case in cases]
         repeated.update(case.api for case, _ in zip(cases, rows, strict=False) if case.cycles > 1)
-        feedback = code_level.guidance_from(index, batch, {"one": rows})
+        feedback = code_level.feedback(index, batch, {"one": rows})
         if feedback is not None:
             cut = cases[len(rows) :]
             assert not {case.api for case in cut if case.cycles > 1} & set(_names_in(feedback))
@@ -248,7 +248,7 @@ def test_late_feedback_loses_no_turn_of_a_tree(seeds: int, lag: int) -> None:
             code_level.update(taught[index - lag])
         batch = code_level.cases(index)
         outcomes = [ran(case) for case in programs_in(batch)]
-        taught.append(code_level.guidance_from(index, batch, {"one": outcomes}))
+        taught.append(code_level.feedback(index, batch, {"one": outcomes}))
         if index >= seeds + lag:  # all are planted
             turns.append((taught[-1][1], taught[-1][2], taught[-1][0]))
 
@@ -271,7 +271,7 @@ def test_a_seed_that_fails_runs_again_and_gives_no_feedback() -> None:
 def test_a_program_that_one_target_rejects_has_no_children() -> None:
     code_level = level()
     code_level.update(
-        code_level.guidance_from(
+        code_level.feedback(
             0, code_level.cases(0), {"one": [ran(c) for c in programs_in(code_level.cases(0))]}
         )
     )
@@ -281,19 +281,17 @@ def test_a_program_that_one_target_rejects_has_no_children() -> None:
 
     other: list[Outcome] = [passed(y=np.zeros((4, 7), np.float32)) for _ in good]
 
-    alone = code_level.guidance_from(1, batch, {"one": good, "two": bad})
+    alone = code_level.feedback(1, batch, {"one": good, "two": bad})
     both = level()
     both.update(
-        both.guidance_from(0, both.cases(0), {"one": [ran(c) for c in programs_in(both.cases(0))]})
+        both.feedback(0, both.cases(0), {"one": [ran(c) for c in programs_in(both.cases(0))]})
     )
-    known = both.guidance_from(1, both.cases(1), {"one": good, "two": good})
+    known = both.feedback(1, both.cases(1), {"one": good, "two": good})
     third = level()
     third.update(
-        third.guidance_from(
-            0, third.cases(0), {"one": [ran(c) for c in programs_in(third.cases(0))]}
-        )
+        third.feedback(0, third.cases(0), {"one": [ran(c) for c in programs_in(third.cases(0))]})
     )
-    differing = third.guidance_from(1, third.cases(1), {"one": good, "two": other})
+    differing = third.feedback(1, third.cases(1), {"one": good, "two": other})
 
     assert alone[3] == []
     assert len(known[3]) == sum(isinstance(out, Passed) for out in good)
