@@ -1,7 +1,7 @@
 """Python sources of users: parsing, name resolution, and edits that keep all other text.
 
-`parsing` parses source text, `imports` evaluates import statements, `scopes` resolves names,
-`uses` finds the APIs that a module uses, `projects` follows names through modules, `editing`
+`parsing` parses source text, `imports` evaluates import statements and `scopes` resolves names.
+`uses` finds the APIs that a module uses, `projects` follows names through modules. `editing`
 changes files, `diffs` formats changes, `notebooks` reads notebooks. Nothing is imported or run.
 """
 

@@ -29,8 +29,8 @@ _OVERLAP = timedelta(hours=1)
 class IssueIndex:
     """The issues with our marker.
 
-    Anybody can write a marker, so an issue must also have the label, which only people with triage
-    access can set, or a number in the baseline, or the token's account as its author.
+    Anybody can write a marker. An issue must therefore also have the label, which needs triage
+    access, a number in the baseline, or the token's account as its author.
     """
 
     def __init__(self, client: GitHubClient, *, label: str, now: Callable[[], datetime]) -> None:
