@@ -138,8 +138,8 @@ def readable_paths(entries: Iterable[Path], *, home: Path) -> tuple[Path, ...]:
     """Return the paths that a worker must read for these entries, links resolved, none nested.
 
     The `.git` of a checkout contains the job's token (`actions/checkout` stores it there), and a
-    home folder contains keys. Hidden children of such a folder are left out. So are links out of it,
-    since a pull request can commit a link to a file with the job's token.
+    home folder contains keys. Hidden children of such a folder are left out, and so are links out
+    of it: a pull request can commit a link to a file with the job's token.
     """
     paths: set[Path] = set()
     for entry in entries:
