@@ -93,7 +93,7 @@ def test_programs_get_the_same(project: Path) -> None:
     ("words", "told"),
     [
         (["nowhere"], "nowhere: no such file or folder"),
-        (["empty"], "empty: no Python file in it"),
+        (["empty"], "empty: holds no Python file"),
         ([".", "--provider", "own.toml"], "own.toml: name = None"),
         ([".", "--provider", "none.toml"], "none.toml: cannot be read"),
         ([".", "--labels", "none.txt"], "none.txt: cannot be read"),
@@ -352,5 +352,5 @@ def test_what_is_proved_impossible_is_told_with_the_reason(tmp_path: Path) -> No
 
     done = services(tmp_path, ".")
 
-    assert "can.py:16: warning: label < 0.5: never, where it is looked at" in done.stdout
+    assert "can.py:16: warning: label < 0.5: never at this point" in done.stdout
     assert done.returncode == 0

@@ -1,4 +1,4 @@
-"""What an application of a pull request cannot do, tried by an application that tries it."""
+"""Confinement of applications of a pull request, attacked by a hostile application."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The user's applications, as a campaign knows them: read, with what is always the same in them."""
+"""The applications of a campaign: parsed, with the functions that call services."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.dead_conditions import contradictory_conditions, dead_conditions
-from ciguard.levels.app.findings import Applied
+from ciguard.levels.app.findings import TargetedApplication
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import find, read_application
 
@@ -26,38 +26,39 @@ LEVEL = "app"
 
 @dataclass(frozen=True, slots=True)
 class ReadApplication:
-    """An application, and which of its functions ask services."""
+    """A parsed application, and its functions that call services."""
 
     application: Application
     root: str
-    """Its folder, relative to the current one."""
-    found: tuple[ServiceFunction, ...]
+    """Folder of the application, relative to the current folder."""
+    functions: tuple[ServiceFunction, ...]
+    """Functions that call services."""
 
-    def on(self, member: Member) -> Applied:
-        """Return it on a target."""
+    def on(self, member: Member) -> TargetedApplication:
+        """Return the application on the target of a member."""
         library = member.environment.library.name
-        return Applied(root=self.root, library=library, target=member.name)
+        return TargetedApplication(root=self.root, library=library, target=member.name)
 
-    def api(self, found: ServiceFunction) -> str:
-        """Return the name by which reports call a function of it."""
-        return Applied(root=self.root, library="", target="").api(found)
+    def api(self, function: ServiceFunction) -> str:
+        """Return the name of a function in reports."""
+        return TargetedApplication(root=self.root, library="", target="").api(function)
 
     def dead(self, labels: Vocabulary | None) -> dict[Dead, list[ServiceFunction]]:
-        """Return the sub-conditions that are always the same, with the functions that reach each.
+        """Return the constant sub-conditions, with the functions that reach each.
 
         Args:
-            labels: that services can answer; without them, labels are not judged.
+            labels: the labels that services can answer; None: labels are not judged.
         """
         reached: dict[Dead, list[ServiceFunction]] = {}
-        told = set()
-        for one in self.found:
-            for dead in dead_conditions(one, labels):
-                told.add((dead.branch, dead.text))
-                reached.setdefault(dead, []).append(one)
-        for one in self.found:
-            for dead in contradictory_conditions(self.application, one):
-                if (dead.branch, dead.text) not in told:
-                    reached.setdefault(dead, []).append(one)
+        reported = set()
+        for function in self.functions:
+            for dead in dead_conditions(function, labels):
+                reported.add((dead.branch, dead.text))
+                reached.setdefault(dead, []).append(function)
+        for function in self.functions:
+            for dead in contradictory_conditions(self.application, function):
+                if (dead.branch, dead.text) not in reported:
+                    reached.setdefault(dead, []).append(function)
         return reached
 
 
@@ -65,7 +66,7 @@ def read_again(root: str) -> ReadApplication:
     """Read the application in a folder.
 
     Raises:
-        ConfigurationError: if there is none.
+        ConfigurationError: if the folder does not exist or holds no application.
     """
     application = read_application(Path(root))
     return ReadApplication(application, root, find(application, known_providers()))
@@ -75,16 +76,21 @@ def read_applications(paths: Iterable[str]) -> list[ReadApplication]:
     """Read applications.
 
     Raises:
-        ConfigurationError: if one cannot be read, or lies outside of the current folder.
+        ConfigurationError: if one cannot be read, or is outside the current folder.
     """
-    here = Path.cwd().resolve()
-    several = []
+    current_folder = Path.cwd().resolve()
+    applications = []
     for text in paths:
         application = read_application(Path(text))
         root = application.root.resolve()
-        if not root.is_relative_to(here):
-            msg = f"applications: {visible(text)!r} lies outside of {here}. Run ciguard above it."
+        if not root.is_relative_to(current_folder):
+            msg = (
+                f"applications: {visible(text)!r} is outside {current_folder}. "
+                "Run ciguard in a parent folder."
+            )
             raise ConfigurationError(msg)
-        below = root.relative_to(here).as_posix()
-        several.append(ReadApplication(application, below, find(application, known_providers())))
-    return several
+        relative_root = root.relative_to(current_folder).as_posix()
+        applications.append(
+            ReadApplication(application, relative_root, find(application, known_providers()))
+        )
+    return applications

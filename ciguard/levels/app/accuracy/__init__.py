@@ -1,7 +1,7 @@
-"""Runs an application on inputs that people would recognise, and tells where it does not.
+"""Accuracy of an application's branches on synthesised inputs (Keeper, section 4).
 
-`aims` says what inputs a sub-condition is meant for; `trials` runs a function on them, with an
-engine in the place of the service; `verdicts` judges what came of it (Keeper, section 4).
+`aims` derives the inputs that a sub-condition is meant for. `trials` runs a function on them, with
+an engine in place of the service. `verdicts` judges the sub-conditions by recall and precision.
 """
 
 from ciguard.levels.app.accuracy.assess import Assessed, assess

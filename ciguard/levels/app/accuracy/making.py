@@ -1,4 +1,4 @@
-"""Makes the inputs that a function is tried on."""
+"""Synthesis of the inputs of one function."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from ciguard.levels.app.accuracy.aims import Aim
     from ciguard.levels.app.input_synthesis.inputs import Inverse, ServiceInput
 
-LEAST = 5
-"""Inputs of a sub-condition without which its recall is not judged."""
-_OTHERS = 4
-"""One input in so many is for what brings about an outcome in another way."""
+MIN_INPUTS = 5
+"""Fewest inputs of a sub-condition for which its recall is judged."""
+_OTHERS_INTERVAL = 4
+"""One input in this many is for an outcome that no aim covers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,48 +26,53 @@ class GeneratedInputs:
 
     inputs: tuple[ServiceInput, ...]
     missing: tuple[InputSpec, ...]
-    """What some should show, and nothing makes."""
+    """Specifications for which no input could be synthesised."""
 
 
 def made_for(
     aims: Sequence[Aim], others: Sequence[InputSpec], inverse: Inverse, count: int, *, seed: int
 ) -> GeneratedInputs:
-    """Return as many inputs for each sub-condition, and some in which nothing is wanted.
+    """Return equally many inputs for each specification of aims, and plain inputs.
 
     Args:
-        aims: the sub-conditions.
-        others: what else may be recognised; one input for each, as long as they are few.
-        inverse: makes them.
-        count: how many, about.
-        seed: of all of them.
+        aims: the aims of the sub-conditions.
+        others: further specifications; each gets one input, up to a share of `count`.
+        inverse: the input synthesis.
+        count: the approximate number of inputs.
+        seed: the seed of the synthesis.
     """
-    wanted = list(dict.fromkeys(one for aim in aims for one in aim.wanted))
-    tasks = [aim.operation.task for aim in aims if not aim.is_felt]
-    tasks += [one.task for one in others if one.task is not RecognitionTask.SENTIMENT]
-    nothing = [InputSpec(task) for task in dict.fromkeys(tasks)]
-    each = max(LEAST, count // max(1, len(wanted) + len(nothing)))
+    wanted = list(dict.fromkeys(spec for aim in aims for spec in aim.wanted))
+    tasks = [aim.operation.task for aim in aims if not aim.is_sentiment]
+    tasks += [spec.task for spec in others if spec.task is not RecognitionTask.SENTIMENT]
+    plain = [InputSpec(task) for task in dict.fromkeys(tasks)]
+    count_each = max(MIN_INPUTS, count // max(1, len(wanted) + len(plain)))
     inputs: dict[tuple[InputSpec, str], ServiceInput] = {}
     missing = []
-    for one in (*wanted, *nothing):
-        serves = inverse.serves(one)
-        made = inverse.inputs(one, each, seed=seed) if serves else ()
-        inputs |= {(one, each_made.digest): each_made for each_made in made}
-        if not made and one not in nothing:
-            missing.append(one)
-    left = [one for one in others if one not in wanted and one not in nothing]
-    for one in [one for one in left if inverse.serves(one)][: count // _OTHERS]:
-        inputs |= {(one, made.digest): made for made in inverse.inputs(one, 1, seed=seed)}
-    # In turns, so that a budget that ends early leaves some of each.
-    places = {key: at for at, key in enumerate(_in_turns(inputs))}
+    for spec in (*wanted, *plain):
+        serves = inverse.serves(spec)
+        synthesised = inverse.inputs(spec, count_each, seed=seed) if serves else ()
+        inputs |= {(spec, service_input.digest): service_input for service_input in synthesised}
+        if not synthesised and spec not in plain:
+            missing.append(spec)
+    remaining = [spec for spec in others if spec not in wanted and spec not in plain]
+    for spec in [spec for spec in remaining if inverse.serves(spec)][: count // _OTHERS_INTERVAL]:
+        inputs |= {
+            (spec, synthesised.digest): synthesised
+            for synthesised in inverse.inputs(spec, 1, seed=seed)
+        }
+    # Interleaved, so that an early end of the budget leaves some of each.
+    places = {key: at for at, key in enumerate(_interleaved(inputs))}
     ordered = tuple(inputs[key] for key in sorted(inputs, key=places.__getitem__))
     return GeneratedInputs(ordered, tuple(missing))
 
 
-def _in_turns(keys: Iterable[tuple[InputSpec, str]]) -> Iterator[tuple[InputSpec, str]]:
-    """Yield one of each kind, then another of each."""
-    several: dict[InputSpec, list[tuple[InputSpec, str]]] = {}
+def _interleaved(keys: Iterable[tuple[InputSpec, str]]) -> Iterator[tuple[InputSpec, str]]:
+    """Yield one key of each specification, then another of each, and so on."""
+    keys_by_spec: dict[InputSpec, list[tuple[InputSpec, str]]] = {}
     for key in keys:
-        several.setdefault(key[0], []).append(key)
-    longest = max(map(len, several.values()), default=0)
-    for at in range(longest):
-        yield from (one[at] for one in several.values() if at < len(one))
+        keys_by_spec.setdefault(key[0], []).append(key)
+    length = max(map(len, keys_by_spec.values()), default=0)
+    for index in range(length):
+        yield from (
+            spec_keys[index] for spec_keys in keys_by_spec.values() if index < len(spec_keys)
+        )

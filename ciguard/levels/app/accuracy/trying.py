@@ -1,4 +1,4 @@
-"""How applications are tried: what a user says of it, and what is made of that."""
+"""Settings of the assessment of applications, from the options of the user."""
 
 from __future__ import annotations
 
@@ -36,46 +36,46 @@ if TYPE_CHECKING:
 
 
 _CONFUSION = 0.1
-"""Of simulated answers: the recall of an application that does right is well above 0.75 then."""
+"""Error rate of simulated answers: a correct application's recall stays well above 0.75."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trying:
-    """What a user says of it."""
+    """Options of the user for the assessment of applications."""
 
     images: Path | None = None
     """Folder with images, or texts of a topic, in a folder for each label."""
     search: str = ""
-    """Search engine for images that are not there, one of `SEARCHES`; none if empty."""
+    """Search engine for missing images, one of `SEARCHES`; empty: none."""
     search_url: str | None = None
-    """Another address that answers like it."""
+    """Address of another server with the same interface; None: the engine's own."""
     cache: Path | None = None
-    """Folder for what it finds; None: in ciguard's cache folder."""
+    """Folder for images from the search; None: in ciguard's cache folder."""
     texts: Path | None = None
-    """CSV file of texts that people feel something in."""
+    """CSV file of texts with a sentiment."""
     labels: Path | None = None
-    """Labels that the service can answer."""
+    """File of the labels that the service can answer."""
     relations: Path | None = None
-    """Which labels are kinds of others."""
+    """File of relations between labels, such as kinds of a thing."""
     habits: Path | None = None
-    """What a simulated service says of some things."""
+    """File of the confusion matrix of a simulated service."""
     replay: Path | None = None
-    """A recording to answer from."""
+    """Recording that answers in place of the service."""
     record: Path | None = None
-    """Where to keep what was answered."""
+    """File to record answers in."""
     is_real: bool = False
-    """Whether the application asks the service itself."""
+    """True if the application calls the real service."""
     inputs: int = 100
-    """Of a function, for all its sub-conditions together, as in the paper's evaluation."""
+    """Number of inputs for all sub-conditions of a function, as in Keeper's evaluation."""
     alpha: float = ALPHA
-    """Least recall that is no failure."""
+    """Minimum recall that is no failure."""
     seed: int = 0
     budget_s: float = 120.0
-    """Of a function."""
+    """Time budget of one function, in seconds."""
     surroundings: Surroundings | None = None
-    """What the application has around it; None: as `Surroundings()`."""
+    """Surroundings of the application's process; None: `Surroundings()`."""
     faults: Path | None = None
-    """What goes wrong on purpose."""
+    """File of the faults to inject."""
 
     @property
     def kept(self) -> Path:
@@ -85,44 +85,44 @@ class Trying:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How applications are tried: what a user says, and what is made of it."""
+    """Settings of the assessment: the user's options, and what they select."""
 
     trying: Trying
     inverse: Inverse
-    """Makes inputs."""
+    """Input synthesis."""
     serving: Callable[[Sequence[ServiceInput]], Chosen]
-    """Returns what answers in the place of the service, given all inputs of a function."""
+    """Returns the engines that answer in place of the service, for all inputs of a function."""
     related: Relatedness
-    """Labels that may be added to each other."""
+    """Relatedness of labels, which limits the labels that a repair may add."""
     faults: tuple[Fault, ...] = ()
-    """What goes wrong on purpose, in calls of their own."""
+    """Faults to inject, in separate calls."""
 
 
 def settings_for(trying: Trying) -> Settings:
-    """Return how applications are tried.
+    """Return the settings of the assessment.
 
     Raises:
-        ConfigurationError: if a file or folder does not hold what it should.
+        ConfigurationError: if the content of a file or folder is invalid.
     """
     labels = read_vocabulary(trying.labels) if trying.labels else None
-    habits = read_habits(trying.habits) if trying.habits else None
-    replayed = Recorded(trying.replay) if trying.replay else None
-    related: list[Relatedness] = [known_relations(), Words()]
+    confusion_matrix = read_habits(trying.habits) if trying.habits else None
+    recorded = Recorded(trying.replay) if trying.replay else None
+    relatedness: list[Relatedness] = [known_relations(), Words()]
     if trying.relations:
-        related.append(read_taxonomy(trying.relations))
+        relatedness.append(read_taxonomy(trying.relations))
 
-    def serving(inputs: Sequence[ServiceInput]) -> Chosen:
-        if replayed is not None:
-            return Chosen((replayed,))
+    def engines_for(inputs: Sequence[ServiceInput]) -> Chosen:
+        if recorded is not None:
+            return Chosen((recorded,))
         if trying.is_real:
             return Chosen(kept_in(trying.record, [Service()]))
-        known = {one.digest: one.wanted for one in inputs}
+        known = {item.digest: item.wanted for item in inputs}
         engines = local_engines(
-            labels, known, confusion=_CONFUSION, seed=trying.seed, habits=habits
+            labels, known, confusion=_CONFUSION, seed=trying.seed, habits=confusion_matrix
         ).engines
-        # Cascades find faces and do not see what they feel.
-        if any(one.wanted.task is RecognitionTask.FACES and one.wanted.key for one in inputs):
-            engines = tuple(one for one in engines if not isinstance(one, Faces))
+        # Cascades detect faces but not their emotions.
+        if any(item.wanted.task is RecognitionTask.FACES and item.wanted.key for item in inputs):
+            engines = tuple(engine for engine in engines if not isinstance(engine, Faces))
         return Chosen(kept_in(trying.record, engines))
 
     sources = InputSources(
@@ -130,12 +130,12 @@ def settings_for(trying: Trying) -> Settings:
         search=search_of(trying.search, trying.search_url) if trying.search else None,
         kept=trying.kept,
         texts=trying.texts,
-        is_simulated=replayed.is_simulated if replayed is not None else not trying.is_real,
+        is_simulated=recorded.is_simulated if recorded is not None else not trying.is_real,
     )
     return Settings(
         trying=trying,
         inverse=inverse_of(sources),
-        serving=serving,
-        related=CombinedRelatedness(*related),
+        serving=engines_for,
+        related=CombinedRelatedness(*relatedness),
         faults=read_faults(trying.faults) if trying.faults else (),
     )

@@ -1,4 +1,4 @@
-"""Runs an application again as a patch would make it, before anybody is told of the patch."""
+"""Verification of patches: run the patched application before a patch is suggested."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _GIT_LIMIT_S = 60.0
 
 
-def exercised_with(  # noqa: PLR0913 - what is run, on what, and how
+def exercised_with(  # noqa: PLR0913 - the patch, the application and its inputs
     patch: str,
     goal: Goal,
     *,
@@ -42,50 +42,52 @@ def exercised_with(  # noqa: PLR0913 - what is run, on what, and how
     surroundings: Surroundings | None,
     deadline: float,
 ) -> list[bool]:
-    """Run a function on inputs as a patch would make it; its files stay as they are.
+    """Run a patched function on inputs; the application's files do not change.
 
     Args:
-        patch: of one file.
+        patch: the patch of one file.
         goal: the sub-condition that it changes.
-        application: as read.
-        explored: the function.
-        inputs: to run it on.
-        engines: what answers, the same to the same questions as before.
-        python: interpreter that has what the application imports.
-        surroundings: what the application has around it.
-        deadline: of `time.monotonic`.
+        application: the parsed application.
+        explored: the function, as explored before.
+        inputs: the inputs.
+        engines: the engines that answer, with the same answers as before.
+        python: an interpreter that has the application's libraries.
+        surroundings: the surroundings of the application's process.
+        deadline: the end of the time budget, by `time.monotonic`.
 
     Returns:
-        Whether each input exercises the branch; nothing if the patch does not apply, the function
-        no longer has the branch where it was, or time is up.
+        Whether each input exercises the branch. Empty if the patch does not apply, the branch has
+        moved, or the time is up.
     """
     with tempfile.TemporaryDirectory(prefix="ciguard-patched-") as name:
         folder = Path(name)
-        changed = _patched(application, goal.branch.file, patch, folder)
-        if changed is None:
+        patched_text = _patched(application, goal.branch.file, patch, folder)
+        if patched_text is None:
             return []
-        several = find(read_application(folder), known_providers())
-        found = next((one for one in several if one.name == explored.found.name), None)
-        twin = _twin(found, goal) if found is not None else None
-        if found is None or twin is None:
+        functions = find(read_application(folder), known_providers())
+        function = next((item for item in functions if item.name == explored.found.name), None)
+        twin = _twin(function, goal) if function is not None else None
+        if function is None or twin is None:
             return []
         module, routine = routines_of(application)[explored.found.name]
-        texts = {goal.branch.file: changed}
+        texts = {goal.branch.file: patched_text}
         with host_of(
-            application, [found], python, texts=texts, surroundings=surroundings, inputs=folder
+            application, [function], python, texts=texts, surroundings=surroundings, inputs=folder
         ) as host:
-            caller = FunctionCaller(host, found, module, routine)
-            trials = Trials(caller, found, routine, explored.form, engines)
+            caller = FunctionCaller(host, function, module, routine)
+            trials = Trials(caller, function, routine, explored.form, engines)
             took: list[bool] = []
-            for tried in inputs:
+            for service_input in inputs:
                 if time.monotonic() > deadline:
                     return []
-                took.append(trials.run(tried, folder / f"inputs-{len(took)}").exercises(twin))
+                took.append(
+                    trials.run(service_input, folder / f"inputs-{len(took)}").exercises(twin)
+                )
             return took
 
 
 def _patched(application: Application, file: str, patch: str, folder: Path) -> str | None:
-    """Copy the application's files, apply a patch there, and return the file that it changes."""
+    """Copy the application's files, apply a patch to the copy, and return the patched file."""
     for module in application.modules:
         copy = folder / module.file
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -98,18 +100,20 @@ def _patched(application: Application, file: str, patch: str, folder: Path) -> s
         limit_s=_GIT_LIMIT_S,
         given=patch.encode(),
         folder=folder,
-        # Of no repository that the folder may lie in.
+        # The copy belongs to no repository around the folder.
         environment={**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)},
     )
     return (folder / file).read_text("utf-8") if done.code == 0 else None
 
 
-def _twin(found: ServiceFunction, goal: Goal) -> Goal | None:
-    """Return the sub-condition that stands where another one stood."""
-    where = (goal.branch.file, goal.branch.line, goal.branch.column)
-    here = [
-        one.goal
-        for one in found.goals
-        if (one.goal.branch.file, one.goal.branch.line, one.goal.branch.column) == where
+def _position(goal: Goal) -> tuple[str, int, int]:
+    return goal.branch.file, goal.branch.line, goal.branch.column
+
+
+def _twin(function: ServiceFunction, goal: Goal) -> Goal | None:
+    """Return the sub-condition at the position that another one had before the patch."""
+    position = _position(goal)
+    goals = [
+        condition.goal for condition in function.goals if _position(condition.goal) == position
     ]
-    return next((one for one in here if one.at == goal.at), here[0] if here else None)
+    return next((other for other in goals if other.at == goal.at), goals[0] if goals else None)

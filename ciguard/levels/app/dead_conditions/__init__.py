@@ -1,4 +1,4 @@
-"""What is wrong with conditions by their text alone: sub-conditions that nothing can change."""
+"""Dead conditions: sub-conditions that no answer of a service can change, found statically."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def can_prove() -> bool:
     return find_spec("z3") is not None
 
 
-def contradictory_conditions(application: Application, found: ServiceFunction) -> Iterator[Dead]:
-    """Yield sub-conditions that nothing can turn, together with others; none without z3.
+def contradictory_conditions(application: Application, function: ServiceFunction) -> Iterator[Dead]:
+    """Yield sub-conditions that contradict others, so that they are constant; none without z3.
 
     Args:
-        application: as read.
-        found: a function of it.
+        application: the parsed application.
+        function: the function whose conditions are checked.
     """
     if can_prove():
         from ciguard.levels.app.dead_conditions.contradictions import (  # noqa: PLC0415 - an extra
             contradictions,
         )
 
-        yield from contradictions(application, found)
+        yield from contradictions(application, function)

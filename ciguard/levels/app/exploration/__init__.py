@@ -1,7 +1,7 @@
-"""Calls an application's functions with one answer after the other, until its goals are met.
+"""Exploration: call an application's functions with stub responses, until its goals are met.
 
-Answers are made from the literals that conditions compare with, beside empty and many results; they
-go through the application's own code, so what it makes of them needs no model.
+Stub responses are enumerated from the literals that conditions compare with, then searched for at
+random. The application's own code processes them, so that no model of it is needed.
 """
 
 from ciguard.levels.app.exploration.answers import StubResponse

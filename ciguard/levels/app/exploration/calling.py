@@ -1,4 +1,4 @@
-"""Calls one function in the process where its clients are answered."""
+"""Calls of one function, in a process where its clients get stub responses."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from ciguard.levels.app.static_analysis.findings import ServiceFunction
 
 _ENTRY = "ciguard.levels.app.in_target.explorer"
-_NEEDED = "name"
-"""Value of a variable of the environment that has to be there."""
+_PLACEHOLDER = "name"
+"""Value of an environment variable that is read without a default."""
 CALL_LIMIT_S = 20.0
-"""Of one call of an application's function."""
+"""Timeout of one call of an application's function, in seconds."""
 _FIRST_LIMIT_S = 120.0
-"""The first call in a process imports what the application needs."""
-_WITHOUT_REPLY: dict[type, str] = {ProcessEnded: "ends its process", TimedOut: "does not end"}
+"""Timeout of the first call in a process, in seconds: it imports the application's libraries."""
+_INSTEAD_OF_REPLY: dict[type, str] = {ProcessEnded: "ends its process", TimedOut: "does not end"}
 
 Answering: TypeAlias = "Callable[[str, bytes, Json], Json]"
-"""Takes an operation, what it is asked about, and what the service has said: `{"answer": …}` or
-`{"error": …}`. If that is None, no service is asked, and it returns what is said in its place."""
+"""Takes an operation, its input and the service's reply: `{"answer": …}` or `{"error": …}`. If the
+reply is None, no service was called, and the function returns a reply in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,13 @@ class CallEnded:
     """The call has returned or raised."""
 
     seen: tuple[tuple[Goal, bool], ...]
-    """How sub-conditions turned out, in this order."""
+    """Outcomes of sub-conditions, in the order of evaluation."""
     taken: frozenset[Branch]
-    """Whose conditions turned out true, as a whole."""
+    """Branches whose whole condition was true."""
     asked: tuple[str, ...]
-    """Operations that services were asked."""
+    """Names of the operations that were called."""
     raised: Json = None
-    """The exception: its type, message, frames, and whether it may lie in the surroundings."""
+    """The exception: type, message, frames, and whether the surroundings may cause it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +63,18 @@ class Impossible:
 
 @dataclass(frozen=True, slots=True)
 class Endless:
-    """The call has ended its process, or has not ended."""
+    """The call exited its process or exceeded the timeout."""
 
     instead: str
-    """What it did, in words."""
+    """Description of what the call did instead of returning."""
 
 
 Call: TypeAlias = CallEnded | Impossible | Endless
 
 
-def host_of(  # noqa: PLR0913 - whose process, and how it is
+def host_of(  # noqa: PLR0913 - the application, and the settings of its process
     application: Application,
-    found: Sequence[ServiceFunction],
+    functions: Sequence[ServiceFunction],
     python: str,
     *,
     is_real: bool = False,
@@ -82,17 +82,17 @@ def host_of(  # noqa: PLR0913 - whose process, and how it is
     surroundings: Surroundings | None = None,
     inputs: Path | None = None,
 ) -> Host:
-    """Return the process in which an application's functions can be called; it is not started.
+    """Return a process for calls of an application's functions; it is not started yet.
 
     Args:
-        application: as read.
-        found: its functions that ask services, whose sub-conditions report.
-        python: interpreter that has what the application imports.
-        is_real: whether the service itself is asked.
-        texts: of files that are run as if they were these, by their names.
-        surroundings: what it has around it; None: as `Surroundings()`. It is not confined where the
-            service itself is asked, which takes the network and a key.
-        inputs: folder with files that functions are called with.
+        application: the parsed application.
+        functions: its functions that call services; their sub-conditions are instrumented.
+        python: an interpreter that has the application's libraries.
+        is_real: whether calls go to the real service.
+        texts: replacements for the text of files, by their names.
+        surroundings: the surroundings of the process; None: `Surroundings()`. A process that calls
+            the real service is not confined, as it needs the network and a key.
+        inputs: the folder with files that are arguments.
 
     Raises:
         WorkerStartError: if the interpreter does not start.
@@ -101,23 +101,30 @@ def host_of(  # noqa: PLR0913 - whose process, and how it is
     if is_real:
         around = replace(around, is_confined=False)
     root = application.root.resolve()
-    goals = {goal for one in found for goal in conditions(one)}
-    asked = {call.answer.operation.provider for one in found for call in one.calls}
-    read = [inputs] if inputs else []
-    hooks = {one: hook_of(one) for one in providers_of(application)}
-    read += [Path(hook["file"]) for hook in hooks.values()]
+    goals = {goal for function in functions for goal in conditions(function)}
+    called_providers = {
+        call.answer.operation.provider for function in functions for call in function.calls
+    }
+    readable = [inputs] if inputs else []
+    hooks = {provider: hook_of(provider) for provider in providers_of(application)}
+    readable += [Path(hook["file"]) for hook in hooks.values()]
     details = {
-        "files": {str((root / one.file).resolve()): one.file for one in application.modules},
-        "places": sorted({*map(_place, goals), *(_whole(goal.branch) for goal in goals)}),
+        "files": {
+            str((root / module.file).resolve()): module.file for module in application.modules
+        },
+        "places": sorted({*map(_place, goals), *(_branch_place(goal.branch) for goal in goals)}),
         "root": str(root),
         "real": is_real,
-        "providers": {one: {**hook, "is_asked": one in asked} for one, hook in hooks.items()},
+        "providers": {
+            provider: {**hook, "is_asked": provider in called_providers}
+            for provider, hook in hooks.items()
+        },
         "texts": dict(texts or {}),
         "variables": {} if is_real else _variables(application),
     }
-    # A script's own folder is on its path.
-    beside = {str((root / one.file).resolve().parent): None for one in application.modules}
-    path = list(dict.fromkeys([str(root), *sorted(beside)]))
+    # Python puts the folder of a script on its path.
+    folders = {str((root / module.file).resolve().parent): None for module in application.modules}
+    path = list(dict.fromkeys([str(root), *sorted(folders)]))
     return Host(
         HostSettings(
             python=python,
@@ -125,22 +132,24 @@ def host_of(  # noqa: PLR0913 - whose process, and how it is
             entry=_ENTRY,
             details=details,
             environment=around.environment(),
-            held=around.held(python, root, read),
+            held=around.held(python, root, readable),
         )
     )
 
 
 def _variables(application: Application) -> dict[str, str]:
-    """Return values for variables that say where a service is, and who asks it."""
+    """Return values for environment variables with endpoints, regions and keys."""
     modules = application.modules
-    found = {name: made_up(name) for module in modules for name in module.variables}
+    values = {name: made_up(name) for module in modules for name in module.variables}
     needed = {name for module in modules for name in module.needed}
-    return {name: value or _NEEDED for name, value in found.items() if value or name in needed}
+    return {
+        name: value or _PLACEHOLDER for name, value in values.items() if value or name in needed
+    }
 
 
 def providers_of(application: Application) -> list[str]:
-    """Return the providers whose packages an application imports, wherever it does."""
-    imported = [one.names.imports for one in application.modules]
+    """Return the providers whose packages an application imports anywhere."""
+    imported = [module.names.imports for module in application.modules]
     return [
         provider.name
         for provider in known_providers()
@@ -148,16 +157,16 @@ def providers_of(application: Application) -> list[str]:
     ]
 
 
-def conditions(found: ServiceFunction) -> list[Goal]:
-    """Return the sub-conditions that report."""
-    return [one.goal for one in found.goals if one.goal.is_condition]
+def conditions(function: ServiceFunction) -> list[Goal]:
+    """Return the sub-conditions that are instrumented."""
+    return [condition.goal for condition in function.goals if condition.goal.is_condition]
 
 
 def _place(goal: Goal) -> tuple[str, int, int, int, int]:
     return (goal.branch.file, *goal.place)
 
 
-def _whole(branch: Branch) -> tuple[str, int, int, int, int]:
+def _branch_place(branch: Branch) -> tuple[str, int, int, int, int]:
     return (branch.file, *branch.place)
 
 
@@ -171,24 +180,24 @@ def routines_of(application: Application) -> dict[str, tuple[ApplicationModule, 
 
 
 class FunctionCaller:
-    """Calls one function."""
+    """Call one function of an application in its process."""
 
     def __init__(
-        self, host: Host, found: ServiceFunction, module: ApplicationModule, routine: Routine
+        self, host: Host, function: ServiceFunction, module: ApplicationModule, routine: Routine
     ) -> None:
-        """Prepare it.
+        """Create the caller.
 
         Args:
-            host: the process.
-            found: the function.
-            module: that it is defined in.
+            host: the process of the application.
+            function: the function.
+            module: the module that defines it.
             routine: its definition.
         """
         self._host = host
         self._message = {"module": module.name, "file": module.file, "function": routine.name}
         self._positional = routine.positional()
-        self._goals = {_place(goal): goal for goal in conditions(found)}
-        self._branches = {_whole(goal.branch): goal.branch for goal in conditions(found)}
+        self._goals = {_place(goal): goal for goal in conditions(function)}
+        self._branches = {_branch_place(goal.branch): goal.branch for goal in conditions(function)}
 
     def restart(self) -> None:
         """Make the next call in a new process."""
@@ -201,15 +210,15 @@ class FunctionCaller:
         answers: Mapping[str, Json] | None = None,
         answering: Answering | None = None,
     ) -> Call:
-        """Call it once.
+        """Call the function once.
 
         Args:
-            arguments: by name, as `in_target` takes them.
-            answers: to each operation; what is not among them is answered with nothing.
-            answering: is asked instead, while the function runs.
+            arguments: the arguments by name, in the forms of `in_target`.
+            answers: the reply to each operation; other operations get an empty reply.
+            answering: returns the replies while the function runs, instead of `answers`.
         """
         limit_s = CALL_LIMIT_S if self._host.is_running else _FIRST_LIMIT_S
-        # What decorates it may take no arguments by their names.
+        # A decorator may accept positional arguments only.
         positional = list(itertools.takewhile(arguments.__contains__, self._positional))
         message = {
             **self._message,
@@ -217,22 +226,22 @@ class FunctionCaller:
             "positional": positional,
             "answers": answers,
         }
-        reply = self._host.ask(message, limit_s=limit_s, answering=_asked(answering))
+        reply = self._host.ask(message, limit_s=limit_s, answering=_request_handler(answering))
         if not isinstance(reply, Answered):
-            return Endless(_WITHOUT_REPLY[type(reply)])
+            return Endless(_INSTEAD_OF_REPLY[type(reply)])
         if "problem" in reply.content:
             return Impossible(reply.content["problem"])
         places = [(tuple(place), value) for *place, value in reply.content["seen"]]
-        seen = tuple((self._goals[at], value) for at, value in places if at in self._goals)
+        seen = tuple((self._goals[place], value) for place, value in places if place in self._goals)
         taken = frozenset(
-            self._branches[at] for at, value in places if value and at in self._branches
+            self._branches[place] for place, value in places if value and place in self._branches
         )
         return CallEnded(seen, taken, tuple(reply.content["asked"]), reply.content["raised"])
 
 
-def _asked(answering: Answering | None) -> Callable[[Json], Json] | None:
+def _request_handler(answering: Answering | None) -> Callable[[Json], Json] | None:
     if answering is None:
         return None
-    return lambda wish: answering(
-        wish["operation"], base64.b64decode(wish["about"]), wish.get("heard")
+    return lambda request: answering(
+        request["operation"], base64.b64decode(request["about"]), request.get("heard")
     )

@@ -1,4 +1,4 @@
-"""Answers that were drawn, as services say them."""
+"""Stub responses with randomly drawn results, in the format of the services."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.levels.app.providers.description import Operation
 
-_SHOWN = 3
+_MAX_SHOWN = 3
 _SIZE = (640, 640)
 _SENTENCE = "It is."
 UNLIKELY = "VERY_UNLIKELY"
@@ -24,71 +24,75 @@ UNLIKELY = "VERY_UNLIKELY"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecognisedItem:
-    """One thing that a service recognises."""
+    """One result that a service recognises."""
 
     key: str
-    """A name or text; unused of feelings and faces."""
+    """Name or text; unused for sentiment and faces."""
     score: float
-    """0 to 1; of a feeling -1 to 1."""
+    """Score from 0 to 1; for sentiment from -1 to 1."""
     kind: str = ""
-    """Of an entity."""
+    """Type of an entity; empty for other results."""
     likelihoods: Mapping[str, str] = field(default_factory=dict)
-    """Of what a face shows."""
+    """Likelihoods by attribute of a face."""
     age: int = 30
     width: float = 18
-    """Of a face, in pixels."""
+    """Width of a face, in pixels."""
 
 
 def answer_of(operation: Operation, results: Sequence[RecognisedItem]) -> StubResponse:
-    """Return an answer with these results.
+    """Return a stub response with results.
 
     Args:
-        operation: that is asked.
-        results: what it recognises.
+        operation: the operation that answers.
+        results: the results that it recognises.
     """
-    shown = (_title(operation, one) for one in results[:_SHOWN])
+    shown = (_title(operation, item) for item in results[:_MAX_SHOWN])
     title = "; ".join(shown) or "nothing recognised"
-    if len(results) > _SHOWN:
-        title = f"{title}; and {len(results) - _SHOWN} more"
+    if len(results) > _MAX_SHOWN:
+        title = f"{title}; and {len(results) - _MAX_SHOWN} more"
     is_named = operation.task not in {RecognitionTask.SENTIMENT, RecognitionTask.FACES}
-    keys = tuple(one.key for one in results if one.key) if is_named else ()
+    keys = tuple(item.key for item in results if item.key) if is_named else ()
     kind = results[0].kind if results else ""
     content = _content(operation, results)
     return StubResponse(operation, title, content, keys, kind, is_searched=True)
 
 
-def _face(one: RecognisedItem) -> Face:
-    box = BoundingBox(2, 2, one.width, one.width)
-    return Face(box, one.score, one.likelihoods, one.age, one.score)
+def _face(item: RecognisedItem) -> Face:
+    box = BoundingBox(2, 2, item.width, item.width)
+    return Face(box, item.score, item.likelihoods, item.age, item.score)
 
 
-def _title(operation: Operation, one: RecognisedItem) -> str:
+def _title(operation: Operation, item: RecognisedItem) -> str:
     match operation.task:
         case RecognitionTask.FACES:
-            shown = [what for what, likely in one.likelihoods.items() if likely != UNLIKELY]
-            return f"a face that shows {', '.join(shown) or 'nothing'}, {one.age} years old"
+            shown = [
+                attribute
+                for attribute, likelihood in item.likelihoods.items()
+                if likelihood != UNLIKELY
+            ]
+            return f"a face that shows {', '.join(shown) or 'nothing'}, {item.age} years old"
         case RecognitionTask.SENTIMENT:
-            return f"a sentence, felt {one.score:g}"
+            return f"a sentence, felt {item.score:g}"
         case RecognitionTask.TEXT:
-            return repr(one.key)
+            return repr(item.key)
         case _:
-            return f"{one.key!r}, score {most_of(operation) * one.score:g}"
+            return f"{item.key!r}, score {most_of(operation) * item.score:g}"
 
 
 def _content(operation: Operation, results: Sequence[RecognisedItem]) -> Json:
     match operation.task:
         case RecognitionTask.SENTIMENT:
             step = len(_SENTENCE) + 1
-            felt = [Felt(_SENTENCE, step * at, one.score) for at, one in enumerate(results)]
-            mean = sum(one.score for one in results) / max(1, len(results))
-            return messages_of(operation).sentiment_answer(mean, felt)
+            sentences = [Felt(_SENTENCE, step * at, item.score) for at, item in enumerate(results)]
+            mean = sum(item.score for item in results) / max(1, len(results))
+            return messages_of(operation).sentiment_answer(mean, sentences)
         case RecognitionTask.FACES:
             return face_messages_of(operation).face_answer(list(map(_face, results)), _SIZE)
-        case RecognitionTask.LANGUAGE if not results:  # a text is in some language always
+        case RecognitionTask.LANGUAGE if not results:  # a text always has a language
             return content_of(operation, [(usual_for(operation), 1.0)])
         case _:
-            named = [one for one in results if one.key.strip()]
+            named_items = [item for item in results if item.key.strip()]
             is_topic = operation.task is RecognitionTask.CATEGORIES
-            spelled = messages_of(operation).topic if is_topic else str
-            found = [(spelled(one.key), one.score) for one in named]
-            return content_of(operation, found, [one.kind for one in named if one.kind])
+            spelling = messages_of(operation).topic if is_topic else str
+            scored = [(spelling(item.key), item.score) for item in named_items]
+            return content_of(operation, scored, [item.kind for item in named_items if item.kind])

@@ -1,9 +1,9 @@
-"""Searches for answers that turn conditions which no plain answer turned.
+"""Random search for answers that reach outcomes of conditions which no plain answer reached.
 
-Answers are drawn at random from what the application's text speaks of: its texts and numbers,
-alone, joined and varied, what its regular expressions match, scores beside its numbers. One that
-brought about something new is varied in turn. Nothing is followed or solved: what an answer does is
-seen when the function is called with it.
+Answers are drawn from the literals of the application: its texts and numbers, alone, joined and
+varied, matches of its regular expressions, and scores near its numbers. An answer with a new
+outcome joins the corpus and is mutated in turn. The search is grey-box: its only feedback is how
+conditions turned out in each call.
 """
 
 from __future__ import annotations
@@ -27,34 +27,41 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.description import Operation
 
 _MAX_RESULTS = 25
-_VARIED, _LATELY, _COUNTED, _ONE_LINE, _OTHER_TEXT, _ALIKE = 0.7, 0.5, 0.25, 0.6, 0.6, 0.5
-"""Shares: of answers that are varied, of the latest among these, of those with as many results as a
-number says, of written ones with one line, of changes to a text, of results with equal scores."""
+_MUTATED, _FROM_LATEST, _COUNT_FROM_NUMBERS, _ONE_LINE, _MUTATED_TEXT, _EQUAL_SCORES = (
+    0.7,
+    0.5,
+    0.25,
+    0.6,
+    0.6,
+    0.5,
+)
+"""Probabilities: to mutate a good guess, to take it from the latest, to draw a count from the
+numbers, to write one line, to mutate the text, and to keep equal scores."""
 _LATEST = 3
-_SHARES = (0.01, 1.0, -1.0)
-"""What a number may be a score times: some compute in percent, some with the opposite."""
-_NEAR = (-0.01, 0.0, 0.01)
+_FACTORS = (0.01, 1.0, -1.0)
+"""Factors from a number to a score: some code computes in percent, some with the negative."""
+_OFFSETS = (-0.01, 0.0, 0.01)
 _AGES = range(1, 100)
 _WIDTHS = (8, 18, 60, 200, 600)
-_JOINED_BY = ("", "", "", " ", " ", " ", "\n", "-", ": ")
+_SEPARATORS = ("", "", "", " ", " ", " ", "\n", "-", ": ")
 _LIKELIHOODS = (UNLIKELY, "UNLIKELY", "POSSIBLE", "LIKELY", "VERY_LIKELY")
 _WRITTEN = frozenset({RecognitionTask.TEXT, RecognitionTask.SPEECH})
 _NUMBER = re.compile(r"\d+")
 
 Guess = dict["Operation", tuple[RecognisedItem, ...]]
-"""What each operation recognises."""
+"""Results by operation."""
 
 
 class Search:
-    """For answers that bring about what none did before."""
+    """Search for answers with new outcomes of conditions."""
 
     def __init__(self, operations: Sequence[Operation], hints: Hints, *, seed: int = 0) -> None:
-        """Prepare it.
+        """Create the search.
 
         Args:
-            operations: that the function asks.
-            hints: what its text speaks of.
-            seed: of what is drawn.
+            operations: the operations that the function calls.
+            hints: the literals of its source.
+            seed: the seed of the random generator.
         """
         self._operations = operations
         self._rng = random.Random(seed)  # noqa: S311 - repeatable
@@ -64,75 +71,76 @@ class Search:
         self._seen: set[frozenset[object]] = set()
 
     def guess(self) -> Guess:
-        """Return what to answer next."""
-        if not self._good or self._rng.random() > _VARIED:
-            return {one: self._several(one) for one in self._operations}
-        last = _LATEST if self._rng.random() < _LATELY else 0
+        """Return the next guess: a new one, or a mutated good one."""
+        if not self._good or self._rng.random() > _MUTATED:
+            return {operation: self._results(operation) for operation in self._operations}
+        last = _LATEST if self._rng.random() < _FROM_LATEST else 0
         before = self._rng.choice(self._good[-last:])
         changed = self._rng.choice(self._operations)
-        return {**before, changed: self._varied(changed, before[changed])}
+        return {**before, changed: self._mutated(changed, before[changed])}
 
-    def note(self, guess: Guess, seen: frozenset[object]) -> None:
-        """Note what an answer brought about.
+    def observe(self, guess: Guess, seen: frozenset[object]) -> None:
+        """Add a guess to the corpus if its outcomes are new.
 
         Args:
-            guess: that was answered.
-            seen: how conditions turned out.
+            guess: the guess that was answered.
+            seen: the outcomes of conditions.
         """
         if seen not in self._seen:
             self._seen.add(seen)
             self._good.append(guess)
 
-    def _several(self, operation: Operation) -> tuple[RecognisedItem, ...]:
+    def _results(self, operation: Operation) -> tuple[RecognisedItem, ...]:
         rng = self._rng
-        counts = [int(one) + more for one in self._numbers for more in (0, 1)]
-        few = [one for one in counts if 0 < one <= _MAX_RESULTS]
+        counts = [int(number) + extra for number in self._numbers for extra in (0, 1)]
+        fitting_counts = [count for count in counts if 0 < count <= _MAX_RESULTS]
         count = rng.choice([1, 2, 3, *(rng.randint(0, 9) for _ in range(3))])
-        if few and rng.random() < _COUNTED:
-            count = rng.choice(few)
+        if fitting_counts and rng.random() < _COUNT_FROM_NUMBERS:
+            count = rng.choice(fitting_counts)
         if operation.task in _WRITTEN and rng.random() < _ONE_LINE:
             count = 1
-        kinds = [self._one(operation) for _ in range(rng.choice([1, 2, max(1, count)]))]
+        kinds = [self._result(operation) for _ in range(rng.choice([1, 2, max(1, count)]))]
         drawn = [rng.choice(kinds) for _ in range(count)]
-        if rng.random() < _ALIKE:
+        if rng.random() < _EQUAL_SCORES:
             return tuple(drawn)
-        return tuple(replace(one, score=self._score(operation)) for one in drawn)
+        return tuple(replace(item, score=self._score(operation)) for item in drawn)
 
-    def _varied(
+    def _mutated(
         self, operation: Operation, results: tuple[RecognisedItem, ...]
     ) -> tuple[RecognisedItem, ...]:
         rng = self._rng
         if not results:
-            return self._several(operation)
-        at = rng.randrange(len(results))
-        one, other = results[at], self._one(operation)
+            return self._results(operation)
+        index = rng.randrange(len(results))
+        item, other = results[index], self._result(operation)
         changes: list[list[RecognisedItem]] = [
-            [replace(one, score=other.score)],
-            [replace(one, kind=other.kind, likelihoods=other.likelihoods)],
-            [one, other],
-            [one] * rng.randint(2, 4),
+            [replace(item, score=other.score)],
+            [replace(item, kind=other.kind, likelihoods=other.likelihoods)],
+            [item, other],
+            [item] * rng.randint(2, 4),
             [other],
             [],
         ]
-        changed = rng.choice(changes)
-        if operation.task in _WRITTEN and rng.random() < _OTHER_TEXT:
-            changed = [replace(one, key=self._texts.like(one.key))]
-        return (*results[:at], *changed, *results[at + 1 :])[:_MAX_RESULTS]
+        replacement = rng.choice(changes)
+        if operation.task in _WRITTEN and rng.random() < _MUTATED_TEXT:
+            replacement = [replace(item, key=self._texts.like(item.key))]
+        return (*results[:index], *replacement, *results[index + 1 :])[:_MAX_RESULTS]
 
-    def _one(self, operation: Operation) -> RecognisedItem:
+    def _result(self, operation: Operation) -> RecognisedItem:
         rng = self._rng
         messages = messages_of(operation)
         kinds = list(messages.KINDS) if operation.task is RecognitionTask.ENTITIES else [""]
-        of_faces = operation.task is RecognitionTask.FACES
-        shown = face_messages_of(operation).SHOWN_BY_FACES if of_faces else ()
-        likely = rng.sample(shown, rng.randint(0, min(3, len(shown))))
-        ages = [int(one) + step for one in self._numbers for step in (-10, 0, 1)]
+        is_faces = operation.task is RecognitionTask.FACES
+        attributes = face_messages_of(operation).SHOWN_BY_FACES if is_faces else ()
+        likely_attributes = rng.sample(attributes, rng.randint(0, min(3, len(attributes))))
+        ages = [int(number) + step for number in self._numbers for step in (-10, 0, 1)]
         return RecognisedItem(
             key=self._texts.draw(usual_for(operation)),
             score=self._score(operation),
             kind=rng.choice(kinds),
             likelihoods={
-                what: rng.choice(_LIKELIHOODS) if what in likely else UNLIKELY for what in shown
+                attribute: rng.choice(_LIKELIHOODS) if attribute in likely_attributes else UNLIKELY
+                for attribute in attributes
             },
             age=rng.choice([rng.choice(_AGES), *(age for age in ages if age in _AGES)]),
             width=rng.choice(_WIDTHS),
@@ -141,73 +149,80 @@ class Search:
     def _score(self, operation: Operation) -> float:
         rng = self._rng
         least = -1.0 if operation.task is RecognitionTask.SENTIMENT else 0.0
-        ways = (1 / most_of(operation), *_SHARES)
-        near = [n * way + step for n in self._numbers for way in ways for step in _NEAR]
-        fitting = [one for one in near if least <= one <= 1.0]
-        some = rng.sample(fitting, min(4, len(fitting)))
+        factors = (1 / most_of(operation), *_FACTORS)
+        near = [
+            number * factor + step
+            for number in self._numbers
+            for factor in factors
+            for step in _OFFSETS
+        ]
+        fitting = [score for score in near if least <= score <= 1.0]
+        sampled = rng.sample(fitting, min(4, len(fitting)))
         anything = [rng.uniform(least, 1.0), rng.uniform(least, 1.0), 0.95, 0.3]
-        return round(rng.choice(anything + some), 4)
+        return round(rng.choice(anything + sampled), 4)
 
 
 class Texts:
-    """Draws texts of what an application speaks of."""
+    """Draw texts from the literals of an application."""
 
     def __init__(self, hints: Hints, rng: random.Random) -> None:
-        """Prepare it.
+        """Create the generator.
 
         Args:
-            hints: what they are made of.
-            rng: of what is drawn.
+            hints: the literals of the application.
+            rng: the random generator.
         """
         self._hints = hints
         self._rng = rng
-        # Digits as people write them, where an expression takes those of all scripts.
-        self._matching = [compile_sampler(String(pattern=f"(?a){one}")) for one in hints.patterns]
+        # ASCII digits only, although `\d` matches the digits of all scripts.
+        self._matching = [
+            compile_sampler(String(pattern=f"(?a){pattern}")) for pattern in hints.patterns
+        ]
 
     def draw(self, usual: str) -> str:
-        """Return a text.
+        """Return a random text.
 
         Args:
-            usual: a word that nothing is compared with.
+            usual: a word that no condition compares with.
         """
         rng = self._rng
         words = [self._word(usual) for _ in range(rng.choice((2, 2, 3, 3, 4, 5, 12)))]
         alone = self._word(usual)
-        ways = [usual, alone, alone.capitalize(), alone.lower(), alone.title()]
-        ways += [rng.choice(_JOINED_BY).join(words)] * 4
+        candidates = [usual, alone, alone.capitalize(), alone.lower(), alone.title()]
+        candidates += [rng.choice(_SEPARATORS).join(words)] * 4
         if self._matching:
-            ways.append(self._matched())
-        return rng.choice(ways)
+            candidates.append(self._match())
+        return rng.choice(candidates)
 
     def like(self, text: str) -> str:
-        """Return a text like another one."""
+        """Return a mutation of a text."""
         rng = self._rng
-        ways = [
+        candidates = [
             f"{text}{rng.choice(('', ' '))}{self._number()}",
-            rng.choice(_JOINED_BY).join(rng.sample((text, self._word("it")), 2)),
+            rng.choice(_SEPARATORS).join(rng.sample((text, self._word("it")), 2)),
         ]
         if _NUMBER.search(text):
             number, digit = self._number(), str(rng.randrange(10))
-            ways += [_NUMBER.sub(number, text, count=1), re.sub(r"\d(?=\D*$)", digit, text)]
+            candidates += [_NUMBER.sub(number, text, count=1), re.sub(r"\d(?=\D*$)", digit, text)]
         if " " in text:
             words = text.split(" ")
             words[rng.randrange(len(words))] = self._word("it")
-            ways.append(" ".join(words))
-        return rng.choice(ways)
+            candidates.append(" ".join(words))
+        return rng.choice(candidates)
 
     def _word(self, usual: str) -> str:
-        ways = [usual, self._number(), self._number()]
+        candidates = [usual, self._number(), self._number()]
         if self._hints.texts:
-            ways += self._rng.choices(self._hints.texts, k=3)
+            candidates += self._rng.choices(self._hints.texts, k=3)
         if self._matching:
-            ways.append(self._matched())
-        return self._rng.choice(ways)
+            candidates.append(self._match())
+        return self._rng.choice(candidates)
 
-    def _matched(self) -> str:
+    def _match(self) -> str:
         value = self._rng.choice(self._matching)(self._rng, SamplingScope())
         return str(value.value) if isinstance(value, LiteralValue) else ""
 
     def _number(self) -> str:
         rng = self._rng
-        near = [n + rng.choice((-1, 0, 1)) for n in self._hints.numbers]
+        near = [number + rng.choice((-1, 0, 1)) for number in self._hints.numbers]
         return f"{rng.choice([rng.randrange(10 ** rng.randint(1, 5)), *near]):.15g}"

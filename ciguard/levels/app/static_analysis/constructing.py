@@ -1,4 +1,4 @@
-"""What the objects of a class are made with, as far as its file says it."""
+"""Parameters of class constructors, as far as the class's file defines them."""
 
 from __future__ import annotations
 
@@ -25,30 +25,37 @@ def constructor_of(
     """Return the parameters of a class's constructor, the object itself first.
 
     Args:
-        definition: of the class.
-        classes: those beside it, by name, which it may inherit from.
+        definition: the class.
+        classes: classes of the same module by name, as possible bases.
 
     Returns:
-        None where neither it nor those that it inherits from beside it say.
+        None if neither the class nor its bases in the module define a constructor.
     """
     lineage = list(_lineage(definition, classes))
-    for one in lineage:
-        written = _written(one)
+    for ancestor in lineage:
+        written = _written_constructor(ancestor)
         if written is not None:
             return written
-        if has_generated_constructor(one):
-            above = filter(has_generated_constructor, lineage[lineage.index(one) :])
-            several = [list(annotated_fields(each)) for each in above]
-            return _generated([field for fields in reversed(several) for field in fields])
+        if has_generated_constructor(ancestor):
+            generating = filter(has_generated_constructor, lineage[lineage.index(ancestor) :])
+            fields_by_class = [list(annotated_fields(parent)) for parent in generating]
+            return _generated_constructor(
+                [field for fields in reversed(fields_by_class) for field in fields]
+            )
     return None
 
 
 def has_generated_constructor(definition: ast.ClassDef) -> bool:
-    """Return whether a class gets a constructor that takes its fields."""
-    by = [
-        one for one in (*definition.decorator_list, *definition.bases) if _name(one) in _GENERATING
+    """Return whether a class gets a generated constructor that takes its fields."""
+    generators = [
+        generator
+        for generator in (*definition.decorator_list, *definition.bases)
+        if _called_name(generator) in _GENERATING
     ]
-    return any(not isinstance(one, ast.Call) or not _says(one, "init", value=False) for one in by)
+    return any(
+        not isinstance(generator, ast.Call) or not _has_keyword(generator, "init", value=False)
+        for generator in generators
+    )
 
 
 def constructor_name(of: str) -> str:
@@ -59,43 +66,43 @@ def constructor_name(of: str) -> str:
 def _lineage(
     definition: ast.ClassDef, classes: Mapping[str, ast.ClassDef]
 ) -> Iterator[ast.ClassDef]:
-    """Yield a class and those that it inherits from, each once."""
+    """Yield a class and its bases within the module, each once."""
     seen: set[str] = set()
     waiting = [definition]
     while waiting:
-        one = waiting.pop(0)
-        if one.name not in seen:
-            seen.add(one.name)
-            yield one
-            names = (base.id for base in one.bases if isinstance(base, ast.Name))
+        current = waiting.pop(0)
+        if current.name not in seen:
+            seen.add(current.name)
+            yield current
+            names = (base.id for base in current.bases if isinstance(base, ast.Name))
             waiting += [classes[name] for name in names if name in classes]
 
 
-def _written(definition: ast.ClassDef) -> ast.arguments | None:
+def _written_constructor(definition: ast.ClassDef) -> ast.arguments | None:
     for statement in definition.body:
         if isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
             return statement.args
     return None
 
 
-def _name(by: ast.expr) -> str:
-    return ast.unparse(by.func if isinstance(by, ast.Call) else by)
+def _called_name(node: ast.expr) -> str:
+    return ast.unparse(node.func if isinstance(node, ast.Call) else node)
 
 
 def annotated_fields(definition: ast.ClassDef) -> Iterator[ast.AnnAssign]:
-    """Yield the fields that a class's body annotates, but for those that its objects share."""
+    """Yield the annotated fields of a class, without class variables."""
     for statement in definition.body:
         match statement:
-            case ast.AnnAssign(target=ast.Name(), annotation=written):
-                if "ClassVar" not in ast.unparse(written):
+            case ast.AnnAssign(target=ast.Name(), annotation=annotation):
+                if "ClassVar" not in ast.unparse(annotation):
                     yield statement
             case _:
                 pass
 
 
-def _generated(fields: list[ast.AnnAssign]) -> ast.arguments:
-    """Return the parameters of the constructor that a class with these fields gets, by name."""
-    own = {ast.unparse(field.target): field for field in fields if _is_taken(field)}
+def _generated_constructor(fields: list[ast.AnnAssign]) -> ast.arguments:
+    """Return the parameters of the generated constructor of a class with these fields."""
+    own = {ast.unparse(field.target): field for field in fields if _is_parameter(field)}
     return ast.arguments(
         posonlyargs=[],
         args=[ast.arg("self")],
@@ -105,28 +112,35 @@ def _generated(fields: list[ast.AnnAssign]) -> ast.arguments:
     )
 
 
-def _is_taken(field: ast.AnnAssign) -> bool:
+def _is_parameter(field: ast.AnnAssign) -> bool:
     if ast.unparse(field.annotation).endswith("KW_ONLY"):
         return False
-    return not (isinstance(field.value, ast.Call) and _says(field.value, "init", value=False))
+    return not (
+        isinstance(field.value, ast.Call) and _has_keyword(field.value, "init", value=False)
+    )
 
 
 def _has_default(field: ast.AnnAssign) -> bool:
-    """Return whether a field need not be given: `field(repr=False)` and `Field(...)` need."""
+    """Return whether a field has a default; `field(repr=False)` and `Field(...)` have none."""
     match field.value:
         case None:
             return False
-        case ast.Call(func=made, args=given, keywords=named) if _name(made) in _MAKING_FIELDS:
+        case ast.Call(func=function, args=arguments, keywords=keywords) if (
+            _called_name(function) in _MAKING_FIELDS
+        ):
             is_given = any(
-                not (isinstance(one, ast.Constant) and one.value is ...) for one in given
+                not (isinstance(argument, ast.Constant) and argument.value is ...)
+                for argument in arguments
             )
-            return is_given or any(one.arg in _DEFAULTS for one in named)
+            return is_given or any(argument.arg in _DEFAULTS for argument in keywords)
         case _:
             return True
 
 
-def _says(call: ast.Call, name: str, *, value: object) -> bool:
+def _has_keyword(call: ast.Call, name: str, *, value: object) -> bool:
     return any(
-        one.arg == name and isinstance(one.value, ast.Constant) and one.value.value is value
-        for one in call.keywords
+        keyword.arg == name
+        and isinstance(keyword.value, ast.Constant)
+        and keyword.value.value is value
+        for keyword in call.keywords
     )

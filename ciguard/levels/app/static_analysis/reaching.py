@@ -1,4 +1,4 @@
-"""What functions reach through others: services, and the sub-conditions that answers decide."""
+"""Reachability over the call graph: services, and sub-conditions that answers decide."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
 
 
 def callees_first(world: World) -> list[str]:
-    """Return all functions, each after those that it calls, except where these call it too."""
-    found: dict[str, None] = {}
+    """Return all functions in postorder of the call graph: callees first, except in cycles."""
+    order: dict[str, None] = {}
     entered: set[str] = set()
     for start in world.summaries:
         waiting = [start]
         while waiting:
             name = waiting[-1]
             if name in entered:
-                found.setdefault(waiting.pop())
+                order.setdefault(waiting.pop())
             else:
                 entered.add(name)
                 waiting += sorted(world.summaries[name].callees - entered, reverse=True)
-    return list(found)
+    return list(order)
 
 
 def once_through(world: World, stale: set[str], grows: Callable[[str], bool]) -> None:
-    """Work through stale functions, callees first, and leave those stale that have to wait.
+    """Update stale functions once, callees first; callers of one that grew become stale.
 
     Args:
-        world: where they are.
-        stale: functions to work through. One that grows makes those stale that call it.
-        grows: works on a function, and tells whether there is more of it now.
+        world: the state of the analysis.
+        stale: functions to update; changed in place.
+        grows: updates a function, and returns whether its summary grew.
     """
     for name in callees_first(world):
         if name in stale:
@@ -51,40 +51,40 @@ def once_through(world: World, stale: set[str], grows: Callable[[str], bool]) ->
 def reached(
     world: World, known: Mapping[str, Mapping[_Key, frozenset[ValueFlow]]]
 ) -> dict[str, dict[_Key, frozenset[ValueFlow]]]:
-    """Add to what is known of each function what those that it calls reach without its part.
+    """Return the goals or service calls of each function, with those that its callees reach.
 
     Args:
-        world: where they are.
-        known: goals or services that each has a part in, and what they depend on or are given.
+        world: the state of the analysis.
+        known: the goals or service calls in each function's summary, with their flows.
     """
-    found: dict[str, dict[_Key, frozenset[ValueFlow]]] = {name: {} for name in known}
+    reachable: dict[str, dict[_Key, frozenset[ValueFlow]]] = {name: {} for name in known}
 
     def grows(name: str) -> bool:
-        before = found[name]
+        before = reachable[name]
         own = {key: flows.difference(open_in(name, flows)) for key, flows in known[name].items()}
         callees = world.summaries[name].callees
-        found[name] = _union([own, *(found[one] for one in sorted(callees))])
-        return _size(found[name]) != _size(before)
+        reachable[name] = _merged([own, *(reachable[callee] for callee in sorted(callees))])
+        return _size(reachable[name]) != _size(before)
 
     stale = set(known)
     while stale:
         once_through(world, stale, grows)
-    return {name: _union([found[name], known[name]]) for name in known}
+    return {name: _merged([reachable[name], known[name]]) for name in known}
 
 
-def _union(
-    several: Iterable[Mapping[_Key, frozenset[ValueFlow]]],
+def _merged(
+    mappings: Iterable[Mapping[_Key, frozenset[ValueFlow]]],
 ) -> dict[_Key, frozenset[ValueFlow]]:
-    largest, *others = sorted(several, key=len, reverse=True)
-    found = dict(largest)
+    largest, *others = sorted(mappings, key=len, reverse=True)
+    merged = dict(largest)
     for other in others:
         for key, flows in other.items():
-            known = found.get(key)
+            known = merged.get(key)
             if known is None:
-                found[key] = flows
+                merged[key] = flows
             elif known is not flows:
-                found[key] = (Value(known) | Value(flows)).flows
-    return found
+                merged[key] = (Value(known) | Value(flows)).flows
+    return merged
 
 
 def _size(known: Mapping[_Key, frozenset[ValueFlow]]) -> tuple[int, int]:
@@ -92,13 +92,13 @@ def _size(known: Mapping[_Key, frozenset[ValueFlow]]) -> tuple[int, int]:
 
 
 def ways(world: World, answer: Answer) -> dict[str, tuple[str, ...]]:
-    """Return the functions on the shortest way from each function to a call of a service."""
+    """Return the shortest call path from each function to a call of a service."""
     nearest = [name for name, summary in world.summaries.items() if answer in summary.own]
-    found: dict[str, tuple[str, ...]] = dict.fromkeys(nearest, ())
+    paths: dict[str, tuple[str, ...]] = dict.fromkeys(nearest, ())
     while nearest:
-        callers = {caller for one in nearest for caller in world.callers.get(one, ())}
-        nearest, last = sorted(callers - found.keys()), nearest
+        callers = {caller for name in nearest for caller in world.callers.get(name, ())}
+        nearest, reached_before = sorted(callers - paths.keys()), nearest
         for name in nearest:
-            first = min(world.summaries[name].callees.intersection(last))
-            found[name] = (first, *found[first])
-    return found
+            callee = min(world.summaries[name].callees.intersection(reached_before))
+            paths[name] = (callee, *paths[callee])
+    return paths

@@ -1,4 +1,4 @@
-"""What a function reads of the request or event that it answers, as a view or a cloud function."""
+"""Parts of the web request or cloud event that a view or cloud function reads."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
     from ciguard.sources import Imports
 
 PASSED = "request"
-"""The parameter of a cloud function that gets the request."""
+"""Name of the parameter of a cloud function that gets the request."""
 EVENT = "event"
-"""The parameter of a cloud function that gets an event; the part of that which is the event."""
+"""Name of the parameter of a cloud function that gets an event; also the event as a part."""
 RAW = "data"
-"""The part that is the body of the request, whatever it is."""
+"""The part that is the raw body of the request."""
 JSON = "json"
 ARGUMENTS = "args"
 BODY = "body"
-"""The field of an event with the body of a web request, or with what a queue hands over."""
-_OF_FLASK = "flask.request"
-_OF_REQUEST = frozenset({
+"""The field of an event with the body of a web request or the message of a queue."""
+_FLASK_REQUEST = "flask.request"
+_REQUEST_ATTRIBUTES = frozenset({
     "args", "base_url", "content_type", "cookies", "data", "files", "form", "get_data", "get_json",
     "headers", "host", "is_json", "json", "method", "mimetype", "path", "remote_addr", "stream",
     "url", "user_agent", "values", "view_args",
 })  # fmt: skip
 """Attributes of Flask's requests."""
 _OTHER_FRAMEWORKS = ("django", "fastapi", "starlette", "grpc", "aiohttp", "sanic", "tornado")
-_OF_DICTIONARY = frozenset(
+_DICTIONARY_METHODS = frozenset(
     {"copy", "get", "items", "keys", "pop", "setdefault", "update", "values"}
 )
-_IS_DICTIONARY = re.compile(r"$|(\w+\.)*([Dd]ict|Any|(Mutable)?Mapping|object)\b")
-"""What an annotation of a dictionary begins with, if there is one."""
+_DICTIONARY_ANNOTATION = re.compile(r"$|(\w+\.)*([Dd]ict|Any|(Mutable)?Mapping|object)\b")
+"""Annotations of a dictionary, by how they begin; no annotation matches too."""
 _PARTS = {
     "files": "files",
     "form": "form",
@@ -43,65 +43,69 @@ _PARTS = {
     RAW: RAW,
 }
 """Attributes of a request → its parts."""
-_OF_GATEWAY = {BODY: RAW, "queryStringParameters": ARGUMENTS}
+_GATEWAY_FIELDS = {BODY: RAW, "queryStringParameters": ARGUMENTS}
 """Fields of an event → parts of a request."""
-_CALLED = {"get_json": "json", "get_data": RAW}
+_METHODS = {"get_json": "json", "get_data": RAW}
 
 
 def requested(
     body: Sequence[ast.stmt], arguments: ast.arguments, names: Imports
 ) -> dict[str, tuple[str, ...]]:
-    """Return the parts of a request that a function reads, and which fields of each.
+    """Return the parts of a request that a function reads, with the fields that it reads of each.
 
     Args:
-        body: of the function.
-        arguments: of the function.
-        names: that its module imports.
+        body: the statements of the function.
+        arguments: the parameters of the function.
+        names: the imports of its module.
 
     Returns:
-        Nothing if it reads no request, or that of another framework.
+        An empty mapping if it reads no request, or the request of another framework.
     """
-    passed = next((one for one in _all(arguments) if one.arg == PASSED), None)
+    passed = next(
+        (parameter for parameter in _all_parameters(arguments) if parameter.arg == PASSED), None
+    )
     if passed is None:
-        return _parts_read(body, _Reading(names))
+        return _parts_read(body, _RequestReads(names))
     is_of_flask = _is_of_flask(passed.annotation, names)
-    if not is_of_flask or not _attributes(body, PASSED) <= _OF_REQUEST:
+    if not is_of_flask or not _attributes(body, PASSED) <= _REQUEST_ATTRIBUTES:
         return {}
-    return _parts_read(body, _Reading(names, is_passed=True))
+    return _parts_read(body, _RequestReads(names, is_passed=True))
 
 
 def read_of_event(
     body: Sequence[ast.stmt], arguments: ast.arguments, names: Imports
 ) -> dict[str, tuple[str, ...]]:
-    """Return likewise what a function reads of an event: fields, and those of a web request in it.
+    """Return the fields that a function reads of an event, and of a web request in the event.
 
     Returns:
-        Nothing if it has no event, or one that is no dictionary.
+        An empty mapping if it gets no event, or an event that is no dictionary.
     """
-    is_first = [one.arg for one in _all(arguments)][:1] == [EVENT]
-    is_dictionary = is_first and _attributes(body, EVENT) <= _OF_DICTIONARY
-    if not is_dictionary or not _IS_DICTIONARY.match(_written(_all(arguments)[0].annotation)):
+    is_first = [parameter.arg for parameter in _all_parameters(arguments)][:1] == [EVENT]
+    is_dictionary = is_first and _attributes(body, EVENT) <= _DICTIONARY_METHODS
+    if not is_dictionary or not _DICTIONARY_ANNOTATION.match(
+        _annotation_text(_all_parameters(arguments)[0].annotation)
+    ):
         return {}
-    return _parts_read(body, _OfEvent(names))
+    return _parts_read(body, _EventReads(names))
 
 
-def _all(arguments: ast.arguments) -> list[ast.arg]:
+def _all_parameters(arguments: ast.arguments) -> list[ast.arg]:
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
 
 
-def _written(annotation: ast.expr | None) -> str:
+def _annotation_text(annotation: ast.expr | None) -> str:
     return "" if annotation is None else ast.unparse(annotation).strip("'\"")
 
 
 def _is_of_flask(annotation: ast.expr | None, names: Imports) -> bool:
-    """Return whether a request may be Flask's by its annotation, and by what the file imports."""
+    """Return whether a request may be Flask's, judging by its annotation and the imports."""
     if annotation is not None:
         return names.qualified(annotation) in {"flask.Request", "flask.wrappers.Request"}
-    return not any(names.imports(one) for one in _OTHER_FRAMEWORKS)
+    return not any(names.imports(framework) for framework in _OTHER_FRAMEWORKS)
 
 
 def _attributes(body: Sequence[ast.stmt], name: str) -> set[str]:
-    """Return the attributes of a variable that are read."""
+    """Return the attributes that are read of a variable."""
     nodes = (node for statement in body for node in ast.walk(statement))
     return {
         node.attr
@@ -112,68 +116,70 @@ def _attributes(body: Sequence[ast.stmt], name: str) -> set[str]:
     }
 
 
-def _parts_read(body: Sequence[ast.stmt], reading: _Reading) -> dict[str, tuple[str, ...]]:
+def _parts_read(body: Sequence[ast.stmt], reads: _RequestReads) -> dict[str, tuple[str, ...]]:
     nodes = [node for statement in body for node in ast.walk(statement)]
     for node in nodes:
         if isinstance(node, ast.Assign):
-            reading.note(node)
-    found: dict[str, dict[str, None]] = {}
+            reads.note(node)
+    parts: dict[str, dict[str, None]] = {}
     for node in nodes:
-        if isinstance(node, ast.expr) and (part := reading.part(node)):
-            found.setdefault(part, {})
-        for part, field in reading.fields(node):
-            found.setdefault(part, {})[field] = None
-    return {part: tuple(fields) for part, fields in found.items()}
+        if isinstance(node, ast.expr) and (part := reads.part(node)):
+            parts.setdefault(part, {})
+        for part, field in reads.fields(node):
+            parts.setdefault(part, {})[field] = None
+    return {part: tuple(fields) for part, fields in parts.items()}
 
 
-class _Reading:
-    """Of one function."""
+class _RequestReads:
+    """Find the parts of a request that the expressions of one function read."""
 
     def __init__(self, names: Imports, *, is_passed: bool = False) -> None:
         self._names = names
         self._is_passed = is_passed
         self._held: dict[str, str] = {}
-        """Variable → the part that it holds."""
+        """Variable → part of the request that it holds."""
 
     def note(self, node: ast.Assign) -> None:
-        """Note a variable that holds a part."""
+        """Record a variable that holds a part."""
         part = self.part(node.value)
         for target in node.targets:
             if part and isinstance(target, ast.Name):
                 self._held[target.id] = part
 
     def part(self, node: ast.expr) -> str:
-        """Return the part of the request that an expression is; empty if it is none."""
+        """Return the part of the request that an expression reads; empty if it reads none."""
         match node:
-            case ast.Attribute(value=held, attr=attr) if self._is_request(held):
+            case ast.Attribute(value=container, attr=attr) if self._is_request(container):
                 return _PARTS.get(attr, "")
-            case ast.Call(func=ast.Attribute(value=held, attr=attr)) if self._is_request(held):
-                return _CALLED.get(attr, "")
-            case ast.Call(func=called, args=[held, *_]) if self._is_loading(called):
-                return "json" if self.part(held) == RAW else ""
-            case ast.BoolOp(values=[held, *_]) | ast.IfExp(body=held):
-                return self.part(held)
+            case ast.Call(func=ast.Attribute(value=container, attr=attr)) if self._is_request(
+                container
+            ):
+                return _METHODS.get(attr, "")
+            case ast.Call(func=called, args=[container, *_]) if self._is_loading(called):
+                return "json" if self.part(container) == RAW else ""
+            case ast.BoolOp(values=[container, *_]) | ast.IfExp(body=container):
+                return self.part(container)
             case ast.Name(id=name):
                 return self._held.get(name, "")
             case _:
                 return ""
 
     def fields(self, node: ast.AST) -> Iterator[tuple[str, str]]:
-        """Yield the field that an expression takes out of a part, and the part."""
+        """Yield the part and the field of it that an expression reads."""
         match node:
             case (
-                ast.Subscript(value=held, slice=ast.Constant(value=str(field)))
+                ast.Subscript(value=container, slice=ast.Constant(value=str(field)))
                 | ast.Call(
-                    func=ast.Attribute(value=held, attr=("get" | "getlist" | "pop")),
+                    func=ast.Attribute(value=container, attr=("get" | "getlist" | "pop")),
                     args=[ast.Constant(value=str(field)), *_],
                 )
                 | ast.Compare(
                     left=ast.Constant(value=str(field)),
                     ops=[ast.In() | ast.NotIn()],
-                    comparators=[held],
+                    comparators=[container],
                 )
             ):
-                if part := self.part(held):
+                if part := self.part(container):
                     yield part, field
             case _:
                 return
@@ -181,17 +187,17 @@ class _Reading:
     def _is_request(self, node: ast.expr) -> bool:
         if self._is_passed and isinstance(node, ast.Name) and node.id == PASSED:
             return True
-        return self._names.qualified(node) == _OF_FLASK
+        return self._names.qualified(node) == _FLASK_REQUEST
 
     def _is_loading(self, node: ast.expr) -> bool:
         return self._names.qualified(node) == "json.loads"
 
 
-class _OfEvent(_Reading):
-    """Of a function that gets an event."""
+class _EventReads(_RequestReads):
+    """Find the parts of an event that the expressions of one function read."""
 
     def part(self, node: ast.expr) -> str:
-        """Return the part of the event that an expression is; empty if it is none."""
+        """Return the part of the event that an expression reads; empty if it reads none."""
         match node:
             case ast.Name(id="event"):
                 return EVENT
@@ -202,6 +208,6 @@ class _OfEvent(_Reading):
                     args=[ast.Constant(value=field), *_],
                 )
             ):
-                return _OF_GATEWAY.get(str(field), "")
+                return _GATEWAY_FIELDS.get(str(field), "")
             case _:
                 return super().part(node)
