@@ -1,4 +1,4 @@
-"""One engine made of several: the first that can answer does."""
+"""Build the chain of local engines: the first that serves an operation answers."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def local_engines(
     seed: int = 0,
     habits: Habits | None = None,
 ) -> Chosen:
-    """Return what answers without a network: engines that recognise, where they are installed.
+    """Return the engines that need no network: installed recognisers first, then simulated ones.
 
     Args:
-        labels: that simulated answers are from; None for a list of ciguard's own.
-        known: what inputs were made to show, by the digest of their content.
-        confusion: share of known inputs that simulated answers take for something else.
-        seed: of simulated answers.
-        habits: what simulated answers say of some things.
+        labels: labels of simulated answers; None for ciguard's own list.
+        known: specifications of the synthesised inputs, by the digest of their content.
+        confusion: share of known inputs that simulated answers mistake for something else.
+        seed: seed of the simulated answers.
+        habits: confusion matrix of some labels; it replaces `confusion` for them.
 
     Raises:
-        ConfigurationError: if the confusion is no share.
+        ConfigurationError: if the confusion is not between 0 and 1.
     """
     simulated = Simulated(labels, known, confusion, seed, habits or {})
     local = Chosen((WrittenText(), Faces(), Feelings(), Speech(), simulated))

@@ -1,4 +1,4 @@
-"""Reads feelings in English texts, with VADER's list of words."""
+"""Scores the sentiment of English texts, with VADER's lexicon."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MODULE = "vaderSentiment"
 
 
 class Feelings(Recogniser):
-    """Scores the sentences of a text; it agrees with Google's sign two times in three."""
+    """Scores the sentences of a text. Its sign agrees with Google's for two texts of three."""
 
     NAME = "VADER"
     TASK = RecognitionTask.SENTIMENT
@@ -30,11 +30,11 @@ class Feelings(Recogniser):
     def _vader(self) -> Any:
         return import_module(f"{_MODULE}.{_MODULE}").SentimentIntensityAnalyzer()
 
-    def recognised(self, operation: Operation, about: bytes) -> Json:
-        """Return what is felt in a text: the mean of its sentences, and each of them."""
-        felt = [
+    def recognise(self, operation: Operation, about: bytes) -> Json:
+        """Return the sentiment of a text, the mean of its sentences, and that of each sentence."""
+        scored = [
             Felt(sentence, begin, self._vader.polarity_scores(sentence)["compound"])
             for begin, sentence in sentences(about.decode("utf-8"))
         ]
-        score = fmean(one.score for one in felt) if felt else 0.0
-        return messages_of(operation).sentiment_answer(score, felt)
+        score = fmean(sentence.score for sentence in scored) if scored else 0.0
+        return messages_of(operation).sentiment_answer(score, scored)

@@ -1,9 +1,9 @@
-"""What a simulated service says where it should say something else: its confusion, as data.
+"""Confusion matrix of a simulated service: the labels that it answers instead of the right one.
 
     [objects]
     Vehicle = { Car = 0.5, Truck = 0.3, Vehicle = 0.1 }
 
-How often each label is among the answers to an input that shows the one on the left.
+Each row names the label that an input shows, and how often each label is among the answers.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Habits: TypeAlias = "Mapping[tuple[RecognitionTask, str], Mapping[str, float]]"
-"""Task, and what is shown in small letters → label that is answered → how often, 0 to 1."""
+"""Task and lower-case label of the input → answered label → probability, 0 to 1."""
 _TASKS = (RecognitionTask.LABELS, RecognitionTask.OBJECTS, RecognitionTask.CATEGORIES)
 
 
 def read_habits(file: Path) -> Habits:
-    """Read a service's habits.
+    """Read the confusion matrix of a service from a TOML file.
 
     Raises:
-        ConfigurationError: if the file cannot be read, or says something else.
+        ConfigurationError: if the file cannot be read or is invalid.
     """
     try:
         raw = tomllib.loads(file.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        msg = f"{file}: cannot be read as the habits of a service: {error}"
+        msg = f"{file}: cannot be read as a confusion matrix: {error}"
         raise ConfigurationError(msg) from error
-    found = {}
-    for task, shown in raw.items():
-        if task not in set(_TASKS) or not isinstance(shown, dict):
-            msg = f"{file}: {task}: no task with labels. Write one of {', '.join(_TASKS)}."
+    matrix = {}
+    for task, rows in raw.items():
+        if task not in set(_TASKS) or not isinstance(rows, dict):
+            msg = f"{file}: {task}: not a task with labels. Use one of {', '.join(_TASKS)}."
             raise ConfigurationError(msg)
-        for label, answers in shown.items():
+        for label, answers in rows.items():
             if not isinstance(answers, dict) or not all(map(_is_share, answers.values())):
                 msg = (
-                    f"{file}: {task}.{label} = {answers!r:.80}: how often each label is answered "
-                    "has to be a number from 0 to 1."
+                    f"{file}: {task}.{label} = {answers!r:.80}: the "
+                    "probability of each label has to be a number from 0 to 1."
                 )
                 raise ConfigurationError(msg)
-            found[RecognitionTask(task), label.lower()] = answers
-    return found
+            matrix[RecognitionTask(task), label.lower()] = answers
+    return matrix
 
 
 def _is_share(value: object) -> bool:
