@@ -13,13 +13,19 @@ import pytest
 from vision_server import vision_server
 
 from ciguard.errors import ConfigurationError
-from ciguard.levels.app.accuracy import Assessed, ConditionVerdict, Trying, assess, settings_for
+from ciguard.levels.app.accuracy import (
+    AccuracyOptions,
+    Assessed,
+    ConditionVerdict,
+    assess,
+    settings_for,
+)
 from ciguard.levels.app.exploration import explore
 from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,9 +54,9 @@ def is_fire(names):
 
 def assessed(path: Path, **trying: Any) -> list[Assessed]:
     application = read_application(path)
-    functions = find(application, known_providers())
+    functions = find_service_functions(application, known_providers())
     explored = explore(application, functions, python=sys.executable, budget_s=30.0)
-    settings = settings_for(Trying(**{"budget_s": 30.0, **trying}))
+    settings = settings_for(AccuracyOptions(**{"budget_s": 30.0, **trying}))
     return list(assess(application, functions, explored, settings, python=sys.executable))
 
 
@@ -62,8 +68,8 @@ def failures(results: list[Assessed]) -> list[ConditionVerdict]:
 def test_branch_that_misses_its_inputs_is_reported_and_its_twin_is_not(fault: Any) -> None:
     name = f"{fault['application']}.py"
 
-    reported = failures(assessed(SEEDS / name, habits=HABITS))
-    twins = assessed(SEEDS / "fixed" / name, habits=HABITS)
+    reported = failures(assessed(SEEDS / name, confusion_matrix=HABITS))
+    twins = assessed(SEEDS / "fixed" / name, confusion_matrix=HABITS)
 
     assert fault["line"] in {verdict.goal.line for verdict in reported}
     assert failures(twins) == []
@@ -77,7 +83,7 @@ def test_suggested_patch_reaches_the_claimed_measures(tmp_path: Path) -> None:
     program = tmp_path / "beach_flag.py"
     program.write_bytes((SEEDS / "beach_flag.py").read_bytes())
 
-    (before,) = failures(assessed(tmp_path, habits=HABITS))
+    (before,) = failures(assessed(tmp_path, confusion_matrix=HABITS))
     assert before.suggestion is not None
     assert before.measured is not None
     subprocess.run(
@@ -88,7 +94,7 @@ def test_suggested_patch_reaches_the_claimed_measures(tmp_path: Path) -> None:
     )
     after = [
         verdict
-        for result in assessed(tmp_path, habits=HABITS)
+        for result in assessed(tmp_path, confusion_matrix=HABITS)
         for verdict in result.verdicts
         if verdict.goal.branch.line == before.goal.branch.line and "Storm" in verdict.goal.texts
     ]
@@ -107,7 +113,7 @@ def test_recorded_answers_are_replayed(tmp_path: Path) -> None:
     habits = tmp_path / "habits.toml"
     habits.write_text("[labels]\nfire = { Fire = 0.3, Flame = 0.9 }\n")
 
-    (first,) = failures(assessed(app, habits=habits, record=record))
+    (first,) = failures(assessed(app, confusion_matrix=habits, record=record))
     (again,) = assessed(app, replay=record)
     lines = record.read_text().splitlines(keepends=True)
     record.write_text("".join(lines[:60]))

@@ -256,7 +256,7 @@ def test_functions_are_assessed_recorded_and_replayed(tmp_path: Path) -> None:
     habits.write_text("[labels]\nfire = { Fire = 0.3, Flame = 0.9 }\n")
     record = tmp_path / "recording.jsonl"
 
-    results = assessed(written(app, TRIED), habits=habits, record=record)
+    results = assessed(written(app, TRIED), confusion_matrix=habits, record=record)
     again = assessed(app, replay=record)
 
     # Neither a mixed feeling nor none is what tells positive texts from negative ones.

@@ -268,7 +268,7 @@ def test_functions_are_assessed_recorded_and_replayed(tmp_path: Path) -> None:
     habits.write_text("[labels]\nfire = { Fire = 0.3, Flame = 0.9 }\n")
     record = tmp_path / "recording.jsonl"
 
-    results = assessed(app, habits=habits, record=record)
+    results = assessed(app, confusion_matrix=habits, record=record)
     again = assessed(app, replay=record)
 
     judged = {name: [result.is_failure for result in got.verdicts] for name, got in results.items()}

@@ -38,13 +38,13 @@ from hypothesis import strategies as st
 
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.emulation import (
-    Emulating,
     Emulation,
+    EmulationOptions,
+    GrpcAvailable,
     RequestLogEntry,
-    Speaking,
     emulation,
 )
-from ciguard.levels.app.emulation.remote import EndedError, Silent
+from ciguard.levels.app.emulation.remote import EndedError, GrpcUnavailable
 from ciguard.levels.app.providers.registered import answered_operations
 
 if TYPE_CHECKING:
@@ -73,12 +73,12 @@ def log() -> list[RequestLogEntry]:
 
 @pytest.fixture(scope="module")
 def running(log: list[RequestLogEntry]) -> Iterator[Emulation]:
-    with emulation(Emulating(), log.append) as found:
+    with emulation(EmulationOptions(), log.append) as found:
         yield found
 
 
-def speaking(running: Emulation) -> Speaking:
-    assert isinstance(running.grpc, Speaking)
+def speaking(running: Emulation) -> GrpcAvailable:
+    assert isinstance(running.grpc, GrpcAvailable)
     return running.grpc
 
 
@@ -372,7 +372,7 @@ def test_images_are_recognised_as_what_their_folder_is_named_like(tmp_path: Path
     (tmp_path / "images" / "fire_truck" / "1.png").write_bytes(png("truck"))
     (tmp_path / "habits.toml").write_text('[objects]\n"fire truck" = { Vehicle = 1.0 }\n')
 
-    told = Emulating(images=tmp_path / "images", habits=tmp_path / "habits.toml")
+    told = EmulationOptions(images=tmp_path / "images", confusion_matrix=tmp_path / "habits.toml")
     with emulation(told, lambda _: None) as found:
         image = vision.Image(content=png("truck"))
         with by_grpc(found, vision.ImageAnnotatorClient) as asking:
@@ -391,7 +391,7 @@ def test_faults_are_what_clients_meet(tmp_path: Path) -> None:
         '[[fault]]\noperations = ["classify_text"]\nanswer = "many"\n'
         '[[fault]]\noperations = ["object_localization"]\nerror = "INVALID_ARGUMENT"\n'
     )
-    with emulation(Emulating(faults=tmp_path / "faults.toml"), lambda _: None) as found:
+    with emulation(EmulationOptions(faults=tmp_path / "faults.toml"), lambda _: None) as found:
         image = vision.Image(content=png())
         for way in WAYS:
             with way(found, vision.ImageAnnotatorClient) as asking:
@@ -419,12 +419,12 @@ def test_faults_are_what_clients_meet(tmp_path: Path) -> None:
 def test_what_was_recorded_is_replayed_and_nothing_else(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     with (
-        emulation(Emulating(record=file), lambda _: None) as found,
+        emulation(EmulationOptions(record=file), lambda _: None) as found,
         by_grpc(found, language_v1.LanguageServiceClient) as asking,
     ):
         first = asking.analyze_sentiment(document=DOCUMENT)
     with (
-        emulation(Emulating(replay=file), lambda _: None) as found,
+        emulation(EmulationOptions(replay=file), lambda _: None) as found,
         by_grpc(found, language_v1.LanguageServiceClient) as asking,
     ):
         again = asking.analyze_sentiment(document=DOCUMENT)
@@ -441,7 +441,7 @@ def test_what_was_recorded_is_replayed_and_nothing_else(tmp_path: Path) -> None:
 def test_a_recording_that_is_no_message_is_an_internal_error(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     with (
-        emulation(Emulating(record=file), lambda _: None) as found,
+        emulation(EmulationOptions(record=file), lambda _: None) as found,
         by_grpc(found, language_v1.LanguageServiceClient) as asking,
     ):
         asking.analyze_sentiment(document=DOCUMENT)
@@ -449,7 +449,7 @@ def test_a_recording_that_is_no_message_is_an_internal_error(tmp_path: Path) -> 
     record["answer"] = {"sentences": {"a_b": [1, None]}}
     file.write_text(json.dumps(record) + "\n")
     with (
-        emulation(Emulating(replay=file), lambda _: None) as found,
+        emulation(EmulationOptions(replay=file), lambda _: None) as found,
         by_grpc(found, language_v1.LanguageServiceClient) as asking,
         pytest.raises(exceptions.InternalServerError, match="the answer is not a valid message"),
     ):
@@ -460,8 +460,8 @@ def test_without_client_libraries_there_is_rest_alone(tmp_path: Path) -> None:
     venv.create(tmp_path / "bare", symlinks=True)
     python = str(tmp_path / "bare" / "bin" / "python")
 
-    with emulation(Emulating(python=python), lambda _: None) as found:
-        assert isinstance(found.grpc, Silent)
+    with emulation(EmulationOptions(python=python), lambda _: None) as found:
+        assert isinstance(found.grpc, GrpcUnavailable)
         assert "grpc" in found.grpc.reason
         assert posted(found, "/v1/images:annotate", {})[0] == 200
 
@@ -469,7 +469,7 @@ def test_without_client_libraries_there_is_rest_alone(tmp_path: Path) -> None:
 def test_an_interpreter_that_is_not_there_is_said() -> None:
     with (
         pytest.raises(ConfigurationError, match="--python none: no such program"),
-        emulation(Emulating(python="none"), lambda _: None),
+        emulation(EmulationOptions(python="none"), lambda _: None),
     ):
         pass
 
@@ -477,12 +477,12 @@ def test_an_interpreter_that_is_not_there_is_said() -> None:
 def test_an_address_that_is_taken_is_said(running: Emulation) -> None:
     with (
         pytest.raises(ConfigurationError, match=r"cannot listen here: .* Choose another --host or"),
-        emulation(Emulating(port=running.rest_port), lambda _: None),
+        emulation(EmulationOptions(port=running.rest_port), lambda _: None),
     ):
         pass
     with (
         pytest.raises(ConfigurationError, match=r"in use, .* Choose another --host or --grpc-port"),
-        emulation(Emulating(grpc_port=speaking(running).port), lambda _: None),
+        emulation(EmulationOptions(grpc_port=speaking(running).port), lambda _: None),
     ):
         pass
 
@@ -494,7 +494,7 @@ def children() -> set[int]:
 
 def test_the_end_of_what_speaks_grpc_is_an_error() -> None:
     before = children()
-    with emulation(Emulating(), lambda _: None) as found:
+    with emulation(EmulationOptions(), lambda _: None) as found:
         (started,) = children() - before
         os.kill(started, signal.SIGKILL)
         with pytest.raises(EndedError, match="The gRPC process has ended: SIGKILL"):

@@ -10,7 +10,7 @@ import pytest
 
 from ciguard.levels.app.exploration import ExploredFunction, explore
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 VISION = """
 from google.cloud import vision
@@ -22,7 +22,7 @@ client = vision.ImageAnnotatorClient()
 def explored(folder: Path, text: str, *, budget_s: float = 60.0) -> dict[str, ExploredFunction]:
     (folder / "app.py").write_text(dedent(text))
     application = read_application(folder)
-    functions = find(application, known_providers())
+    functions = find_service_functions(application, known_providers())
     results = explore(application, functions, python=sys.executable, budget_s=budget_s)
     return {result.found.name: result for result in results}
 
@@ -279,7 +279,7 @@ def test_files_with_names_that_cannot_be_imported_are_explored(tmp_path: Path) -
         file.parent.mkdir(exist_ok=True)
         file.write_text(look)
     application = read_application(tmp_path)
-    functions = find(application, known_providers())
+    functions = find_service_functions(application, known_providers())
 
     results = list(explore(application, functions, python=sys.executable, budget_s=60.0))
 
@@ -448,7 +448,11 @@ def test_search_reaches_outcomes_that_plain_answers_leave_open(
     monkeypatch: pytest.MonkeyPatch, file: str, at_least: int, enumerated_at_most: int
 ) -> None:
     application = read_application(Path(__file__).parents[1] / "examples" / file)
-    functions = [function for function in find(application, known_providers()) if function.goals]
+    functions = [
+        function
+        for function in find_service_functions(application, known_providers())
+        if function.goals
+    ]
     # What can be found is asked here, not how fast a machine is that does other work too.
     monkeypatch.setitem(explore.__globals__, "_SEARCHING_S", 60.0)
 

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from ciguard.domain.outcomes import Crashed, Hung
-from ciguard.levels.app.providers.registered import outside_hooks
+from ciguard.levels.app.providers.registered import hooks_of_other_packages
 from ciguard.writing import scalar
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _script_folder(file: PurePosixPath) -> list[str]:
 
 def _hook_statements(providers: Sequence[str]) -> list[str]:
     """Return the statements that load the hooks of providers of other packages."""
-    hooks = outside_hooks(providers).items()
+    hooks = hooks_of_other_packages(providers).items()
     statements = [f"load({scalar(provider)}, {scalar(hook)})" for provider, hook in hooks]
     imports = ["from ciguard.levels.app.in_target.hooks import load", ""]
     return [*imports, *statements] if statements else []

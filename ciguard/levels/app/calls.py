@@ -14,11 +14,12 @@ from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Passed, Rejected
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
+from ciguard.levels.app.applications import read_again
 from ciguard.levels.app.dead_conditions import read_vocabulary
 from ciguard.levels.app.exploration import (
     CALL_LIMIT_S,
+    CallDidNotReturn,
     CallEnded,
-    Endless,
     FunctionCaller,
     Surroundings,
     arguments_for,
@@ -27,8 +28,7 @@ from ciguard.levels.app.exploration import (
     providers_of,
     routines_of,
 )
-from ciguard.levels.app.findings import TargetedApplication, condition_words
-from ciguard.levels.app.reading import read_again
+from ciguard.levels.app.findings import TargetedApplication, condition_text
 from ciguard.levels.app.settings import LABELS
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _FOLDER_PLACEHOLDER = "{folder}"
 """Placeholder for the folder with the files of a call."""
 
 
-class GoneError(ConfigurationError):
+class FunctionGoneError(ConfigurationError):
     """The function of a case no longer exists."""
 
 
@@ -135,7 +135,7 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
     )
     if service_function is None:
         msg = f"{visible(case.api)}: no such function that calls a service exists any more."
-        raise GoneError(msg)
+        raise FunctionGoneError(msg)
     module, routine = routines_of(application)[service_function.name]
     with (
         tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
@@ -155,7 +155,7 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
         ended = FunctionCaller(host, service_function, module, routine).call(
             arguments, answers=case.call["answers"]
         )
-    if isinstance(ended, Endless):
+    if isinstance(ended, CallDidNotReturn):
         return Hung(CALL_LIMIT_S) if ended.instead == "does not end" else Crashed("exit")
     if not isinstance(ended, CallEnded):
         msg = f"{visible(case.api)}: cannot be called: {visible(ended.reason)}"
@@ -197,7 +197,7 @@ def _check_condition_again(case: AppCase, config: Config) -> Outcome:
     labels = read_vocabulary(Path(config[LABELS])) if config[LABELS] else None
     targeted = TargetedApplication(root=case.root, library="", target="")
     for dead in read.dead(labels):
-        condition = condition_words(dead.text, dead.branch.condition)
+        condition = condition_text(dead.text, dead.branch.condition)
         if (targeted.path(dead.branch.file), condition) == (case.file, case.condition):
             return Passed(json.dumps({"reason": dead.reason}).encode(), 0.0)
     return Rejected("Gone", f"{case.file} has no such condition any more")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
-from ciguard.levels.app.accuracy import Trying, settings_for
+from ciguard.levels.app.accuracy import AccuracyOptions, settings_for
+from ciguard.levels.app.applications import LEVEL, read_applications
 from ciguard.levels.app.dead_conditions import read_vocabulary
-from ciguard.levels.app.reading import LEVEL, read_applications
 from ciguard.levels.app.settings import APPLICATIONS, IMAGES, LABELS, RECORDING
 
 if TYPE_CHECKING:
@@ -51,13 +51,13 @@ def check_applications(config: Config) -> None:
 
 def assessment_options(
     config: Config, budget_s: float, surroundings: Surroundings | None = None
-) -> Trying:
+) -> AccuracyOptions:
     """Return the options of the assessment from the settings of a campaign."""
 
     def path_or_none(text: str) -> Path | None:
         return Path(text) if text else None
 
-    return Trying(
+    return AccuracyOptions(
         images=path_or_none(config[IMAGES]),
         labels=path_or_none(config[LABELS]),
         replay=path_or_none(config[RECORDING]),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.values import Json
     from ciguard.levels.app.accuracy import Assessed, ConditionVerdict
-    from ciguard.levels.app.dead_conditions import Dead
+    from ciguard.levels.app.dead_conditions import DeadCondition
     from ciguard.levels.app.exploration import Crash, ExploredFunction, StubResponse
     from ciguard.levels.app.static_analysis import ServiceFunction
     from ciguard.oracles import Subject
@@ -223,7 +223,7 @@ def of_difference(  # noqa: PLR0913 - the crash, its call, and the reference
 
 
 def of_conditions(
-    dead: Iterable[tuple[Dead, Sequence[ServiceFunction]]], targeted: TargetedApplication
+    dead: Iterable[tuple[DeadCondition, Sequence[ServiceFunction]]], targeted: TargetedApplication
 ) -> Iterator[Finding]:
     """Yield findings about sub-conditions that no answer changes.
 
@@ -242,10 +242,10 @@ def of_conditions(
                 line=condition.branch.line,
                 root=targeted.root,
                 aspect=Aspect.CONDITION,
-                condition=condition_words(condition.text, condition.branch.condition),
+                condition=condition_text(condition.text, condition.branch.condition),
             ),
             _passed({"reason": condition.reason, "proposals": list(condition.proposals)}),
-            detail=condition_words(condition.text, condition.branch.condition),
+            detail=condition_text(condition.text, condition.branch.condition),
             claim=f"{condition.text}: {condition.reason}",
             evidence=(
                 f"perhaps {' or '.join(condition.proposals)}"
@@ -289,7 +289,7 @@ def _accuracy(
     verdict: ConditionVerdict, function: ServiceFunction, targeted: TargetedApplication
 ) -> Finding:
     goal = verdict.goal
-    condition = condition_words(goal.text, goal.branch.condition)
+    condition = condition_text(goal.text, goal.branch.condition)
     suggestion = verdict.suggestion.sentence if verdict.suggestion is not None else ""
     details = {"claim": verdict.claim, "engine": verdict.engine, "suggestion": suggestion}
     return _finding(
@@ -351,7 +351,7 @@ def _case(
     )
 
 
-def condition_words(text: str, whole: str) -> str:
+def condition_text(text: str, whole: str) -> str:
     """Return the text of a sub-condition and its whole condition, for findings."""
     return text if text == whole else f"{text} in {whole}"
 

@@ -11,7 +11,7 @@ from ciguard.domain.events import Warned
 from ciguard.domain.findings import PairKind
 from ciguard.domain.outcomes import Passed, status
 from ciguard.errors import ConfigurationError, WorkerStartError
-from ciguard.levels.app.calls import GoneError, run_again
+from ciguard.levels.app.calls import FunctionGoneError, run_again
 from ciguard.levels.app.findings import ApplicationOracle
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ciguard.config import Config
     from ciguard.domain.events import Event
     from ciguard.domain.findings import Finding
-    from ciguard.levels.app.examined import Examined
+    from ciguard.levels.app.coverage import Coverage
 
 
 def eager_members(groups: Mapping[str, Group]) -> list[Member]:
@@ -41,7 +41,7 @@ class Recheck:
 
     config: Config
     groups: Mapping[str, Group]
-    examined: Examined
+    examined: Coverage
     gone: dict[str, frozenset[str]]
     """Fingerprint of a bucket that is gone → targets on which it is gone."""
 
@@ -84,7 +84,7 @@ class Recheck:
                 continue
             try:
                 outcome = run_again(case, member.environment, self.config)
-            except GoneError:
+            except FunctionGoneError:
                 ended.add(name)
                 continue
             except (ConfigurationError, WorkerStartError) as error:

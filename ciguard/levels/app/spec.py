@@ -10,14 +10,14 @@ from ciguard.domain.case import as_kind
 from ciguard.domain.function_calls import locate_failure
 from ciguard.domain.outcomes import Crashed, Hung, Passed
 from ciguard.domain.text import shortened
+from ciguard.levels.app.applications import LEVEL as NAME
 from ciguard.levels.app.calls import refuse_read, run_again, surroundings_on
 from ciguard.levels.app.checks import check_applications
 from ciguard.levels.app.exploration import confinement_of
 from ciguard.levels.app.findings import APPLICATION, ApplicationOracle
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.reading import LEVEL as NAME
 from ciguard.levels.app.script import app_script, still_fails_to_return
-from ciguard.levels.app.trying import Applications
+from ciguard.levels.app.stage import ApplicationStage
 from ciguard.levels.function import needs_of
 from ciguard.oracles import ORACLES
 from ciguard.triage import PresentationDefaults
@@ -72,9 +72,11 @@ class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
         yield from ()
         return []
 
-    def direct(self, config: Config, groups: Mapping[str, Group], budget: Budget) -> Applications:
+    def direct(
+        self, config: Config, groups: Mapping[str, Group], budget: Budget
+    ) -> ApplicationStage:
         """Return the stage that tests all functions on all targets."""
-        return Applications(config, groups, budget)
+        return ApplicationStage(config, groups, budget)
 
     def probe(self, environment: Environment) -> tuple[tuple[str, ...], Sequence[Probe]]:
         """Probe the confinement of the processes of applications."""

@@ -6,14 +6,14 @@ an engine in place of the service. `verdicts` judges the sub-conditions by recal
 
 from ciguard.levels.app.accuracy.assess import Assessed, assess
 from ciguard.levels.app.accuracy.robustness import Robustness
-from ciguard.levels.app.accuracy.trying import Trying, settings_for
+from ciguard.levels.app.accuracy.settings import AccuracyOptions, settings_for
 from ciguard.levels.app.accuracy.verdicts import ConditionVerdict
 
 __all__ = [
+    "AccuracyOptions",
     "Assessed",
     "ConditionVerdict",
     "Robustness",
-    "Trying",
     "assess",
     "settings_for",
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.dead_conditions.dead_code import is_place, spellings
 from ciguard.levels.app.input_synthesis.inputs import Feeling, InputSpec
-from ciguard.levels.app.providers.description import NOT_MADE, Field, RecognitionTask
+from ciguard.levels.app.providers.description import TASKS_WITHOUT_INPUTS, Field, RecognitionTask
 from ciguard.levels.app.providers.registered import messages_of
 from ciguard.levels.app.static_analysis.values import EACH, Answer
 
@@ -26,7 +26,7 @@ _MATCHING_OPERATORS = frozenset({"==", "in", "holds"})
 """Operators that match a text; the others hold for its absence."""
 _SEPARATORS = {RecognitionTask.TEXT: "\n", RecognitionTask.SPEECH: " "}
 """Tasks whose results are parts of one text → separator of the parts."""
-_NEEDS_IMAGES = NOT_MADE | {RecognitionTask.LABELS, RecognitionTask.OBJECTS}
+_NEEDS_IMAGES = TASKS_WITHOUT_INPUTS | {RecognitionTask.LABELS, RecognitionTask.OBJECTS}
 """Tasks whose inputs need existing images, from the user or a search engine."""
 _FIELD_STEP = re.compile(r"\.\w+|\['\w+'\]|\.get\('\w+'\)")
 """Step that reads a field of an object or a dictionary."""
@@ -69,7 +69,7 @@ def aims_of(explored: ExploredFunction) -> Iterator[Aim]:
         if answers is None or any(response.is_searched for response in answers):
             continue
         for response in answers:
-            if response.operation.task in NOT_MADE:
+            if response.operation.task in TASKS_WITHOUT_INPUTS:
                 continue
             if response.operation.task is RecognitionTask.SENTIMENT and not all(
                 map(_is_sentiment_flow, condition.flows)
@@ -84,7 +84,7 @@ def aims_of(explored: ExploredFunction) -> Iterator[Aim]:
                 break
 
 
-def brought_about(explored: ExploredFunction) -> tuple[InputSpec, ...]:
+def specs_of_outcomes(explored: ExploredFunction) -> tuple[InputSpec, ...]:
     """Return specifications of inputs that may reach the outcomes of stub responses.
 
     Examples are a text with a number and an entity of a type. Searched answers count only for texts

@@ -9,22 +9,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.accuracy.aims import aims_of, brought_about
-from ciguard.levels.app.accuracy.making import made_for
+from ciguard.levels.app.accuracy.aims import aims_of, specs_of_outcomes
+from ciguard.levels.app.accuracy.generated_inputs import made_for
 from ciguard.levels.app.accuracy.robustness import Robustness, exceptions
 from ciguard.levels.app.accuracy.trials import Trials
 from ciguard.levels.app.accuracy.verdicts import ConditionJudge, ConditionVerdict
 from ciguard.levels.app.exploration.arguments import asked_about, takes_contents
-from ciguard.levels.app.exploration.calling import FunctionCaller, host_of, routines_of
 from ciguard.levels.app.exploration.failures import crash_of
+from ciguard.levels.app.exploration.function_caller import FunctionCaller, host_of, routines_of
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ciguard.levels.app.accuracy.aims import Aim
+    from ciguard.levels.app.accuracy.settings import AccuracySettings
     from ciguard.levels.app.accuracy.trials import InputTrial
-    from ciguard.levels.app.accuracy.trying import Settings
     from ciguard.levels.app.exploration.explore import ExploredFunction
     from ciguard.levels.app.exploration.failures import Crash
     from ciguard.levels.app.input_synthesis.inputs import ServiceInput
@@ -73,7 +73,7 @@ def assess(
     application: Application,
     functions: Sequence[ServiceFunction],
     explored: Iterable[ExploredFunction],
-    settings: Settings,
+    settings: AccuracySettings,
     *,
     python: str,
 ) -> Iterator[Assessed]:
@@ -108,7 +108,7 @@ def assess(
             aims = [aim for aim in aims_of(result) if aim.goal not in judged_goals]
             # Calls of the real service cost the user money.
             is_new = not (settings.trying.is_real or result.met.keys() <= judged_goals)
-            others = brought_about(result) if is_new else ()
+            others = specs_of_outcomes(result) if is_new else ()
             module, routine = routines[result.found.name]
             if result.problem:
                 yield Assessed(result, result.problem)
@@ -134,7 +134,7 @@ class _Assessing:
         self,
         explored: ExploredFunction,
         aims: Sequence[Aim],
-        settings: Settings,
+        settings: AccuracySettings,
         application: Application,
         python: str,
     ) -> None:

@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.exploration.arguments import arguments_for
-from ciguard.levels.app.exploration.calling import CallEnded, Endless, Impossible
 from ciguard.levels.app.exploration.contents import plain_contents
+from ciguard.levels.app.exploration.function_caller import (
+    CallDidNotReturn,
+    CallEnded,
+    CallNotPossible,
+)
 from ciguard.levels.app.input_synthesis.inputs import digest_of
 from ciguard.levels.app.providers.codes import ServiceError
 from ciguard.levels.app.providers.description import Field, RecognitionTask
-from ciguard.levels.app.virtualization.chosen import Chosen
+from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.faulty import with_faults
 from ciguard.levels.app.virtualization.recording import NotRecordedError, Recording
 
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.domain.values import Json
-    from ciguard.levels.app.exploration.calling import Call, FunctionCaller
+    from ciguard.levels.app.exploration.function_caller import Call, FunctionCaller
     from ciguard.levels.app.input_synthesis.inputs import ServiceInput
     from ciguard.levels.app.providers.description import Operation
     from ciguard.levels.app.static_analysis.application import Routine
@@ -80,7 +84,7 @@ class Trials:
         function: ServiceFunction,
         routine: Routine,
         form: int,
-        engines: Chosen,
+        engines: EngineChain,
     ) -> None:
         """Create the trials.
 
@@ -114,7 +118,7 @@ class Trials:
         """
         delays: list[float] = []
         engines = with_faults(self._engines.engines, faults, seed, waiting=delays.append)
-        trials = Trials(self._caller, self._found, self._routine, self._form, Chosen(engines))
+        trials = Trials(self._caller, self._found, self._routine, self._form, EngineChain(engines))
         trials.delays = delays
         trials.request_limit_s = _FAULTY_CALL_LIMIT_S
         return trials
@@ -149,16 +153,16 @@ class Trials:
             call: Call = self._caller.call(forms[self._form], answering=answering)
         except _RequestLimitError:
             self._caller.restart()
-            call = Endless("calls services without end")
+            call = CallDidNotReturn("calls services without end")
         match call:
             case CallEnded(seen, taken, _, raised):
                 trial.seen = frozenset(seen)
                 trial.met = frozenset(goal for goal, value in seen if value)
                 trial.taken = taken
                 trial.raised = raised
-            case Impossible(reason):
+            case CallNotPossible(reason):
                 trial.problem = trial.problem or reason
-            case Endless(instead):
+            case CallDidNotReturn(instead):
                 trial.problem = trial.problem or instead
         return trial
 

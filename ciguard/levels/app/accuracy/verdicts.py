@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.errors import ConfigurationError
-from ciguard.levels.app.accuracy.making import MIN_INPUTS
-from ciguard.levels.app.accuracy.verifying import exercised_with
+from ciguard.levels.app.accuracy.generated_inputs import MIN_INPUTS
+from ciguard.levels.app.accuracy.patch_verification import exercised_with
 from ciguard.levels.app.input_synthesis.inputs import Feeling
 from ciguard.levels.app.providers.description import Field, RecognitionTask, kind_of
 from ciguard.levels.app.repair.labels import (
@@ -48,14 +48,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.levels.app.accuracy.aims import Aim
+    from ciguard.levels.app.accuracy.settings import AccuracySettings
     from ciguard.levels.app.accuracy.trials import InputTrial
-    from ciguard.levels.app.accuracy.trying import Settings
     from ciguard.levels.app.exploration.explore import ExploredFunction
     from ciguard.levels.app.input_synthesis.inputs import ServiceInput
     from ciguard.levels.app.static_analysis.application import Application
     from ciguard.levels.app.static_analysis.conditions import Goal
-    from ciguard.levels.app.virtualization.chosen import Chosen
     from ciguard.levels.app.virtualization.engine import Engine
+    from ciguard.levels.app.virtualization.engine_chain import EngineChain
 
 _MAX_SHOWN = 8
 OF_SERVICE = frozenset({Service().name, f"recording of {Service().name}"})
@@ -109,7 +109,7 @@ class ConditionJudge:
     """Judge the sub-conditions of one function."""
 
     explored: ExploredFunction
-    settings: Settings
+    settings: AccuracySettings
     application: Application
     python: str
     """Interpreter that has the application's libraries."""
@@ -117,7 +117,7 @@ class ConditionJudge:
     """End of the time for runs of patched applications, by `time.monotonic`."""
 
     def verdict(
-        self, aim: Aim, trials: Sequence[InputTrial], engines: Chosen
+        self, aim: Aim, trials: Sequence[InputTrial], engines: EngineChain
     ) -> ConditionVerdict | None:
         """Return the verdict on one sub-condition; None if there are too few inputs.
 
@@ -170,7 +170,7 @@ class ConditionJudge:
         )
 
     def _more_labels(
-        self, aim: Aim, trials: Sequence[InputTrial], engines: Chosen
+        self, aim: Aim, trials: Sequence[InputTrial], engines: EngineChain
     ) -> Suggestion | None:
         """Return labels that improve the patched application; None if there are none."""
         test = aim.goal.test
@@ -203,7 +203,7 @@ class ConditionJudge:
         return more_labels(extension, aim.goal.line, patch)
 
     def _patched_change(
-        self, aim: Aim, trials: Sequence[InputTrial], patch: str, engines: Chosen
+        self, aim: Aim, trials: Sequence[InputTrial], patch: str, engines: EngineChain
     ) -> tuple[Change, Change | None] | None:
         """Run the patched application; return None if it is no better.
 
@@ -235,7 +235,7 @@ class ConditionJudge:
         return on_all, on_held_out if held_out else None
 
     def _exercised_when_patched(
-        self, aim: Aim, trials: Sequence[InputTrial], patch: str, engines: Chosen
+        self, aim: Aim, trials: Sequence[InputTrial], patch: str, engines: EngineChain
     ) -> list[bool]:
         """Return whether each input exercises the patched branch; empty if that is unknown."""
         return exercised_with(
@@ -251,7 +251,7 @@ class ConditionJudge:
         )
 
     def _sentiment_verdict(
-        self, aim: Aim, trials: Sequence[InputTrial], engine: Engine, engines: Chosen
+        self, aim: Aim, trials: Sequence[InputTrial], engine: Engine, engines: EngineChain
     ) -> ConditionVerdict | None:
         judged_sentiments = {Feeling.POSITIVE, Feeling.NEGATIVE}
         judged = [
@@ -299,7 +299,7 @@ class ConditionJudge:
         by_sentiment: Shares,
         *,
         trials: Sequence[InputTrial],
-        engines: Chosen,
+        engines: EngineChain,
     ) -> Suggestion | None:
         try:
             threshold = fitted(samples, for_positive=by_sentiment.positive >= by_sentiment.negative)
@@ -330,7 +330,7 @@ class ConditionJudge:
         trials: Sequence[InputTrial],
         patch: str,
         threshold: Threshold,
-        engines: Chosen,
+        engines: EngineChain,
     ) -> Threshold | None:
         """Return a threshold with the measures of the patched application; None if no better."""
         took = self._exercised_when_patched(aim, trials, patch, engines)

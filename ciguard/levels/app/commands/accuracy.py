@@ -165,7 +165,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
 
     Example: ciguard app accuracy src/ --images photos/ --report accuracy.html
     """
-    from ciguard.levels.app.accuracy import Trying, assess, settings_for
+    from ciguard.levels.app.accuracy import AccuracyOptions, assess, settings_for
     from ciguard.levels.app.exploration import Surroundings, explore
     from ciguard.levels.app.reports.accuracy import accuracy_summary, assessed_lines
     from ciguard.levels.app.reports.page import write_accuracy_page
@@ -179,14 +179,14 @@ def accuracy(  # noqa: PLR0913 - one for each option
         raise ConfigurationError(msg)
     application, functions = functions_in(path, globs)
     surroundings = Surroundings(is_confined=not unconfined)
-    trying = Trying(
+    trying = AccuracyOptions(
         images=images,
         search=search or "",
         search_url=search_url,
         cache=cache,
         texts=texts,
         labels=labels,
-        habits=confusion_matrix,
+        confusion_matrix=confusion_matrix,
         relations=relations,
         is_real=service == "real",
         replay=replay,

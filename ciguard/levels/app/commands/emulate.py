@@ -70,7 +70,7 @@ def emulate(  # noqa: PLR0913 - one for each option
 
     Example: ciguard app emulate --port 8080 --grpc-port 8081
     """
-    from ciguard.levels.app.emulation import Emulating, emulation
+    from ciguard.levels.app.emulation import EmulationOptions, emulation
     from ciguard.levels.app.reports.emulation import RequestLog, emulation_lines
 
     if replay is not None and record is not None:
@@ -84,14 +84,14 @@ def emulate(  # noqa: PLR0913 - one for each option
     def log_request(entry: RequestLogEntry) -> None:
         click.echo(log.line(entry), err=True)
 
-    options = Emulating(
+    options = EmulationOptions(
         host=host,
         port=port,
         grpc_port=grpc_port,
         python=python,
         images=images,
         labels=labels,
-        habits=confusion_matrix,
+        confusion_matrix=confusion_matrix,
         replay=replay,
         record=record,
         faults=faults,

@@ -43,12 +43,12 @@ def functions_in(path: Path, globs: Sequence[str]) -> tuple[Application, list[Se
         ConfigurationError: if there is none.
     """
     from ciguard.levels.app.providers.registered import known_providers
-    from ciguard.levels.app.static_analysis import find, read_application
+    from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
     application = read_application(path)
     functions = [
         function
-        for function in find(application, known_providers())
+        for function in find_service_functions(application, known_providers())
         if any(fnmatch.fnmatchcase(function.name, glob) for glob in globs)
     ]
     if not functions:

@@ -64,11 +64,11 @@ def services(  # noqa: PLR0913 - one for each option
     from ciguard.levels.app.reports.patches import write_patches
     from ciguard.levels.app.reports.remarks import AppRemarks
     from ciguard.levels.app.reports.services import services_lines, services_to_json
-    from ciguard.levels.app.static_analysis import find, read_application
+    from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
     providers = [*known_providers(), *map(read_provider, descriptions)]
     application = read_application(path)
-    found = find(application, providers)
+    found = find_service_functions(application, providers)
     vocabulary = None if labels is None else read_vocabulary(labels)
     nearest = None if vocabulary is None else nearest_in(vocabulary)
     dead = [

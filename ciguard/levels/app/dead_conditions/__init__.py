@@ -5,11 +5,15 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.dead_conditions.dead_code import Dead, DeadConditionCause, dead_conditions
+from ciguard.levels.app.dead_conditions.dead_code import (
+    DeadCondition,
+    DeadConditionCause,
+    dead_conditions,
+)
 from ciguard.levels.app.dead_conditions.vocabulary import Vocabulary, read_vocabulary
 
 __all__ = [
-    "Dead",
+    "DeadCondition",
     "DeadConditionCause",
     "Vocabulary",
     "can_prove",
@@ -30,7 +34,9 @@ def can_prove() -> bool:
     return find_spec("z3") is not None
 
 
-def contradictory_conditions(application: Application, function: ServiceFunction) -> Iterator[Dead]:
+def contradictory_conditions(
+    application: Application, function: ServiceFunction
+) -> Iterator[DeadCondition]:
     """Yield sub-conditions that contradict others, so that they are constant; none without z3.
 
     Args:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import z3
 
-from ciguard.levels.app.dead_conditions.dead_code import Dead, DeadConditionCause, range_of
+from ciguard.levels.app.dead_conditions.dead_code import DeadCondition, DeadConditionCause, range_of
 from ciguard.levels.app.static_analysis.conditions import literals_of, written
 from ciguard.levels.app.static_analysis.values import ValueFlow
 from ciguard.sources import place_of
@@ -50,7 +50,7 @@ class _Assumption:
     outcome: bool
 
 
-def contradictions(application: Application, function: ServiceFunction) -> Iterator[Dead]:
+def contradictions(application: Application, function: ServiceFunction) -> Iterator[DeadCondition]:
     """Yield constant sub-conditions of a function and its callees.
 
     Args:
@@ -100,7 +100,7 @@ class _Chain:
         self._sorts: dict[str, Term] = {}
         self._ranges: dict[str, tuple[float, float]] = {}
 
-    def dead(self, conditions: Sequence[ast.expr]) -> Iterator[Dead]:
+    def dead(self, conditions: Sequence[ast.expr]) -> Iterator[DeadCondition]:
         assumptions: list[_Assumption] = []
         for condition in conditions:
             if not _is_pure(condition):
@@ -114,7 +114,7 @@ class _Chain:
 
     def _parts(
         self, node: ast.expr, assumptions: Sequence[_Assumption], *, is_whole: bool
-    ) -> Iterator[Dead]:
+    ) -> Iterator[DeadCondition]:
         """Yield the constant sub-conditions of a condition, under assumptions.
 
         Args:
@@ -148,7 +148,7 @@ class _Chain:
         assumptions: Sequence[_Assumption],
         *,
         is_whole: bool,
-    ) -> Iterator[Dead]:
+    ) -> Iterator[DeadCondition]:
         for verdict, formula in (("never", term), ("always", z3.Not(term))):
             if verdict == "always" and not is_whole:
                 continue  # a redundant condition is harmless
@@ -170,7 +170,7 @@ class _Chain:
                     if f"held {index}" in core
                 ]
                 goal, reason = condition.goal, self._reason(verdict, needed)
-                yield Dead(
+                yield DeadCondition(
                     goal.branch,
                     goal.text,
                     DeadConditionCause.CONTRADICTION,

@@ -48,7 +48,7 @@ class DeadConditionCause(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Dead:
+class DeadCondition:
     """A constant sub-condition, and why it is constant."""
 
     branch: Branch
@@ -69,7 +69,7 @@ def dead_conditions(
     function: ServiceFunction,
     vocabulary: Vocabulary | None,
     nearest: Callable[[str], tuple[str, ...]] | None = None,
-) -> Iterator[Dead]:
+) -> Iterator[DeadCondition]:
     """Yield constant sub-conditions of a function and its callees.
 
     Args:
@@ -80,7 +80,7 @@ def dead_conditions(
     for branch, goals in function.branches().items():
         for text in branch.constant:
             proposals = _missing_comparison(text, goals)
-            yield Dead(
+            yield DeadCondition(
                 branch,
                 text,
                 DeadConditionCause.COMPARED_WITH_NOTHING,
@@ -100,8 +100,8 @@ def _dead(
     reason: str,
     proposals: tuple[str, ...],
     literal: Literal | None,
-) -> Dead:
-    return Dead(goal.branch, goal.text, cause, reason, proposals, goal.place, literal)
+) -> DeadCondition:
+    return DeadCondition(goal.branch, goal.text, cause, reason, proposals, goal.place, literal)
 
 
 _COMPARED_WITH_NOTHING_REASON = "always the same: it is compared with nothing"
@@ -118,7 +118,7 @@ def _missing_comparison(text: str, goals: list[ServiceCondition]) -> tuple[str, 
     return (f"{left} == {text}",) if left else ()
 
 
-def _other_letters(condition: ServiceCondition) -> Iterator[Dead]:
+def _other_letters(condition: ServiceCondition) -> Iterator[DeadCondition]:
     """Yield texts with letters of a case that the compared value cannot contain."""
     goal = condition.goal
     case_changes = {_last_change(flow) for flow in condition.flows}
@@ -142,7 +142,7 @@ def _is_text_search(condition: ServiceCondition) -> bool:
     return ends <= {".startswith", ".endswith"}
 
 
-def _enumeration(condition: ServiceCondition) -> Iterator[Dead]:
+def _enumeration(condition: ServiceCondition) -> Iterator[DeadCondition]:
     """Yield comparisons of a text with a member of an enumeration."""
     goal, test = condition.goal, condition.goal.test
     if test is None or test.operator not in {"==", "in"} or len(goal.texts) != len(test.literals):
@@ -191,7 +191,7 @@ def _last_change(flow: ValueFlow) -> str | None:
 
 def _unknown_labels(
     condition: ServiceCondition, vocabulary: Vocabulary, nearest: Callable[[str], tuple[str, ...]]
-) -> Iterator[Dead]:
+) -> Iterator[DeadCondition]:
     goal, test = condition.goal, condition.goal.test
     if test is None or test.operator not in {"==", "in", "holds"}:
         return
@@ -294,7 +294,7 @@ def is_place(step: str) -> bool:
 # --- scores ---------------------------------------------------------------------------------------
 
 
-def _out_of_range(condition: ServiceCondition) -> Iterator[Dead]:
+def _out_of_range(condition: ServiceCondition) -> Iterator[DeadCondition]:
     goal, test = condition.goal, condition.goal.test
     ranges = {range_of(flow) for flow in condition.flows}
     value_range = ranges.pop() if len(ranges) == 1 else None

@@ -5,14 +5,14 @@ and reads their `bodies`. `remote` starts a process beside the client libraries,
 requests to `rest`. `emulation` starts all of it from a user's options.
 """
 
-from ciguard.levels.app.emulation.emulation import Emulating, Emulation, emulation
-from ciguard.levels.app.emulation.remote import Speaking
+from ciguard.levels.app.emulation.emulation import Emulation, EmulationOptions, emulation
+from ciguard.levels.app.emulation.remote import GrpcAvailable
 from ciguard.levels.app.emulation.rest import RequestLogEntry
 
 __all__ = [
-    "Emulating",
     "Emulation",
+    "EmulationOptions",
+    "GrpcAvailable",
     "RequestLogEntry",
-    "Speaking",
     "emulation",
 ]

@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.dead_conditions.vocabulary import read_vocabulary
 from ciguard.levels.app.emulation.emulator import Emulator
-from ciguard.levels.app.emulation.remote import GrpcSide, reachable
+from ciguard.levels.app.emulation.remote import GrpcProcess, reachable
 from ciguard.levels.app.emulation.rest import RestServer
 from ciguard.levels.app.input_synthesis.folder import LabelledFolder
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import PROVIDERS, answered_operations
 from ciguard.levels.app.virtualization.choosing import local_engines
-from ciguard.levels.app.virtualization.chosen import Chosen
+from ciguard.levels.app.virtualization.confusion_matrix import read_confusion_matrix
+from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.faults import read_faults
 from ciguard.levels.app.virtualization.faulty import with_faults
-from ciguard.levels.app.virtualization.habits import read_habits
-from ciguard.levels.app.virtualization.recording import Recorded, kept_in
+from ciguard.levels.app.virtualization.recording import Recorded, with_recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from ciguard.levels.app.emulation.remote import Silent, Speaking
+    from ciguard.levels.app.emulation.remote import GrpcAvailable, GrpcUnavailable
     from ciguard.levels.app.emulation.rest import RequestLogEntry
     from ciguard.levels.app.providers.description import Operation
     from ciguard.levels.app.virtualization.engine import Engine
@@ -36,7 +36,7 @@ _CHECK_INTERVAL_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Emulating:
+class EmulationOptions:
     """Options of the emulation."""
 
     host: str = "127.0.0.1"
@@ -50,7 +50,7 @@ class Emulating:
     """Folder with a folder of images for each label, which simulated answers recognise."""
     labels: Path | None = None
     """File with the labels of simulated answers."""
-    habits: Path | None = None
+    confusion_matrix: Path | None = None
     """File with the confusion matrix of simulated answers."""
     replay: Path | None = None
     """Recording to replay."""
@@ -67,9 +67,9 @@ class Emulation:
 
     host: str
     rest_port: int
-    grpc: Speaking | Silent
-    engines: Chosen
-    _grpc_process: GrpcSide
+    grpc: GrpcAvailable | GrpcUnavailable
+    engines: EngineChain
+    _grpc_process: GrpcProcess
 
     @property
     def address(self) -> str:
@@ -96,7 +96,7 @@ class Emulation:
 
 @contextlib.contextmanager
 def emulation(
-    options: Emulating, on_request: Callable[[RequestLogEntry], None]
+    options: EmulationOptions, on_request: Callable[[RequestLogEntry], None]
 ) -> Iterator[Emulation]:
     """Run the services while the context is open.
 
@@ -119,25 +119,29 @@ def emulation(
         grpc = next(
             provider.grpc for provider in PROVIDERS.items().values() if provider.grpc is not None
         )
-        grpc_process = GrpcSide(grpc, options.python, options.host, options.grpc_port, server.port)
+        grpc_process = GrpcProcess(
+            grpc, options.python, options.host, options.grpc_port, server.port
+        )
         cleanup.callback(grpc_process.close)
         yield Emulation(options.host, server.port, grpc_process.start(), engines, grpc_process)
     for defect in server.defects:
         raise defect
 
 
-def _engines(options: Emulating) -> Chosen:
+def _engines(options: EmulationOptions) -> EngineChain:
     engines: tuple[Engine, ...]
     if options.replay is not None:
         engines = (Recorded(options.replay),)
     else:
         labels = read_vocabulary(options.labels) if options.labels else None
-        confusion_matrix = read_habits(options.habits) if options.habits else None
+        confusion_matrix = (
+            read_confusion_matrix(options.confusion_matrix) if options.confusion_matrix else None
+        )
         images = LabelledFolder(options.images) if options.images else None
         labelled = images.every(RecognitionTask.LABELS) if images else ()
         known = {image.digest: image.wanted for image in labelled}
         engines = local_engines(
-            labels, known, confusion=0.0, seed=options.seed, habits=confusion_matrix
+            labels, known, confusion=0.0, seed=options.seed, confusion_matrix=confusion_matrix
         ).engines
     faults = read_faults(options.faults) if options.faults else ()
-    return Chosen(with_faults(kept_in(options.record, engines), faults, options.seed))
+    return EngineChain(with_faults(with_recording(options.record, engines), faults, options.seed))

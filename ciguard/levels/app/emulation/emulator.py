@@ -9,19 +9,19 @@ from ciguard.errors import CiguardError
 from ciguard.levels.app.in_target.asking import UnknownOperationError
 from ciguard.levels.app.providers.codes import Code, ServiceError
 from ciguard.levels.app.providers.registered import PROVIDERS, answered_operations
-from ciguard.levels.app.virtualization.chosen import NoEngineError
+from ciguard.levels.app.virtualization.engine_chain import NoEngineError
 from ciguard.levels.app.virtualization.recording import NotRecordedError
 
 if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.levels.app.providers.request import Reply, ServiceRequest, Services
-    from ciguard.levels.app.virtualization.chosen import Chosen
+    from ciguard.levels.app.virtualization.engine_chain import EngineChain
 
 
 class Emulator:
     """Dispatches requests to emulated services. It is thread-safe."""
 
-    def __init__(self, engines: Chosen) -> None:
+    def __init__(self, engines: EngineChain) -> None:
         """Index the services and operations.
 
         Args:

@@ -29,7 +29,7 @@ class EndedError(CiguardError):
 
 
 @dataclass(frozen=True, slots=True)
-class Speaking:
+class GrpcAvailable:
     """gRPC is served."""
 
     port: int
@@ -38,7 +38,7 @@ class Speaking:
 
 
 @dataclass(frozen=True, slots=True)
-class Silent:
+class GrpcUnavailable:
     """gRPC is not served, as the client libraries are missing."""
 
     reason: str
@@ -49,7 +49,7 @@ def reachable(host: str) -> str:
     return _LOCAL_ADDRESSES.get(host, host)
 
 
-class GrpcSide:
+class GrpcProcess:
     """Starts the gRPC process, and monitors it."""
 
     def __init__(self, grpc: Grpc, python: str, host: str, port: int, rest_port: int) -> None:
@@ -78,7 +78,7 @@ class GrpcSide:
         }
         self._process = Host(HostSettings(python=python, entry=grpc.entry, details=details))
 
-    def start(self) -> Speaking | Silent:
+    def start(self) -> GrpcAvailable | GrpcUnavailable:
         """Start the process, from a thread that keeps running: the process ends with its thread.
 
         Raises:
@@ -91,8 +91,8 @@ class GrpcSide:
             msg = f"{self._address}: {state['problem']}. Choose another --host or --grpc-port."
             raise ConfigurationError(msg)
         if "missing" in state:
-            return Silent(state["missing"])
-        return Speaking(state["port"], state["versions"])
+            return GrpcUnavailable(state["missing"])
+        return GrpcAvailable(state["port"], state["versions"])
 
     def check(self) -> None:
         """Check that the process still runs.

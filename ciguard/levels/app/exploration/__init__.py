@@ -6,26 +6,26 @@ random. The application's own code processes them, so that no model of it is nee
 
 from ciguard.levels.app.exploration.answers import StubResponse
 from ciguard.levels.app.exploration.arguments import arguments_for
-from ciguard.levels.app.exploration.calling import (
+from ciguard.levels.app.exploration.confinement import confinement_of
+from ciguard.levels.app.exploration.contents import plain_contents
+from ciguard.levels.app.exploration.explore import ExploredFunction, explore
+from ciguard.levels.app.exploration.failures import Crash
+from ciguard.levels.app.exploration.function_caller import (
     CALL_LIMIT_S,
+    CallDidNotReturn,
     CallEnded,
-    Endless,
     FunctionCaller,
     host_of,
     providers_of,
     routines_of,
 )
-from ciguard.levels.app.exploration.confinement import confinement_of
-from ciguard.levels.app.exploration.contents import plain_contents
-from ciguard.levels.app.exploration.explore import ExploredFunction, explore
-from ciguard.levels.app.exploration.failures import Crash
 from ciguard.levels.app.exploration.surroundings import Surroundings
 
 __all__ = [
     "CALL_LIMIT_S",
+    "CallDidNotReturn",
     "CallEnded",
     "Crash",
-    "Endless",
     "ExploredFunction",
     "FunctionCaller",
     "StubResponse",

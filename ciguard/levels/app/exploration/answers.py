@@ -123,7 +123,7 @@ def answers_to(
         return tuple(StubResponse(operation, title, content) for title, content in sentiments)
     if operation.task is RecognitionTask.FACES:
         return tuple(_faces(operation, numbers))
-    if operation.is_begun_before:
+    if operation.returns_job_result:
         empty, plain, *others = _listed(operation, texts, numbers)
         late = replace(plain, title="not done at once", is_under_way=True)
         return (empty, plain, late, *others)
@@ -210,7 +210,7 @@ def _faces(operation: Operation, numbers: Sequence[float]) -> Iterator[StubRespo
         for attribute in messages.SHOWN_BY_FACES:
             for score in scores:
                 title = f"a face that shows {attribute}, {max_score * score:g}"
-                yield response(title, _face(operation, attribute, sureness=score))
+                yield response(title, _face(operation, attribute, reported_confidence=score))
         ages = sorted({n + step for n in numbers for step in (-10, 0, 1) if n + step in _AGES})
         for age, attribute in itertools.product(ages, ("", *messages.SHOWN_BY_FACES)):
             title = f"a face, {age:g} years old{attribute and f', that shows {attribute}'}"
@@ -222,14 +222,14 @@ def _face(
     shown: str = "",
     *,
     confidence: float = _SURE,
-    sureness: float = _SURE,
+    reported_confidence: float = _SURE,
     age: int = 30,
 ) -> Face:
     likelihoods = {
         attribute: "VERY_LIKELY" if attribute == shown else "VERY_UNLIKELY"
         for attribute in face_messages_of(operation).SHOWN_BY_FACES
     }
-    return Face(_PLACE, confidence, likelihoods, age, sureness)
+    return Face(_PLACE, confidence, likelihoods, age, reported_confidence)
 
 
 def _of_kind(operation: Operation, kind: str, score: float) -> StubResponse:

@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.exploration.by_name import place, setting, text_form
 from ciguard.levels.app.exploration.content_forms import (
     FOLDER,
     PATHS,
@@ -18,10 +17,11 @@ from ciguard.levels.app.exploration.content_forms import (
     upload_forms,
 )
 from ciguard.levels.app.exploration.contents import PLAIN_TEXT
+from ciguard.levels.app.exploration.guessed_values import place, setting, text_form
 from ciguard.levels.app.exploration.requests import RequestContent, events, web_requests
 from ciguard.levels.app.providers.description import MediaKind, kind_of
 from ciguard.levels.app.static_analysis.application import MAIN
-from ciguard.levels.app.static_analysis.requested import EVENT, PASSED
+from ciguard.levels.app.static_analysis.request_reads import EVENT, PASSED
 from ciguard.levels.app.static_analysis.values import EACH
 
 if TYPE_CHECKING:

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.exploration.answers import StubResponse, answers_to, refusals_of
 from ciguard.levels.app.exploration.arguments import CannotCallError, arguments_for
-from ciguard.levels.app.exploration.calling import (
+from ciguard.levels.app.exploration.contents import plain_contents
+from ciguard.levels.app.exploration.drawn_answers import answer_of
+from ciguard.levels.app.exploration.failures import LEAVING, Answers, Crash, Hang, crash_of
+from ciguard.levels.app.exploration.function_caller import (
+    CallDidNotReturn,
     CallEnded,
-    Endless,
+    CallNotPossible,
     FunctionCaller,
-    Impossible,
     conditions,
     host_of,
     routines_of,
 )
-from ciguard.levels.app.exploration.contents import plain_contents
-from ciguard.levels.app.exploration.failures import LEAVING, Answers, Crash, Hang, crash_of
 from ciguard.levels.app.exploration.hints import hints_of
-from ciguard.levels.app.exploration.searched import answer_of
-from ciguard.levels.app.exploration.searching import Search
+from ciguard.levels.app.exploration.search import AnswerSearch
 from ciguard.levels.app.providers.description import Field, RecognitionTask
 from ciguard.levels.app.providers.registered import are_written
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ciguard.domain.values import Json
-    from ciguard.levels.app.exploration.calling import Call
+    from ciguard.levels.app.exploration.function_caller import Call
     from ciguard.levels.app.exploration.surroundings import Surroundings
     from ciguard.levels.app.providers.description import Operation
     from ciguard.levels.app.static_analysis.application import (
@@ -187,10 +187,10 @@ class _Exploring:
         progress: list[tuple[int, bool, int]] = []
         for index, arguments in enumerate(forms):
             call = self._call(arguments, answers)
-            if isinstance(call, Endless):
+            if isinstance(call, CallDidNotReturn):
                 self._result.problem = f"{call.instead} for a plain answer"
                 return index
-            if isinstance(call, Impossible) or (call.raised is None and call.asked):
+            if isinstance(call, CallNotPossible) or (call.raised is None and call.asked):
                 return index
             progress.append((len(call.asked), call.raised is None, -index))
         return -max(progress)[2]
@@ -237,11 +237,11 @@ class _Exploring:
         call = self._call(self._arguments, answers)
         result.runs += 1
         match call:
-            case Endless(instead):
+            case CallDidNotReturn(instead):
                 result.hangs.append(Hang(instead, answers))
                 if len(result.hangs) > 1:
                     result.problem = "given up: it did not return for two answers"
-            case Impossible(reason):
+            case CallNotPossible(reason):
                 result.problem = reason
             case CallEnded(seen, _, _, raised):
                 for goal, value in seen:
@@ -259,7 +259,7 @@ class _Exploring:
         result = self._result
         if not self._fine:
             return
-        search = Search(self._operations(), hints_of(self._application, self._found))
+        search = AnswerSearch(self._operations(), hints_of(self._application, self._found))
         # Crashes must be confirmed and refusals exercised in the remaining time.
         now = time.monotonic()
         until = now + min(_SEARCHING_S, (self._deadline - now) / 2)
@@ -338,10 +338,10 @@ class _Exploring:
                     refusal if answer.operation == operation else answer for answer in self._fine
                 )
                 call = self._call(self._arguments_for(answers), answers)
-                if isinstance(call, Endless):
+                if isinstance(call, CallDidNotReturn):
                     self._result.hangs.append(Hang(call.instead, answers))
                     return
-                if isinstance(call, Impossible) or time.monotonic() > self._deadline:
+                if isinstance(call, CallNotPossible) or time.monotonic() > self._deadline:
                     return
                 for goal, value in call.seen:
                     self._result.met[goal].setdefault(value, answers)

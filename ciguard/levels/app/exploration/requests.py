@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 from ciguard.levels.app.providers.contract import StoredFile
 from ciguard.levels.app.providers.description import MediaKind
 from ciguard.levels.app.providers.registered import conventions
-from ciguard.levels.app.static_analysis.requested import ARGUMENTS, BODY, EVENT, JSON, PASSED, RAW
+from ciguard.levels.app.static_analysis.request_reads import (
+    ARGUMENTS,
+    BODY,
+    EVENT,
+    JSON,
+    PASSED,
+    RAW,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

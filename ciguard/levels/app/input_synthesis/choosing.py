@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis.documents import DocumentWriter
-from ciguard.levels.app.input_synthesis.felt import own_texts, read_texts
 from ciguard.levels.app.input_synthesis.folder import LabelledFolder
 from ciguard.levels.app.input_synthesis.naming import NamedEntities
-from ciguard.levels.app.input_synthesis.printing import PrintedText, draws
+from ciguard.levels.app.input_synthesis.printing import PrintedText, has_pillow
+from ciguard.levels.app.input_synthesis.sentiment_texts import own_texts, read_texts
 from ciguard.levels.app.input_synthesis.speaking import SpokenText
 from ciguard.levels.app.input_synthesis.variants import InputMaker
 from ciguard.levels.app.input_synthesis.web import Web
@@ -52,7 +52,7 @@ class DrawnInputs(InputMaker):
 
     def serves(self, wanted: InputSpec) -> bool:
         """Return whether it draws such an image, and Pillow is installed."""
-        if not draws():
+        if not has_pillow():
             return False
         if wanted.task is RecognitionTask.FACES and wanted.key:
             from ciguard.levels.app.input_synthesis.drawing import shown_by
@@ -68,13 +68,13 @@ class DrawnInputs(InputMaker):
         from ciguard.levels.app.input_synthesis import drawing, pictures
 
         if not wanted.key:
-            return pictures.nothing(wanted, rng)
+            return pictures.pictures_of_nothing(wanted, rng)
         make = drawing.faces if wanted.task is RecognitionTask.FACES else drawing.placeholders
         return make(wanted, rng)
 
 
 @dataclass(frozen=True, slots=True)
-class InOrder:
+class InverseChain:
     """Takes inputs from the first way that has some, and fills up from the next."""
 
     ways: tuple[Inverse, ...]
@@ -97,7 +97,7 @@ class InOrder:
         return tuple(islice(found.values(), count))
 
 
-def inverse_of(sources: InputSources) -> InOrder:
+def inverse_of(sources: InputSources) -> InverseChain:
     """Return all ways to synthesise inputs, those of a user's files first.
 
     Raises:
@@ -109,11 +109,11 @@ def inverse_of(sources: InputSources) -> InOrder:
         own.append(_searched(sources.search, sources.kept))
     texts = read_texts(sources.texts) if sources.texts else own_texts()
     synthesised = (PrintedText(), SpokenText(), texts, NamedEntities(), DocumentWriter())
-    return InOrder((*own, *synthesised, DrawnInputs(sources.is_simulated)))
+    return InverseChain((*own, *synthesised, DrawnInputs(sources.is_simulated)))
 
 
 def _searched(search: ImageSearch, folder: Path) -> Inverse:
-    if not draws():
+    if not has_pillow():
         msg = "--search: Pillow is not installed. Install it with `pip install 'ciguard[apps]'`."
         raise ConfigurationError(msg)
     from ciguard.levels.app.input_synthesis.searched import SearchedImages

@@ -8,7 +8,7 @@ from PIL import ImageDraw, ImageFilter
 
 from ciguard.levels.app.input_synthesis.inputs import ServiceInput
 from ciguard.levels.app.input_synthesis.pictures import gradient, png
-from ciguard.levels.app.input_synthesis.variants import alike
+from ciguard.levels.app.input_synthesis.variants import normalised_name
 
 if TYPE_CHECKING:
     import random
@@ -31,7 +31,9 @@ def shown_by(key: str) -> str:
 
     `Joy`, `joy_likelihood` and `joy human face` are the same.
     """
-    words = [word for word in alike(key).split() if word not in {"human", "face", "likelihood"}]
+    words = [
+        word for word in normalised_name(key).split() if word not in {"human", "face", "likelihood"}
+    ]
     name = " ".join(words) or "face"
     return name if name in _MOUTHS else ""
 

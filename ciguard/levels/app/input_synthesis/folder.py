@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
 from ciguard.levels.app.input_synthesis.sources import FileCredit, read_sources
-from ciguard.levels.app.input_synthesis.variants import InputMaker, alike
+from ciguard.levels.app.input_synthesis.variants import InputMaker, normalised_name
 from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ class LabelledFolder(InputMaker):
         found: dict[str, list[Path]] = {}
         for folder in sorted(self.root.iterdir()):
             if _is_readable(folder):
-                found.setdefault(alike(unquote(folder.name)), []).extend(self._files(folder))
+                found.setdefault(normalised_name(unquote(folder.name)), []).extend(
+                    self._files(folder)
+                )
         if not any(found.values()):
             msg = (
                 f"{self.root}: contains no folder with an image or text. "
@@ -73,7 +75,7 @@ class LabelledFolder(InputMaker):
         if wanted.task not in _TASKS or not wanted.key:
             return []
         suffixes = _SUFFIXES[kind_of(wanted.task)]
-        known = self._by_label.get(alike(wanted.key.strip("/")), [])
+        known = self._by_label.get(normalised_name(wanted.key.strip("/")), [])
         return [file for file in known if file.suffix.lower() in suffixes]
 
     def generate(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:

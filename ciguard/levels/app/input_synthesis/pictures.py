@@ -43,7 +43,7 @@ def png(picture: Image.Image) -> bytes:
     return file.getvalue()
 
 
-def opened(content: bytes) -> Image.Image | None:
+def decoded_picture(content: bytes) -> Image.Image | None:
     """Return the upright picture of an untrusted file; None if it cannot be decoded."""
     try:
         picture = Image.open(io.BytesIO(content), formats=_FORMATS)
@@ -64,7 +64,7 @@ def photograph(content: bytes) -> bytes | None:
 
     It is encoded again, without metadata such as the place of a photograph.
     """
-    picture = opened(content)
+    picture = decoded_picture(content)
     if picture is None or min(picture.size) < _MIN_SIDE:
         return None
     picture.thumbnail(_MAX_SIZE)
@@ -100,7 +100,7 @@ def gradient(rng: random.Random, size: tuple[int, int], darkest: int) -> Image.I
     )
 
 
-def nothing(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+def pictures_of_nothing(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
     """Yield pictures that show nothing: a blank one, then noise (Keeper, 3.2.1).
 
     Args:

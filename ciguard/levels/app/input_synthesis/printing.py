@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
 
 
-def draws() -> bool:
+def has_pillow() -> bool:
     """Return whether Pillow is installed, which makes all images."""
     return find_spec("PIL") is not None
 
@@ -32,7 +32,7 @@ class PrintedText(InputMaker):
 
         No font shows control characters; right-to-left text is not supported.
         """
-        if wanted.task is not RecognitionTask.TEXT or not draws():
+        if wanted.task is not RecognitionTask.TEXT or not has_pillow():
             return False
         from ciguard.levels.app.input_synthesis.lettering import fonts_for
 
@@ -41,6 +41,6 @@ class PrintedText(InputMaker):
     def generate(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
         """Yield images of the text; see `InputMaker`."""
         from ciguard.levels.app.input_synthesis.lettering import pictures_of
-        from ciguard.levels.app.input_synthesis.pictures import nothing
+        from ciguard.levels.app.input_synthesis.pictures import pictures_of_nothing
 
-        return pictures_of(wanted, rng) if wanted.key else nothing(wanted, rng)
+        return pictures_of(wanted, rng) if wanted.key else pictures_of_nothing(wanted, rng)

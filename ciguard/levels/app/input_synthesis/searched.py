@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis.folder import LabelledFolder
-from ciguard.levels.app.input_synthesis.kept import KeptImages, folder_name
+from ciguard.levels.app.input_synthesis.image_cache import ImageCache, folder_name
 from ciguard.levels.app.input_synthesis.pictures import photograph
 from ciguard.levels.app.input_synthesis.sources import FileCredit
-from ciguard.levels.app.input_synthesis.variants import alike
+from ciguard.levels.app.input_synthesis.variants import normalised_name
 from ciguard.levels.app.input_synthesis.web import FetchError, RateLimitedError, Web
 from ciguard.levels.app.providers.description import RecognitionTask
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
-    from ciguard.levels.app.input_synthesis.searches import ImageSearch, Offered
+    from ciguard.levels.app.input_synthesis.searches import ImageSearch, ImageSearchResult
 
 _log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class SearchedImages:
         """
         if not self.serves(wanted):
             return ()
-        cache = KeptImages(self.folder)
+        cache = ImageCache(self.folder)
         try:
             with cache.lock():
                 self._fill(cache, wanted, min(count, _MAX_IMAGES))
@@ -83,7 +83,7 @@ class SearchedImages:
             raise ConfigurationError(msg) from error
         return LabelledFolder(self.folder).inputs(wanted, min(count, _MAX_IMAGES), seed=seed)
 
-    def _fill(self, kept: KeptImages, wanted: InputSpec, count: int) -> None:
+    def _fill(self, kept: ImageCache, wanted: InputSpec, count: int) -> None:
         """Search for images until a label has `count` of them, or no more are found."""
         label, endpoint = wanted.key, self.search.endpoint
         known = {source.url for source in kept.images_of(label).values()}
@@ -101,7 +101,7 @@ class SearchedImages:
             _log.warning("the image search has stopped: %s", visible(str(error)))
 
     def _fetched(
-        self, offered: Iterator[Offered], max_attempts: int
+        self, offered: Iterator[ImageSearchResult], max_attempts: int
     ) -> Iterator[tuple[bytes, FileCredit]]:
         """Yield the images among the first results, encoded again."""
         for result in islice(offered, max_attempts):
@@ -122,7 +122,7 @@ class SearchedImages:
 
 def _words(wanted: InputSpec) -> str:
     """Return the search words, without operators of search engines; empty if there are none."""
-    words = re.findall(r"\w+(?:'\w+)*", alike(wanted.key))
+    words = re.findall(r"\w+(?:'\w+)*", normalised_name(wanted.key))
     if words and wanted.task is RecognitionTask.FACES:
         words = [*(word for word in words if word not in _FACE_WORDS), "human", "face"]
     query = " ".join(words)

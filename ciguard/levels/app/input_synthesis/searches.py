@@ -30,7 +30,7 @@ _WIDTH = 960
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offered:
+class ImageSearchResult:
     """A search result."""
 
     image: str
@@ -48,7 +48,7 @@ class ImageSearch(Protocol):
     def endpoint(self) -> str:
         """Address of its API."""
 
-    def offered(self, words: str, web: Web) -> Iterator[Offered]:
+    def offered(self, words: str, web: Web) -> Iterator[ImageSearchResult]:
         """Yield images for some words, the best first; pages are requested as they are needed.
 
         Args:
@@ -66,7 +66,7 @@ class Openverse:
 
     endpoint: str = "https://api.openverse.org/v1/images/"
 
-    def offered(self, words: str, web: Web) -> Iterator[Offered]:
+    def offered(self, words: str, web: Web) -> Iterator[ImageSearchResult]:
         """Yield images whose licences require attribution at most."""
         for number in range(1, _MAX_PAGES + 1):
             answer = _request(
@@ -85,12 +85,12 @@ class Openverse:
                 return
 
 
-def _of_openverse(result: dict[str, Any]) -> Offered | None:
+def _of_openverse(result: dict[str, Any]) -> ImageSearchResult | None:
     name = _OPEN_LICENCES.get(_text(result, "license"))
     if name is None:
         return None
     return _complete(
-        Offered(
+        ImageSearchResult(
             image=_text(result, "thumbnail") or _text(result, "url"),
             page=_text(result, "foreign_landing_url"),
             licence=f"{name} {_text(result, 'license_version')}".strip(),
@@ -105,7 +105,7 @@ class Commons:
 
     endpoint: str = "https://commons.wikimedia.org/w/api.php"
 
-    def offered(self, words: str, web: Web) -> Iterator[Offered]:
+    def offered(self, words: str, web: Web) -> Iterator[ImageSearchResult]:
         """Yield bitmap images; vector images would have to be rendered."""
         offset: object = 0
         for _ in range(_MAX_PAGES):
@@ -136,12 +136,12 @@ class Commons:
                 return
 
 
-def _of_commons(info: dict[str, Any]) -> Offered | None:
+def _of_commons(info: dict[str, Any]) -> ImageSearchResult | None:
     metadata = _record(info, "extmetadata")
     if _metadata_text(metadata, "NonFree") or not _text(info, "mime").startswith("image/"):
         return None
     return _complete(
-        Offered(
+        ImageSearchResult(
             image=_text(info, "thumburl") or _text(info, "url"),
             page=_text(info, "descriptionurl"),
             licence=_metadata_text(metadata, "LicenseShortName"),
@@ -156,7 +156,7 @@ def _metadata_text(metadata: dict[str, Any], name: str) -> str:
     return " ".join(words.split())
 
 
-def _complete(offered: Offered) -> Offered | None:
+def _complete(offered: ImageSearchResult) -> ImageSearchResult | None:
     """Return a result that has address, page and licence; else None."""
     return offered if offered.image and offered.page and offered.licence else None
 

@@ -26,7 +26,7 @@ def rng_for(wanted: InputSpec, seed: int) -> random.Random:
     return random.Random(seed_text)  # noqa: S311 - reproducible, no secret
 
 
-def different(candidates: Iterable[ServiceInput], count: int) -> tuple[ServiceInput, ...]:
+def distinct_inputs(candidates: Iterable[ServiceInput], count: int) -> tuple[ServiceInput, ...]:
     """Return the first inputs with distinct contents.
 
     Args:
@@ -64,9 +64,9 @@ class InputMaker:
         """Return up to `count` distinct inputs; none if it does not serve them. See `Inverse`."""
         if not self.serves(wanted):
             return ()
-        return different(self.generate(wanted, rng_for(wanted, seed)), count)
+        return distinct_inputs(self.generate(wanted, rng_for(wanted, seed)), count)
 
 
-def alike(name: str) -> str:
+def normalised_name(name: str) -> str:
     """Return a name in lower case, with single spaces for `_`, `-` and white space."""
     return " ".join(re.split(r"[\s_-]+", name.casefold())).strip()

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
         BoundingBox,
         Entity,
         Face,
-        Felt,
         Scored,
+        ScoredSentence,
         Size,
         Word,
     )
@@ -55,7 +55,7 @@ class Messages(Protocol):
     def text_answer(self, lines: Sequence[Sequence[Word]], size: Size) -> Json:
         """Return the text in an image of a size; no line is empty."""
 
-    def sentiment_answer(self, score: float, scored_sentences: Sequence[Felt]) -> Json:
+    def sentiment_answer(self, score: float, scored_sentences: Sequence[ScoredSentence]) -> Json:
         """Return the sentiment of a document, -1 to 1, and of each of its sentences."""
 
     def sentiments_around(self, numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:

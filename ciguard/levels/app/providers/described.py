@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.codes import Code, Refusal
 from ciguard.levels.app.providers.description import (
-    NOT_MADE,
+    TASKS_WITHOUT_INPUTS,
     Field,
     MediaKind,
     RecognitionTask,
     kind_of,
 )
-from ciguard.levels.app.providers.recognised import DIGITS, ENTITY_KINDS, NEUTRAL, ordered
+from ciguard.levels.app.providers.recognised import DIGITS, ENTITY_KINDS, NEUTRAL, likeliest_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.recognised import (
         BoundingBox,
         Entity,
-        Felt,
         Scored,
+        ScoredSentence,
         Size,
         Word,
     )
@@ -32,7 +32,7 @@ _STEP = 0.05
 """Distance of scores from a number in a condition."""
 
 
-def described(
+def described_result(
     operation: Operation, key: str, score: float, beside: Mapping[str, Json] | None = None
 ) -> Json:
     """Return one result.
@@ -76,7 +76,7 @@ class DescribedMessages:
         ]
         self._operations = {operation.task: operation for operation in reversed(operations)}
         self.CLIENTS = frozenset(client.name for client in description.clients)
-        self.TASKS = frozenset(self._operations) - NOT_MADE
+        self.TASKS = frozenset(self._operations) - TASKS_WITHOUT_INPUTS
         self.KINDS: Mapping[str, str] = {kind: kind for kind in ENTITY_KINDS}
 
     def topic(self, text: str) -> str:
@@ -112,12 +112,12 @@ class DescribedMessages:
             ],
         )
 
-    def sentiment_answer(self, score: float, scored_sentences: Sequence[Felt]) -> Json:
+    def sentiment_answer(self, score: float, scored_sentences: Sequence[ScoredSentence]) -> Json:
         """Return the sentiment of a text and its score."""
         del scored_sentences
         operation = self._operations[RecognitionTask.SENTIMENT]
         feeling = "positive" if score > NEUTRAL else "negative" if score < -NEUTRAL else "neutral"
-        return _answer(operation, [described(operation, feeling, round(score, DIGITS))])
+        return _answer(operation, [described_result(operation, feeling, round(score, DIGITS))])
 
     def sentiments_around(self, numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
         """Yield sentiments with scores around each number, and at it."""
@@ -139,7 +139,9 @@ class DescribedMessages:
 
     def listed_answer(self, operation: Operation, found: Scored) -> Json:
         """Return results with a name and a score, the likeliest first."""
-        return _answer(operation, [_result(operation, *scored) for scored in ordered(found)])
+        return _answer(
+            operation, [_result(operation, *scored) for scored in likeliest_first(found)]
+        )
 
     def refusals(self, operation: Operation) -> Sequence[Refusal]:
         """Return the refusals: rate limits, and invalid images."""
@@ -152,7 +154,7 @@ class DescribedMessages:
 def _result(operation: Operation, key: str, share: float) -> Json:
     """Return a result with its score, a share of the maximum of the service."""
     maximum = operation.between[1] if operation.between else 1.0
-    return described(operation, key, round(maximum * share, DIGITS))
+    return described_result(operation, key, round(maximum * share, DIGITS))
 
 
 def _answer(operation: Operation, results: list[Json]) -> Json:

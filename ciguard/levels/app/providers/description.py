@@ -54,7 +54,9 @@ class RecognitionTask(StrEnum):
     """Anything else in an image."""
 
 
-NOT_MADE = frozenset({RecognitionTask.PHRASES, RecognitionTask.LANGUAGE, RecognitionTask.OTHER})
+TASKS_WITHOUT_INPUTS = frozenset(
+    {RecognitionTask.PHRASES, RecognitionTask.LANGUAGE, RecognitionTask.OTHER}
+)
 """Tasks that no inputs are synthesised for."""
 _OF_TEXT = frozenset({
     RecognitionTask.CATEGORIES, RecognitionTask.SENTIMENT, RecognitionTask.ENTITIES,
@@ -99,9 +101,9 @@ class Operation:
     """Path of each field in a result."""
     between: tuple[float, float] | None = None
     """Range of scores; None if undocumented."""
-    is_by_name: bool = False
+    is_by_job_name: bool = False
     """True if a request names a job that was started before, and has no content."""
-    is_begun_before: bool = False
+    returns_job_result: bool = False
     """True if the operation returns the result of a job, which may not be done yet."""
     is_per_document: bool = False
     """True if the client returns a list, with an answer for each text of the request."""
@@ -232,8 +234,8 @@ def _operation(reader: _DescriptionReader, raw: object, blank: Operation, where:
         reader.text(raw, "records", where, default=""),
         fields,
         reader.range(raw, "between", where),
-        is_by_name=reader.flag(raw, "by_name", where),
-        is_begun_before=reader.flag(raw, "begun_before", where),
+        is_by_job_name=reader.flag(raw, "by_name", where),
+        returns_job_result=reader.flag(raw, "begun_before", where),
         is_per_document=reader.flag(raw, "per_document", where),
     )
 

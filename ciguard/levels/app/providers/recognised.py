@@ -56,7 +56,7 @@ class BoundingBox:
         )
 
 
-def around(boxes: list[BoundingBox]) -> BoundingBox:
+def bounding_box_of(boxes: list[BoundingBox]) -> BoundingBox:
     """Return the bounding box of boxes."""
     left, top = min(box.left for box in boxes), min(box.top for box in boxes)
     right = max(box.left + box.width for box in boxes)
@@ -82,19 +82,19 @@ class Face:
     likelihoods: Mapping[str, str]
     """Likelihoods of emotions and other properties; `UNKNOWN` if not judged."""
     age: int = 30
-    sureness: float = 0.97
+    reported_confidence: float = 0.97
     """Confidence of a very likely property, in services with numeric confidences."""
 
     def shares(self) -> dict[str, float]:
         """Return the confidence of each property, 0 to 1."""
         return {
-            name: self.sureness * _LIKELY.get(likelihood, 0.0)
+            name: self.reported_confidence * _LIKELY.get(likelihood, 0.0)
             for name, likelihood in self.likelihoods.items()
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Felt:
+class ScoredSentence:
     """A sentence with its sentiment score, -1 to 1."""
 
     text: str
@@ -114,13 +114,13 @@ class Entity:
     """Offset in the text; -1 if it does not occur."""
     score: float | None = None
     """Sentiment score of the entity, -1 to 1; None if not requested."""
-    sureness: float | None = None
+    reported_confidence: float | None = None
     """Confidence in services that return one; None to use the salience."""
 
     @property
     def confidence(self) -> float:
         """Confidence in services that return one."""
-        return self.salience if self.sureness is None else self.sureness
+        return self.salience if self.reported_confidence is None else self.reported_confidence
 
 
 def as_shares(tops: Sequence[float]) -> list[float]:
@@ -151,14 +151,14 @@ def shares_around(
             yield f"{feeling} {share:g}", shares
 
 
-def ordered(found: Scored) -> Scored:
+def likeliest_first(found: Scored) -> Scored:
     """Return results with rounded scores, the likeliest first."""
     return sorted(
         ((name, round(score, DIGITS)) for name, score in found), key=lambda scored: -scored[1]
     )
 
 
-def displayed(text: str) -> str:
+def as_sentence(text: str) -> str:
     """Return a transcript with the capital and full stop of a service; sentences stay unchanged."""
     first = text[:1].upper() if text[:1].isascii() else text[:1]
     return first + text[1:] + ("" if text.endswith(tuple(ENDS)) else ".")

@@ -56,7 +56,7 @@ def hook_of(provider: str) -> Json:
     return {"hook": registered.hook, "file": str(registered.hook_file)}
 
 
-def outside_hooks(providers: Iterable[str]) -> dict[str, str]:
+def hooks_of_other_packages(providers: Iterable[str]) -> dict[str, str]:
     """Return the hook modules of providers that other packages register, by provider.
 
     Args:

@@ -14,7 +14,7 @@ from ciguard.levels.app.repair.patches import (
     replace_label,
     replace_number,
 )
-from ciguard.levels.app.repair.relatedness import Words, known_relations, meant
+from ciguard.levels.app.repair.relatedness import Words, known_relations, proposed_labels
 from ciguard.levels.app.repair.suggestions import (
     LABEL_LIMIT,
     Suggestion,
@@ -26,7 +26,7 @@ from ciguard.sources import read_source
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ciguard.levels.app.dead_conditions.dead_code import Dead
+    from ciguard.levels.app.dead_conditions.dead_code import DeadCondition
     from ciguard.levels.app.dead_conditions.vocabulary import Vocabulary
     from ciguard.levels.app.static_analysis.application import Application
     from ciguard.sources import Source
@@ -34,10 +34,12 @@ if TYPE_CHECKING:
 
 def nearest_in(vocabulary: Vocabulary) -> Callable[[str], tuple[str, ...]]:
     """Return a function that returns the labels of a vocabulary that an unknown one may mean."""
-    return cache(lambda label: meant(label, vocabulary, known_relations(), Words()))
+    return cache(lambda label: proposed_labels(label, vocabulary, known_relations(), Words()))
 
 
-def repairs(application: Application, dead: Iterable[Dead]) -> dict[Dead, Suggestion]:
+def repairs(
+    application: Application, dead: Iterable[DeadCondition]
+) -> dict[DeadCondition, Suggestion]:
     """Return the likely repair of each constant sub-condition, where there is one.
 
     Args:
@@ -57,7 +59,7 @@ def repairs(application: Application, dead: Iterable[Dead]) -> dict[Dead, Sugges
     return suggestions
 
 
-def _repaired(source: Source, dead: Dead) -> Suggestion | None:
+def _repaired(source: Source, dead: DeadCondition) -> Suggestion | None:
     line, literal, text = dead.place[0], dead.literal, visible(dead.text, limit=LABEL_LIMIT)
     first = dead.proposals[0] if dead.proposals else ""
     match dead.cause:

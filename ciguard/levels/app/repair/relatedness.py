@@ -122,7 +122,7 @@ def _normalised(label: str) -> str:
     return " ".join(label.casefold().split())
 
 
-def meant(label: str, vocabulary: Vocabulary, *closeness: Relatedness) -> tuple[str, ...]:
+def proposed_labels(label: str, vocabulary: Vocabulary, *closeness: Relatedness) -> tuple[str, ...]:
     """Return a few labels that an unknown label may mean, the likeliest first.
 
     The label in another case comes first. Related labels follow in the order of `closeness`, those

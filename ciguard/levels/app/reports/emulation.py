@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ciguard.domain.text import visible
-from ciguard.levels.app.emulation import Speaking
+from ciguard.levels.app.emulation import GrpcAvailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ def emulation_lines(running: Emulation) -> Iterator[str]:
     """Yield the addresses, how to configure clients, and the engine of each operation."""
     host = f"[{running.host}]" if ":" in running.host else running.host
     yield visible(f"REST http://{host}:{running.rest_port}")
-    if isinstance(running.grpc, Speaking):
+    if isinstance(running.grpc, GrpcAvailable):
         supported = (
             f"{service} {' '.join(versions)}" for service, versions in running.grpc.versions.items()
         )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ciguard.levels.app.accuracy import Assessed
-    from ciguard.levels.app.dead_conditions import Dead
+    from ciguard.levels.app.dead_conditions import DeadCondition
     from ciguard.levels.app.exploration import ExploredFunction
     from ciguard.levels.app.static_analysis import Application
 
@@ -34,7 +34,7 @@ class AppRemarks:
         self._folder = root.relative_to(here) if root.is_relative_to(here) else Path()
         self._remarks: list[Remark] = []
 
-    def note_dead(self, dead: Iterable[Dead]) -> None:
+    def note_dead(self, dead: Iterable[DeadCondition]) -> None:
         """Add remarks on dead sub-conditions."""
         for condition in dict.fromkeys(dead):
             proposals = (

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ciguard.domain.values import Json
-    from ciguard.levels.app.dead_conditions import Dead
+    from ciguard.levels.app.dead_conditions import DeadCondition
     from ciguard.levels.app.exploration import ExploredFunction
     from ciguard.levels.app.repair import Suggestion
     from ciguard.levels.app.static_analysis import (
@@ -30,8 +30,8 @@ _REASON = 400
 def services_lines(
     application: Application,
     found: Sequence[ServiceFunction],
-    dead: Iterable[Dead],
-    repairs: Mapping[Dead, Suggestion],
+    dead: Iterable[DeadCondition],
+    repairs: Mapping[DeadCondition, Suggestion],
 ) -> Iterator[str]:
     """Yield the text: each function, its calls, and the branches that depend on answers.
 
@@ -82,7 +82,7 @@ def _branch(branch: Branch, goals: Sequence[ServiceCondition]) -> Iterator[str]:
             yield _line(f"    {part}by {answer.operation.name}, line {answer.line}{_by(steps)}")
 
 
-def _dead(dead: Dead) -> Iterator[str]:
+def _dead(dead: DeadCondition) -> Iterator[str]:
     branch = dead.branch
     yield visible(f"{branch.file}:{branch.line}: warning: {dead.text}: {dead.reason}")
     if dead.proposals:
@@ -143,7 +143,7 @@ def _hangs(explored: ExploredFunction) -> Iterator[str]:
 
 
 def services_to_json(
-    application: Application, found: Sequence[ServiceFunction], dead: Iterable[Dead]
+    application: Application, found: Sequence[ServiceFunction], dead: Iterable[DeadCondition]
 ) -> Json:
     """Return the report as JSON; see docs/machine-interface.md."""
     return {
@@ -198,7 +198,7 @@ def _branch_to_json(branch: Branch, goals: Sequence[ServiceCondition]) -> Json:
     }
 
 
-def _dead_to_json(dead: Dead) -> Json:
+def _dead_to_json(dead: DeadCondition) -> Json:
     return {
         "file": dead.branch.file,
         "line": dead.branch.line,

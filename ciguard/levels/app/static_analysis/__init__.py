@@ -13,7 +13,7 @@ from ciguard.levels.app.static_analysis.findings import (
     ServiceCallSite,
     ServiceCondition,
     ServiceFunction,
-    find,
+    find_service_functions,
 )
 from ciguard.levels.app.static_analysis.values import Answer
 
@@ -25,6 +25,6 @@ __all__ = [
     "ServiceCallSite",
     "ServiceCondition",
     "ServiceFunction",
-    "find",
+    "find_service_functions",
     "read_application",
 ]

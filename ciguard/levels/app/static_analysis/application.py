@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.static_analysis.conditions import literals_of
-from ciguard.levels.app.static_analysis.constructing import annotated_fields, constructor_of
-from ciguard.levels.app.static_analysis.requested import read_of_event, requested
+from ciguard.levels.app.static_analysis.constructors import annotated_fields, constructor_of
+from ciguard.levels.app.static_analysis.request_reads import read_of_event, requested
 from ciguard.sources import (
     Imports,
     UnreadableSourceError,

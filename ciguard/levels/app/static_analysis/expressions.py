@@ -17,7 +17,7 @@ from ciguard.levels.app.static_analysis.values import (
     Answer,
     Value,
     ValueFlow,
-    together,
+    join_values,
 )
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Expressions:
             case ast.Name(id=name):
                 self._scope.set(name, value, replaces=replaces)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                held = together([value, *map(self._fields, value.instances)])
+                held = join_values([value, *map(self._fields, value.instances)])
                 for part in parts:
                     self.bind(part, held, replaces=replaces)
             case ast.Starred(value=starred) | ast.Subscript(value=starred):
@@ -112,7 +112,7 @@ class Expressions:
             for side in (node.left, *node.comparators)
         ]
         other = node.comparators[0] if sides[0].flows else node.left
-        return together(sides).then(f"{OPERATORS[type(node.ops[0])]} {_short(other)}")
+        return join_values(sides).then(f"{OPERATORS[type(node.ops[0])]} {_short(other)}")
 
     def _composed(self, node: ast.expr) -> Value:
         match node:
@@ -138,17 +138,17 @@ class Expressions:
                 self._scope.summary.returned |= self._alternative(value).then(LISTED)
                 return NOTHING
             case ast.BoolOp(values=values):
-                return together(map(self._alternative, values))
+                return join_values(map(self._alternative, values))
             case ast.BinOp() | ast.UnaryOp() | ast.JoinedStr():
                 return self._parts(node).then(written(node)[:_MAX_LENGTH])
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
-                return together(map(self._alternative, elements))
+                return join_values(map(self._alternative, elements))
             case _:
                 return self._parts(node)
 
     def _parts(self, node: ast.expr) -> Value:
         children = (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
-        return together(map(self.of, children))
+        return join_values(map(self.of, children))
 
     def _alternative(self, node: ast.expr) -> Value:
         """Return the value of one alternative, where a literal counts as a source too."""
@@ -192,7 +192,7 @@ class Expressions:
                 args=[receiver, ast.Constant(value=str(name)), *default],
             ):
                 attribute = ast.copy_location(ast.Attribute(receiver, name, ast.Load()), node)
-                return together([self.of(attribute), *map(self._alternative, default)])
+                return join_values([self.of(attribute), *map(self._alternative, default)])
             case ast.Call(
                 func=ast.Name(id="setattr"), args=[receiver, ast.Constant(value=str(name)), value]
             ):
@@ -205,14 +205,14 @@ class Expressions:
     def _resolved_call(self, node: ast.Call) -> Value:
         arguments = [self.of(argument) for argument in node.args]
         keywords = {keyword.arg or "": self.of(keyword.value) for keyword in node.keywords}
-        everything = together([*arguments, *keywords.values()])
+        everything = join_values([*arguments, *keywords.values()])
         operations = self._callees.operations(node)
         if operations:
             file = self._scope.module.file
             inputs = everything | self._constructor_input(node)
             answers = {
                 Answer(operation, file, node.lineno): (
-                    frozenset() if operation.is_by_name else inputs.flows
+                    frozenset() if operation.is_by_job_name else inputs.flows
                 )
                 for operation in operations
             }
@@ -263,7 +263,7 @@ class Expressions:
     def _fields(self, class_name: str) -> Value:
         """Return the join of an instance's fields, as the instance may be unpacked."""
         world = self._scope.world
-        return together(world.field(class_name, name) for name in world.given_fields(class_name))
+        return join_values(world.field(class_name, name) for name in world.given_fields(class_name))
 
     def _function_call(
         self,
@@ -280,7 +280,7 @@ class Expressions:
         bound = dict(zip(parameters, arguments, strict=False))
         bound |= {key: value for key, value in keywords.items() if key in parameters}
         extra_keywords = [value for key, value in keywords.items() if key not in parameters]
-        rest = together([*arguments[len(parameters) :], *extra_keywords])
+        rest = join_values([*arguments[len(parameters) :], *extra_keywords])
         bound |= dict.fromkeys(placed.routine.rest(), rest)
         return self._apply(name, bound, f"{_short(node.func)}()")
 
@@ -325,7 +325,7 @@ def _inputs_of_clients(
 ) -> Value:
     """Return the arguments of a client's constructor that are inputs of its later calls."""
     parameters = [client.about for client in clients.clients if client.about is not None]
-    return together(
+    return join_values(
         keywords.get(name, arguments[index] if index < len(arguments) else NOTHING)
         for name, index in parameters
     )

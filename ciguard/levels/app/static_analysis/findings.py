@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.static_analysis.constructing import constructor_name
-from ciguard.levels.app.static_analysis.reaching import once_through, reached, ways
-from ciguard.levels.app.static_analysis.reading import analyse_function
-from ciguard.levels.app.static_analysis.summaries import World, open_in
+from ciguard.levels.app.static_analysis.constructors import constructor_name
+from ciguard.levels.app.static_analysis.reachability import once_through, reached, ways
+from ciguard.levels.app.static_analysis.statements import analyse_function
+from ciguard.levels.app.static_analysis.summaries import AnalysisState, open_in
 from ciguard.levels.app.static_analysis.values import Answer
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.description import ProviderDescription
     from ciguard.levels.app.static_analysis.application import Application
     from ciguard.levels.app.static_analysis.conditions import Branch, Goal
-    from ciguard.levels.app.static_analysis.summaries import Placed
+    from ciguard.levels.app.static_analysis.summaries import PlacedRoutine
     from ciguard.levels.app.static_analysis.values import ValueFlow
 
 _MAX_ROUNDS = 12
@@ -85,7 +85,7 @@ class ServiceFunction:
         return conditions
 
 
-def find(
+def find_service_functions(
     application: Application, providers: Sequence[ProviderDescription]
 ) -> tuple[ServiceFunction, ...]:
     """Return the functions that call services, in the order of the text.
@@ -99,7 +99,7 @@ def find(
         module.names.imports(package) for module in application.modules for package in packages
     ):
         return ()
-    world = World(application, providers)
+    world = AnalysisState(application, providers)
     _analyse(world)
     asked = reached(world, {name: summary.asked for name, summary in world.summaries.items()})
     clients = reached(world, {name: summary.clients for name, summary in world.summaries.items()})
@@ -143,7 +143,7 @@ def find(
     )
 
 
-def _analyse(world: World) -> None:
+def _analyse(world: AnalysisState) -> None:
     """Analyse functions until summaries and variables reach a fixed point."""
 
     def grows(name: str) -> bool:
@@ -164,7 +164,7 @@ def _position(answer: Answer) -> tuple[str, int, str]:
     return answer.file, answer.line, answer.operation.name
 
 
-def _constructors(world: World, placed: Placed) -> list[str]:
+def _constructors(world: AnalysisState, placed: PlacedRoutine) -> list[str]:
     """Return the qualified names of the constructors that may create the object of a method."""
     if not placed.routine.owner:
         return []

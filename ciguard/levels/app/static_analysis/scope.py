@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ciguard.levels.app.static_analysis.application import ApplicationModule
-    from ciguard.levels.app.static_analysis.summaries import Placed, World
+    from ciguard.levels.app.static_analysis.summaries import AnalysisState, PlacedRoutine
     from ciguard.levels.app.static_analysis.values import Answer
 
     _Key = TypeVar("_Key", Goal, Answer)
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 class FunctionScope:
     """Variables and summary of one function while it is analysed."""
 
-    world: World
-    placed: Placed
+    world: AnalysisState
+    placed: PlacedRoutine
     local: dict[str, Value] = field(default_factory=dict)
     summary: Summary = field(default_factory=Summary)
 

@@ -58,7 +58,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedRoutine:
     """A function and its module."""
 
     module: ApplicationModule
@@ -70,7 +70,7 @@ class Placed:
         return f"{self.module.name}.{self.routine.name}" if self.module.name else self.routine.name
 
 
-class World:
+class AnalysisState:
     """State of the analysis: summaries of all functions, variables and fields."""
 
     def __init__(self, application: Application, providers: Sequence[ProviderDescription]) -> None:
@@ -78,7 +78,7 @@ class World:
         self.placed = {
             placed.qualified: placed
             for module in application.modules
-            for placed in (Placed(module, routine) for routine in module.routines)
+            for placed in (PlacedRoutine(module, routine) for routine in module.routines)
         }
         self.summaries = {name: Summary() for name in self.placed}
         self.callers: dict[str, set[str]] = {}
@@ -212,7 +212,9 @@ ANY = "*"
 """Wildcard for the class of an object of unknown class."""
 
 
-def applied(summary: Summary, placed: Placed, arguments: Mapping[str, Value], step: str) -> Summary:
+def applied(
+    summary: Summary, placed: PlacedRoutine, arguments: Mapping[str, Value], step: str
+) -> Summary:
     """Return the summary of a callee applied to arguments, in terms of the caller's sources.
 
     Args:

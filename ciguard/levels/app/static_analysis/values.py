@@ -108,7 +108,7 @@ NOTHING = Value()
 ELSEWHERE = Value(frozenset({ValueFlow(Elsewhere())}))
 
 
-def together(values: Iterable[Value]) -> Value:
+def join_values(values: Iterable[Value]) -> Value:
     """Return the join of values."""
     joined = NOTHING
     for value in values:

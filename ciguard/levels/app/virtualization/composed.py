@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.levels.app.providers.contract import ImageAnalysis, Provider
     from ciguard.levels.app.providers.description import Operation
-    from ciguard.levels.app.virtualization.chosen import Chosen
     from ciguard.levels.app.virtualization.engine import Engine
+    from ciguard.levels.app.virtualization.engine_chain import EngineChain
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
+class ImageAnalysisEngine:
     """Combines tags, objects and text of an image into the answer of an image analysis.
 
     Its one-sentence description is the most likely tag.
     """
 
-    engines: Chosen
+    engines: EngineChain
     """Engines that answer the parts."""
 
     @property

@@ -13,8 +13,8 @@ from ciguard.levels.app.providers.recognised import (
     BoundingBox,
     Entity,
     Face,
-    Felt,
     Scored,
+    ScoredSentence,
     Word,
     sentences,
 )
@@ -54,7 +54,7 @@ _CAPITALISED = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z]\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class AnswerGenerator:
     """Draws one answer.
 
     `wanted` is None if nothing is known of the content: any answer may be drawn. Its key is empty
@@ -187,7 +187,7 @@ class Draw:
             text = misheard(text, self.rng, labels)
         return text.strip(), self._score()
 
-    def feelings(self, wanted: InputSpec | None, text: str) -> tuple[float, list[Felt]]:
+    def feelings(self, wanted: InputSpec | None, text: str) -> tuple[float, list[ScoredSentence]]:
         """Return the sentiment of a document, and of its sentences around it."""
         feelings = list(Feeling)
         if wanted is None:
@@ -198,7 +198,7 @@ class Draw:
                 feeling = self.rng.choice([other for other in feelings if other is not feeling])
         score = self.rng.uniform(*_SCORES[feeling])
         return score, [
-            Felt(sentence, begin, max(-1.0, min(1.0, self.rng.gauss(score, _NOISE))))
+            ScoredSentence(sentence, begin, max(-1.0, min(1.0, self.rng.gauss(score, _NOISE))))
             for begin, sentence in sentences(text)
         ]
 

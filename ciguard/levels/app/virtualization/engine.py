@@ -42,7 +42,7 @@ class Engine(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Passing:
+class EngineWrapper:
     """Base of wrappers: they serve what the wrapped engine serves."""
 
     engine: Engine

@@ -34,7 +34,7 @@ _KEYS = ("operations", "probability", "answer", "error", "message", "seconds", "
 _Member = TypeVar("_Member", bound=StrEnum)
 
 
-class Oddity(StrEnum):
+class Distortion(StrEnum):
     """The change of an answer."""
 
     NOTHING = "nothing"
@@ -52,7 +52,7 @@ class Fault:
     operations: frozenset[str] = frozenset()
     """Names of the affected operations; empty for all."""
     probability: float = 1.0
-    answer: Oddity | None = None
+    answer: Distortion | None = None
     error: Code | None = None
     message: str = ""
     """Message of the error; empty for the default one."""
@@ -101,7 +101,7 @@ class _FaultReader:
         fault = Fault(
             operations=self._operations(known),
             probability=float(self._value("probability", 1.0, _is_share, "a number from 0 to 1")),
-            answer=self._member("answer", Oddity),
+            answer=self._member("answer", Distortion),
             error=self._member("error", Code),
             message=self._value("message", "", lambda value: isinstance(value, str), "a text"),
             seconds=self._seconds(),

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from ciguard.levels.app.input_synthesis.inputs import digest_of
 from ciguard.levels.app.providers.codes import Code, ServiceError
 from ciguard.levels.app.providers.registered import PROVIDERS, empty_answer
-from ciguard.levels.app.virtualization.engine import Passing
-from ciguard.levels.app.virtualization.faults import Oddity
+from ciguard.levels.app.virtualization.engine import EngineWrapper
+from ciguard.levels.app.virtualization.faults import Distortion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -40,7 +40,7 @@ _MESSAGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Faulty(Passing):
+class Faulty(EngineWrapper):
     """Wraps an engine and injects faults. It is thread-safe."""
 
     faults: tuple[Fault, ...]
@@ -55,7 +55,7 @@ class Faulty(Passing):
     def answer(self, operation: Operation, about: bytes) -> Json:
         """Return the engine's answer, delayed or changed by the faults; see `Engine`."""
         digest = digest_of(about)
-        changes: list[tuple[Oddity, random.Random]] = []
+        changes: list[tuple[Distortion, random.Random]] = []
         for place, fault in enumerate(self.faults):
             rng = random.Random(f"{self.seed} fault {place} {operation.title} {digest}")  # noqa: S311 - no secret
             if not self._is_affected(place, operation, digest, rng):
@@ -109,14 +109,14 @@ def _default_message(code: Code) -> str:
     return _MESSAGES.get(code, f"{code.replace('_', ' ').capitalize()}.")
 
 
-def _distorted(oddity: Oddity, answer: Json, operation: Operation, rng: random.Random) -> Json:
+def _distorted(oddity: Distortion, answer: Json, operation: Operation, rng: random.Random) -> Json:
     match oddity:
-        case Oddity.NOTHING:
+        case Distortion.NOTHING:
             return empty_answer(operation)
-        case Oddity.UNSURE:
+        case Distortion.UNSURE:
             provider = PROVIDERS.get(operation.provider)
             return _scaled(answer, rng.uniform(_MIN_SURE, _MAX_SURE), provider)
-        case Oddity.MANY:
+        case Distortion.MANY:
             return _repeated(answer, operation.way if operation.records else ("sentences",))
 
 

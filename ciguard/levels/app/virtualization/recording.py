@@ -11,7 +11,7 @@ from ciguard.levels.app.input_synthesis.inputs import digest_of
 from ciguard.levels.app.providers.codes import ServiceError
 from ciguard.levels.app.providers.description import Field
 from ciguard.levels.app.providers.registered import PROVIDERS
-from ciguard.levels.app.virtualization.engine import Passing
+from ciguard.levels.app.virtualization.engine import EngineWrapper
 from ciguard.levels.app.virtualization.records import AnswerRecord, Key, append_line, read_records
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _key(operation: Operation, about: bytes) -> Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording(Passing):
+class Recording(EngineWrapper):
     """Wraps an engine, and records its answers and errors.
 
     Raises:
@@ -171,7 +171,7 @@ class Recording(Passing):
         self._lines[record.key] = line
 
 
-def kept_in(file: Path | None, engines: Iterable[Engine]) -> tuple[Engine, ...]:
+def with_recording(file: Path | None, engines: Iterable[Engine]) -> tuple[Engine, ...]:
     """Return engines that record their answers to a file; the same engines if there is none.
 
     Raises:

@@ -21,7 +21,7 @@ from ciguard.levels.app.providers.registered import (
     messages_of,
     speech_messages_of,
 )
-from ciguard.levels.app.virtualization.drawing import Draw
+from ciguard.levels.app.virtualization.drawing import AnswerGenerator
 from ciguard.levels.app.virtualization.relations import Relations, relations_of, topics_of
 from ciguard.levels.app.virtualization.validation import refuse
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ciguard.levels.app.dead_conditions.vocabulary import Vocabulary
     from ciguard.levels.app.providers.description import Operation
     from ciguard.levels.app.providers.recognised import Scored
-    from ciguard.levels.app.virtualization.habits import Habits
+    from ciguard.levels.app.virtualization.confusion_matrix import ConfusionMatrix
 
 _LABELLED = frozenset({RecognitionTask.LABELS, RecognitionTask.OBJECTS})
 _MIN_LABELS, _MAX_LABELS = 3, 10
@@ -55,7 +55,7 @@ class Simulated:
     confusion: float = 0.2
     """Share of known inputs that are mistaken for something else."""
     seed: int = 0
-    habits: Habits = field(default_factory=dict)
+    confusion_matrix: ConfusionMatrix = field(default_factory=dict)
     """Confusion matrix of some labels; it replaces `confusion` for them."""
 
     def __post_init__(self) -> None:
@@ -91,15 +91,19 @@ class Simulated:
         refuse(operation, about)
         digest = digest_of(about)
         rng = random.Random(f"{self.seed} {operation.title} {digest}")  # noqa: S311 - no secret
-        draw = Draw(rng, is_confused=rng.random() < self.confusion)
+        draw = AnswerGenerator(rng, is_confused=rng.random() < self.confusion)
         wanted = _for_task(self.known.get(digest), operation.task)
         if operation.task in {RecognitionTask.SENTIMENT, RecognitionTask.ENTITIES}:
             return _text_answer(draw, operation, wanted, about.decode("utf-8"))
         return self._generated(draw, operation, wanted)
 
-    def _generated(self, draw: Draw, operation: Operation, wanted: InputSpec | None) -> Json:
+    def _generated(
+        self, draw: AnswerGenerator, operation: Operation, wanted: InputSpec | None
+    ) -> Json:
         labels, task = self._relations.labels, operation.task
-        confusions = self.habits.get((task, wanted.key.lower())) if wanted is not None else None
+        confusions = (
+            self.confusion_matrix.get((task, wanted.key.lower())) if wanted is not None else None
+        )
         if confusions is not None:
             return _answer(operation, draw.confused_labels(confusions), draw)
         match task:
@@ -139,7 +143,7 @@ class Simulated:
         return wanted.key if top and self._topics.spelled(top) else ""
 
 
-def _answer(operation: Operation, scored: Scored, draw: Draw) -> Json:
+def _answer(operation: Operation, scored: Scored, draw: AnswerGenerator) -> Json:
     messages = messages_of(operation)
     if operation.task is RecognitionTask.LABELS:
         return messages.label_answer(scored)
@@ -155,7 +159,9 @@ def _for_task(wanted: InputSpec | None, task: RecognitionTask) -> InputSpec | No
     return InputSpec(task)
 
 
-def _text_answer(draw: Draw, operation: Operation, wanted: InputSpec | None, text: str) -> Json:
+def _text_answer(
+    draw: AnswerGenerator, operation: Operation, wanted: InputSpec | None, text: str
+) -> Json:
     messages = messages_of(operation)
     if operation.task is RecognitionTask.SENTIMENT:
         return messages.sentiment_answer(*draw.feelings(wanted, text))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ciguard.levels.app.accuracy.aims import Aim
-from ciguard.levels.app.accuracy.making import made_for
+from ciguard.levels.app.accuracy.generated_inputs import made_for
 from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ OTHERS = [InputSpec(RecognitionTask.TEXT, f"{number} kg") for number in range(20
 @pytest.fixture
 def aims(tmp_path: Path) -> list[Aim]:
     (tmp_path / "app.py").write_text(TEXT)
-    (function,) = find(read_application(tmp_path), known_providers())
+    (function,) = find_service_functions(read_application(tmp_path), known_providers())
     (asked,) = {call.answer.operation for call in function.calls}
     goals = [condition.goal for condition in function.goals]
     return [Aim(goal, asked, (wanted,)) for goal, wanted in zip(goals, (STOP, HALT), strict=True)]

@@ -11,11 +11,15 @@ from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.findings import Finding, Severity, finding_from_json, finding_to_json
 from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Outcome, Passed
 from ciguard.domain.policy import FindingClass, class_of
-from ciguard.levels.app.dead_conditions import Dead, dead_conditions
+from ciguard.levels.app.dead_conditions import DeadCondition, dead_conditions
 from ciguard.levels.app.exploration import Crash, ExploredFunction, StubResponse
 from ciguard.levels.app.findings import TargetedApplication, of_answers, of_conditions
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import ServiceFunction, find, read_application
+from ciguard.levels.app.static_analysis import (
+    ServiceFunction,
+    find_service_functions,
+    read_application,
+)
 from ciguard.oracles import Subject, judge
 from ciguard.triage import fingerprint
 
@@ -43,7 +47,7 @@ CALL = {"module": "app", "function": "inner", "arguments": {}, "files": {}, "ans
 @pytest.fixture
 def functions(tmp_path: Path) -> tuple[ServiceFunction, ...]:
     (tmp_path / "app.py").write_text(SOURCE, "utf-8")
-    return find(read_application(tmp_path), known_providers())
+    return find_service_functions(read_application(tmp_path), known_providers())
 
 
 def crash(
@@ -82,7 +86,7 @@ def test_crash_reports_its_line_but_its_fingerprint_ignores_the_line(
 def test_dead_condition_is_reported_for_its_enclosing_function(
     functions: tuple[ServiceFunction, ...],
 ) -> None:
-    reached: dict[Dead, list[ServiceFunction]] = {}
+    reached: dict[DeadCondition, list[ServiceFunction]] = {}
     for function in reversed(functions):
         for dead in dead_conditions(function, None):
             reached.setdefault(dead, []).append(function)

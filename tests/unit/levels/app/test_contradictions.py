@@ -9,13 +9,13 @@ import pytest
 
 from ciguard.levels.app.dead_conditions import contradictory_conditions, dead_conditions
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from ciguard.levels.app.dead_conditions import Dead
+    from ciguard.levels.app.dead_conditions import DeadCondition
 
 HEAD = """
 from google.cloud import language, vision
@@ -33,7 +33,7 @@ def look(image, text, other):
 def proved(folder: Path, body: str) -> list[tuple[str, str]]:
     (folder / "app.py").write_text(HEAD + indent(dedent(body), "    "))
     application = read_application(folder)
-    (function,) = find(application, known_providers())
+    (function,) = find_service_functions(application, known_providers())
     return [(dead.text, dead.reason) for dead in contradictory_conditions(application, function)]
 
 
@@ -117,9 +117,9 @@ def test_satisfiable_conditions_are_not_reported(tmp_path: Path, body: str) -> N
 def test_solver_agrees_with_the_syntactic_rules(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(HEAD + "    if score > 80 or one.score < -1: pass\n")
     application = read_application(tmp_path)
-    (function,) = find(application, known_providers())
+    (function,) = find_service_functions(application, known_providers())
 
-    def texts_and_reasons(conditions: Iterable[Dead]) -> set[tuple[str, str]]:
+    def texts_and_reasons(conditions: Iterable[DeadCondition]) -> set[tuple[str, str]]:
         return {(dead.text, dead.reason) for dead in conditions}
 
     proved = texts_and_reasons(contradictory_conditions(application, function))

@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ciguard.errors import ConfigurationError
-from ciguard.levels.app.dead_conditions import Dead, Vocabulary, dead_conditions, read_vocabulary
+from ciguard.levels.app.dead_conditions import (
+    DeadCondition,
+    Vocabulary,
+    dead_conditions,
+    read_vocabulary,
+)
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +45,9 @@ def look(image, text):
 """
 
 
-def dead_in(folder: Path, condition: str, vocabulary: Vocabulary | None = VOCABULARY) -> list[Dead]:
+def dead_in(
+    folder: Path, condition: str, vocabulary: Vocabulary | None = VOCABULARY
+) -> list[DeadCondition]:
     body = dedent(f"""
     for one in things:
         for each in names:
@@ -48,7 +55,7 @@ def dead_in(folder: Path, condition: str, vocabulary: Vocabulary | None = VOCABU
                 pass
     """)
     (folder / "app.py").write_text(HEAD + indent(body, "    "))
-    (function,) = find(read_application(folder), known_providers())
+    (function,) = find_service_functions(read_application(folder), known_providers())
     return list(dead_conditions(function, vocabulary))
 
 
@@ -149,7 +156,7 @@ def test_sub_condition_with_another_source_is_not_reported(tmp_path: Path) -> No
                 seen = is_one(label)
         """)
     )
-    functions = find(read_application(tmp_path), known_providers())
+    functions = find_service_functions(read_application(tmp_path), known_providers())
 
     assert len(functions[0].goals) > 6
     assert not [dead for function in functions for dead in dead_conditions(function, VOCABULARY)]

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ciguard.levels.app.exploration.drawn_answers import RecognisedItem, answer_of
 from ciguard.levels.app.exploration.hints import Hints, hints_of
-from ciguard.levels.app.exploration.searched import RecognisedItem, answer_of
-from ciguard.levels.app.exploration.searching import Search
+from ciguard.levels.app.exploration.search import AnswerSearch
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.levels.app.exploration.searching import Guess
+    from ciguard.levels.app.exploration.search import Guess
     from ciguard.levels.app.providers.description import Operation
 
 SOURCE = '''
@@ -52,14 +52,14 @@ def operation(name: str) -> Operation:
 
 def drawn(name: str, count: int, hints: Hints = HINTS) -> list[tuple[RecognisedItem, ...]]:
     asked = operation(name)
-    search = Search([asked], hints, seed=1)
+    search = AnswerSearch([asked], hints, seed=1)
     return [search.guess()[asked] for _ in range(count)]
 
 
 def test_hints_come_from_the_function_and_the_functions_of_its_conditions(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(dedent(SOURCE))
     application = read_application(tmp_path)
-    (function,) = find(application, known_providers())
+    (function,) = find_service_functions(application, known_providers())
 
     hints = hints_of(application, function)
 
@@ -99,7 +99,7 @@ def test_search_draws_scores_near_numbers_and_counts_from_them() -> None:
 
 def test_search_mutates_guesses_with_new_outcomes() -> None:
     asked = operation("label_detection")
-    search = Search([asked], HINTS, seed=2)
+    search = AnswerSearch([asked], HINTS, seed=2)
     good: Guess = {asked: (RecognisedItem(key="Zebra", score=0.123),) * 3}
     search.observe(good, frozenset({"seen"}))
 

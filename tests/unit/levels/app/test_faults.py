@@ -15,8 +15,8 @@ from ciguard.levels.app.providers.codes import Code, ServiceError
 from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
 from ciguard.levels.app.providers.registered import answered_operations, are_recognised
 from ciguard.levels.app.virtualization.choosing import local_engines
-from ciguard.levels.app.virtualization.chosen import Chosen
-from ciguard.levels.app.virtualization.faults import Fault, Oddity, read_faults
+from ciguard.levels.app.virtualization.engine_chain import EngineChain
+from ciguard.levels.app.virtualization.faults import Distortion, Fault, read_faults
 from ciguard.levels.app.virtualization.faulty import Faulty, with_faults
 from ciguard.levels.app.virtualization.simulated import Simulated
 
@@ -129,7 +129,7 @@ def test_changed_answers_keep_their_format(operation: Any) -> None:
     plain = Simulated(None, {}).answer(operation, content)
 
     nothing, unsure, many = (
-        faulty(Fault(answer=oddity)).answer(operation, content) for oddity in Oddity
+        faulty(Fault(answer=oddity)).answer(operation, content) for oddity in Distortion
     )
 
     records = operation.records or "sentences"
@@ -160,7 +160,7 @@ def results(answer: Any, path: str) -> Any:
     "operation", [operation for operation in RECOGNISED if operation.provider in {"aws", "azure"}]
 )
 def test_empty_answers_of_aws_and_azure_have_all_lists(operation: Any) -> None:
-    nothing = faulty(Fault(answer=Oddity.NOTHING)).answer(operation, content_for(operation))
+    nothing = faulty(Fault(answer=Distortion.NOTHING)).answer(operation, content_for(operation))
 
     if operation.records not in {"", "ResultList"}:
         assert results(nothing, operation.records) == []
@@ -178,7 +178,7 @@ def test_unsure_sentiments_are_nearly_equal_and_keep_their_order() -> None:
         field = "SentimentScore" if operation.provider == "aws" else "confidence_scores"
         engine = Simulated(None, {})
         sure = engine.answer(operation, b"I love this.")[field]
-        fault = Faulty(engine, (Fault(answer=Oddity.UNSURE),))
+        fault = Faulty(engine, (Fault(answer=Distortion.UNSURE),))
         unsure = fault.answer(operation, b"I love this.")[field]
 
         assert sum(unsure.values()) == pytest.approx(1.0, abs=0.01)
@@ -188,7 +188,7 @@ def test_unsure_sentiments_are_nearly_equal_and_keep_their_order() -> None:
 
 def test_scores_of_an_unsure_answer_are_low() -> None:
     sure = Simulated(None, {}).answer(LABELS, IMAGE)["label_annotations"]
-    unsure = faulty(Fault(answer=Oddity.UNSURE)).answer(LABELS, IMAGE)["label_annotations"]
+    unsure = faulty(Fault(answer=Distortion.UNSURE)).answer(LABELS, IMAGE)["label_annotations"]
 
     assert [result["description"] for result in unsure] == [
         result["description"] for result in sure
@@ -200,7 +200,7 @@ def test_scores_of_an_unsure_answer_are_low() -> None:
 def test_engine_with_faults_keeps_its_name() -> None:
     plain = local_engines(None, {})
 
-    engines = Chosen(with_faults(plain.engines, [Fault(error=Code.INTERNAL)], 0))
+    engines = EngineChain(with_faults(plain.engines, [Fault(error=Code.INTERNAL)], 0))
 
     for operation in OPERATIONS.values():
         with_fault, without = engines.engine_for(operation), plain.engine_for(operation)
@@ -238,7 +238,7 @@ def test_file_sets_every_field_of_a_fault(tmp_path: Path) -> None:
             seconds=(0.5, 2.0),
             times=3,
         ),
-        Fault(answer=Oddity.MANY, seconds=(1.0, 1.0)),
+        Fault(answer=Distortion.MANY, seconds=(1.0, 1.0)),
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.levels.app.exploration.by_name import made_up, place, setting, text_form
+from ciguard.levels.app.exploration.guessed_values import made_up, place, setting, text_form
 from ciguard.levels.app.in_target.given import Awaited, Upload, argument, forms_in
 
 if TYPE_CHECKING:

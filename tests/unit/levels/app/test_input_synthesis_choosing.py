@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from ciguard.errors import ConfigurationError
-from ciguard.levels.app.input_synthesis.choosing import InOrder, InputSources, inverse_of
+from ciguard.levels.app.input_synthesis.choosing import InputSources, InverseChain, inverse_of
 from ciguard.levels.app.input_synthesis.folder import LabelledFolder
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
-from ciguard.levels.app.input_synthesis.variants import alike, different, rng_for
-from ciguard.levels.app.providers.description import NOT_MADE, RecognitionTask
+from ciguard.levels.app.input_synthesis.variants import distinct_inputs, normalised_name, rng_for
+from ciguard.levels.app.providers.description import TASKS_WITHOUT_INPUTS, RecognitionTask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,8 +122,8 @@ def test_each_supported_task_has_inputs_that_show_nothing(task: RecognitionTask)
 
     samples = inverse.inputs(wanted, 3, seed=1)
 
-    assert inverse.serves(wanted) == (task not in NOT_MADE)
-    assert len({sample.digest for sample in samples}) == (0 if task in NOT_MADE else 3)
+    assert inverse.serves(wanted) == (task not in TASKS_WITHOUT_INPUTS)
+    assert len({sample.digest for sample in samples}) == (0 if task in TASKS_WITHOUT_INPUTS else 3)
     assert all(sample.wanted == wanted for sample in samples)
 
 
@@ -147,7 +147,7 @@ contents = st.lists(st.binary(max_size=1), max_size=5)
 def test_inputs_of_several_ways_are_distinct_and_limited(
     first: list[bytes], second: list[bytes], count: int
 ) -> None:
-    samples = InOrder((Lists(*first), Lists(*second))).inputs(WANTED, count, seed=1)
+    samples = InverseChain((Lists(*first), Lists(*second))).inputs(WANTED, count, seed=1)
 
     found = [sample.content for sample in samples]
     assert len(found) == len(set(found)) <= count
@@ -156,7 +156,7 @@ def test_inputs_of_several_ways_are_distinct_and_limited(
 
 @given(name=st.text())
 def test_name_normalisation_is_idempotent(name: str) -> None:
-    assert alike(alike(name)) == alike(name)
+    assert normalised_name(normalised_name(name)) == normalised_name(name)
 
 
 @given(key=st.text(), seed=st.integers())
@@ -172,5 +172,5 @@ def test_random_generator_depends_on_specification_and_seed(key: str, seed: int)
 def test_way_that_repeats_one_input_terminates() -> None:
     sample = ServiceInput(WANTED, b"x", "")
 
-    assert different(iter(lambda: sample, None), 5) == (sample,)
-    assert different(iter(lambda: sample, None), 0) == ()
+    assert distinct_inputs(iter(lambda: sample, None), 5) == (sample,)
+    assert distinct_inputs(iter(lambda: sample, None), 0) == ()

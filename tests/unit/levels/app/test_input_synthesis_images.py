@@ -15,7 +15,7 @@ from ciguard.levels.app.input_synthesis import printing
 from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
 from ciguard.levels.app.input_synthesis.lettering import lines_of
-from ciguard.levels.app.input_synthesis.pictures import opened
+from ciguard.levels.app.input_synthesis.pictures import decoded_picture
 from ciguard.levels.app.input_synthesis.printing import PrintedText
 from ciguard.levels.app.providers.description import RecognitionTask
 
@@ -88,14 +88,14 @@ def test_line_breaks_are_kept() -> None:
 
 @given(content=st.binary() | st.binary().map(lambda rest: b"\x89PNG\r\n\x1a\n" + rest))
 def test_file_that_is_no_image_is_not_opened(content: bytes) -> None:
-    assert opened(content) is None
+    assert decoded_picture(content) is None
 
 
 def test_small_file_that_declares_a_huge_image_is_not_opened() -> None:
     file = io.BytesIO()
     Image.new("1", (8_000, 8_000)).save(file, "PNG")
 
-    assert opened(file.getvalue()) is None
+    assert decoded_picture(file.getvalue()) is None
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis.documents import DocumentWriter
-from ciguard.levels.app.input_synthesis.felt import own_texts, read_texts
 from ciguard.levels.app.input_synthesis.inputs import Feeling, InputSpec
 from ciguard.levels.app.input_synthesis.naming import NamedEntities
+from ciguard.levels.app.input_synthesis.sentiment_texts import own_texts, read_texts
 from ciguard.levels.app.providers.description import RecognitionTask
 
 if TYPE_CHECKING:

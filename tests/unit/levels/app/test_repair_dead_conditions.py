@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.levels.app.dead_conditions import Dead, Vocabulary, dead_conditions
+from ciguard.levels.app.dead_conditions import DeadCondition, Vocabulary, dead_conditions
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.repair import combined_patches, nearest_in, repairs
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,17 +36,17 @@ def look(image, text):
 """
 
 
-def judged(folder: Path) -> tuple[Application, list[Dead]]:
+def judged(folder: Path) -> tuple[Application, list[DeadCondition]]:
     application = read_application(folder)
     nearest = nearest_in(VOCABULARY)
-    functions = find(application, known_providers())
+    functions = find_service_functions(application, known_providers())
     dead = [
         dead for function in functions for dead in dead_conditions(function, VOCABULARY, nearest)
     ]
     return application, list(dict.fromkeys(dead))
 
 
-def suggested(folder: Path, body: str, head: str = HEAD) -> dict[Dead, Suggestion]:
+def suggested(folder: Path, body: str, head: str = HEAD) -> dict[DeadCondition, Suggestion]:
     (folder / "app.py").write_text(head + indent(dedent(body), "    "))
     return repairs(*judged(folder))
 

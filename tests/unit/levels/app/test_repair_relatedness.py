@@ -15,7 +15,7 @@ from ciguard.levels.app.repair.relatedness import (
     Taxonomy,
     Words,
     known_relations,
-    meant,
+    proposed_labels,
     read_taxonomy,
 )
 
@@ -135,9 +135,9 @@ def test_proposals_are_equal_then_related_then_similarly_spelled_labels() -> Non
     )
     closeness = (known_relations(), Words())
 
-    assert meant("pants", vocabulary, *closeness) == ("Clothing", "Trousers", "Plants")
-    assert meant("clothes", vocabulary, *closeness)[0] == "Clothing"
-    assert meant("face", vocabulary, *closeness)[0] == "Human face"
-    assert meant("fire", vocabulary, *closeness)[:2] == ("FIRE", "Flame")
-    assert meant("face", vocabulary) == vocabulary.nearest("face")
-    assert meant("xyzzy", vocabulary, *closeness) == ()
+    assert proposed_labels("pants", vocabulary, *closeness) == ("Clothing", "Trousers", "Plants")
+    assert proposed_labels("clothes", vocabulary, *closeness)[0] == "Clothing"
+    assert proposed_labels("face", vocabulary, *closeness)[0] == "Human face"
+    assert proposed_labels("fire", vocabulary, *closeness)[:2] == ("FIRE", "Flame")
+    assert proposed_labels("face", vocabulary) == vocabulary.nearest("face")
+    assert proposed_labels("xyzzy", vocabulary, *closeness) == ()

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from ciguard.levels.app.static_analysis.requested import read_of_event, requested
+from ciguard.levels.app.static_analysis.request_reads import read_of_event, requested
 from ciguard.sources import imports_of
 
 

@@ -16,9 +16,13 @@ from typing import Any
 
 import pytest
 
-from ciguard.levels.app.providers.description import NOT_MADE, RecognitionTask
+from ciguard.levels.app.providers.description import TASKS_WITHOUT_INPUTS, RecognitionTask
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import ServiceFunction, find, read_application
+from ciguard.levels.app.static_analysis import (
+    ServiceFunction,
+    find_service_functions,
+    read_application,
+)
 
 APPS = Path(__file__).parents[4] / "seeds" / "apps"
 NAMES = sorted(path.stem for path in APPS.glob("*.py"))
@@ -65,7 +69,8 @@ def place(fault: dict[str, Any]) -> str:
 def found(folder: Path) -> dict[str, ServiceFunction]:
     """Return what asks services in the programs of a folder, by qualified name."""
     return {
-        function.name: function for function in find(read_application(folder), known_providers())
+        function.name: function
+        for function in find_service_functions(read_application(folder), known_providers())
     }
 
 
@@ -109,7 +114,9 @@ def test_every_task_has_a_fault_and_every_operation_is_called() -> None:
         call.answer.operation.name for function in found(APPS).values() for call in function.calls
     }
 
-    assert {RecognitionTask(fault["task"]) for fault in FAULTS} == set(RecognitionTask) - NOT_MADE
+    assert {RecognitionTask(fault["task"]) for fault in FAULTS} == set(
+        RecognitionTask
+    ) - TASKS_WITHOUT_INPUTS
     assert asked == OPERATIONS
 
 

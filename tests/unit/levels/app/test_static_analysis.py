@@ -16,7 +16,7 @@ from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import (
     ServiceCallInputs,
     ServiceFunction,
-    find,
+    find_service_functions,
     read_application,
 )
 from ciguard.levels.app.static_analysis.conditions import LiteralTest
@@ -29,7 +29,10 @@ def found_in(folder: Path, **files: str) -> dict[str, ServiceFunction]:
         file = folder / f"{name.replace('__', '/')}.py"
         file.parent.mkdir(exist_ok=True, parents=True)
         file.write_text(dedent(text))
-    return {function.name: function for function in find(read_application(folder), PROVIDERS)}
+    return {
+        function.name: function
+        for function in find_service_functions(read_application(folder), PROVIDERS)
+    }
 
 
 def operations(function: ServiceFunction) -> set[str]:
@@ -335,7 +338,7 @@ def test_package_is_read_under_its_import_name(tmp_path: Path) -> None:
         "from ..clients import client\ndef see(x):\n    return client.face_detection(image=x)\n"
     )
 
-    (function,) = find(read_application(package), PROVIDERS)
+    (function,) = find_service_functions(read_application(package), PROVIDERS)
     alone = read_application(package / "inner/look.py")
 
     assert (function.file, function.name) == ("camera/inner/look.py", "camera.inner.look.see")
@@ -372,7 +375,7 @@ def test_large_packages_are_read_completely(package: str) -> None:
     asking = replace(PROVIDERS[0], packages=("io", "typing", "types", "sys"))
 
     assert len(application.modules) >= 5
-    assert find(application, [asking]) == ()
+    assert find_service_functions(application, [asking]) == ()
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -383,7 +386,7 @@ def test_any_file_is_read_or_reported(tmp_path: Path, content: bytes) -> None:
     application = read_application(tmp_path)
 
     assert len(application.modules) + len(application.unread) == 1
-    assert find(application, PROVIDERS) == ()
+    assert find_service_functions(application, PROVIDERS) == ()
 
 
 def test_script_imports_modules_of_its_own_folder(tmp_path: Path) -> None:
@@ -412,7 +415,10 @@ def has_too(image):
         (folder / "helper.py").write_text(helper)
         (folder / "script.py").write_text(script)
 
-    functions = {function.name for function in find(read_application(tmp_path), known_providers())}
+    functions = {
+        function.name
+        for function in find_service_functions(read_application(tmp_path), known_providers())
+    }
 
     # In a package, `helper` is another library.
     assert functions == {

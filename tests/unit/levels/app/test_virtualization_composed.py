@@ -10,15 +10,15 @@ from ciguard.levels.app.input_synthesis.inputs import InputSpec, digest_of
 from ciguard.levels.app.providers.codes import ServiceError
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import answered_operations
-from ciguard.levels.app.virtualization.chosen import Chosen
-from ciguard.levels.app.virtualization.composed import Composed
+from ciguard.levels.app.virtualization.composed import ImageAnalysisEngine
+from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.simulated import Simulated
 
 IMAGE = b"\x89PNG\r\n\x1a\n"
 SIMULATED = Simulated(
     None, {digest_of(IMAGE): InputSpec(RecognitionTask.LABELS, "Dog")}, confusion=0.0
 )
-COMPOSED = Composed(Chosen((SIMULATED,)))
+COMPOSED = ImageAnalysisEngine(EngineChain((SIMULATED,)))
 BY_NAME = {
     operation.name: operation
     for operation in answered_operations()
@@ -37,7 +37,10 @@ def test_composed_serves_image_analyses_whose_parts_have_engines() -> None:
         "describe_image", "describe_image_in_stream", "analyze_image", "analyze_image_in_stream",
         "analyze", "analyze_from_url",
     }  # fmt: skip
-    assert not any(Composed(Chosen(())).serves(operation) for operation in answered_operations())
+    assert not any(
+        ImageAnalysisEngine(EngineChain(())).serves(operation)
+        for operation in answered_operations()
+    )
     assert COMPOSED.is_simulated
     assert COMPOSED.name == SIMULATED.name
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from ciguard.levels.app.providers.codes import ServiceError
 from ciguard.levels.app.providers.registered import answered_operations, known_providers
-from ciguard.levels.app.virtualization.little_words import LittleWords
+from ciguard.levels.app.virtualization.stop_words import StopWords
 
-WORDS = LittleWords()
+WORDS = StopWords()
 SERVED = {
     operation.title: operation for operation in answered_operations() if WORDS.serves(operation)
 }

@@ -8,8 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.codes import Code, Refusal, long_text
-from ciguard.levels.app.providers.described import described
-from ciguard.levels.app.providers.description import NOT_MADE, MediaKind, RecognitionTask, kind_of
+from ciguard.levels.app.providers.described import described_result
+from ciguard.levels.app.providers.description import (
+    TASKS_WITHOUT_INPUTS,
+    MediaKind,
+    RecognitionTask,
+    kind_of,
+)
 from ciguard.levels.app.providers.recognised import (
     DIGITS,
     EMOTIONS,
@@ -17,10 +22,10 @@ from ciguard.levels.app.providers.recognised import (
     NEUTRAL,
     BoundingBox,
     Word,
-    around,
+    as_sentence,
     as_shares,
-    displayed,
-    ordered,
+    bounding_box_of,
+    likeliest_first,
     shares_around,
 )
 
@@ -29,11 +34,13 @@ if TYPE_CHECKING:
 
     from ciguard.domain.values import Json
     from ciguard.levels.app.providers.description import Operation
-    from ciguard.levels.app.providers.recognised import Entity, Face, Felt, Scored, Size
+    from ciguard.levels.app.providers.recognised import Entity, Face, Scored, ScoredSentence, Size
 
 CLIENTS: frozenset[str] = frozenset({"rekognition", "comprehend", "transcribe"})
 TASKS: frozenset[RecognitionTask] = (
-    frozenset(RecognitionTask) - NOT_MADE - {RecognitionTask.OBJECTS, RecognitionTask.CATEGORIES}
+    frozenset(RecognitionTask)
+    - TASKS_WITHOUT_INPUTS
+    - {RecognitionTask.OBJECTS, RecognitionTask.CATEGORIES}
 )
 KINDS: Mapping[str, str] = {
     "PERSON": "PERSON", "LOCATION": "LOCATION", "ORGANIZATION": "ORGANIZATION", "EVENT": "EVENT",
@@ -85,7 +92,7 @@ def label_answer(found: Scored) -> Json:
                 "Aliases": [],
                 "Categories": [],
             }
-            for name, score in ordered(found)
+            for name, score in likeliest_first(found)
         ],
         "LabelModelVersion": "3.0",
     }
@@ -99,7 +106,7 @@ def object_answer(found: Scored, boxes: Sequence[BoundingBox]) -> Json:
 
 def category_answer(found: Scored) -> Json:
     """Return the classes of a custom model."""
-    return {"Classes": [{"Name": name, "Score": score} for name, score in ordered(found)]}
+    return {"Classes": [{"Name": name, "Score": score} for name, score in likeliest_first(found)]}
 
 
 def _percent(share: float) -> float:
@@ -170,7 +177,7 @@ def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
 
 
 def _written(words: Sequence[Word], number: int, kind: str, size: Size) -> Json:
-    box = around([word.box for word in words]).of(size)
+    box = bounding_box_of([word.box for word in words]).of(size)
     return {
         "DetectedText": " ".join(word.text for word in words),
         "Type": kind,
@@ -183,7 +190,7 @@ def _written(words: Sequence[Word], number: int, kind: str, size: Size) -> Json:
     }
 
 
-def sentiment_answer(score: float, scored_sentences: Sequence[Felt]) -> Json:
+def sentiment_answer(score: float, scored_sentences: Sequence[ScoredSentence]) -> Json:
     """Return the sentiment of a document, and its confidence.
 
     The confidence grows with the score. It is mixed if sentences have opposite sentiments.
@@ -230,7 +237,7 @@ def entity_answer(entities: Sequence[Entity]) -> Json:
 
 def speech_answer(found: Scored) -> Json:
     """Return a transcript file: sentences, and each word with its time and confidence."""
-    parts = [(displayed(part.strip()), confidence) for part, confidence in found if part.strip()]
+    parts = [(as_sentence(part.strip()), confidence) for part, confidence in found if part.strip()]
     words = [(word, confidence) for part, confidence in parts for word in part.split()]
     items = [item for index, word in enumerate(words) for item in _transcript_items(index, *word)]
     text = " ".join(part for part, _ in parts)
@@ -254,11 +261,13 @@ def listed_answer(operation: Operation, found: Scored) -> Json:
     """Return results with a name and a score: celebrities, phrases, languages, unsafe content."""
     maximum = operation.between[1] if operation.between else 1.0
     records = []
-    for index, (key, score) in enumerate(ordered(found)):
+    for index, (key, score) in enumerate(likeliest_first(found)):
         further_fields = _further_fields(
             operation, key, index=index, parent=found[0][0] if index else ""
         )
-        records.append(described(operation, key, round(maximum * score, DIGITS), further_fields))
+        records.append(
+            described_result(operation, key, round(maximum * score, DIGITS), further_fields)
+        )
     return {operation.records: records}
 
 

@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.azure import speech_messages
 from ciguard.levels.app.providers.codes import Code, Refusal, long_text
-from ciguard.levels.app.providers.description import NOT_MADE, MediaKind, RecognitionTask, kind_of
+from ciguard.levels.app.providers.description import (
+    TASKS_WITHOUT_INPUTS,
+    MediaKind,
+    RecognitionTask,
+    kind_of,
+)
 from ciguard.levels.app.providers.recognised import (
     DIGITS,
     NEUTRAL,
     BoundingBox,
     Word,
-    around,
     as_shares,
-    ordered,
+    bounding_box_of,
+    likeliest_first,
     shares_around,
 )
 
@@ -26,13 +31,13 @@ if TYPE_CHECKING:
 
     from ciguard.domain.values import Json
     from ciguard.levels.app.providers.description import Operation
-    from ciguard.levels.app.providers.recognised import Entity, Felt, Scored, Size
+    from ciguard.levels.app.providers.recognised import Entity, Scored, ScoredSentence, Size
 
 CLIENTS: frozenset[str] = frozenset({
     "vision", "image analysis", "text analytics", "face", "speech",
 })  # fmt: skip
 TASKS: frozenset[RecognitionTask] = (
-    frozenset(RecognitionTask) - NOT_MADE - {RecognitionTask.CATEGORIES}
+    frozenset(RecognitionTask) - TASKS_WITHOUT_INPUTS - {RecognitionTask.CATEGORIES}
 )
 KINDS: Mapping[str, str] = {
     "Person": "PERSON", "Location": "LOCATION", "Organization": "ORGANIZATION", "Event": "EVENT",
@@ -59,7 +64,7 @@ def topic(text: str) -> str:
 
 def label_answer(found: Scored) -> Json:
     """Return labels in lower case, as the service writes them, the likeliest first."""
-    tags = [{"name": name.lower(), "confidence": score} for name, score in ordered(found)]
+    tags = [{"name": name.lower(), "confidence": score} for name, score in likeliest_first(found)]
     return {"tags": tags, "metadata": _SIZE}
 
 
@@ -77,7 +82,7 @@ def object_answer(found: Scored, boxes: Sequence[BoundingBox]) -> Json:
                     "h": round(box.height * _SIDE),
                 },
             }
-            for (name, score), box in zip(ordered(found), boxes, strict=True)
+            for (name, score), box in zip(likeliest_first(found), boxes, strict=True)
         ],
         "metadata": _SIZE,
     }
@@ -85,7 +90,9 @@ def object_answer(found: Scored, boxes: Sequence[BoundingBox]) -> Json:
 
 def category_answer(found: Scored) -> Json:
     """Return categories of an image."""
-    return {"categories": [{"name": name, "score": score} for name, score in ordered(found)]}
+    return {
+        "categories": [{"name": name, "score": score} for name, score in likeliest_first(found)]
+    }
 
 
 def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
@@ -132,11 +139,11 @@ def _printed(words: Sequence[Word]) -> Json:
 
 
 def _edges(words: Sequence[Word]) -> list[float]:
-    corners = around([word.box for word in words]).corners()
+    corners = bounding_box_of([word.box for word in words]).corners()
     return [float(number) for corner in corners for number in corner]
 
 
-def sentiment_answer(score: float, scored_sentences: Sequence[Felt]) -> Json:
+def sentiment_answer(score: float, scored_sentences: Sequence[ScoredSentence]) -> Json:
     """Return the sentiment of a document and its sentences; mixed if sentences are opposite."""
     sentences = [
         {
@@ -211,7 +218,7 @@ def _image_analysis(found: Scored) -> Json:
     objects = object_answer(found, [_PLACE.of((_SIDE, _SIDE))] * len(found))["objects"]
     words = [[Word(name, _PLACE, score)] for name, score in found]
     lines = [_line(line) for line in words]
-    captions = [{"text": name, "confidence": score} for name, score in ordered(found)]
+    captions = [{"text": name, "confidence": score} for name, score in likeliest_first(found)]
     tags = label_answer(found)["tags"]
     place = {"x": 2, "y": 2, "w": 18, "h": 18}
     brands = [{**tag, "rectangle": place} for tag in tags]

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.codes import Code, Refusal
-from ciguard.levels.app.providers.recognised import DIGITS, displayed
+from ciguard.levels.app.providers.recognised import DIGITS, as_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ def speech_answer(found: Scored) -> Json:
     if not parts:
         return {"text": "", "n_best": []}
     spoken = " ".join(text for text, _ in parts)
-    shown = displayed(spoken)
+    shown = as_sentence(spoken)
     lexical = " ".join(_WORDS.findall(spoken.lower()))
     best = {
         "confidence": round(min(score for _, score in parts), DIGITS),

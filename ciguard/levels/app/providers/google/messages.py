@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.codes import Code, Refusal
-from ciguard.levels.app.providers.described import described
-from ciguard.levels.app.providers.description import NOT_MADE, MediaKind, RecognitionTask, kind_of
+from ciguard.levels.app.providers.described import described_result
+from ciguard.levels.app.providers.description import (
+    TASKS_WITHOUT_INPUTS,
+    MediaKind,
+    RecognitionTask,
+    kind_of,
+)
 from ciguard.levels.app.providers.recognised import (
     DIGITS,
     EMOTIONS,
     ENTITY_KINDS,
     BoundingBox,
-    around,
-    ordered,
+    bounding_box_of,
+    likeliest_first,
 )
 
 if TYPE_CHECKING:
@@ -21,10 +26,17 @@ if TYPE_CHECKING:
 
     from ciguard.domain.values import Json
     from ciguard.levels.app.providers.description import Operation
-    from ciguard.levels.app.providers.recognised import Entity, Face, Felt, Scored, Size, Word
+    from ciguard.levels.app.providers.recognised import (
+        Entity,
+        Face,
+        Scored,
+        ScoredSentence,
+        Size,
+        Word,
+    )
 
 CLIENTS: frozenset[str] = frozenset({"vision", "language", "speech"})
-TASKS: frozenset[RecognitionTask] = frozenset(RecognitionTask) - NOT_MADE
+TASKS: frozenset[RecognitionTask] = frozenset(RecognitionTask) - TASKS_WITHOUT_INPUTS
 SHOWN_BY_FACES: tuple[str, ...] = (*EMOTIONS, "under_exposed", "blurred", "headwear")
 ARE_FACES_MEASURED: bool = False
 KINDS: Mapping[str, str] = {kind: kind for kind in (*ENTITY_KINDS, "UNKNOWN")}
@@ -41,7 +53,9 @@ def topic(text: str) -> str:
 
 def label_answer(found: Scored) -> Json:
     """Return labels with their scores, the likeliest first."""
-    records = [{"description": name, "score": s, "topicality": s} for name, s in ordered(found)]
+    records = [
+        {"description": name, "score": s, "topicality": s} for name, s in likeliest_first(found)
+    ]
     return {"label_annotations": records} if records else {}
 
 
@@ -49,14 +63,14 @@ def object_answer(found: Scored, boxes: Sequence[BoundingBox]) -> Json:
     """Return objects with their scores, the likeliest first, with boxes as shares of the image."""
     records = [
         {"name": name, "score": score, "bounding_poly": {"normalized_vertices": _vertices(box)}}
-        for (name, score), box in zip(ordered(found), boxes, strict=True)
+        for (name, score), box in zip(likeliest_first(found), boxes, strict=True)
     ]
     return {"localized_object_annotations": records} if records else {}
 
 
 def category_answer(found: Scored) -> Json:
     """Return paths of topics with their confidence, the likeliest first."""
-    records = [{"name": name, "confidence": score} for name, score in ordered(found)]
+    records = [{"name": name, "confidence": score} for name, score in likeliest_first(found)]
     return {"categories": records} if records else {}
 
 
@@ -134,10 +148,10 @@ def _page_words(line: Sequence[Word]) -> Iterator[Json]:
 
 
 def _around(words: Sequence[Word]) -> Json:
-    return {"vertices": _vertices(around([word.box for word in words]))}
+    return {"vertices": _vertices(bounding_box_of([word.box for word in words]))}
 
 
-def sentiment_answer(score: float, scored_sentences: Sequence[Felt]) -> Json:
+def sentiment_answer(score: float, scored_sentences: Sequence[ScoredSentence]) -> Json:
     """Return the sentiment of a document, and of its sentences.
 
     The magnitude is the sum of the absolute scores of the sentences, so it grows with the length of
@@ -219,7 +233,9 @@ def speech_answer(found: Scored) -> Json:
 def listed_answer(operation: Operation, found: Scored) -> Json:
     """Return results at the paths of the description: landmarks and logos."""
     poly = {"bounding_poly": {"vertices": _vertices(BoundingBox(2, 2, 18, 18))}}
-    records = [described(operation, name, score, poly) for name, score in ordered(found)]
+    records = [
+        described_result(operation, name, score, poly) for name, score in likeliest_first(found)
+    ]
     return {operation.records: records} if records else {}
 
 

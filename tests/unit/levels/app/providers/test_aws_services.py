@@ -15,16 +15,16 @@ from ciguard.levels.app.emulation.emulator import Emulator
 from ciguard.levels.app.providers.aws.in_target.messages import OF_IMAGES, OF_TEXTS, method_of
 from ciguard.levels.app.providers.codes import Code
 from ciguard.levels.app.providers.request import Reply, ServiceRequest
-from ciguard.levels.app.virtualization.chosen import Chosen
+from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.faults import Fault
 from ciguard.levels.app.virtualization.faulty import with_faults
-from ciguard.levels.app.virtualization.little_words import LittleWords
 from ciguard.levels.app.virtualization.simulated import Simulated
+from ciguard.levels.app.virtualization.stop_words import StopWords
 
 IMAGE = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
-SIMULATED = Chosen((Simulated(None, {}),))
-ENGINES = (*SIMULATED.engines, LittleWords())
-EMULATOR = Emulator(Chosen(ENGINES))
+SIMULATED = EngineChain((Simulated(None, {}),))
+ENGINES = (*SIMULATED.engines, StopWords())
+EMULATOR = Emulator(EngineChain(ENGINES))
 SERVICES = {"rekognition": "RekognitionService", "comprehend": "Comprehend_20171127"}
 TARGETS = [
     *(f"RekognitionService.{name}" for name in OF_IMAGES),
@@ -156,7 +156,7 @@ def test_operation_without_engine_and_other_method_are_refused() -> None:
 @pytest.mark.parametrize("service", SERVICES)
 def test_fault_has_a_code_of_aws(code: Code, service: str) -> None:
     faults = [Fault(error=code, message="No.")]
-    emulator = Emulator(Chosen(with_faults(ENGINES, faults, 0)))
+    emulator = Emulator(EngineChain(with_faults(ENGINES, faults, 0)))
     target = "DetectLabels" if service == "rekognition" else "DetectSentiment"
 
     reply = reply_to(f"{SERVICES[service]}.{target}", {**TEXT, "Image": {"Bytes": IMAGE}}, emulator)
@@ -168,7 +168,7 @@ def test_fault_has_a_code_of_aws(code: Code, service: str) -> None:
 
 def test_throttled_text_fails_the_whole_batch() -> None:
     faults = [Fault(error=Code.RESOURCE_EXHAUSTED)]
-    emulator = Emulator(Chosen(with_faults(SIMULATED.engines, faults, 0)))
+    emulator = Emulator(EngineChain(with_faults(SIMULATED.engines, faults, 0)))
     request = {"TextList": ["Fine."], "LanguageCode": "en"}
 
     reply = reply_to("Comprehend_20171127.BatchDetectSentiment", request, emulator)

@@ -27,7 +27,7 @@ from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.recognised import BoundingBox, Face
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.virtualization.faces import Faces
-from ciguard.levels.app.virtualization.faults import Fault, Oddity
+from ciguard.levels.app.virtualization.faults import Distortion, Fault
 from ciguard.levels.app.virtualization.faulty import with_faults
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ def drawn_face() -> ServiceInput:
     return next(faces(InputSpec(RecognitionTask.FACES, "face"), rng))
 
 
-def face(*shown: str, side: float = 20, sureness: float = 0.9) -> Face:
+def face(*shown: str, side: float = 20, reported_confidence: float = 0.9) -> Face:
     likely = dict.fromkeys(shown, "VERY_LIKELY")
-    return Face(BoundingBox(1, 2, side, side), 0.9, likely, 30, sureness)
+    return Face(BoundingBox(1, 2, side, side), 0.9, likely, 30, reported_confidence)
 
 
-def attributes_of(*shown: str, sureness: float = 0.9) -> Json:
-    (first_face,) = face_answer([face(*shown, sureness=sureness)], SIZE)
+def attributes_of(*shown: str, reported_confidence: float = 0.9) -> Json:
+    (first_face,) = face_answer([face(*shown, reported_confidence=reported_confidence)], SIZE)
     return first_face["face_attributes"]
 
 
@@ -83,7 +83,7 @@ def test_face_attributes_match_the_drawn_face() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shown", "sureness", "name", "level"),
+    ("shown", "reported_confidence", "name", "level"),
     [
         ("blurred", 0.9, "blur", "high"), ("blurred", 0.3, "blur", "medium"),
         ("blurred", 0.1, "blur", "low"), ("noisy", 0.5, "noise", "medium"),
@@ -92,9 +92,12 @@ def test_face_attributes_match_the_drawn_face() -> None:
     ],
 )  # fmt: skip
 def test_value_has_the_level_of_its_range(
-    shown: str, sureness: float, name: str, level: str
+    shown: str, reported_confidence: float, name: str, level: str
 ) -> None:
-    assert attributes_of(shown, sureness=sureness)[name][f"{name}_level"] == level
+    assert (
+        attributes_of(shown, reported_confidence=reported_confidence)[name][f"{name}_level"]
+        == level
+    )
 
 
 def test_answer_has_the_hundred_largest_faces_largest_first() -> None:
@@ -160,8 +163,8 @@ def test_drawn_faces_are_detected_by_the_face_engine() -> None:
     assert first_face["face_attributes"]["emotion"]["neutral"] == 1.0
 
 
-@pytest.mark.parametrize(("oddity", "count"), [(Oddity.NOTHING, 0), (Oddity.MANY, 100)])
-def test_faults_change_an_answer_that_is_a_list(oddity: Oddity, count: int) -> None:
+@pytest.mark.parametrize(("oddity", "count"), [(Distortion.NOTHING, 0), (Distortion.MANY, 100)])
+def test_faults_change_an_answer_that_is_a_list(oddity: Distortion, count: int) -> None:
     drawn = drawn_face()
     (engine,) = with_faults([Faces()], [Fault(answer=oddity)], 0)
 

@@ -14,17 +14,17 @@ from ciguard.levels.app.emulation.emulator import Emulator
 from ciguard.levels.app.providers.azure.in_target.messages import Reads
 from ciguard.levels.app.providers.codes import Code
 from ciguard.levels.app.providers.request import Reply, ServiceRequest
-from ciguard.levels.app.virtualization.chosen import Chosen
-from ciguard.levels.app.virtualization.composed import Composed
+from ciguard.levels.app.virtualization.composed import ImageAnalysisEngine
+from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.faults import Fault
 from ciguard.levels.app.virtualization.faulty import with_faults
-from ciguard.levels.app.virtualization.little_words import LittleWords
 from ciguard.levels.app.virtualization.simulated import Simulated
+from ciguard.levels.app.virtualization.stop_words import StopWords
 
 IMAGE = b"\x89PNG\r\n\x1a\n"
-SIMULATED = Chosen((Simulated(None, {}),))
-ENGINES = (*SIMULATED.engines, Composed(SIMULATED), LittleWords())
-EMULATOR = Emulator(Chosen(ENGINES))
+SIMULATED = EngineChain((Simulated(None, {}),))
+ENGINES = (*SIMULATED.engines, ImageAnalysisEngine(SIMULATED), StopWords())
+EMULATOR = Emulator(EngineChain(ENGINES))
 JSON_TYPE = "application/json; charset=utf-8"
 STREAM = "application/octet-stream"
 TEXTS = "/language/:analyze-text?api-version=2023-04-01"
@@ -234,7 +234,7 @@ def test_oldest_read_operations_are_removed_by_count_and_size() -> None:
 @pytest.mark.parametrize("code", Code)
 def test_fault_fails_the_whole_request_with_its_status(code: Code) -> None:
     faults = [Fault(error=code, message="No.")]
-    emulator = Emulator(Chosen(with_faults(ENGINES, faults, 0)))
+    emulator = Emulator(EngineChain(with_faults(ENGINES, faults, 0)))
 
     of_image = reply_to(TAG, IMAGE, emulator=emulator)
     of_text = reply_to(SENTIMENT, documents("Fine."), emulator=emulator)

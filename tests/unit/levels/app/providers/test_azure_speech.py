@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.levels.app.providers.azure.speech_messages import speech_answer
-from ciguard.levels.app.providers.recognised import displayed
+from ciguard.levels.app.providers.recognised import as_sentence
 from ciguard.levels.app.providers.registered import empty_answer, known_providers, messages_of
 
 
@@ -22,12 +22,12 @@ from ciguard.levels.app.providers.registered import empty_answer, known_provider
     ],
 )
 def test_transcript_is_displayed_as_a_sentence(spoken: str, shown: str) -> None:
-    assert displayed(spoken) == shown
+    assert as_sentence(spoken) == shown
 
 
 @given(st.text(min_size=1))
 def test_transcript_that_is_a_sentence_stays_unchanged(text: str) -> None:
-    assert displayed(displayed(text)) == displayed(text)
+    assert as_sentence(as_sentence(text)) == as_sentence(text)
 
 
 def test_parts_are_joined_with_their_minimum_confidence() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from ciguard.levels.app.providers.described import DescribedMessages
 from ciguard.levels.app.providers.description import RecognitionTask, read_provider
-from ciguard.levels.app.providers.recognised import BoundingBox, Entity, Felt, Word
+from ciguard.levels.app.providers.recognised import BoundingBox, Entity, ScoredSentence, Word
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,7 +83,7 @@ def test_lines_keep_their_order(messages: DescribedMessages) -> None:
     ("score", "feeling"), [(0.9, "positive"), (-0.9, "negative"), (0.0, "neutral")]
 )
 def test_sentiment_is_one_of_three(messages: DescribedMessages, score: float, feeling: str) -> None:
-    answer = messages.sentiment_answer(score, [Felt("So.", 0, score)])
+    answer = messages.sentiment_answer(score, [ScoredSentence("So.", 0, score)])
 
     assert answer == {"feeling": feeling, "score": score}
 
@@ -95,7 +95,10 @@ def test_sentiments_lie_around_each_number(messages: DescribedMessages) -> None:
 
 
 def test_entities_have_their_kinds(messages: DescribedMessages) -> None:
-    several = [Entity("Rome", "LOCATION", 0.25, 3), Entity("Ada", "PERSON", 0.75, 0, sureness=0.5)]
+    several = [
+        Entity("Rome", "LOCATION", 0.25, 3),
+        Entity("Ada", "PERSON", 0.75, 0, reported_confidence=0.5),
+    ]
 
     assert messages.entity_answer(several) == {
         "names": [

@@ -20,12 +20,12 @@ from ciguard.levels.app.providers.codes import Code
 from ciguard.levels.app.providers.google.routes import ROUTES, VERSIONS
 from ciguard.levels.app.providers.google.service import _DOCUMENTS, _FEATURES
 from ciguard.levels.app.providers.request import Reply, ServiceRequest
-from ciguard.levels.app.virtualization.chosen import Chosen
+from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.simulated import Simulated
 
 IMAGE = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
 DOCUMENT = {"type": "PLAIN_TEXT", "content": "Ada was in Rome."}
-EMULATOR = Emulator(Chosen((Simulated(None, {}),)))
+EMULATOR = Emulator(EngineChain((Simulated(None, {}),)))
 PATHS = [f"/{version}/{route.verb}" for route in ROUTES for version in VERSIONS[route.service]]
 METHODS = [route.method(version) for route in ROUTES for version in VERSIONS[route.service]]
 
@@ -217,7 +217,7 @@ def test_operation_without_engine_is_refused_with_a_reason() -> None:
     body = json.dumps({"document": DOCUMENT}).encode()
     request = ServiceRequest("POST", "/v1/documents:analyzeSentiment", body=body)
 
-    reply = Emulator(Chosen(())).reply(request)
+    reply = Emulator(EngineChain(())).reply(request)
 
     assert "no engine answers this operation" in refusal_message(reply, Code.UNIMPLEMENTED)
 

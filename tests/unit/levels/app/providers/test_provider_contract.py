@@ -15,7 +15,11 @@ from ciguard.levels import app
 from ciguard.levels.app.in_target.hooks import Hook
 from ciguard.levels.app.providers.codes import Code, ServiceError
 from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
-from ciguard.levels.app.providers.registered import PROVIDERS, are_recognised, outside_hooks
+from ciguard.levels.app.providers.registered import (
+    PROVIDERS,
+    are_recognised,
+    hooks_of_other_packages,
+)
 from ciguard.levels.app.providers.request import ServiceRequest
 
 OF_USERS = {
@@ -102,8 +106,8 @@ def test_secrets_are_a_valid_pattern(registered: tuple[str, Any]) -> None:
 
 
 def test_outside_hooks_excludes_own_providers() -> None:
-    assert outside_hooks(["google", "aws", "azure", "unheard"]) == {}
-    assert outside_hooks(["google", "notes"]) == {"notes": "ciguard_planted.notes.hook"}
+    assert hooks_of_other_packages(["google", "aws", "azure", "unheard"]) == {}
+    assert hooks_of_other_packages(["google", "notes"]) == {"notes": "ciguard_planted.notes.hook"}
 
 
 def test_entry_point_that_is_no_provider_is_refused() -> None:

@@ -11,7 +11,7 @@ from ciguard.levels.app.providers.azure.in_target import clients as azure_client
 from ciguard.levels.app.providers.description import Field, RecognitionTask, read_provider
 from ciguard.levels.app.providers.google.in_target import clients as google_clients
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +58,7 @@ def test_described_provider_is_found_in_applications(tmp_path: Path) -> None:
     )
 
     provider = read_provider(tmp_path / "acme.toml")
-    (function,) = find(read_application(tmp_path), [provider])
+    (function,) = find_service_functions(read_application(tmp_path), [provider])
 
     (call,) = function.calls
     assert call.answer.operation.title == "acme what_is_this"

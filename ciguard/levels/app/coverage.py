@@ -14,7 +14,7 @@ from ciguard.levels.app.findings import (
     CRASH,
     UNKNOWN_LABEL,
     TargetedApplication,
-    condition_words,
+    condition_text,
     kind_of,
 )
 from ciguard.levels.app.settings import LABELS
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord
     from ciguard.config import Config
     from ciguard.levels.app.accuracy import Assessed
-    from ciguard.levels.app.reading import ReadApplication
+    from ciguard.levels.app.applications import ReadApplication
 
 
 @dataclass(slots=True)
-class Examined:
+class Coverage:
     """Files and functions that were read, and sub-conditions that were judged."""
 
     config: Config
@@ -77,7 +77,7 @@ def _judged(
     for verdict in assessed.verdicts:
         goal = verdict.goal
         if not verdict.is_simulated:
-            condition = condition_words(goal.text, goal.branch.condition)
+            condition = condition_text(goal.text, goal.branch.condition)
             yield targeted.target, kind_of(verdict), targeted.path(goal.branch.file), condition
     if assessed.trials and not assessed.problem:
         yield targeted.target, CRASH, targeted.api(assessed.explored.found), ANY_INPUT

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.execution import Answered, Host, HostSettings, ProcessEnded, TimedOut
-from ciguard.levels.app.exploration.by_name import made_up
+from ciguard.levels.app.exploration.guessed_values import made_up
 from ciguard.levels.app.exploration.surroundings import Surroundings
 from ciguard.levels.app.providers.registered import hook_of, known_providers
-from ciguard.levels.app.static_analysis.summaries import Placed
+from ciguard.levels.app.static_analysis.summaries import PlacedRoutine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -55,21 +55,21 @@ class CallEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class Impossible:
+class CallNotPossible:
     """The call could not be made."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Endless:
+class CallDidNotReturn:
     """The call exited its process or exceeded the timeout."""
 
     instead: str
     """Description of what the call did instead of returning."""
 
 
-Call: TypeAlias = CallEnded | Impossible | Endless
+Call: TypeAlias = CallEnded | CallNotPossible | CallDidNotReturn
 
 
 def host_of(  # noqa: PLR0913 - the application, and the settings of its process
@@ -173,7 +173,7 @@ def _branch_place(branch: Branch) -> tuple[str, int, int, int, int]:
 def routines_of(application: Application) -> dict[str, tuple[ApplicationModule, Routine]]:
     """Return the module and definition of each function by its qualified name."""
     return {
-        Placed(module, routine).qualified: (module, routine)
+        PlacedRoutine(module, routine).qualified: (module, routine)
         for module in application.modules
         for routine in module.routines
     }
@@ -228,9 +228,9 @@ class FunctionCaller:
         }
         reply = self._host.ask(message, limit_s=limit_s, answering=_request_handler(answering))
         if not isinstance(reply, Answered):
-            return Endless(_INSTEAD_OF_REPLY[type(reply)])
+            return CallDidNotReturn(_INSTEAD_OF_REPLY[type(reply)])
         if "problem" in reply.content:
-            return Impossible(reply.content["problem"])
+            return CallNotPossible(reply.content["problem"])
         places = [(tuple(place), value) for *place, value in reply.content["seen"]]
         seen = tuple((self._goals[place], value) for place, value in places if place in self._goals)
         taken = frozenset(

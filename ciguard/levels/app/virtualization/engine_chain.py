@@ -30,7 +30,7 @@ class NoEngineError(CiguardError):
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class EngineChain:
     """Asks the first of its engines that serves an operation."""
 
     engines: tuple[Engine, ...]

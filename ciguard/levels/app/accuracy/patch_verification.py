@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.accuracy.trials import Trials
-from ciguard.levels.app.exploration.calling import FunctionCaller, host_of, routines_of
+from ciguard.levels.app.exploration.function_caller import FunctionCaller, host_of, routines_of
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis.application import read_application
-from ciguard.levels.app.static_analysis.findings import find
+from ciguard.levels.app.static_analysis.findings import find_service_functions
 from ciguard.programs import run_program
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ciguard.levels.app.static_analysis.application import Application
     from ciguard.levels.app.static_analysis.conditions import Goal
     from ciguard.levels.app.static_analysis.findings import ServiceFunction
-    from ciguard.levels.app.virtualization.chosen import Chosen
+    from ciguard.levels.app.virtualization.engine_chain import EngineChain
 
 _GIT_LIMIT_S = 60.0
 
@@ -37,7 +37,7 @@ def exercised_with(  # noqa: PLR0913 - the patch, the application and its inputs
     application: Application,
     explored: ExploredFunction,
     inputs: Sequence[ServiceInput],
-    engines: Chosen,
+    engines: EngineChain,
     python: str,
     surroundings: Surroundings | None,
     deadline: float,
@@ -64,7 +64,7 @@ def exercised_with(  # noqa: PLR0913 - the patch, the application and its inputs
         patched_text = _patched(application, goal.branch.file, patch, folder)
         if patched_text is None:
             return []
-        functions = find(read_application(folder), known_providers())
+        functions = find_service_functions(read_application(folder), known_providers())
         function = next((item for item in functions if item.name == explored.found.name), None)
         twin = _twin(function, goal) if function is not None else None
         if function is None or twin is None:

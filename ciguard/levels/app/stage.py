@@ -16,10 +16,11 @@ from ciguard.domain.events import BatchFinished, InputsMishandled, Warned
 from ciguard.domain.text import visible
 from ciguard.errors import WorkerStartError
 from ciguard.levels.app.accuracy import assess, settings_for
+from ciguard.levels.app.applications import LEVEL, read_applications
 from ciguard.levels.app.calls import CallRecorder, surroundings_on
 from ciguard.levels.app.checks import assessment_options
+from ciguard.levels.app.coverage import Coverage
 from ciguard.levels.app.dead_conditions import read_vocabulary
-from ciguard.levels.app.examined import Examined
 from ciguard.levels.app.exploration import explore
 from ciguard.levels.app.findings import (
     TargetedApplication,
@@ -28,7 +29,6 @@ from ciguard.levels.app.findings import (
     of_difference,
     of_inputs,
 )
-from ciguard.levels.app.reading import LEVEL, read_applications
 from ciguard.levels.app.recheck import Recheck, eager_members
 from ciguard.levels.app.settings import APPLICATIONS, LABELS
 from ciguard.oracles import pair_kind
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from ciguard.domain.events import Event
     from ciguard.domain.findings import Finding
     from ciguard.levels.app.accuracy import Assessed
+    from ciguard.levels.app.applications import ReadApplication
     from ciguard.levels.app.exploration import ExploredFunction
-    from ciguard.levels.app.reading import ReadApplication
     from ciguard.levels.app.static_analysis import ServiceFunction
     from ciguard.targets import Environment
 
@@ -54,7 +54,7 @@ _MIN_S = 2.0
 
 
 @dataclass(slots=True)
-class Applications:
+class ApplicationStage:
     """Test applications on all targets, and record the coverage."""
 
     config: Config
@@ -63,13 +63,13 @@ class Applications:
     stage: ClassVar[str] = "applications"
     gone: dict[str, frozenset[str]] = field(default_factory=dict)
     """Fingerprint of a known bucket that is gone → targets on which it is gone."""
-    _coverage: Examined = field(init=False)
+    _coverage: Coverage = field(init=False)
     _idle: dict[str, str] = field(default_factory=dict)
     """Target → reason why its last function was not called."""
 
     def __post_init__(self) -> None:
         """Start with an empty coverage."""
-        self._coverage = Examined(self.config)
+        self._coverage = Coverage(self.config)
 
     def events(self, until: float) -> Iterator[Event | Finding]:
         """Test one function after the other, on each target.
@@ -251,7 +251,7 @@ def _missed(assessed: Assessed, targeted: TargetedApplication) -> Iterator[Input
                 target=targeted.target,
                 api=api,
                 line=verdict.goal.line,
-                says=f"{verdict.goal.text}: {verdict.claim}, answered by {verdict.engine}",
+                description=f"{verdict.goal.text}: {verdict.claim}, answered by {verdict.engine}",
                 inputs=tuple(missed.shown() for missed in verdict.missed),
             )
     for crash, service_input in assessed.crashes:
@@ -259,7 +259,7 @@ def _missed(assessed: Assessed, targeted: TargetedApplication) -> Iterator[Input
             target=targeted.target,
             api=api,
             line=crash.line,
-            says=f"fails: {crash.error}",
+            description=f"fails: {crash.error}",
             inputs=(service_input.shown(),),
         )
 

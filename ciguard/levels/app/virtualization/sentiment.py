@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ciguard.levels.app.providers.description import RecognitionTask
-from ciguard.levels.app.providers.recognised import Felt, sentences
+from ciguard.levels.app.providers.recognised import ScoredSentence, sentences
 from ciguard.levels.app.providers.registered import messages_of
 from ciguard.levels.app.virtualization.engine import Recogniser
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MODULE = "vaderSentiment"
 
 
-class Feelings(Recogniser):
+class SentimentEngine(Recogniser):
     """Scores the sentences of a text. Its sign agrees with Google's for two texts of three."""
 
     NAME = "VADER"
@@ -33,7 +33,7 @@ class Feelings(Recogniser):
     def recognise(self, operation: Operation, about: bytes) -> Json:
         """Return the sentiment of a text, the mean of its sentences, and that of each sentence."""
         scored = [
-            Felt(sentence, begin, self._vader.polarity_scores(sentence)["compound"])
+            ScoredSentence(sentence, begin, self._vader.polarity_scores(sentence)["compound"])
             for begin, sentence in sentences(about.decode("utf-8"))
         ]
         score = fmean(sentence.score for sentence in scored) if scored else 0.0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.exploration.answers import StubResponse, content_of, most_of, usual_for
 from ciguard.levels.app.providers.description import RecognitionTask
-from ciguard.levels.app.providers.recognised import BoundingBox, Face, Felt
+from ciguard.levels.app.providers.recognised import BoundingBox, Face, ScoredSentence
 from ciguard.levels.app.providers.registered import face_messages_of, messages_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,9 @@ def _content(operation: Operation, results: Sequence[RecognisedItem]) -> Json:
     match operation.task:
         case RecognitionTask.SENTIMENT:
             step = len(_SENTENCE) + 1
-            sentences = [Felt(_SENTENCE, step * at, item.score) for at, item in enumerate(results)]
+            sentences = [
+                ScoredSentence(_SENTENCE, step * at, item.score) for at, item in enumerate(results)
+            ]
             mean = sum(item.score for item in results) / max(1, len(results))
             return messages_of(operation).sentiment_answer(mean, sentences)
         case RecognitionTask.FACES:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.values import LiteralValue
 from ciguard.levels.app.exploration.answers import most_of, usual_for
-from ciguard.levels.app.exploration.searched import UNLIKELY, RecognisedItem
+from ciguard.levels.app.exploration.drawn_answers import UNLIKELY, RecognisedItem
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import face_messages_of, messages_of
 from ciguard.values import SamplingScope, String, compile_sampler
@@ -35,8 +35,8 @@ _MUTATED, _FROM_LATEST, _COUNT_FROM_NUMBERS, _ONE_LINE, _MUTATED_TEXT, _EQUAL_SC
     0.6,
     0.5,
 )
-"""Probabilities: to mutate a good guess, to take it from the latest, to draw a count from the
-numbers, to write one line, to mutate the text, and to keep equal scores."""
+"""Probabilities of mutating a good guess, of taking it from the latest, of drawing a count from the
+numbers, of one line, of mutating the text, of equal scores."""
 _LATEST = 3
 _FACTORS = (0.01, 1.0, -1.0)
 """Factors from a number to a score: some code computes in percent, some with the negative."""
@@ -52,7 +52,7 @@ Guess = dict["Operation", tuple[RecognisedItem, ...]]
 """Results by operation."""
 
 
-class Search:
+class AnswerSearch:
     """Search for answers with new outcomes of conditions."""
 
     def __init__(self, operations: Sequence[Operation], hints: Hints, *, seed: int = 0) -> None:

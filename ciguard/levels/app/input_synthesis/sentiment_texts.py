@@ -23,7 +23,7 @@ _COLUMNS = ("feeling", "text")
 
 
 @dataclass(frozen=True)
-class FeltTexts(InputMaker):
+class SentimentTexts(InputMaker):
     """Draws from texts that people have labelled with a sentiment."""
 
     texts: Mapping[Feeling, tuple[str, ...]]
@@ -44,13 +44,13 @@ class FeltTexts(InputMaker):
 
 
 @cache
-def own_texts() -> FeltTexts:
+def own_texts() -> SentimentTexts:
     """Return the texts that come with ciguard."""
     content = (files(__package__) / "feelings.csv").read_text("utf-8")
-    return FeltTexts(_texts(content, "feelings.csv"), "a sentence of ciguard's own")
+    return SentimentTexts(_texts(content, "feelings.csv"), "a sentence of ciguard's own")
 
 
-def read_texts(file: Path) -> FeltTexts:
+def read_texts(file: Path) -> SentimentTexts:
     """Read a user's texts, CSV with the columns `feeling` and `text`.
 
     Raises:
@@ -61,7 +61,7 @@ def read_texts(file: Path) -> FeltTexts:
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{file}: cannot be read as texts: {error}"
         raise ConfigurationError(msg) from error
-    return FeltTexts(_texts(content, str(file)), str(file))
+    return SentimentTexts(_texts(content, str(file)), str(file))
 
 
 def _texts(content: str, file: str) -> dict[Feeling, tuple[str, ...]]:

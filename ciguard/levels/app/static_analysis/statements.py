@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.static_analysis.constructing import (
+from ciguard.levels.app.static_analysis.constructors import (
     constructor_name,
     has_generated_constructor,
 )
@@ -16,10 +16,10 @@ from ciguard.levels.app.static_analysis.values import EACH, FunctionParameter, V
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.levels.app.static_analysis.summaries import Placed, Summary, World
+    from ciguard.levels.app.static_analysis.summaries import AnalysisState, PlacedRoutine, Summary
 
 
-def analyse_function(world: World, placed: Placed) -> Summary:
+def analyse_function(world: AnalysisState, placed: PlacedRoutine) -> Summary:
     """Return the summary of a function, given the present summaries of its callees."""
     scope = FunctionScope(world, placed)
     scope.enter()

@@ -11,13 +11,13 @@ from ciguard.errors import ConfigurationError
 from ciguard.levels.app.dead_conditions import contradictory_conditions, dead_conditions
 from ciguard.levels.app.findings import TargetedApplication
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ciguard.campaign import Member
-    from ciguard.levels.app.dead_conditions import Dead, Vocabulary
+    from ciguard.levels.app.dead_conditions import DeadCondition, Vocabulary
     from ciguard.levels.app.static_analysis import Application, ServiceFunction
 
 
@@ -43,13 +43,13 @@ class ReadApplication:
         """Return the name of a function in reports."""
         return TargetedApplication(root=self.root, library="", target="").api(function)
 
-    def dead(self, labels: Vocabulary | None) -> dict[Dead, list[ServiceFunction]]:
+    def dead(self, labels: Vocabulary | None) -> dict[DeadCondition, list[ServiceFunction]]:
         """Return the constant sub-conditions, with the functions that reach each.
 
         Args:
             labels: the labels that services can answer; None: labels are not judged.
         """
-        reached: dict[Dead, list[ServiceFunction]] = {}
+        reached: dict[DeadCondition, list[ServiceFunction]] = {}
         reported = set()
         for function in self.functions:
             for dead in dead_conditions(function, labels):
@@ -69,7 +69,9 @@ def read_again(root: str) -> ReadApplication:
         ConfigurationError: if the folder does not exist or holds no application.
     """
     application = read_application(Path(root))
-    return ReadApplication(application, root, find(application, known_providers()))
+    return ReadApplication(
+        application, root, find_service_functions(application, known_providers())
+    )
 
 
 def read_applications(paths: Iterable[str]) -> list[ReadApplication]:
@@ -91,6 +93,8 @@ def read_applications(paths: Iterable[str]) -> list[ReadApplication]:
             raise ConfigurationError(msg)
         relative_root = root.relative_to(current_folder).as_posix()
         applications.append(
-            ReadApplication(application, relative_root, find(application, known_providers()))
+            ReadApplication(
+                application, relative_root, find_service_functions(application, known_providers())
+            )
         )
     return applications

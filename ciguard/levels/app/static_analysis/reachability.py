@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import TypeVar
 
-    from ciguard.levels.app.static_analysis.summaries import World
+    from ciguard.levels.app.static_analysis.summaries import AnalysisState
     from ciguard.levels.app.static_analysis.values import Answer, ValueFlow
 
     _Key = TypeVar("_Key")
 
 
-def callees_first(world: World) -> list[str]:
+def callees_first(world: AnalysisState) -> list[str]:
     """Return all functions in postorder of the call graph: callees first, except in cycles."""
     order: dict[str, None] = {}
     entered: set[str] = set()
@@ -33,7 +33,7 @@ def callees_first(world: World) -> list[str]:
     return list(order)
 
 
-def once_through(world: World, stale: set[str], grows: Callable[[str], bool]) -> None:
+def once_through(world: AnalysisState, stale: set[str], grows: Callable[[str], bool]) -> None:
     """Update stale functions once, callees first; callers of one that grew become stale.
 
     Args:
@@ -49,7 +49,7 @@ def once_through(world: World, stale: set[str], grows: Callable[[str], bool]) ->
 
 
 def reached(
-    world: World, known: Mapping[str, Mapping[_Key, frozenset[ValueFlow]]]
+    world: AnalysisState, known: Mapping[str, Mapping[_Key, frozenset[ValueFlow]]]
 ) -> dict[str, dict[_Key, frozenset[ValueFlow]]]:
     """Return the goals or service calls of each function, with those that its callees reach.
 
@@ -91,7 +91,7 @@ def _size(known: Mapping[_Key, frozenset[ValueFlow]]) -> tuple[int, int]:
     return len(known), sum(map(len, known.values()))
 
 
-def ways(world: World, answer: Answer) -> dict[str, tuple[str, ...]]:
+def ways(world: AnalysisState, answer: Answer) -> dict[str, tuple[str, ...]]:
     """Return the shortest call path from each function to a call of a service."""
     nearest = [name for name, summary in world.summaries.items() if answer in summary.own]
     paths: dict[str, tuple[str, ...]] = dict.fromkeys(nearest, ())

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-Habits: TypeAlias = "Mapping[tuple[RecognitionTask, str], Mapping[str, float]]"
+ConfusionMatrix: TypeAlias = "Mapping[tuple[RecognitionTask, str], Mapping[str, float]]"
 """Task and lower-case label of the input → answered label → probability, 0 to 1."""
 _TASKS = (RecognitionTask.LABELS, RecognitionTask.OBJECTS, RecognitionTask.CATEGORIES)
 
 
-def read_habits(file: Path) -> Habits:
+def read_confusion_matrix(file: Path) -> ConfusionMatrix:
     """Read the confusion matrix of a service from a TOML file.
 
     Raises:

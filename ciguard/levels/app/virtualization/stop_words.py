@@ -43,7 +43,7 @@ _TASKS = frozenset({RecognitionTask.PHRASES, RecognitionTask.LANGUAGE})
 
 
 @dataclass(frozen=True, slots=True)
-class LittleWords:
+class StopWords:
     """Extracts the words between stop words as phrases (RAKE: Rose et al., 2010)."""
 
     name: str = "little words"

@@ -28,7 +28,7 @@ from ciguard.levels.app.input_synthesis.sources import (
     read_sources,
     write_sources,
 )
-from ciguard.levels.app.input_synthesis.variants import alike
+from ciguard.levels.app.input_synthesis.variants import normalised_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ def folder_name(label: str) -> str:
     """Return the name of a label's folder; empty if no folder can have such a name."""
     if not label.isprintable():
         return ""
-    spaced = alike(label).replace(" ", "_")
+    spaced = normalised_name(label).replace(" ", "_")
     name = re.sub(
         r"\W", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), spaced
     )
@@ -51,7 +51,7 @@ def folder_name(label: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptImages:
+class ImageCache:
     """The folder. Its methods except `lock` require the lock, and raise `OSError`."""
 
     root: Path
@@ -88,14 +88,14 @@ class KeptImages:
 
     def searched_count(self, label: str, search: str) -> int:
         """Return the number of images of a label that a search was completed for."""
-        return self._searches().get((alike(label), search), 0)
+        return self._searches().get((normalised_name(label), search), 0)
 
     def record_search(self, label: str, search: str, images: int) -> None:
         """Record that a search for a number of images was completed."""
         text = io.StringIO()
         rows = csv.writer(text, lineterminator="\n")
         rows.writerow(_COLUMNS)
-        known = {**self._searches(), (alike(label), search): images}
+        known = {**self._searches(), (normalised_name(label), search): images}
         rows.writerows((*key, count) for key, count in known.items())
         replace_file(self.root / _SEARCHES, text.getvalue())
 

@@ -17,11 +17,11 @@ from ciguard.levels.app.repair.relatedness import (
     read_taxonomy,
 )
 from ciguard.levels.app.virtualization.choosing import local_engines
-from ciguard.levels.app.virtualization.chosen import Chosen
+from ciguard.levels.app.virtualization.confusion_matrix import read_confusion_matrix
+from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.faces import Faces
 from ciguard.levels.app.virtualization.faults import read_faults
-from ciguard.levels.app.virtualization.habits import read_habits
-from ciguard.levels.app.virtualization.recording import Recorded, kept_in
+from ciguard.levels.app.virtualization.recording import Recorded, with_recording
 from ciguard.levels.app.virtualization.service import Service
 from ciguard.targets import cache_folder
 
@@ -40,7 +40,7 @@ _CONFUSION = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trying:
+class AccuracyOptions:
     """Options of the user for the assessment of applications."""
 
     images: Path | None = None
@@ -57,7 +57,7 @@ class Trying:
     """File of the labels that the service can answer."""
     relations: Path | None = None
     """File of relations between labels, such as kinds of a thing."""
-    habits: Path | None = None
+    confusion_matrix: Path | None = None
     """File of the confusion matrix of a simulated service."""
     replay: Path | None = None
     """Recording that answers in place of the service."""
@@ -84,13 +84,13 @@ class Trying:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class AccuracySettings:
     """Settings of the assessment: the user's options, and what they select."""
 
-    trying: Trying
+    trying: AccuracyOptions
     inverse: Inverse
     """Input synthesis."""
-    serving: Callable[[Sequence[ServiceInput]], Chosen]
+    serving: Callable[[Sequence[ServiceInput]], EngineChain]
     """Returns the engines that answer in place of the service, for all inputs of a function."""
     related: Relatedness
     """Relatedness of labels, which limits the labels that a repair may add."""
@@ -98,32 +98,34 @@ class Settings:
     """Faults to inject, in separate calls."""
 
 
-def settings_for(trying: Trying) -> Settings:
+def settings_for(trying: AccuracyOptions) -> AccuracySettings:
     """Return the settings of the assessment.
 
     Raises:
         ConfigurationError: if the content of a file or folder is invalid.
     """
     labels = read_vocabulary(trying.labels) if trying.labels else None
-    confusion_matrix = read_habits(trying.habits) if trying.habits else None
+    confusion_matrix = (
+        read_confusion_matrix(trying.confusion_matrix) if trying.confusion_matrix else None
+    )
     recorded = Recorded(trying.replay) if trying.replay else None
     relatedness: list[Relatedness] = [known_relations(), Words()]
     if trying.relations:
         relatedness.append(read_taxonomy(trying.relations))
 
-    def engines_for(inputs: Sequence[ServiceInput]) -> Chosen:
+    def engines_for(inputs: Sequence[ServiceInput]) -> EngineChain:
         if recorded is not None:
-            return Chosen((recorded,))
+            return EngineChain((recorded,))
         if trying.is_real:
-            return Chosen(kept_in(trying.record, [Service()]))
+            return EngineChain(with_recording(trying.record, [Service()]))
         known = {item.digest: item.wanted for item in inputs}
         engines = local_engines(
-            labels, known, confusion=_CONFUSION, seed=trying.seed, habits=confusion_matrix
+            labels, known, confusion=_CONFUSION, seed=trying.seed, confusion_matrix=confusion_matrix
         ).engines
         # Cascades detect faces but not their emotions.
         if any(item.wanted.task is RecognitionTask.FACES and item.wanted.key for item in inputs):
             engines = tuple(engine for engine in engines if not isinstance(engine, Faces))
-        return Chosen(kept_in(trying.record, engines))
+        return EngineChain(with_recording(trying.record, engines))
 
     sources = InputSources(
         images=trying.images,
@@ -132,7 +134,7 @@ def settings_for(trying: Trying) -> Settings:
         texts=trying.texts,
         is_simulated=recorded.is_simulated if recorded is not None else not trying.is_real,
     )
-    return Settings(
+    return AccuracySettings(
         trying=trying,
         inverse=inverse_of(sources),
         serving=engines_for,
