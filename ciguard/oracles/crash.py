@@ -42,11 +42,11 @@ class CrashOracle:
                 case=case,
                 outcomes=outcomes,
                 targets=tuple(crashed),
-                message=f"{subject.api} ends the process ({first.cause})",
+                message=f"{subject.api} crashes ({first.cause})",
                 evidence=Evidence(
                     expected="a result or a Python exception",
                     observed=outcome_in_words(first),
-                    law="No call ends the process, whatever its arguments",
+                    law="No call crashes, whatever its arguments",
                 ),
             )
         ]

@@ -130,7 +130,7 @@ def outcome_in_words(outcome: Outcome) -> str:
         case Errored(exception, message):
             return f"fails internally with {exception}: {headline(message)}"
         case Crashed(cause):
-            return f"the process dies ({cause})"
+            return f"the process crashes ({cause})"
         case Hung(limit_s):
             return f"no return within {limit_s:g} s"
         case Exhausted(resource):

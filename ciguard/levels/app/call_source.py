@@ -59,7 +59,7 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
         "# What the services answer; no service is asked.",
         f"ANSWERS = {answers}",
         f"for provider in {providers!r}:",
-        "    with suppress(ImportError):  # who is not here asks nothing",
+        "    with suppress(ImportError):  # a client that is not installed",
         '        CLIENTS[provider].intercept(lambda name, _: ANSWERS.get(name, {"answer": {}}))',
         "",
         *_files(files),

@@ -51,7 +51,7 @@ SEVERITIES = {
     "accuracy-here": Severity.LOW,
 }
 _SPECIFICATIONS = {
-    "crash": "An application takes whatever its services may answer",
+    "crash": "An application handles every answer that its services may return",
     "hang": "A function returns for every answer of its services",
     "accuracy": "A branch is taken for most of the inputs that should take it",
     "dead-condition": "A condition depends on the answer of the service",
@@ -64,7 +64,7 @@ ANY_INPUT = "any input"
 """Stands for the sub-condition in findings about inputs that crash a function."""
 _FOLDER = re.compile(r"/\S*/ciguard-app-\w+")
 """Temporary folder with the files of a call."""
-_EXPECTED = "a result, or an exception that the application raises itself"
+_EXPECTED = "a result, or an exception that the application raises on purpose"
 _SOURCE = "Keeper, section 4.1"
 
 
@@ -76,7 +76,7 @@ class ApplicationOracle:
         ignores_library=True,  # findings of all clients of a target are equal
         claim="{kind}.",
         claims={
-            "crash": "an application fails on what a service may answer.",
+            "crash": "an application crashes for an answer that a service may return.",
             "hang": "an application does not return for an answer that a service may return.",
             "unguarded": "an application does not handle the refusal of a request by a service.",
         },

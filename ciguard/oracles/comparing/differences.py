@@ -77,5 +77,5 @@ def evidence_between(
     if specification is not None:
         return evidence_of(specification, expected=expected, observed=observed)
     scope = _SCOPES.get(pair, "everywhere")
-    invariant = f"The same call comes to the same {scope}"
+    invariant = f"The same call gives the same result {scope}"
     return Evidence(expected=expected, observed=observed, law=invariant)

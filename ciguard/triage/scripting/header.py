@@ -57,7 +57,7 @@ def _evidence_rows(finding: Finding) -> tuple[tuple[str, str], ...]:
     return (
         ("Expected", evidence.expected),
         ("Observed", f"{evidence.observed}{f': {line}' if line else ''}"),
-        ("Law", evidence.law),
+        ("Invariant", evidence.law),
         ("Source", evidence.source),
     )
 
@@ -69,7 +69,7 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
     subject = f"the {finding.case.noun}"
     match outcome:
         case Crashed():
-            return "the process dies."
+            return "the process crashes."
         case Errored():
             return "an internal error escapes."
         case Hung():

@@ -48,7 +48,7 @@ def test_the_evidence_of_a_difference_shows_both_results() -> None:
 
     assert evidence.expected == f"{OLD}: returns float32[2] (1, 2)"
     assert evidence.observed == f"{NEW}: returns float32[2] (1, 5)"
-    assert evidence.law == "The same call comes to the same in every version"
+    assert evidence.law == "The same call gives the same result in every version"
 
 
 def test_a_new_rejection_has_medium_severity() -> None:
