@@ -165,7 +165,7 @@ def _evidence_to_json(evidence: ConstraintEvidence) -> Json:
 
 
 def read_provenance(line: str, *, name: str) -> Provenance:
-    """Return the origin in the first line of a file of constraints.
+    """Parse the provenance from the first line of a constraints file.
 
     Raises:
         ConstraintsFileError: if it is damaged or of a newer schema; names file, line and key.

@@ -397,7 +397,10 @@ def test_an_unknown_application_is_an_error_with_the_known_ones(
         ("own.py:calls_home", "PermissionError"),
         ("own.py:returns_nothing", "returns NoneType, not a keras.Model"),
         ("own.py:leaves", "cannot be read"),
-        ("odd.py", "DATA = 'whales' in its script is no known kind of data. Known: digits, images"),
+        (
+            "odd.py",
+            "DATA = 'whales' in its script is not a known kind of data. Known: digits, images",
+        ),
         ("broken.keras", "broken.keras"),
     ],
 )

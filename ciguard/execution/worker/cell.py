@@ -85,7 +85,7 @@ class CellWriter:
         return RECORDS_AT + self._offset + _RECORD.size + len(payload) <= SIZE
 
     def append(self, status: int, cost_us: int, payload: bytes) -> None:
-        """Add a record; its count is written last, so that a partial record is never visible."""
+        """Append a record; write the cell's count last, so that no partial record is visible."""
         start = RECORDS_AT + self._offset
         body = start + _RECORD.size
         end = body + len(payload)

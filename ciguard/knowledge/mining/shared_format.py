@@ -52,7 +52,7 @@ def parameter_texts(lines: Iterable[str], *, name: str) -> Iterator[ParameterTex
         )
 
 
-def annotated_spans(lines: Iterable[str], *, name: str) -> Iterator[Annotation]:
+def labelled_sentences(lines: Iterable[str], *, name: str) -> Iterator[Annotation]:
     """Yield the labelled sentences of a file.
 
     Args:

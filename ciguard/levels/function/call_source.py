@@ -60,8 +60,8 @@ def function_statements(
 ) -> tuple[list[str], list[str]]:
     """Return the imports, and the statements that make the call and show the failure.
 
-    If the call fails without an exception, the script ends with a line that begins with `BROKEN` or
-    `DIFFERENT`.
+    If the call fails without an exception, the last line that the script prints begins with
+    `BROKEN` or `DIFFERENT`.
 
     Args:
         finding: finding of a case of level `function`.
