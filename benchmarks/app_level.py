@@ -18,18 +18,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ciguard.levels.app.accuracy import Trying, assess, settings_for
-from ciguard.levels.app.accuracy.aims import aims_of, brought_about
+from ciguard.levels.app.accuracy import AccuracyOptions, assess, settings_for
+from ciguard.levels.app.accuracy.aims import aims_of, specs_of_outcomes
 from ciguard.levels.app.accuracy.trials import Trials
 from ciguard.levels.app.dead_conditions import dead_conditions, read_vocabulary
 from ciguard.levels.app.exploration import explore
-from ciguard.levels.app.exploration.calling import FunctionCaller, host_of, routines_of
+from ciguard.levels.app.exploration.function_caller import FunctionCaller, host_of, routines_of
 from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
 from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
-from ciguard.levels.app.virtualization.chosen import Chosen
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
+from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.relations import relations_of
 from ciguard.levels.app.virtualization.simulated import Simulated
 
@@ -63,7 +63,7 @@ class Covered:
 def covered(folder: Path, count: int, seed: int) -> Iterator[Covered]:
     """Yield how far each function gets, by the way its inputs are made."""
     application = read_application(folder)
-    found = [one for one in find(application, known_providers()) if one.goals]
+    found = [one for one in find_service_functions(application, known_providers()) if one.goals]
     routines = routines_of(application)
     with (
         tempfile.TemporaryDirectory() as scratch,
@@ -82,7 +82,7 @@ def covered(folder: Path, count: int, seed: int) -> Iterator[Covered]:
             for way, make in zip(WAYS, (_made, _random, _fuzzed), strict=True):
                 inputs = make(explored, operations, count, seed)
                 known = {one.digest: one.wanted for one in inputs}
-                engines = Chosen((Simulated(None, known, 0.1, seed),))
+                engines = EngineChain((Simulated(None, known, 0.1, seed),))
                 routine = routines[explored.found.name][1]
                 trials = Trials(caller, explored.found, routine, explored.form, engines)
                 seen = {pair for one in inputs for pair in trials.run(one, Path(scratch)).seen}
@@ -103,7 +103,7 @@ def _made(
 ) -> list[ServiceInput]:
     wanted = [one for aim in aims_of(explored) for one in aim.wanted]
     wanted += [InputSpec(one.task) for one in operations]
-    wanted += brought_about(explored)
+    wanted += specs_of_outcomes(explored)
     return _inputs(wanted, count, seed)
 
 
@@ -163,9 +163,9 @@ def _inputs(wanted: Sequence[InputSpec], count: int, seed: int) -> list[ServiceI
 def told(folder: Path, labels: Path | None) -> list[tuple[int, str, str]]:
     """Return what is told of an application: line, kind as in faults.toml, and of what."""
     application = read_application(folder)
-    found = find(application, known_providers())
+    found = find_service_functions(application, known_providers())
     vocabulary = read_vocabulary(labels) if labels is not None else None
-    trying = Trying(labels=labels, habits=SEEDS / "service.toml", budget_s=60.0)
+    trying = AccuracyOptions(labels=labels, confusion_matrix=SEEDS / "service.toml", budget_s=60.0)
     explored = list(explore(application, found, python=sys.executable, budget_s=60.0))
     assessed = assess(application, found, explored, settings_for(trying), python=sys.executable)
     dead = (one for function in found for one in dead_conditions(function, vocabulary))
@@ -238,7 +238,7 @@ def _answered() -> int:
     rows = []
     for file in [*sorted(SEEDS.glob("*.py")), *sorted((SEEDS / "fixed").glob("*.py"))]:
         application = read_application(file)
-        found = [one for one in find(application, known_providers()) if one.goals]
+        found = [one for one in find_service_functions(application, known_providers()) if one.goals]
         for one in explore(application, found, python=sys.executable, budget_s=60.0):
             if not one.problem and one.met:
                 rows.append((*one.outcomes(), one.searched, one.seconds))

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from ciguard.errors import CiguardError
-from ciguard.levels.app.accuracy import Trying, assess, settings_for
+from ciguard.levels.app.accuracy import AccuracyOptions, assess, settings_for
 from ciguard.levels.app.dead_conditions import (
     contradictory_conditions,
     dead_conditions,
@@ -32,7 +32,7 @@ from ciguard.levels.app.dead_conditions import (
 )
 from ciguard.levels.app.exploration import explore
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -124,7 +124,9 @@ def read(folder: Path) -> Iterator[Read]:
         except CiguardError as error:
             print(f"passed over: {error}", file=sys.stderr)
             continue
-        found = tuple(one for one in find(application, known_providers()) if one.goals)
+        found = tuple(
+            one for one in find_service_functions(application, known_providers()) if one.goals
+        )
         if found:
             yield Read(application, found)
 
@@ -145,7 +147,7 @@ def figures(
 ) -> Figures:
     """Try functions on inputs, and count what all of it came to."""
     began = time.monotonic()
-    trying = Trying(
+    trying = AccuracyOptions(
         inputs=given.inputs, seed=given.seed, budget_s=given.seconds, labels=given.labels
     )
     settings = settings_for(trying)

@@ -195,7 +195,7 @@ class InputsMishandled:
     api: str
     line: int
     """Line of the sub-condition, or of the failure."""
-    says: str
+    description: str
     """Description of the behaviour. Holds text of the application: escape it for display."""
     inputs: tuple[SampleInput, ...]
 

@@ -1,4 +1,4 @@
-"""`ciguard app emulate` as users run it: what it prints, how it ends, what it refuses."""
+"""`ciguard app emulate` as a process: its output, its end, and invalid arguments."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def posted(port: str, path: str, content: bytes = DOCUMENT) -> Any:
 
 
 def ended(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, str]:
-    """Return the exit code, and what it has said beside the addresses."""
+    """Return the exit code, and the output after the addresses."""
     process.send_signal(number)
     assert process.stdout is not None
-    said = process.stdout.read()
-    return process.wait(timeout=60), said
+    output = process.stdout.read()
+    return process.wait(timeout=60), output
 
 
 def logged_in(folder: Path) -> str:
@@ -75,7 +75,7 @@ def refused(folder: Path, *words: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_says_where_it_is_and_what_was_asked_and_ends_cleanly(
+def test_emulate_prints_addresses_and_requests_and_ends_cleanly(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     (tmp_path / "faults.toml").write_text(FAULTS)
@@ -83,10 +83,10 @@ def test_it_says_where_it_is_and_what_was_asked_and_ends_cleanly(
         posted(rest, "/v1/documents:analyzeSentiment?key=AIzaSecret")
         with pytest.raises(urllib.error.HTTPError, match="429"):
             posted(rest, "/v1/documents:analyzeEntities")
-        code, said = ended(process, number)
+        code, output = ended(process, number)
 
     assert code == 0
-    assert "google label_detection, " in said
+    assert "google label_detection, " in output
     logged = logged_in(tmp_path)
     assert re.sub(r"\d\d:\d\d:\d\d|\d+\.\d\d", "N", logged) == (
         "N /v1/documents:analyzeSentiment analyze_sentiment: OK (N s)\n"
@@ -96,17 +96,19 @@ def test_it_says_where_it_is_and_what_was_asked_and_ends_cleanly(
     )
 
 
-def test_it_says_what_is_made_up_and_what_is_recognised(tmp_path: Path) -> None:
+def test_emulate_prints_which_operations_are_simulated(tmp_path: Path) -> None:
     (tmp_path / "labels.txt").write_text("Cat\nDog\n")
     with emulate(tmp_path, "--labels", "labels.txt") as (process, _):
-        _, said = ended(process, signal.SIGTERM)
+        _, output = ended(process, signal.SIGTERM)
 
-    made_up = next(line for line in said.splitlines() if "label_detection" in line)
-    assert made_up.endswith("made up, simulated labels (of the vocabulary), texts and feelings")
-    assert "google analyze_sentiment: recognised, VADER" in said.splitlines()
+    made_up = next(line for line in output.splitlines() if "label_detection" in line)
+    assert made_up.endswith(
+        "simulated, generator of labels (of the vocabulary), texts and sentiment"
+    )
+    assert "google analyze_sentiment: recognised, VADER" in output.splitlines()
 
 
-def test_nothing_that_is_sent_reaches_the_log_as_it_is(tmp_path: Path) -> None:
+def test_emulate_escapes_requests_in_the_log(tmp_path: Path) -> None:
     with emulate(tmp_path) as (process, (rest, _grpc)):
         connection = http.client.HTTPConnection("127.0.0.1", int(rest), timeout=60)
         with contextlib.closing(connection):
@@ -128,35 +130,37 @@ def test_nothing_that_is_sent_reaches_the_log_as_it_is(tmp_path: Path) -> None:
     assert logged.splitlines()[-1].startswith("4 requests: ")
 
 
-def test_ports_are_chosen_and_a_taken_one_is_refused(tmp_path: Path) -> None:
+def test_emulate_chooses_free_ports_and_refuses_one_in_use(tmp_path: Path) -> None:
     with emulate(tmp_path) as (_, (rest, grpc)):
-        code, said = refused(tmp_path, "--port", rest)
+        code, output = refused(tmp_path, "--port", rest)
         other_code, other = refused(tmp_path, "--grpc-port", grpc)
 
     assert (code, other_code) == (2, 2)
-    assert f"127.0.0.1:{rest}: cannot be listened on: " in said
-    assert f"127.0.0.1:{grpc}: the address is taken, or not of this machine" in other
+    assert f"127.0.0.1:{rest}: cannot listen here: " in output
+    assert f"127.0.0.1:{grpc}: the address is in use, or not of this machine" in other
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
-        ("--faults faults.toml", "faults.toml: fault 1: error = 'QUOTA': is to be one of"),
-        ("--faults none.toml", "none.toml: cannot be read as the faults of a service"),
-        ("--habits habits.toml", "is of what images show: name them with --images"),
-        ("--images images", "images: no such folder. Make one with a folder of files"),
+        ("--faults faults.toml", "faults.toml: fault 1: error = 'QUOTA': has to be one of"),
+        ("--faults none.toml", "none.toml: cannot be read as faults of a service"),
+        ("--habits habits.toml", "has no effect without images. Add --images"),
+        ("--images images", "images: no such folder. Create it, with a folder of files"),
         ("--replay none.jsonl", "none.jsonl: cannot be read as a recording"),
-        ("--replay a.jsonl --record b.jsonl", "what is replayed is recorded already"),
-        ("--host no.such.host.invalid", "cannot be listened on: "),
+        ("--replay a.jsonl --record b.jsonl", "use only one of them"),
+        ("--host no.such.host.invalid", "cannot listen here: "),
         ("--python no-such-python", "--python no-such-python: no such program"),
         ("--port 70000", "Invalid value for '--port'"),
     ],
 )
-def test_what_cannot_be_is_refused_with_a_remedy(tmp_path: Path, words: str, said: str) -> None:
+def test_emulate_refuses_invalid_arguments_with_a_remedy(
+    tmp_path: Path, words: str, message: str
+) -> None:
     (tmp_path / "faults.toml").write_text('[[fault]]\nerror = "QUOTA"\n')
     (tmp_path / "habits.toml").write_text("")
 
     code, complaint = refused(tmp_path, *words.split())
 
     assert code == 2
-    assert said in complaint
+    assert message in complaint

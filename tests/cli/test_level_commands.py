@@ -28,7 +28,7 @@ def test_commands_are_listed_without_being_loaded() -> None:
     [
         ("no_such_module:starts", r"\(no_such_module:starts\) cannot be loaded: No module named"),
         ("json:no_such_name", "cannot be loaded: module 'json' has no attribute"),
-        ("json:dumps", "is no command: .* is no click.Command"),
+        ("json:dumps", "is not a click.Command: "),
     ],
 )
 def test_a_command_that_cannot_be_loaded_is_named(place: str, problem: str) -> None:

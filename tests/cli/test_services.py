@@ -1,4 +1,4 @@
-"""`ciguard app services` and `ciguard app explore` on an application: what they print."""
+"""Output of `ciguard app services`, `explore` and `accuracy` on an application."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def services(
     return answer(command, *words, folder=folder)
 
 
-def test_calls_and_what_answers_decide_are_printed(project: Path) -> None:
+def test_services_prints_calls_and_dependent_branches(project: Path) -> None:
     done = services(project, ".", "--labels", "labels.txt")
     assert_matches("services", f"{done.returncode}\n{done.stdout}{done.stderr}", folder=project)
 
 
-def test_conditions_that_are_always_the_same_get_patches(project: Path) -> None:
+def test_services_writes_patches_of_dead_conditions(project: Path) -> None:
     (project / "labels.txt").write_text("Fast food\nPaper\nFoot\nAluminum\n")
     words = ["can.py", "--labels", "labels.txt"]
 
@@ -75,32 +75,35 @@ def test_conditions_that_are_always_the_same_get_patches(project: Path) -> None:
     assert "warning" not in services(project, *words).stdout
 
 
-def test_programs_get_the_same(project: Path) -> None:
+def test_services_prints_valid_json(project: Path) -> None:
     done = services(project, ".", "--json")
 
-    said = json.loads(done.stdout)
-    assert schema_violations("services", said) == []
-    assert [one["name"] for one in said["functions"]] == ["can.labels_of", "can.smart_can"]
-    can = said["functions"][1]
+    report = json.loads(done.stdout)
+    assert schema_violations("services", report) == []
+    assert [function["name"] for function in report["functions"]] == [
+        "can.labels_of",
+        "can.smart_can",
+    ]
+    can = report["functions"][1]
     assert can["calls"][0]["through"] == ["can.labels_of"]
     assert can["calls"][0]["task"] == "labels"
-    assert [one["condition"] for one in can["branches"]][1] == "label == 'food'"
-    assert [one["goal"] for one in said["dead"]] == ["'aluminum'"]
-    assert said["unread"][0]["file"] == "old.py"
+    assert [branch["condition"] for branch in can["branches"]][1] == "label == 'food'"
+    assert [condition["goal"] for condition in report["dead"]] == ["'aluminum'"]
+    assert report["unread"][0]["file"] == "old.py"
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["nowhere"], "nowhere: no such file or folder"),
-        (["empty"], "empty: no Python file in it"),
+        (["empty"], "empty: holds no Python file"),
         ([".", "--provider", "own.toml"], "own.toml: name = None"),
         ([".", "--provider", "none.toml"], "none.toml: cannot be read"),
         ([".", "--labels", "none.txt"], "none.txt: cannot be read"),
     ],
 )
-def test_what_cannot_be_is_named_with_exit_code_2(
-    project: Path, words: list[str], told: str
+def test_services_reports_invalid_arguments_with_exit_code_2(
+    project: Path, words: list[str], message: str
 ) -> None:
     (project / "empty").mkdir()
     (project / "own.toml").write_text("x = 1\n")
@@ -108,7 +111,7 @@ def test_what_cannot_be_is_named_with_exit_code_2(
     done = services(project, *words)
 
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -132,7 +135,7 @@ def everything(path):
 """
 
 
-def test_what_answers_make_of_functions_is_printed(tmp_path: Path) -> None:
+def test_explore_prints_reached_outcomes_and_failures(tmp_path: Path) -> None:
     (tmp_path / "reader.py").write_text(READER)
 
     done = services(tmp_path, ".", command="explore")
@@ -156,7 +159,7 @@ def first(image):
 
 
 @pytest.mark.parametrize("command", ["explore", "accuracy"])
-def test_application_that_needs_more_is_named_and_runs_unconfined(
+def test_application_refused_by_confinement_is_reported_and_runs_unconfined(
     tmp_path: Path, command: str
 ) -> None:
     (tmp_path / "writing.py").write_text(WRITING, "utf-8")
@@ -173,20 +176,20 @@ def test_application_that_needs_more_is_named_and_runs_unconfined(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
-        ([".", "--function", "nothing.*"], "no function nothing.* asks a service"),
+        ([".", "--function", "nothing.*"], "no function nothing.* calls a service"),
         ([".", "--python", "/nowhere/python"], "/nowhere/python"),
         ([".", "--seconds", "0"], "--seconds"),
     ],
 )
-def test_what_cannot_be_explored_is_named_with_exit_code_2(
-    project: Path, words: list[str], told: str
+def test_explore_reports_invalid_arguments_with_exit_code_2(
+    project: Path, words: list[str], message: str
 ) -> None:
     done = services(project, *words, command="explore")
 
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -212,14 +215,14 @@ def alarm(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_branches_that_miss_their_inputs_are_printed_and_shown_on_a_page(alarm: Path) -> None:
+def test_accuracy_reports_missed_inputs_as_text_and_page(alarm: Path) -> None:
     words = [".", "--habits", "habits.toml", "--report", "page.html", "--patches", "patches"]
     done = services(alarm, *words, command="accuracy")
 
     assert done.returncode == 1, done.stderr  # an empty list of labels is a crash
     assert "alarm.py:9: error: IndexError: list index out of range" in done.stdout
     assert "alarm.py:9: warning: labels[0].description == 'Vehicle': true for" in done.stdout
-    assert "answers were made up" in done.stdout
+    assert "answers were simulated" in done.stdout
     assert 'If line 9 also checked "Car"' in done.stdout
     patch = (alarm / "patches" / "001.patch").read_text()
     assert "+    if labels[0].description in (\"Vehicle\", 'Car'" in patch
@@ -230,7 +233,7 @@ def test_branches_that_miss_their_inputs_are_printed_and_shown_on_a_page(alarm: 
     assert "<b>Truck" not in page
 
 
-def test_a_pull_request_is_told_at_the_line(alarm: Path) -> None:
+def test_github_option_annotates_the_line(alarm: Path) -> None:
     shown = {
         command: services(alarm, ".", "--github", *words, command=command).stdout.splitlines()
         for command, words in (
@@ -261,71 +264,71 @@ def test_a_pull_request_is_told_at_the_line(alarm: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--images", "nowhere"], "nowhere: no such folder"),
-        (["--texts", "alarm.py"], "alarm.py: no column feeling"),
-        (["--habits", "alarm.py"], "alarm.py: cannot be read as the habits"),
+        (["--texts", "alarm.py"], "alarm.py: column feeling is missing"),
+        (["--habits", "alarm.py"], "alarm.py: cannot be read as a confusion matrix"),
         (["--replay", "nothing.jsonl"], "nothing.jsonl"),
-        (["--replay", "x", "--service", "real"], "choose where answers come from"),
-        (["--faults", "x", "--service", "real"], "only what is not there can have faults"),
-        (["--faults", "nothing.toml"], "nothing.toml: cannot be read as the faults"),
+        (["--replay", "x", "--service", "real"], "use only one of them"),
+        (["--faults", "x", "--service", "real"], "faults need a local engine"),
+        (["--faults", "nothing.toml"], "nothing.toml: cannot be read as faults"),
         (["--relations", "nowhere"], "nowhere"),
         (["--alpha", "1.5"], "--alpha"),
         (["--search", "google"], "'openverse', 'wikimedia'"),
         (["--search", "openverse", "--search-url", "ftp://x/"], "--search-url ftp://x/"),
-        (["--search-url", "https://x/"], "are for --search"),
-        (["--cache", "kept"], "are for --search"),
+        (["--search-url", "https://x/"], "have no effect without --search"),
+        (["--cache", "kept"], "have no effect without --search"),
         (["--search", "openverse", "--cache", "alarm.py"], "--cache"),
         (["--report", "alarm.py/page.html"], "cannot be written"),
         (["--patches", "alarm.py"], "--patches"),
     ],
 )
-def test_what_cannot_be_tried_is_named_with_exit_code_2(
-    alarm: Path, words: list[str], told: str
+def test_accuracy_reports_invalid_arguments_with_exit_code_2(
+    alarm: Path, words: list[str], message: str
 ) -> None:
     done = services(alarm, ".", *words, command="accuracy")
 
     assert done.returncode == 2, done.stdout
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
 @pytest.mark.slow
-def test_images_are_looked_for_where_a_user_says_so_and_kept(alarm: Path) -> None:
+def test_accuracy_searches_images_on_request_and_caches_them(alarm: Path) -> None:
     with ImageServer(photos(8)) as server:
         search = ["--search", "openverse", "--search-url", server.openverse, "--cache", "kept"]
-        quietly = services(alarm, ".", command="accuracy")
-        nobody = list(server.asked)
+        without_search = services(alarm, ".", command="accuracy")
+        before_search = list(server.asked)
         done = services(alarm, ".", *search, "--inputs", "12", command="accuracy")
         asked = len(server.asked)
         again = services(alarm, ".", *search, "--inputs", "12", command="accuracy")
 
-    assert nobody == []
+    assert before_search == []
     assert asked == len(server.asked) == 7  # results, and half of twelve images
     assert server.searches()[0].query["q"] == "vehicle"
-    assert f"images that were found: {Path('kept')}" in done.stdout
-    assert "kept" not in quietly.stdout
-    assert quietly.returncode == done.returncode == again.returncode == 1
+    assert f"images found: {Path('kept')}" in done.stdout
+    assert "kept" not in without_search.stdout
+    assert without_search.returncode == done.returncode == again.returncode == 1
     images = services(alarm, ".", "--images", "kept", command="accuracy")
     assert images.returncode == 1
     assert len(list((alarm / "kept" / "vehicle").iterdir())) == 6
 
 
-def test_a_search_that_fails_is_told_and_the_rest_goes_on(alarm: Path) -> None:
+def test_accuracy_reports_a_failed_search_and_continues(alarm: Path) -> None:
     with ImageServer() as ended:
         address = ended.openverse
     search = ["--search", "wikimedia", "--search-url", address, "--cache", "kept"]
 
     done = services(alarm, ".", *search, command="accuracy")
 
-    assert "no more images are looked for: http://127.0.0.1" in done.stderr
-    assert "images that were found" not in done.stdout
+    assert "the image search has stopped: http://127.0.0.1" in done.stderr
+    assert "images found" not in done.stdout
     assert "Traceback" not in done.stderr
     assert "alarm.py:9: " in done.stdout
 
 
-def test_what_is_known_when_somebody_ends_it_is_kept(alarm: Path) -> None:
+def test_interrupted_accuracy_writes_its_report(alarm: Path) -> None:
     slow = ALARM.replace("def alarm(", "def slow(").replace(
         "    if labels", "    import time\n    time.sleep(0.5)\n    if labels"
     )
@@ -343,7 +346,7 @@ def test_what_is_known_when_somebody_ends_it_is_kept(alarm: Path) -> None:
     assert "alarm.alarm" in (alarm / "page.html").read_text()
 
 
-def test_what_is_proved_impossible_is_told_with_the_reason(tmp_path: Path) -> None:
+def test_services_reports_contradictory_conditions(tmp_path: Path) -> None:
     (tmp_path / "can.py").write_text(
         CAN.replace("one.description.lower()", "one.score").replace(
             'label == "food"', "label > 0.8 and label < 0.5"
@@ -352,5 +355,5 @@ def test_what_is_proved_impossible_is_told_with_the_reason(tmp_path: Path) -> No
 
     done = services(tmp_path, ".")
 
-    assert "can.py:16: warning: label < 0.5: never, where it is looked at" in done.stdout
+    assert "can.py:16: warning: label < 0.5: never at this point" in done.stdout
     assert done.returncode == 0

@@ -155,7 +155,7 @@ def test_what_faults_bring_about_is_told_with_an_input(browser: Browser, report:
 
         assert "ServiceUnavailable: 503 not now <script>alert(5)</script>" in said.inner_text()
         assert said.locator("img").count() == 1
-        assert "and none let an exception through." in topic.inner_text()
+        assert "without an uncaught exception." in topic.inner_text()
 
 
 def test_a_sound_is_played(browser: Browser, report: Path) -> None:

@@ -1,4 +1,4 @@
-"""Level `app` through the real command: what is found, its mended twin, baselines, refusals."""
+"""Level `app` through the real command: findings, fixed twins, baselines and errors."""
 
 from __future__ import annotations
 
@@ -70,16 +70,16 @@ def run(*words: str, target: str = TARGET) -> list[str]:
 
 def buckets_of(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the buckets by their kind."""
-    return {one["kind"]: one for one in lines_of(folder / "out" / "buckets.jsonl")}
+    return {bucket["kind"]: bucket for bucket in lines_of(folder / "out" / "buckets.jsonl")}
 
 
-def test_failures_are_found_with_a_script_and_are_fixed_when_they_are_gone(tmp_path: Path) -> None:
+def test_failures_have_a_script_and_are_fixed_once_gone(tmp_path: Path) -> None:
     done = answer(run("--application", "app"), project(tmp_path, **FAULTY))
 
     assert done.returncode == 0, done.stdout + done.stderr
-    found = buckets_of(tmp_path)
-    assert set(found) == {"crash", "dead-condition"}
-    crash, dead = found["crash"], found["dead-condition"]
+    buckets = buckets_of(tmp_path)
+    assert set(buckets) == {"crash", "dead-condition"}
+    crash, dead = buckets["crash"], buckets["dead-condition"]
     assert crash["api"] == "app/bins.py:bins.main_thing"
     assert "IndexError" in crash["message"]
     assert crash["reproduced"]
@@ -88,28 +88,28 @@ def test_failures_are_found_with_a_script_and_are_fixed_when_they_are_gone(tmp_p
     assert "IndexError: list index out of range" in ran.stderr
     assert "'Plastic': always the same" in dead["message"]
     report = json.loads((tmp_path / "out" / "report.sarif").read_text("utf-8"))
-    places = [one["locations"][0]["physicalLocation"] for one in report["runs"][0]["results"]]
+    places = [result["locations"][0]["physicalLocation"] for result in report["runs"][0]["results"]]
     assert {(p["artifactLocation"]["uri"], p["region"]["startLine"]) for p in places} == {
         ("app/bins.py", 16),
         ("app/bins.py", 26),
     }
-    for one in (crash, dead):
-        again = answer(command("reproduce", one["fingerprint"], "--out", "out"), tmp_path)
+    for bucket in (crash, dead):
+        again = answer(command("reproduce", bucket["fingerprint"], "--out", "out"), tmp_path)
         assert again.returncode == 1, again.stderr
 
     known = answer(run("--application", "app"), tmp_path)
     assert known.returncode == 0
-    assert {one["comparison"] for one in buckets_of(tmp_path).values()} == {"known"}
+    assert {bucket["comparison"] for bucket in buckets_of(tmp_path).values()} == {"known"}
 
     gone = answer(run("--application", "app", "--compare-only"), project(tmp_path, **MENDED))
     assert gone.returncode == 0, gone.stdout
-    assert {one["comparison"] for one in buckets_of(tmp_path).values()} == {"fixed"}
-    for one in (crash, dead):
-        again = answer(command("reproduce", one["fingerprint"], "--out", "out"), tmp_path)
+    assert {bucket["comparison"] for bucket in buckets_of(tmp_path).values()} == {"fixed"}
+    for bucket in (crash, dead):
+        again = answer(command("reproduce", bucket["fingerprint"], "--out", "out"), tmp_path)
         assert again.returncode == 0, again.stdout + again.stderr
 
 
-def test_what_a_pull_request_breaks_fails_it(tmp_path: Path) -> None:
+def test_failure_introduced_by_a_pull_request_fails_the_check(tmp_path: Path) -> None:
     project(tmp_path, **MENDED)
     assert answer(run("--application", "app"), tmp_path).returncode == 0
     assert not buckets_of(tmp_path)
@@ -117,12 +117,12 @@ def test_what_a_pull_request_breaks_fails_it(tmp_path: Path) -> None:
     done = answer(run("--application", "app", "--compare-only"), project(tmp_path, **FAULTY))
 
     assert done.returncode == 1
-    assert {one["comparison"] for one in buckets_of(tmp_path).values()} == {"new"}
+    assert {bucket["comparison"] for bucket in buckets_of(tmp_path).values()} == {"new"}
     assert "2 new of severity medium or above" in done.stdout
 
 
 @pytest.mark.slow
-def test_shards_find_together_what_one_run_finds(tmp_path: Path) -> None:
+def test_shards_together_find_the_buckets_of_one_run(tmp_path: Path) -> None:
     project(tmp_path, **FAULTY)
     for shard in ("1/2", "2/2"):
         words = ("--application", "app", "--shard", shard, "--out", f"part-{shard[0]}")
@@ -184,7 +184,7 @@ def main_thing(path):
 """
 
 
-def test_the_application_of_a_pull_request_reaches_nothing_of_ciguard(tmp_path: Path) -> None:
+def test_application_of_a_pull_request_reaches_no_file_of_ciguard(tmp_path: Path) -> None:
     packages = next(Path(entry) for entry in sys.path if entry.endswith("site-packages"))
     planted = packages / "planted_by_a_test.pth"
     (tmp_path / "app").mkdir()
@@ -206,7 +206,7 @@ def test_the_application_of_a_pull_request_reaches_nothing_of_ciguard(tmp_path: 
 
 
 @pytest.mark.slow
-def test_a_label_that_the_service_does_not_know_counts_where_labels_are_given(
+def test_unknown_label_is_a_finding_if_labels_are_configured(
     tmp_path: Path,
 ) -> None:
     project(tmp_path, **{**MENDED, "condition": 'label.description == "Fod"'})
@@ -215,7 +215,7 @@ def test_a_label_that_the_service_does_not_know_counts_where_labels_are_given(
     answer(run("--application", "app", "--app-labels", "labels.txt"), tmp_path)
     assert "perhaps Food" in buckets_of(tmp_path)["unknown-label"]["evidence"]["expected"]
 
-    # Without them nothing is said of it, which does not mean that it is gone.
+    # Without labels the condition is not judged, so that it does not count as fixed.
     answer(run("--application", "app", "--compare-only"), tmp_path)
     assert buckets_of(tmp_path)["unknown-label"]["comparison"] == "not run"
 
@@ -234,18 +234,16 @@ def mood(text: str):
 
 
 @pytest.mark.slow
-def test_inputs_that_a_function_does_not_do_right_with_are_in_the_report(
-    tmp_path: Path, browser: Browser
-) -> None:
+def test_report_contains_the_missed_inputs(tmp_path: Path, browser: Browser) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "mood.py").write_text(MOOD, "utf-8")
 
     done = answer(run("--application", "app"), tmp_path)
 
     assert done.returncode == 0, done.stdout + done.stderr
-    found = buckets_of(tmp_path)["accuracy-here"]
-    assert (found["severity"], found["reproducer"]) == ("low", "")
-    assert "% of positive" in found["message"]
+    bucket = buckets_of(tmp_path)["accuracy-here"]
+    assert (bucket["severity"], bucket["reproducer"]) == ("low", "")
+    assert "% of positive" in bucket["message"]
     with opened(browser, tmp_path / "out" / "report.html") as page:
         section = page.locator("#inputs")
         assert "app/mood.py:mood.mood, line 7: felt" in section.locator("summary").inner_text()
@@ -253,25 +251,34 @@ def test_inputs_that_a_function_does_not_do_right_with_are_in_the_report(
 
 
 @pytest.mark.slow
-def test_what_was_not_looked_at_is_not_fixed(tmp_path: Path) -> None:
+def test_bucket_that_was_not_exercised_is_not_fixed(tmp_path: Path) -> None:
     app = project(tmp_path, **FAULTY) / "app"
     (app / "other.py").write_text(MOOD, "utf-8")
     assert answer(run("--application", "app"), tmp_path).returncode == 0
 
     only = answer(run("--application", "app/other.py", "--compare-only"), tmp_path)
     assert only.returncode == 0, only.stdout + only.stderr
-    kept = {one["kind"]: one["comparison"] for one in lines_of(tmp_path / "out" / "buckets.jsonl")}
+    kept = {
+        bucket["kind"]: bucket["comparison"]
+        for bucket in lines_of(tmp_path / "out" / "buckets.jsonl")
+    }
     assert (kept["crash"], kept["dead-condition"]) == ("not run", "not run")
 
     (app / "bins.py").write_text("def broken(:\n", "utf-8")
     unread = answer(run("--application", "app", "--compare-only"), tmp_path)
     assert "app/bins.py: cannot be read" in unread.stdout
-    kept = {one["kind"]: one["comparison"] for one in lines_of(tmp_path / "out" / "buckets.jsonl")}
+    kept = {
+        bucket["kind"]: bucket["comparison"]
+        for bucket in lines_of(tmp_path / "out" / "buckets.jsonl")
+    }
     assert (kept["crash"], kept["dead-condition"]) == ("not run", "not run")
 
     (app / "bins.py").unlink()
     answer(run("--application", "app", "--compare-only"), tmp_path)
-    kept = {one["kind"]: one["comparison"] for one in lines_of(tmp_path / "out" / "buckets.jsonl")}
+    kept = {
+        bucket["kind"]: bucket["comparison"]
+        for bucket in lines_of(tmp_path / "out" / "buckets.jsonl")
+    }
     assert (kept["crash"], kept["dead-condition"]) == ("fixed", "fixed")
 
 
@@ -290,7 +297,7 @@ def first(path):
 """
 
 
-def test_what_fails_on_one_target_whatever_is_answered_is_a_difference(tmp_path: Path) -> None:
+def test_failure_for_every_answer_on_one_target_is_a_difference(tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "first.py").write_text(UPGRADED, "utf-8")
     other = f"{TARGET} LIMIT=none"
@@ -298,28 +305,28 @@ def test_what_fails_on_one_target_whatever_is_answered_is_a_difference(tmp_path:
     done = answer(run("--application", "app", "--base", TARGET, target=other), tmp_path)
 
     assert done.returncode == 1, done.stdout + done.stderr
-    found = buckets_of(tmp_path)["crash"]
-    assert (found["comparison"], found["pair"]) == ("new", "environment")
-    assert "ValueError" in found["message"]
-    assert f"not on {TARGET}" in found["message"]
+    bucket = buckets_of(tmp_path)["crash"]
+    assert (bucket["comparison"], bucket["pair"]) == ("new", "environment")
+    assert "ValueError" in bucket["message"]
+    assert f"not on {TARGET}" in bucket["message"]
 
 
-def test_a_target_on_which_nothing_can_be_called_is_not_run(tmp_path: Path) -> None:
+def test_target_without_callable_functions_is_not_run(tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "first.py").write_text(UPGRADED, "utf-8")
 
     done = answer(run("--application", "app", target=f"{TARGET} LIMIT=none"), tmp_path)
 
     assert done.returncode == 3, done.stdout
-    assert "no function could be called: fails whatever is answered" in done.stdout
+    assert "no function could be called: fails for every answer" in done.stdout
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
-        ((), "levels: 'app' needs to know which applications to test"),
+        ((), "levels: 'app' needs applications to test"),
         (("--application", "nowhere"), "nowhere"),
-        (("--application", "empty"), "applications: no function in empty asks a service"),
+        (("--application", "empty"), "applications: no function in empty calls a service"),
         (
             ("--application", "app", "--app-labels", "missing.txt"),
             "missing.txt",
@@ -327,8 +334,8 @@ def test_a_target_on_which_nothing_can_be_called_is_not_run(tmp_path: Path) -> N
         (("--application", "app", "--app-recording", "app/bins.py"), "app/bins.py"),
     ],
 )
-def test_what_cannot_be_tested_is_refused_before_anything_runs(
-    words: tuple[str, ...], told: str, tmp_path: Path
+def test_untestable_application_is_rejected_before_the_run(
+    words: tuple[str, ...], message: str, tmp_path: Path
 ) -> None:
     project(tmp_path, **MENDED)
     (tmp_path / "empty").mkdir()
@@ -337,11 +344,11 @@ def test_what_cannot_be_tested_is_refused_before_anything_runs(
     done = answer(run(*words), tmp_path)
 
     assert done.returncode == 2, done.stdout + done.stderr
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_function_that_cannot_be_called_is_told_with_the_reason(tmp_path: Path) -> None:
+def test_uncallable_function_is_reported_with_the_reason(tmp_path: Path) -> None:
     app = project(tmp_path, **MENDED) / "app" / "bins.py"
     app.write_text("import not_installed_anywhere\n" + app.read_text("utf-8"), "utf-8")
 

@@ -300,7 +300,7 @@ def test_wrong_annotations_are_errors_while_other_functions_run(
     assert "<AnnotatedFunction fine>" in listed.stdout
     assert broken.returncode == 2
     assert f'File "{impossible}", line 2' in broken.stdout
-    assert "no value lies between 5 and 1" in broken.stdout
+    assert "the minimum 5 exceeds the maximum 1" in broken.stdout
 
 
 def test_the_plugin_supports_xdist_keywords_marks_and_last_failed(

@@ -6,10 +6,10 @@ import sys
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
-from ciguard.levels.app.accuracy import Assessed, Trying, assess, settings_for
+from ciguard.levels.app.accuracy import AccuracyOptions, Assessed, assess, settings_for
 from ciguard.levels.app.exploration import ExploredFunction, explore
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ def written(folder: Path, text: str) -> Path:
 def explored(folder: Path) -> dict[str, ExploredFunction]:
     """Return what came of its functions, by their names in the file."""
     application = read_application(folder)
-    found = find(application, known_providers())
+    found = find_service_functions(application, known_providers())
     results = explore(application, found, python=sys.executable, budget_s=60.0)
     return {one.found.name.removeprefix("app."): one for one in results}
 
@@ -33,9 +33,9 @@ def explored(folder: Path) -> dict[str, ExploredFunction]:
 def assessed(folder: Path, **trying: Any) -> dict[str, Assessed]:
     """Return likewise what came of trying them."""
     application = read_application(folder)
-    found = find(application, known_providers())
+    found = find_service_functions(application, known_providers())
     results = explore(application, found, python=sys.executable, budget_s=30.0)
-    settings = settings_for(Trying(**{"budget_s": 30.0, "inputs": 40, **trying}))
+    settings = settings_for(AccuracyOptions(**{"budget_s": 30.0, "inputs": 40, **trying}))
     several = assess(application, found, results, settings, python=sys.executable)
     return {one.explored.found.name.removeprefix("app."): one for one in several}
 

@@ -1,4 +1,4 @@
-"""Applications on inputs that people would recognise: what fails, and what a patch makes of it."""
+"""Accuracy of applications on synthesised inputs, and the effect of suggested patches."""
 
 from __future__ import annotations
 
@@ -13,13 +13,19 @@ import pytest
 from vision_server import vision_server
 
 from ciguard.errors import ConfigurationError
-from ciguard.levels.app.accuracy import Assessed, ConditionVerdict, Trying, assess, settings_for
+from ciguard.levels.app.accuracy import (
+    AccuracyOptions,
+    Assessed,
+    ConditionVerdict,
+    assess,
+    settings_for,
+)
 from ciguard.levels.app.exploration import explore
 from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +35,7 @@ pytestmark = pytest.mark.slow
 SEEDS = Path(__file__).parents[2] / "seeds" / "apps"
 HABITS = SEEDS / "service.toml"
 FAULTS = tomllib.loads((SEEDS / "faults.toml").read_text("utf-8"))["fault"]
-INACCURATE = [one for one in FAULTS if one["shows"] == "accuracy"]
+INACCURATE = [fault for fault in FAULTS if fault["shows"] == "accuracy"]
 ALARM = """
 from google.cloud import vision
 
@@ -48,36 +54,36 @@ def is_fire(names):
 
 def assessed(path: Path, **trying: Any) -> list[Assessed]:
     application = read_application(path)
-    found = find(application, known_providers())
-    explored = explore(application, found, python=sys.executable, budget_s=30.0)
-    settings = settings_for(Trying(**{"budget_s": 30.0, **trying}))
-    return list(assess(application, found, explored, settings, python=sys.executable))
+    functions = find_service_functions(application, known_providers())
+    explored = explore(application, functions, python=sys.executable, budget_s=30.0)
+    settings = settings_for(AccuracyOptions(**{"budget_s": 30.0, **trying}))
+    return list(assess(application, functions, explored, settings, python=sys.executable))
 
 
 def failures(results: list[Assessed]) -> list[ConditionVerdict]:
-    return [verdict for one in results for verdict in one.verdicts if verdict.is_failure]
+    return [verdict for result in results for verdict in result.verdicts if verdict.is_failure]
 
 
-@pytest.mark.parametrize("fault", INACCURATE, ids=[one["application"] for one in INACCURATE])
-def test_a_branch_that_misses_its_inputs_is_told_and_its_twin_is_not(fault: Any) -> None:
+@pytest.mark.parametrize("fault", INACCURATE, ids=[fault["application"] for fault in INACCURATE])
+def test_branch_that_misses_its_inputs_is_reported_and_its_twin_is_not(fault: Any) -> None:
     name = f"{fault['application']}.py"
 
-    told = failures(assessed(SEEDS / name, habits=HABITS))
-    twins = assessed(SEEDS / "fixed" / name, habits=HABITS)
+    reported = failures(assessed(SEEDS / name, confusion_matrix=HABITS))
+    twins = assessed(SEEDS / "fixed" / name, confusion_matrix=HABITS)
 
-    assert fault["line"] in {verdict.goal.line for verdict in told}
+    assert fault["line"] in {verdict.goal.line for verdict in reported}
     assert failures(twins) == []
     # That nothing fails says something only where something was tried.
-    tried = [one.trials for one in twins if not one.problem]
+    tried = [result.trials for result in twins if not result.problem]
     assert tried
     assert min(tried) > 30
 
 
-def test_a_suggested_patch_makes_the_branch_as_good_as_it_says(tmp_path: Path) -> None:
+def test_suggested_patch_reaches_the_claimed_measures(tmp_path: Path) -> None:
     program = tmp_path / "beach_flag.py"
     program.write_bytes((SEEDS / "beach_flag.py").read_bytes())
 
-    (before,) = failures(assessed(tmp_path, habits=HABITS))
+    (before,) = failures(assessed(tmp_path, confusion_matrix=HABITS))
     assert before.suggestion is not None
     assert before.measured is not None
     subprocess.run(
@@ -88,8 +94,8 @@ def test_a_suggested_patch_makes_the_branch_as_good_as_it_says(tmp_path: Path) -
     )
     after = [
         verdict
-        for one in assessed(tmp_path, habits=HABITS)
-        for verdict in one.verdicts
+        for result in assessed(tmp_path, confusion_matrix=HABITS)
+        for verdict in result.verdicts
         if verdict.goal.branch.line == before.goal.branch.line and "Storm" in verdict.goal.texts
     ]
 
@@ -99,7 +105,7 @@ def test_a_suggested_patch_makes_the_branch_as_good_as_it_says(tmp_path: Path) -
     assert f"{after[0].measured.recall:.0%}".replace("%", " %") in before.suggestion.sentence
 
 
-def test_what_was_recorded_is_answered_again(tmp_path: Path) -> None:
+def test_recorded_answers_are_replayed(tmp_path: Path) -> None:
     record = tmp_path / "recording.jsonl"
     app = tmp_path / "app"
     app.mkdir()
@@ -107,7 +113,7 @@ def test_what_was_recorded_is_answered_again(tmp_path: Path) -> None:
     habits = tmp_path / "habits.toml"
     habits.write_text("[labels]\nfire = { Fire = 0.3, Flame = 0.9 }\n")
 
-    (first,) = failures(assessed(app, habits=habits, record=record))
+    (first,) = failures(assessed(app, confusion_matrix=habits, record=record))
     (again,) = assessed(app, replay=record)
     lines = record.read_text().splitlines(keepends=True)
     record.write_text("".join(lines[:60]))
@@ -118,7 +124,7 @@ def test_what_was_recorded_is_answered_again(tmp_path: Path) -> None:
     assert verdict.is_failure
     assert verdict.is_simulated  # as was recorded
     assert verdict.measured == first.measured
-    # What was not recorded is said, and not held against the application.
+    # Missing records are reported, and do not count against the application.
     assert sum(part.left_out.values()) == part.trials - 60
     assert all("label_detection" in reason for reason in part.left_out)
     with pytest.raises(ConfigurationError, match=r"nothing\.jsonl"):
@@ -133,16 +139,14 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[in
         yield sizes
 
 
-def test_the_service_itself_is_asked_and_recorded_where_a_user_says_so(
-    tmp_path: Path, service: list[int]
-) -> None:
+def test_real_service_is_called_and_recorded_on_request(tmp_path: Path, service: list[int]) -> None:
     app, images = tmp_path / "app", tmp_path / "images" / "fire"
     app.mkdir()
     (app / "alarm.py").write_text(ALARM)
     images.mkdir(parents=True)
     wanted = InputSpec(RecognitionTask.LABELS, "fire")
-    for one in inverse_of(InputSources(is_simulated=True)).inputs(wanted, 9, seed=0):
-        (images / f"{one.digest}.png").write_bytes(one.content)
+    for service_input in inverse_of(InputSources(is_simulated=True)).inputs(wanted, 9, seed=0):
+        (images / f"{service_input.digest}.png").write_bytes(service_input.content)
     assessed(app)
     assert service == []  # not unless a user says so
 
@@ -156,10 +160,10 @@ def test_the_service_itself_is_asked_and_recorded_where_a_user_says_so(
         assert verdict.is_of_service
         assert not result.is_clean
         assert verdict.recognised == ("Flame",)
-    assert len(service) == real.trials  # a recording asks nobody
+    assert len(service) == real.trials  # a recording calls no service
 
 
-def test_what_is_made_of_a_score_is_not_judged_and_what_gets_no_input_is_not_tried(
+def test_computed_scores_are_not_judged_and_functions_without_input_are_not_assessed(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "moods.py").write_text(
@@ -193,18 +197,18 @@ def test_what_is_made_of_a_score_is_not_judged_and_what_gets_no_input_is_not_tri
     results = assessed(tmp_path)
 
     assert failures(results) == []
-    assert not any(one.verdicts for one in results)
-    assert {one.explored.found.name: one.problem for one in results if one.problem} == {
-        "moods.watch": "what services are asked about is none of its parameters"
+    assert not any(result.verdicts for result in results)
+    assert {result.explored.found.name: result.problem for result in results if result.problem} == {
+        "moods.watch": "the input of its services does not come from its parameters"
     }
 
 
-def test_a_function_for_which_no_time_is_left_is_named(tmp_path: Path) -> None:
+def test_function_without_remaining_time_is_reported(tmp_path: Path) -> None:
     (tmp_path / "alarm.py").write_text(ALARM)
 
     (one,) = assessed(tmp_path, budget_s=0.0)
 
-    assert one.problem == "making its inputs took all of its time: give it more"
+    assert one.problem == "synthesising its inputs used up the time budget: give it more time"
     assert (one.trials, one.verdicts) == (0, [])
 
 
@@ -252,12 +256,12 @@ def stubborn(text: str) -> bool:
 
 
 def with_faults(folder: Path, *faults: str) -> dict[str, Assessed]:
-    """Return what comes of each function with faults."""
+    """Return the result of each function with injected faults."""
     (folder / "app").mkdir()
     (folder / "app" / "moods.py").write_text(MOODS)
     (folder / "faults.toml").write_text("".join(f"[[fault]]\n{fault}\n" for fault in faults))
-    found = assessed(folder / "app", inputs=20, faults=folder / "faults.toml")
-    return {one.explored.found.name.partition(".")[2]: one for one in found}
+    results = assessed(folder / "app", inputs=20, faults=folder / "faults.toml")
+    return {function.explored.found.name.partition(".")[2]: function for function in results}
 
 
 def raised(one: Assessed) -> dict[str, tuple[int, bool]]:
@@ -268,7 +272,7 @@ def raised(one: Assessed) -> dict[str, tuple[int, bool]]:
     }
 
 
-def test_what_a_function_makes_of_faults_is_told_apart_from_its_accuracy(tmp_path: Path) -> None:
+def test_robustness_against_faults_is_reported_separately_from_accuracy(tmp_path: Path) -> None:
     results = with_faults(
         tmp_path,
         'probability = 0.3\nerror = "RESOURCE_EXHAUSTED"',
@@ -289,33 +293,33 @@ def test_what_a_function_makes_of_faults_is_told_apart_from_its_accuracy(tmp_pat
     assert not careless.is_clean
     assert careful.is_clean
     assert persistent.is_clean
-    for one in results.values():
-        assert one.robustness is not None
-        assert one.robustness.calls == one.trials > 15
-        assert not one.robustness.endless
-        assert not any(verdict.is_failure for verdict in one.verdicts)
-        assert not one.crashes
+    for result in results.values():
+        assert result.robustness is not None
+        assert result.robustness.calls == result.trials > 15
+        assert not result.robustness.endless
+        assert not any(verdict.is_failure for verdict in result.verdicts)
+        assert not result.crashes
 
 
-def test_a_fault_that_passes_is_one_that_clients_deal_with(tmp_path: Path) -> None:
+def test_transient_fault_is_handled_by_the_client(tmp_path: Path) -> None:
     results = with_faults(tmp_path, 'error = "UNAVAILABLE"\ntimes = 1')
 
     assert set(raised(results["careless"])) == {"ServiceUnavailable"}
     assert raised(results["persistent"]) == {}
 
 
-def test_who_goes_on_asking_is_told_and_not_waited_for(tmp_path: Path) -> None:
+def test_function_that_calls_services_without_end_is_reported_and_stopped(tmp_path: Path) -> None:
     results = with_faults(tmp_path, 'error = "UNAVAILABLE"')
 
     # Its client waits between ten minutes of tries, which are over at once, and gives up.
     assert set(raised(results["persistent"])) == {"RetryError"}
     robustness = results["stubborn"].robustness
     assert robustness is not None
-    assert set(robustness.endless) == {"goes on asking"}
+    assert set(robustness.endless) == {"calls services without end"}
     assert robustness.calls <= 2
 
 
-def test_a_function_that_cannot_be_called_is_named_with_the_reason(tmp_path: Path) -> None:
+def test_function_that_cannot_be_called_is_reported_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(
         """
 from google.cloud import vision
@@ -353,7 +357,7 @@ METER = """
 """
 
 
-def test_inputs_are_made_for_what_no_condition_names(tmp_path: Path) -> None:
+def test_inputs_are_synthesised_for_outcomes_without_an_aim(tmp_path: Path) -> None:
     (tmp_path / "meter.py").write_text(dedent(METER))
 
     (result,) = assessed(tmp_path)

@@ -1,4 +1,4 @@
-"""Views of Flask and cloud functions, called with what they read of the request they answer."""
+"""Flask views and cloud functions, called with the parts of requests that they read."""
 
 from __future__ import annotations
 
@@ -166,32 +166,32 @@ def application(tmp_path: Path) -> Path:
     return written(tmp_path / "app", APPLICATION)
 
 
-def test_requests_have_what_is_read_of_them(application: Path) -> None:
+def test_web_request_has_the_fields_that_the_function_reads(application: Path) -> None:
     results = explored(application)
 
-    assert {name: one.problem for name, one in results.items() if one.problem} == {}
+    assert {name: result.problem for name, result in results.items() if result.problem} == {}
     assert never(results) == set()
     assert failures(results) == {"index": {"IndexError"}}
 
 
-def test_events_have_what_is_read_of_them(tmp_path: Path) -> None:
+def test_event_has_the_fields_that_the_function_reads(tmp_path: Path) -> None:
     folder = written(tmp_path / "app", EVENTS)
 
     results = explored(folder)
     tried = assessed(folder, inputs=24)
 
-    assert {name: one.problem for name, one in results.items() if one.problem} == {}
+    assert {name: result.problem for name, result in results.items() if result.problem} == {}
     assert never(results) == set()
     assert failures(results) == {}
-    assert [name for name, one in tried.items() if not one.verdicts] == []
+    assert [name for name, result in tried.items() if not result.verdicts] == []
 
 
-def test_what_was_only_guessed_is_held_against_nobody(tmp_path: Path) -> None:
+def test_exception_caused_by_a_guessed_argument_is_not_judged(tmp_path: Path) -> None:
     results = explored(written(tmp_path / "app", GUESSED))
 
-    assert {name: one.problem for name, one in results.items() if one.problem} == {}
+    assert {name: result.problem for name, result in results.items() if result.problem} == {}
     assert failures(results) == {}
-    assert {name: len(one.unjudged) for name, one in results.items() if name != "is_bad"} == {
+    assert {name: len(result.unjudged) for name, result in results.items() if name != "is_bad"} == {
         "Desk.put": 1,
         "view": 1,
         "who": 1,
@@ -199,14 +199,14 @@ def test_what_was_only_guessed_is_held_against_nobody(tmp_path: Path) -> None:
     }
 
 
-def test_requests_bring_inputs_that_people_would_recognise(application: Path) -> None:
+def test_synthesised_inputs_arrive_in_requests(application: Path) -> None:
     results = assessed(application, inputs=24)
 
     measured = {
-        name: (one.measured.right, one.measured.expected)
+        name: (verdict.measured.right, verdict.measured.expected)
         for name, result in results.items()
-        for one in result.verdicts
-        if one.measured is not None
+        for verdict in result.verdicts
+        if verdict.measured is not None
     }
     assert measured.keys() >= {"index", "stops"}
     assert all(right > expected / 2 for right, expected in measured.values())

@@ -1,4 +1,4 @@
-"""The script of an application's failure: it says what services answer, and calls the function."""
+"""Reproducer scripts of an application's failures."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def ran(
     )
 
 
-def test_a_client_of_another_provider_is_answered_too(tmp_path: Path) -> None:
+def test_script_answers_a_client_of_another_provider_too(tmp_path: Path) -> None:
     case = replace(CASE, api="app/eye.py:eye.first", file="app/eye.py", call=OF_AWS)
 
     done = ran(tmp_path, case, EYE)
@@ -155,7 +155,7 @@ def test_a_client_of_another_provider_is_answered_too(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == "IndexError: list index out of range"
 
 
-def test_the_call_is_made_with_its_files_and_answers(tmp_path: Path) -> None:
+def test_script_calls_with_the_files_and_answers_of_the_case(tmp_path: Path) -> None:
     done = ran(tmp_path, CASE, APPLICATION)
 
     assert done.returncode == 1
@@ -165,9 +165,9 @@ def test_the_call_is_made_with_its_files_and_answers(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == [seen]
 
 
-def test_a_refusal_is_one_in_the_script_too(tmp_path: Path) -> None:
+def test_script_repeats_a_refusal(tmp_path: Path) -> None:
     (labels,) = known_providers()[1].operations("detect_labels")
-    refusal = next(one for one in refusals_of(labels) if one.is_of_content)
+    refusal = next(refusal for refusal in refusals_of(labels) if refusal.is_of_content)
     call = {**OF_AWS, "answers": {"detect_labels": refusal.to_json()}}
     case = replace(CASE, api="app/eye.py:eye.first", file="app/eye.py", call=call)
 
@@ -176,7 +176,7 @@ def test_a_refusal_is_one_in_the_script_too(tmp_path: Path) -> None:
     assert "InvalidImageFormatException" in done.stderr.splitlines()[-1]
 
 
-def test_an_object_and_its_client_are_made(tmp_path: Path) -> None:
+def test_script_creates_an_object_and_its_client(tmp_path: Path) -> None:
     eyes = {"client": {"provider": "aws", "name": "rekognition"}}
     sent = {"upload": {"base64": "AAEC", "name": "a.png", "is_awaited": False}}
     named = {"eyes": eyes, "sent": sent, "api_key": {"made_up": "it's secret"}}
@@ -190,7 +190,7 @@ def test_an_object_and_its_client_are_made(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == "IndexError: list index out of range"
 
 
-def test_a_request_is_answered(tmp_path: Path) -> None:
+def test_script_passes_a_web_request(tmp_path: Path) -> None:
     sent = {"upload": {"base64": "AAEC", "name": "a.png", "is_awaited": False}}
     parts = {"files": {"it's": sent}, "form": {"at": {"value": "0"}}}
     for function, is_passed in (("view", False), ("cloud", True)):
@@ -207,7 +207,7 @@ def test_a_request_is_answered(tmp_path: Path) -> None:
         assert done.stderr.splitlines()[-1] == "IndexError: list index out of range"
 
 
-def test_a_program_is_run(tmp_path: Path) -> None:
+def test_script_runs_a_program(tmp_path: Path) -> None:
     arguments = {"argv": {"argv": "{folder}/a.png"}}
     files = {"a.png": "AAEC"}
     changed = {"module": "tools.v1.2", "function": "<module>", "arguments": arguments}
@@ -230,7 +230,7 @@ def test_a_program_is_run(tmp_path: Path) -> None:
         ("leaves", Crashed("exit"), 0, "Called; if nothing follows, it has ended its process."),
     ],
 )
-def test_a_call_that_does_not_return_is_shown(
+def test_script_shows_a_call_that_does_not_return(
     tmp_path: Path, function: str, outcome: Outcome, code: int, says: str
 ) -> None:
     call = {**OF_AWS, "module": "odd", "function": function, "arguments": {}}
@@ -244,6 +244,6 @@ def test_a_call_that_does_not_return_is_shown(
     assert outcome == Crashed("exit") or f"in {function}" in done.stderr
 
 
-def test_what_no_call_shows_has_no_script() -> None:
-    with pytest.raises(ValueError, match="no call shows it"):
+def test_case_without_a_call_has_no_script() -> None:
+    with pytest.raises(ValueError, match="the case has no call"):
         script_of(replace(CASE, call=None))

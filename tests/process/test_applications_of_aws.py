@@ -1,4 +1,4 @@
-"""Applications around the real clients of AWS: explored, and tried on inputs."""
+"""Applications of the real clients of AWS: exploration and accuracy."""
 
 from __future__ import annotations
 
@@ -96,17 +96,17 @@ def greeting(text: str):
 )
 
 
-def test_every_outcome_that_answers_of_boto3_can_bring_about_is_met(tmp_path: Path) -> None:
+def test_exploration_reaches_every_outcome_of_boto3_answers(tmp_path: Path) -> None:
     results = explored(written(tmp_path, EVERYTHING))
 
     assert len(results) == 8
-    assert {name: one.problem for name, one in results.items() if one.problem} == {}
+    assert {name: result.problem for name, result in results.items() if result.problem} == {}
     # A label without parents has none, and words of an answer always say which line they are of.
     assert never(results) == {("can", "one['Parents']", True), ("sign", "'ParentId' in one", False)}
     assert not failures(results)
 
 
-def test_an_answer_that_makes_a_function_fail_is_told(tmp_path: Path) -> None:
+def test_crash_is_reported_with_its_answer(tmp_path: Path) -> None:
     text = """
 def first(image: bytes):
     labels = rekognition.detect_labels(Image={"Bytes": image})["Labels"]
@@ -171,7 +171,9 @@ def in_parts(text: str):
     assert not results["in_parts"].crashes
 
 
-def test_what_nobody_answers_asks_no_service_and_is_told(tmp_path: Path) -> None:
+def test_operation_without_stub_responses_reaches_no_service_and_is_reported(
+    tmp_path: Path,
+) -> None:
     text = """
 import urllib.request
 
@@ -199,11 +201,11 @@ def wrong(text: str):
 
     results = explored(written(tmp_path, CLIENTS + text))
 
-    problems = {name: one.problem for name, one in results.items()}
-    assert "s3 ListBuckets, which no answers" in problems["stored"]
+    problems = {name: result.problem for name, result in results.items()}
+    assert "s3 ListBuckets, for which" in problems["stored"]
     assert "something of AWS, without boto3" in problems["around"]
-    assert "transcribe ListTranscriptionJobs, which no answers" in problems["said"]
-    assert problems["compared"] == "no answers are made for aws compare_faces"
+    assert "transcribe ListTranscriptionJobs, for which" in problems["said"]
+    assert problems["compared"] == "ciguard has no stub responses for aws compare_faces"
     # The client checks what it is given, as always.
     assert "ParamValidationError" in problems["wrong"]
 
@@ -248,17 +250,17 @@ def people(text: str):
 
 
 @pytest.mark.slow
-def test_functions_are_tried_on_inputs_recorded_and_answered_again(tmp_path: Path) -> None:
+def test_functions_are_assessed_recorded_and_replayed(tmp_path: Path) -> None:
     app = tmp_path / "app"
     habits = tmp_path / "habits.toml"
     habits.write_text("[labels]\nfire = { Fire = 0.3, Flame = 0.9 }\n")
     record = tmp_path / "recording.jsonl"
 
-    results = assessed(written(app, TRIED), habits=habits, record=record)
+    results = assessed(written(app, TRIED), confusion_matrix=habits, record=record)
     again = assessed(app, replay=record)
 
     # Neither a mixed feeling nor none is what tells positive texts from negative ones.
-    judged = {name: [one.is_failure for one in got.verdicts] for name, got in results.items()}
+    judged = {name: [result.is_failure for result in got.verdicts] for name, got in results.items()}
     assert judged == {
         "alarm": [True], "thanks": [True], "sorry": [False], "happy": [False], "sign": [False],
         "people": [False],
@@ -271,9 +273,9 @@ def test_functions_are_tried_on_inputs_recorded_and_answered_again(tmp_path: Pat
     assert results["sign"].verdicts[0].engine == "Tesseract"
     providers = {json.loads(line)["provider"] for line in record.read_text().splitlines()}
     assert providers == {"aws"}
-    for name, one in again.items():
-        assert [each.claim for each in one.verdicts] == [
-            each.claim for each in results[name].verdicts
+    for name, result in again.items():
+        assert [verdict.claim for verdict in result.verdicts] == [
+            result.claim for result in results[name].verdicts
         ]
 
 
@@ -289,10 +291,10 @@ def server() -> Iterator[str]:
         def do_POST(self) -> None:
             asked.append(self.rfile.read(int(self.headers["content-length"])))
             assert self.headers["x-amz-target"] == "RekognitionService.DetectLabels"
-            status, said = 400, NO_IMAGE
+            status, reply = 400, NO_IMAGE
             if len(asked) % 3:
-                status, said = 200, {"Labels": [{"Name": "Fire", "Confidence": 91.5}]}
-            body = json.dumps(said).encode()
+                status, reply = 200, {"Labels": [{"Name": "Fire", "Confidence": 91.5}]}
+            body = json.dumps(reply).encode()
             self.send_response(status)
             self.send_header("content-length", f"{len(body)}")
             self.end_headers()
@@ -309,7 +311,7 @@ def server() -> Iterator[str]:
         thread.join()
 
 
-def test_the_service_itself_is_asked_by_the_application_s_own_client(
+def test_real_service_is_called_by_the_client_of_the_application(
     tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
@@ -346,11 +348,11 @@ def is_fire(names):
     assert verdict.is_of_service
     assert verdict.measured is not None
     assert 0 < verdict.measured.right < verdict.measured.expected
-    assert [one.claim for one in again["alarm"].verdicts] == [verdict.claim]
+    assert [verdict.claim for verdict in again["alarm"].verdicts] == [verdict.claim]
     lines = [json.loads(line) for line in record.read_text().splitlines()]
-    codes = {one["error"]["code"] for one in lines if "error" in one}
+    codes = {line["error"]["code"] for line in lines if "error" in line}
     assert codes == {"InvalidImageFormatException"}
-    assert {json.dumps(one["answer"]) for one in lines if "answer" in one} == {
+    assert {json.dumps(line["answer"]) for line in lines if "answer" in line} == {
         '{"Labels": [{"Name": "Fire", "Confidence": 91.5}]}'
     }
 
@@ -405,25 +407,27 @@ def lost():
 """
 
 
-def test_transcripts_are_where_the_service_says_and_objects_where_they_were_put(
+def test_transcripts_and_stored_objects_are_served_at_their_addresses(
     tmp_path: Path,
 ) -> None:
     results = explored(written(tmp_path, VOICE))
 
-    assert {name: one.problem for name, one in results.items() if one.problem} == {}
+    assert {name: result.problem for name, result in results.items() if result.problem} == {}
     assert failures(results) == {"command": {"IndexError"}}
     assert never(results) == set()
 
 
 @pytest.mark.slow
-def test_what_is_heard_and_read_of_uploaded_files_is_judged(tmp_path: Path) -> None:
+def test_speech_and_text_of_uploaded_files_are_judged(tmp_path: Path) -> None:
     done = assessed(written(tmp_path, VOICE), inputs=12)
 
-    verdicts = {one.goal.text: one for each in done.values() for one in each.verdicts}
-    # No input is made for the state of a job: nobody says it.
+    verdicts = {
+        verdict.goal.text: verdict for result in done.values() for verdict in result.verdicts
+    }
+    # No input is synthesised for the state of a job, which no one speaks.
     assert verdicts.keys() == {
         "said.lower() == 'stop.'",
         "any((one['DetectedText'] == 'Exit' for one in found))",
     }
-    assert {one.engine for one in verdicts.values()} == {"PocketSphinx", "Tesseract"}
-    assert not any(one.is_failure for one in verdicts.values())
+    assert {verdict.engine for verdict in verdicts.values()} == {"PocketSphinx", "Tesseract"}
+    assert not any(verdict.is_failure for verdict in verdicts.values())

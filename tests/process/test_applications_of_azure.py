@@ -1,4 +1,4 @@
-"""Applications around the real clients of Azure: explored, and tried on inputs."""
+"""Applications of the real clients of Azure: exploration and accuracy."""
 
 from __future__ import annotations
 
@@ -130,11 +130,11 @@ def printed(image: bytes):
 
 
 @pytest.mark.slow
-def test_every_outcome_that_answers_can_bring_about_is_met(tmp_path: Path) -> None:
+def test_exploration_reaches_every_outcome_of_answers(tmp_path: Path) -> None:
     results = explored(written(tmp_path, EVERYTHING))
 
     assert len(results) == 10
-    assert {name: one.problem for name, one in results.items() if one.problem} == {}
+    assert {name: result.problem for name, result in results.items() if result.problem} == {}
     assert never(results) == {
         ("dogs", "one.name == 'Cat'", True),
         ("mood", "felt.sentences[0].text", False),
@@ -143,7 +143,7 @@ def test_every_outcome_that_answers_can_bring_about_is_met(tmp_path: Path) -> No
     assert not failures(results)
 
 
-def test_what_is_not_asked_for_or_refused_is_not_there(tmp_path: Path) -> None:
+def test_answer_lacks_features_that_are_not_requested_or_refused(tmp_path: Path) -> None:
     text = """
 def first(image: bytes):
     return vision.describe_image_in_stream(io.BytesIO(image)).captions[0].text
@@ -176,7 +176,9 @@ def guarded(image: bytes):
     assert "TypeError: 'NoneType'" in results["without_features"].problem
 
 
-def test_what_nobody_answers_asks_no_service_and_is_told(tmp_path: Path) -> None:
+def test_operation_without_stub_responses_reaches_no_service_and_is_reported(
+    tmp_path: Path,
+) -> None:
     text = """
 def smiles(text: str):
     return texts.begin_analyze_healthcare_entities([text]), texts.analyze_sentiment([text])
@@ -192,13 +194,13 @@ def phrases(text: str):
 
     results = explored(written(tmp_path, CLIENTS + text))
 
-    problems = {name: one.problem for name, one in results.items()}
-    assert "azure POST /language/analyze-text/jobs, which no" in problems["smiles"]
+    problems = {name: result.problem for name, result in results.items()}
+    assert "azure POST /language/analyze-text/jobs, for which" in problems["smiles"]
     assert "something of Azure, without its clients" in problems["around"]
-    assert problems["phrases"] == "no answers are made for azure key_phrases"
+    assert problems["phrases"] == "ciguard has no stub responses for azure key_phrases"
 
 
-def test_clients_of_other_providers_in_the_same_file_need_nothing_either(tmp_path: Path) -> None:
+def test_clients_of_other_providers_in_the_same_file_are_intercepted_too(tmp_path: Path) -> None:
     text = """
 import boto3
 from google.cloud import vision as google_vision
@@ -218,7 +220,7 @@ def dogs(image: bytes):
 
     results = explored(written(tmp_path, CLIENTS + text))
 
-    assert {name: one.problem for name, one in results.items()} == {"mood": "", "dogs": ""}
+    assert {name: result.problem for name, result in results.items()} == {"mood": "", "dogs": ""}
     assert not never(results)
 
 
@@ -260,26 +262,26 @@ def exits(image: bytes):
 
 
 @pytest.mark.slow
-def test_functions_are_tried_on_inputs_recorded_and_answered_again(tmp_path: Path) -> None:
+def test_functions_are_assessed_recorded_and_replayed(tmp_path: Path) -> None:
     app = written(tmp_path / "app", TRIED)
     habits = tmp_path / "habits.toml"
     habits.write_text("[labels]\nfire = { Fire = 0.3, Flame = 0.9 }\n")
     record = tmp_path / "recording.jsonl"
 
-    results = assessed(app, habits=habits, record=record)
+    results = assessed(app, confusion_matrix=habits, record=record)
     again = assessed(app, replay=record)
 
-    judged = {name: [one.is_failure for one in got.verdicts] for name, got in results.items()}
+    judged = {name: [result.is_failure for result in got.verdicts] for name, got in results.items()}
     assert judged == {
         "mood": [False], "thanks": [True], "people": [False], "fire": [True], "cars": [False],
         "exits": [False],
     }  # fmt: skip
     assert results["exits"].verdicts[0].engine == "Tesseract"
     lines = [json.loads(line) for line in record.read_text().splitlines()]
-    assert {one["provider"] for one in lines} == {"azure"}
-    for name, one in again.items():
-        claims = [each.claim for each in results[name].verdicts]
-        assert [each.claim for each in one.verdicts] == claims
+    assert {line["provider"] for line in lines} == {"azure"}
+    for name, result in again.items():
+        claims = [result.claim for result in results[name].verdicts]
+        assert [verdict.claim for verdict in result.verdicts] == claims
 
 
 @pytest.fixture
@@ -329,13 +331,13 @@ def server() -> Iterator[str]:
         thread.join()
 
 
-def test_the_service_itself_is_asked_by_the_application_s_own_client(
+def test_real_service_is_called_by_the_client_of_the_application(
     tmp_path: Path, server: str
 ) -> None:
     text = TRIED.replace("https://here.cognitiveservices.azure.com", server)
     keeping = ("def mood", "def fire")
     parts = text.split("\ndef ")
-    kept = [one for one in parts[1:] if f"def {one}".startswith(keeping)]
+    kept = [part for part in parts[1:] if f"def {part}".startswith(keeping)]
     text = "\ndef ".join([parts[0], *kept]).replace(
         'AzureKeyCredential("key")', 'AzureKeyCredential("key"), enforce_https=False'
     )
@@ -356,9 +358,9 @@ def test_the_service_itself_is_asked_by_the_application_s_own_client(
     assert fire.measured is not None
     assert fire.measured.right == fire.measured.expected
     lines = [json.loads(line) for line in record.read_text().splitlines()]
-    assert {one["operation"] for one in lines} == {"tag_image_in_stream", "analyze_sentiment"}
-    felt = next(one["answer"] for one in lines if one["operation"] == "analyze_sentiment")
+    assert {line["operation"] for line in lines} == {"tag_image_in_stream", "analyze_sentiment"}
+    felt = next(line["answer"] for line in lines if line["operation"] == "analyze_sentiment")
     assert felt["confidence_scores"] == {"positive": 0.1, "neutral": 0.1, "negative": 0.8}
-    for name, one in again.items():
-        claims = [each.claim for each in first[name].verdicts]
-        assert [each.claim for each in one.verdicts] == claims
+    for name, result in again.items():
+        claims = [verdict.claim for verdict in first[name].verdicts]
+        assert [verdict.claim for verdict in result.verdicts] == claims

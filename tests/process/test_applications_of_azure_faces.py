@@ -1,4 +1,4 @@
-"""Applications around the real clients of Azure's Face: explored, and tried on inputs."""
+"""Applications of the real clients of Azure Face: exploration and accuracy."""
 
 from __future__ import annotations
 
@@ -77,10 +77,10 @@ def near(image_url: str):
 
 
 @pytest.mark.slow
-def test_every_outcome_that_answers_can_bring_about_is_met(tmp_path: Path) -> None:
+def test_exploration_reaches_every_outcome_of_answers(tmp_path: Path) -> None:
     results = explored(written(tmp_path, EVERYTHING))
 
-    assert {name: one.problem for name, one in results.items()} == dict.fromkeys(
+    assert {name: result.problem for name, result in results.items()} == dict.fromkeys(
         ("party", "usable", "near"), ""
     )
     assert never(results) == {
@@ -90,7 +90,7 @@ def test_every_outcome_that_answers_can_bring_about_is_met(tmp_path: Path) -> No
     assert not failures(results)
 
 
-def test_what_is_not_asked_for_or_refused_is_not_there(tmp_path: Path) -> None:
+def test_answer_lacks_features_that_are_not_requested_or_refused(tmp_path: Path) -> None:
     text = """
 def first(image: bytes):
     return client.face.detect_with_stream(io.BytesIO(image))[0].face_id
@@ -126,7 +126,7 @@ def same(image: bytes):
         "guarded": {"KeyError"},
         "guarded_too": {"KeyError"},
     }
-    assert "azure POST /face/v1.0/verify, which no" in results["same"].problem
+    assert "azure POST /face/v1.0/verify, for which" in results["same"].problem
 
 
 TRIED = (
@@ -148,18 +148,20 @@ def smiling(image: bytes):
 
 
 @pytest.mark.slow
-def test_functions_are_tried_on_inputs_recorded_and_answered_again(tmp_path: Path) -> None:
+def test_functions_are_assessed_recorded_and_replayed(tmp_path: Path) -> None:
     app = written(tmp_path / "app", TRIED)
     record = tmp_path / "recording.jsonl"
 
     results = assessed(app, record=record)
     again = assessed(app, replay=record)
 
-    for one in results.values():
-        assert [(each.is_failure, each.is_simulated) for each in one.verdicts] == [(False, True)]
+    for result in results.values():
+        assert [(verdict.is_failure, verdict.is_simulated) for verdict in result.verdicts] == [
+            (False, True)
+        ]
     lines = [json.loads(line) for line in record.read_text().splitlines()]
-    assert {one["operation"] for one in lines} == {"detect_with_stream", "detect"}
-    assert all(isinstance(one["answer"], list) for one in lines)
-    for name, one in again.items():
-        claims = [each.claim for each in results[name].verdicts]
-        assert [each.claim for each in one.verdicts] == claims
+    assert {line["operation"] for line in lines} == {"detect_with_stream", "detect"}
+    assert all(isinstance(line["answer"], list) for line in lines)
+    for name, result in again.items():
+        claims = [result.claim for result in results[name].verdicts]
+        assert [verdict.claim for verdict in result.verdicts] == claims

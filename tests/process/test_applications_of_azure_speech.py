@@ -1,4 +1,4 @@
-"""Applications around the real client of Azure's Speech: explored, and tried on inputs."""
+"""Applications of the real client of Azure Speech: exploration and accuracy."""
 
 from __future__ import annotations
 
@@ -98,11 +98,11 @@ def pulled():
 )
 
 
-def test_every_outcome_that_answers_can_bring_about_is_met(tmp_path: Path) -> None:
+def test_exploration_reaches_every_outcome_of_answers(tmp_path: Path) -> None:
     results = explored(written(tmp_path, EVERYTHING))
 
     found = ("light", "later", "sure", "all_of_it", "pushed", "pulled")
-    problems = {name: one.problem for name, one in results.items() if name in found}
+    problems = {name: result.problem for name, result in results.items() if name in found}
     assert problems == dict.fromkeys(found, "")
     assert never(results) == {
         ("light", "result.text == 'stop'", True),
@@ -113,7 +113,7 @@ def test_every_outcome_that_answers_can_bring_about_is_met(tmp_path: Path) -> No
     assert not failures(results)
 
 
-def test_a_refusal_is_a_result_and_no_exception(tmp_path: Path) -> None:
+def test_refusal_of_speech_is_a_result_and_no_exception(tmp_path: Path) -> None:
     text = """
 def first(path):
     return recognizer_of(path).recognize_once().text.split()[0]
@@ -158,8 +158,8 @@ def echo(path):
         "going_on": "start_continuous_recognition (its answers come by callback)",
         "echo": "SpeechSynthesizer.speak_text",
     }
-    assert {name: one.problem for name, one in results.items()} == {
-        name: f"it asks for azure {what}, which no answers are made for"
+    assert {name: result.problem for name, result in results.items()} == {
+        name: f"it uses azure {what}, for which ciguard has no stub responses"
         for name, what in unanswered.items()
     }
 
@@ -177,18 +177,20 @@ def stop(path):
 
 
 @pytest.mark.slow
-def test_functions_are_tried_on_what_is_spoken_recorded_and_answered_again(tmp_path: Path) -> None:
+def test_functions_are_assessed_on_speech_recorded_and_replayed(tmp_path: Path) -> None:
     app = written(tmp_path / "app", TRIED)
     record = tmp_path / "recording.jsonl"
 
     (result,) = assessed(app, record=record, inputs=24).values()
     (again,) = assessed(app, replay=record, inputs=24).values()
 
-    verdict = next(one for one in result.verdicts if "stop" in one.goal.text)
+    verdict = next(verdict for verdict in result.verdicts if "stop" in verdict.goal.text)
     assert (verdict.engine, verdict.is_failure) == ("PocketSphinx", False)
     lines = [json.loads(line) for line in record.read_text().splitlines()]
-    assert {one["operation"] for one in lines} == {"recognize_once"}
-    assert [one.claim for one in again.verdicts] == [one.claim for one in result.verdicts]
+    assert {line["operation"] for line in lines} == {"recognize_once"}
+    assert [verdict.claim for verdict in again.verdicts] == [
+        verdict.claim for verdict in result.verdicts
+    ]
 
 
 OBSERVING = '''
@@ -227,7 +229,7 @@ print(json.dumps([one[2] for one in heard]))
 '''
 
 
-def test_what_the_service_itself_says_is_heard(tmp_path: Path) -> None:
+def test_replies_of_the_real_service_are_observed(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", OBSERVING, str(tmp_path / "sound.wav")],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Applications as people write them: handlers, settings in the environment, polls, lists."""
+"""Typical applications: handlers, environment variables, polling and lists."""
 
 from __future__ import annotations
 
@@ -92,21 +92,21 @@ def application(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return written(tmp_path / "app", APPLICATION)
 
 
-def test_they_are_called_with_what_they_need(application: Path) -> None:
+def test_functions_are_called_with_the_arguments_that_they_need(application: Path) -> None:
     results = explored(application)
 
-    problems = {name: one.problem for name, one in results.items() if one.problem}
+    problems = {name: result.problem for name, result in results.items() if result.problem}
     assert problems.keys() == {"closed"}
     assert problems["closed"].startswith("never asks a service")
     open_outcomes = {(name, value) for name, _, value in never(results) if name != "closed"}
     assert open_outcomes <= {("heard", False)}
-    # Documents that are too long have errors; told once, though each service refuses the text.
+    # Each service refuses the same text as too long; the crash is reported once.
     assert [len(results[name].crashes) for name in ("liked", "twice")] == [1, 1]
     assert failures(results).keys() == {"liked", "twice"}
-    assert not any(one.hangs for one in results.values())
+    assert not any(result.hangs for result in results.values())
 
 
-def test_kinds_of_entities_are_meant_and_not_their_names(application: Path) -> None:
+def test_aims_distinguish_types_of_entities_from_their_names(application: Path) -> None:
     results = assessed(application, inputs=24)
 
     (verdict,) = results["places"].verdicts
@@ -139,7 +139,7 @@ if __name__ == "__main__":
 """
 
 
-def test_a_file_is_run_as_the_program_that_it_is(tmp_path: Path) -> None:
+def test_file_is_run_as_a_program(tmp_path: Path) -> None:
     folder = written(tmp_path / "app", PROGRAM)
 
     (explored_one,) = explored(folder).values()
@@ -153,8 +153,8 @@ def test_a_file_is_run_as_the_program_that_it_is(tmp_path: Path) -> None:
     assert verdict.measured.expected == 6
 
 
-def test_what_only_calls_functions_is_explored_with_these(tmp_path: Path) -> None:
+def test_top_level_code_that_only_calls_functions_is_not_explored(tmp_path: Path) -> None:
     results = explored(written(tmp_path / "app", STARTING))
 
     assert results["main"].problem == ""
-    assert results["<module>"].problem.startswith("what a file does itself is only to call")
+    assert results["<module>"].problem.startswith("its top-level code only calls")

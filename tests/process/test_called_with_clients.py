@@ -1,4 +1,4 @@
-"""Functions whose client, or whose object, their callers make: both are made for them."""
+"""Functions that get a client or an object from their callers."""
 
 from __future__ import annotations
 
@@ -113,13 +113,13 @@ def application(tmp_path: Path) -> Path:
     return written(tmp_path / "app", APPLICATION)
 
 
-def test_clients_and_objects_are_made(application: Path) -> None:
+def test_clients_and_objects_are_created_as_arguments(application: Path) -> None:
     results = explored(application)
 
     only_fails = results.pop("only_fails")
-    assert only_fails.problem.startswith("fails whatever is answered: NameError")
+    assert only_fails.problem.startswith("fails for every answer: NameError")
     assert only_fails.crashes == []
-    assert {name: one.problem for name, one in results.items() if one.problem} == {}
+    assert {name: result.problem for name, result in results.items() if result.problem} == {}
     assert never(results) == set()
     # Who asks at once meets what is not done yet; who waits does not.
     assert failures(results) == {
@@ -128,16 +128,16 @@ def test_clients_and_objects_are_made(application: Path) -> None:
         "spoken": {"KeyError"},
         "patiently": {"KeyError"},
     }
-    by = {name: [crash.refusal for crash in one.crashes] for name, one in results.items()}
+    by = {name: [crash.refusal for crash in result.crashes] for name, result in results.items()}
     assert by["spoken"] == [""]
     assert by["patiently"][0]
 
 
 @pytest.mark.slow
-def test_what_an_object_is_made_with_is_what_services_are_asked_about(application: Path) -> None:
+def test_constructor_argument_of_an_object_reaches_the_service(application: Path) -> None:
     results = assessed(application, inputs=12)
 
-    verdicts = {name: one.verdicts for name, one in results.items() if one.verdicts}
+    verdicts = {name: result.verdicts for name, result in results.items() if result.verdicts}
     assert verdicts.keys() == {"Picture.dog", "cat", "halt", "refuses"}
     (shown,) = verdicts["Picture.dog"]
     assert shown.measured is not None

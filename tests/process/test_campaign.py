@@ -513,11 +513,11 @@ def test_a_budget_that_starting_the_targets_has_used_up_is_no_pass(campaign: Cam
     assert "of the budget of 0.001 s nothing was left for cases. Raise --budget" in reasons.pop()
 
 
-def test_targets_of_one_environment_have_it_looked_at_once(campaign: Campaign) -> None:
+def test_environment_of_several_targets_is_inspected_once(campaign: Campaign) -> None:
     several = tuple(f"{ONE} PLANTED_NUMBER={number}" for number in range(3))
 
     events = campaign(targets=several, api=QUICK, max_cases=16)
 
     steps = [event.step for event in events if isinstance(event, Provisioning)]
-    assert sum("looking at" in step for step in steps) == 1
+    assert sum("inspecting" in step for step in steps) == 1
     assert all(target.tally.total for target in end(events).targets)

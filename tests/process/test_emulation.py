@@ -38,13 +38,13 @@ from hypothesis import strategies as st
 
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.emulation import (
-    Emulating,
     Emulation,
+    EmulationOptions,
+    GrpcAvailable,
     RequestLogEntry,
-    Speaking,
     emulation,
 )
-from ciguard.levels.app.emulation.remote import EndedError, Silent
+from ciguard.levels.app.emulation.remote import EndedError, GrpcUnavailable
 from ciguard.levels.app.providers.registered import answered_operations
 
 if TYPE_CHECKING:
@@ -73,12 +73,12 @@ def log() -> list[RequestLogEntry]:
 
 @pytest.fixture(scope="module")
 def running(log: list[RequestLogEntry]) -> Iterator[Emulation]:
-    with emulation(Emulating(), log.append) as found:
+    with emulation(EmulationOptions(), log.append) as found:
         yield found
 
 
-def speaking(running: Emulation) -> Speaking:
-    assert isinstance(running.grpc, Speaking)
+def speaking(running: Emulation) -> GrpcAvailable:
+    assert isinstance(running.grpc, GrpcAvailable)
     return running.grpc
 
 
@@ -189,7 +189,7 @@ def test_what_services_refuse_clients_raise(running: Emulation, way: Any) -> Non
     with way(running, language_v1.LanguageServiceClient) as asking:
         with pytest.raises(exceptions.BadRequest, match="too few tokens"):
             asking.classify_text(document=DOCUMENT)
-        with pytest.raises(exceptions.MethodNotImplemented, match="Not answered here"):
+        with pytest.raises(exceptions.MethodNotImplemented, match="Not supported here"):
             asking.analyze_syntax(document=DOCUMENT)
 
     assert (bad.error.code, bad.error.message) == (3, "Bad image data.")
@@ -198,7 +198,7 @@ def test_what_services_refuse_clients_raise(running: Emulation, way: Any) -> Non
 def test_streams_are_refused(running: Emulation) -> None:
     with (
         by_grpc(running, speech_v1.SpeechClient) as asking,
-        pytest.raises(exceptions.MethodNotImplemented, match="Not answered here"),
+        pytest.raises(exceptions.MethodNotImplemented, match="Not supported here"),
     ):
         list(asking.streaming_recognize({"config": SPOKEN}, iter([])))
 
@@ -302,16 +302,20 @@ def test_a_large_image_is_taken_by_grpc(running: Emulation) -> None:
 @pytest.mark.parametrize(
     ("headers", "status", "said"),
     [
-        ({}, 400, "Content-Length is missing or no length"),
-        ({"Content-Length": "x"}, 400, "Content-Length is missing or no length"),
-        ({"Transfer-Encoding": "gzip, chunked"}, 400, "Transfer-Encoding: is to be chunked"),
+        ({}, 400, "Content-Length is missing or invalid"),
+        ({"Content-Length": "x"}, 400, "Content-Length is missing or invalid"),
+        ({"Transfer-Encoding": "gzip, chunked"}, 400, "Transfer-Encoding: has to be chunked"),
         (
             {"Transfer-Encoding": "chunked", "Content-Length": "2"},
             400,
             "chunked, without a Content-Length",
         ),
-        ({"Content-Length": "9" * 30}, 400, "Content-Length is missing or no length"),
-        ({"Content-Length": "2", "Content-Encoding": "gzip"}, 400, "compressed is not read"),
+        ({"Content-Length": "9" * 30}, 400, "Content-Length is missing or invalid"),
+        (
+            {"Content-Length": "2", "Content-Encoding": "gzip"},
+            400,
+            "compressed bodies are not supported",
+        ),
     ],
 )
 def test_bodies_that_are_not_read_are_refused(
@@ -368,7 +372,7 @@ def test_images_are_recognised_as_what_their_folder_is_named_like(tmp_path: Path
     (tmp_path / "images" / "fire_truck" / "1.png").write_bytes(png("truck"))
     (tmp_path / "habits.toml").write_text('[objects]\n"fire truck" = { Vehicle = 1.0 }\n')
 
-    told = Emulating(images=tmp_path / "images", habits=tmp_path / "habits.toml")
+    told = EmulationOptions(images=tmp_path / "images", confusion_matrix=tmp_path / "habits.toml")
     with emulation(told, lambda _: None) as found:
         image = vision.Image(content=png("truck"))
         with by_grpc(found, vision.ImageAnnotatorClient) as asking:
@@ -387,7 +391,7 @@ def test_faults_are_what_clients_meet(tmp_path: Path) -> None:
         '[[fault]]\noperations = ["classify_text"]\nanswer = "many"\n'
         '[[fault]]\noperations = ["object_localization"]\nerror = "INVALID_ARGUMENT"\n'
     )
-    with emulation(Emulating(faults=tmp_path / "faults.toml"), lambda _: None) as found:
+    with emulation(EmulationOptions(faults=tmp_path / "faults.toml"), lambda _: None) as found:
         image = vision.Image(content=png())
         for way in WAYS:
             with way(found, vision.ImageAnnotatorClient) as asking:
@@ -415,18 +419,20 @@ def test_faults_are_what_clients_meet(tmp_path: Path) -> None:
 def test_what_was_recorded_is_replayed_and_nothing_else(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     with (
-        emulation(Emulating(record=file), lambda _: None) as found,
+        emulation(EmulationOptions(record=file), lambda _: None) as found,
         by_grpc(found, language_v1.LanguageServiceClient) as asking,
     ):
         first = asking.analyze_sentiment(document=DOCUMENT)
     with (
-        emulation(Emulating(replay=file), lambda _: None) as found,
+        emulation(EmulationOptions(replay=file), lambda _: None) as found,
         by_grpc(found, language_v1.LanguageServiceClient) as asking,
     ):
         again = asking.analyze_sentiment(document=DOCUMENT)
-        with pytest.raises(exceptions.FailedPrecondition, match="holds no answer"):
+        with pytest.raises(exceptions.FailedPrecondition, match=r"no answer of .* is recorded"):
             asking.analyze_sentiment(document=LONG)
-        with pytest.raises(exceptions.MethodNotImplemented, match="no engine answers that"):
+        with pytest.raises(
+            exceptions.MethodNotImplemented, match="no engine answers this operation"
+        ):
             asking.analyze_entities(document=DOCUMENT)
 
     assert again == first
@@ -435,7 +441,7 @@ def test_what_was_recorded_is_replayed_and_nothing_else(tmp_path: Path) -> None:
 def test_a_recording_that_is_no_message_is_an_internal_error(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     with (
-        emulation(Emulating(record=file), lambda _: None) as found,
+        emulation(EmulationOptions(record=file), lambda _: None) as found,
         by_grpc(found, language_v1.LanguageServiceClient) as asking,
     ):
         asking.analyze_sentiment(document=DOCUMENT)
@@ -443,9 +449,9 @@ def test_a_recording_that_is_no_message_is_an_internal_error(tmp_path: Path) -> 
     record["answer"] = {"sentences": {"a_b": [1, None]}}
     file.write_text(json.dumps(record) + "\n")
     with (
-        emulation(Emulating(replay=file), lambda _: None) as found,
+        emulation(EmulationOptions(replay=file), lambda _: None) as found,
         by_grpc(found, language_v1.LanguageServiceClient) as asking,
-        pytest.raises(exceptions.InternalServerError, match="the answer is no message"),
+        pytest.raises(exceptions.InternalServerError, match="the answer is not a valid message"),
     ):
         asking.analyze_sentiment(document=DOCUMENT)
 
@@ -454,8 +460,8 @@ def test_without_client_libraries_there_is_rest_alone(tmp_path: Path) -> None:
     venv.create(tmp_path / "bare", symlinks=True)
     python = str(tmp_path / "bare" / "bin" / "python")
 
-    with emulation(Emulating(python=python), lambda _: None) as found:
-        assert isinstance(found.grpc, Silent)
+    with emulation(EmulationOptions(python=python), lambda _: None) as found:
+        assert isinstance(found.grpc, GrpcUnavailable)
         assert "grpc" in found.grpc.reason
         assert posted(found, "/v1/images:annotate", {})[0] == 200
 
@@ -463,20 +469,20 @@ def test_without_client_libraries_there_is_rest_alone(tmp_path: Path) -> None:
 def test_an_interpreter_that_is_not_there_is_said() -> None:
     with (
         pytest.raises(ConfigurationError, match="--python none: no such program"),
-        emulation(Emulating(python="none"), lambda _: None),
+        emulation(EmulationOptions(python="none"), lambda _: None),
     ):
         pass
 
 
 def test_an_address_that_is_taken_is_said(running: Emulation) -> None:
     with (
-        pytest.raises(ConfigurationError, match=r"cannot be listened on: .* Choose --host or"),
-        emulation(Emulating(port=running.rest_port), lambda _: None),
+        pytest.raises(ConfigurationError, match=r"cannot listen here: .* Choose another --host or"),
+        emulation(EmulationOptions(port=running.rest_port), lambda _: None),
     ):
         pass
     with (
-        pytest.raises(ConfigurationError, match=r"taken, .* Choose --host or --grpc-port"),
-        emulation(Emulating(grpc_port=speaking(running).port), lambda _: None),
+        pytest.raises(ConfigurationError, match=r"in use, .* Choose another --host or --grpc-port"),
+        emulation(EmulationOptions(grpc_port=speaking(running).port), lambda _: None),
     ):
         pass
 
@@ -488,10 +494,10 @@ def children() -> set[int]:
 
 def test_the_end_of_what_speaks_grpc_is_an_error() -> None:
     before = children()
-    with emulation(Emulating(), lambda _: None) as found:
+    with emulation(EmulationOptions(), lambda _: None) as found:
         (started,) = children() - before
         os.kill(started, signal.SIGKILL)
-        with pytest.raises(EndedError, match="speaks gRPC has ended: SIGKILL"):
+        with pytest.raises(EndedError, match="The gRPC process has ended: SIGKILL"):
             found.wait()
 
 

@@ -1,4 +1,4 @@
-"""Applications around the real clients of Google: what answers make of their branches."""
+"""Exploration of applications of the real clients of Google."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from ciguard.levels.app.exploration import ExploredFunction, explore
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 VISION = """
 from google.cloud import vision
@@ -22,9 +22,9 @@ client = vision.ImageAnnotatorClient()
 def explored(folder: Path, text: str, *, budget_s: float = 60.0) -> dict[str, ExploredFunction]:
     (folder / "app.py").write_text(dedent(text))
     application = read_application(folder)
-    found = find(application, known_providers())
-    results = explore(application, found, python=sys.executable, budget_s=budget_s)
-    return {one.found.name: one for one in results}
+    functions = find_service_functions(application, known_providers())
+    results = explore(application, functions, python=sys.executable, budget_s=budget_s)
+    return {result.found.name: result for result in results}
 
 
 def never(result: ExploredFunction) -> set[str]:
@@ -35,7 +35,7 @@ def never(result: ExploredFunction) -> set[str]:
     }
 
 
-def test_every_sub_condition_is_met_through_a_callee_and_a_file(tmp_path: Path) -> None:
+def test_exploration_reaches_sub_conditions_through_a_callee_and_a_file(tmp_path: Path) -> None:
     result = explored(
         tmp_path,
         VISION
@@ -65,7 +65,7 @@ def smart_can(path, is_loud=False):
     assert not result.crashes
 
 
-def test_an_answer_that_makes_a_function_fail_is_told(tmp_path: Path) -> None:
+def test_crash_is_reported_with_its_answer(tmp_path: Path) -> None:
     results = explored(
         tmp_path,
         VISION
@@ -94,19 +94,19 @@ class Camera:
     )
 
     failures = {
-        name: {(crash.error.partition(":")[0], crash.line) for crash in one.crashes}
-        for name, one in results.items()
+        name: {(crash.error.partition(":")[0], crash.line) for crash in result.crashes}
+        for name, result in results.items()
     }
     assert failures == {
         "app.first_line": {("IndexError", 8), ("IndexError", 10), ("ValueError", 10)},
         "app.checked": set(),  # it means to raise
         "app.Camera.faces": {("IndexError", 25)},
     }
-    empty = next(one for one in results["app.first_line"].crashes if one.line == 8)
+    empty = next(result for result in results["app.first_line"].crashes if result.line == 8)
     assert empty.titles == ("text_detection: nothing recognised",)
 
 
-def test_what_may_be_missing_here_is_not_held_against_the_application(tmp_path: Path) -> None:
+def test_exception_that_missing_surroundings_may_cause_is_not_judged(tmp_path: Path) -> None:
     result = explored(
         tmp_path,
         VISION
@@ -139,7 +139,7 @@ def alarm(image):
     }  # fmt: skip
 
 
-def test_language_and_speech_are_answered_in_their_own_words(tmp_path: Path) -> None:
+def test_language_and_speech_get_matching_stub_responses(tmp_path: Path) -> None:
     results = explored(
         tmp_path,
         """
@@ -172,14 +172,14 @@ def command(path):
 """,
     )
 
-    assert {name: (one.problem, never(one)) for name, one in results.items()} == {
+    assert {name: (result.problem, never(result)) for name, result in results.items()} == {
         "app.mood": ("", set()),
         "app.about": ("", set()),
         "app.command": ("", set()),
     }
 
 
-def test_what_cannot_be_explored_is_told_with_the_reason(tmp_path: Path) -> None:
+def test_function_that_cannot_be_explored_is_reported_with_the_reason(tmp_path: Path) -> None:
     results = explored(
         tmp_path,
         VISION
@@ -214,16 +214,16 @@ class Broken:
         budget_s=5.0,
     )
 
-    problems = {name.removeprefix("app."): one.problem for name, one in results.items()}
+    problems = {name.removeprefix("app."): result.problem for name, result in results.items()}
     assert "NameError" in problems["broken"]
     assert "google web_detection" in problems["web"]
-    assert problems["outer.<locals>.inner"] == "stands in another function"
-    assert problems["Needy.look"].startswith("fails whatever is answered: AttributeError: 'None")
-    assert problems["Broken.look"].startswith("cannot be had: LookupError: 012 (app.py, line")
+    assert problems["outer.<locals>.inner"] == "is nested in another function"
+    assert problems["Needy.look"].startswith("fails for every answer: AttributeError: 'None")
+    assert problems["Broken.look"].startswith("cannot be created: LookupError: 012 (app.py, line")
 
 
 @pytest.mark.slow  # each such call is waited for
-def test_what_does_not_end_is_told_with_its_answers(tmp_path: Path) -> None:
+def test_hang_is_reported_with_its_answers(tmp_path: Path) -> None:
     results = explored(
         tmp_path,
         VISION
@@ -248,7 +248,7 @@ def never(image):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "problem"),
     [
         (
             "import not_installed_here\n",
@@ -260,18 +260,18 @@ def never(image):
         ("from google.cloud.vision.enums import Likelihood\n", "such as google-cloud-vision<2"),
     ],
 )
-def test_an_application_that_cannot_be_imported_says_why(
-    tmp_path: Path, text: str, told: str
+def test_application_that_cannot_be_imported_is_reported_with_the_reason(
+    tmp_path: Path, text: str, problem: str
 ) -> None:
     look = "def look(image):\n    return client.label_detection(image=image)\n"
 
     (result,) = explored(tmp_path, VISION + text + look).values()
 
     assert result.problem.startswith("cannot be imported: ")
-    assert told in result.problem
+    assert problem in result.problem
 
 
-def test_files_need_no_names_that_can_be_imported(tmp_path: Path) -> None:
+def test_files_with_names_that_cannot_be_imported_are_explored(tmp_path: Path) -> None:
     look = VISION + "def look(image):\n    return client.label_detection(image=image)\n"
     files = ["bot.v0.2.py", "my.app/main.py", "json.py", "tags&more.py"]
     for name in files:
@@ -279,16 +279,16 @@ def test_files_need_no_names_that_can_be_imported(tmp_path: Path) -> None:
         file.parent.mkdir(exist_ok=True)
         file.write_text(look)
     application = read_application(tmp_path)
-    found = find(application, known_providers())
+    functions = find_service_functions(application, known_providers())
 
-    results = list(explore(application, found, python=sys.executable, budget_s=60.0))
+    results = list(explore(application, functions, python=sys.executable, budget_s=60.0))
 
-    assert {one.found.file for one in results} == set(files)
-    assert [one.problem for one in results] == [""] * len(files)
-    assert all(one.runs > 1 for one in results)
+    assert {result.found.file for result in results} == set(files)
+    assert [result.problem for result in results] == [""] * len(files)
+    assert all(result.runs > 1 for result in results)
 
 
-def test_functions_are_called_as_their_parameters_and_decorators_want(tmp_path: Path) -> None:
+def test_functions_are_called_as_parameters_and_decorators_require(tmp_path: Path) -> None:
     results = explored(
         tmp_path,
         VISION
@@ -330,10 +330,10 @@ def fourth(image):
         assert not results[name].problem
         assert results[name].outcomes() == (2, 2)
     problem = results["app.fourth"].problem
-    assert problem.startswith("is an object of app.Command by its decorators: TypeError: ")
+    assert problem.startswith("its decorators make it an object of app.Command: TypeError: ")
 
 
-def test_an_application_with_a_channel_of_its_own_asks_no_service_either(tmp_path: Path) -> None:
+def test_application_with_its_own_grpc_channel_reaches_no_service(tmp_path: Path) -> None:
     results = explored(
         tmp_path,
         """
@@ -371,7 +371,7 @@ class Service:
 
 
 @pytest.mark.slow
-def test_what_is_raised_on_purpose_is_known_by_its_statement(tmp_path: Path) -> None:
+def test_exception_raised_on_purpose_is_recognised_by_its_statement(tmp_path: Path) -> None:
     results = explored(
         tmp_path,
         VISION
@@ -420,7 +420,7 @@ def stubborn(content: bytes):
     assert hang.titles == ("label_detection: Quota exceeded.",)
 
 
-def test_an_application_may_have_many_files(tmp_path: Path) -> None:
+def test_application_with_many_files_is_explored(tmp_path: Path) -> None:
     for number in range(1500):
         (tmp_path / f"module_with_a_rather_long_name_{number}.py").write_text("x = 1\n")
     results = explored(
@@ -444,18 +444,22 @@ def look(content: bytes):
         ("asking_other_clouds.py", 78, 64),
     ],
 )
-def test_what_plain_answers_leave_open_is_searched_for(
+def test_search_reaches_outcomes_that_plain_answers_leave_open(
     monkeypatch: pytest.MonkeyPatch, file: str, at_least: int, enumerated_at_most: int
 ) -> None:
     application = read_application(Path(__file__).parents[1] / "examples" / file)
-    found = [one for one in find(application, known_providers()) if one.goals]
+    functions = [
+        function
+        for function in find_service_functions(application, known_providers())
+        if function.goals
+    ]
     # What can be found is asked here, not how fast a machine is that does other work too.
     monkeypatch.setitem(explore.__globals__, "_SEARCHING_S", 60.0)
 
     def met() -> int:
-        results = list(explore(application, found, python=sys.executable, budget_s=300.0))
-        assert [one.problem for one in results if one.problem] == []
-        return sum(one.outcomes()[0] for one in results)
+        results = list(explore(application, functions, python=sys.executable, budget_s=300.0))
+        assert [result.problem for result in results if result.problem] == []
+        return sum(result.outcomes()[0] for result in results)
 
     searched = met()
     monkeypatch.setitem(explore.__globals__, "_SEARCHING_S", 0.0)
@@ -465,7 +469,7 @@ def test_what_plain_answers_leave_open_is_searched_for(
     assert enumerated <= enumerated_at_most
 
 
-def test_an_answer_that_was_searched_for_may_make_a_function_fail(tmp_path: Path) -> None:
+def test_searched_answer_may_crash_a_function(tmp_path: Path) -> None:
     result = explored(
         tmp_path,
         VISION
@@ -485,7 +489,7 @@ def share(image):
     assert result.crashes[0].titles[0].endswith("; and 4 more")
 
 
-def test_nothing_is_searched_for_where_every_outcome_is_met(tmp_path: Path) -> None:
+def test_search_does_not_run_if_every_outcome_is_reached(tmp_path: Path) -> None:
     result = explored(
         tmp_path,
         VISION

@@ -1,4 +1,4 @@
-"""What an application of a pull request cannot do, tried by an application that tries it."""
+"""Confinement of applications of a pull request, attacked by a hostile application."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ciguard.execution.worker import confine
 from ciguard.functions.hosting import ProgramSettings
 from ciguard.functions.hosting.host import ProgramHost
 from ciguard.levels.app.exploration import (
+    CallDidNotReturn,
     CallEnded,
-    Endless,
     FunctionCaller,
     Surroundings,
     arguments_for,
@@ -32,12 +32,12 @@ from ciguard.levels.app.exploration import (
     routines_of,
 )
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.levels.app.exploration.calling import Call
+    from ciguard.levels.app.exploration.function_caller import Call
 
 CAPPED_BOOTSTRAP = Path(__file__).parents[1] / "examples" / "capped_bootstrap.py"
 APPLICATION = """
@@ -94,7 +94,7 @@ def attacked(
     app.mkdir(exist_ok=True)
     (app / "app.py").write_text(APPLICATION.format(at_import=at_import, expression=expression))
     application = read_application(app)
-    (found,) = find(application, known_providers())
+    (found,) = find_service_functions(application, known_providers())
     module, routine = routines_of(application)[found.name]
     inputs = folder / "inputs"
     inputs.mkdir(exist_ok=True)
@@ -247,7 +247,7 @@ def test_git_folder_of_a_checkout_is_not_readable_and_the_checkout_is_importable
 def test_application_breaking_its_connection_is_ended(tmp_path: Path, attack: str) -> None:
     answer = attacked(tmp_path, attack, at_import=DEFINITIONS).answer
 
-    assert answer == Endless("ends its process")
+    assert answer == CallDidNotReturn("ends its process")
 
 
 def test_application_is_held_by_all_that_this_kernel_has(tmp_path: Path) -> None:

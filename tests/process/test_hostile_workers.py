@@ -268,7 +268,7 @@ def test_a_server_that_answers_nothing_fails_its_target(monkeypatch: pytest.Monk
         server = server_of(running)
         os.killpg(server.process_id, signal.SIGSTOP)
 
-        assert "does not answer any more" in failure_of(running)
+        assert "its fork server no longer answers" in failure_of(running)
 
 
 def test_stopped_servers_end_with_the_run_at_once() -> None:

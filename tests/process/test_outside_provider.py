@@ -13,9 +13,9 @@ from running_applications import assessed, explored, failures, never, written
 from test_app_script import CASE, script_of
 
 from ciguard.levels.app.dead_conditions import dead_conditions
-from ciguard.levels.app.emulation import Emulating, RequestLogEntry, emulation
+from ciguard.levels.app.emulation import EmulationOptions, RequestLogEntry, emulation
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ def application(tmp_path: Path) -> Path:
 
 
 def test_its_calls_and_the_branches_that_they_decide_are_read(application: Path) -> None:
-    found = find(read_application(application), known_providers())
+    found = find_service_functions(read_application(application), known_providers())
 
     calls = {one.name: [call.answer.operation.title for call in one.calls] for one in found}
     assert calls == {"app.first": ["notes things"], "app.mood": ["notes feeling"]}
@@ -98,7 +98,7 @@ def test_a_script_answers_its_calls(application: Path) -> None:
 
 def test_its_own_client_is_answered_over_http() -> None:
     log: list[RequestLogEntry] = []
-    with emulation(Emulating(), log.append) as running:
+    with emulation(EmulationOptions(), log.append) as running:
         notes = Notes(running.address)
         found = notes.things(PNG)["things"]
         felt = notes.feeling("I love this.")

@@ -1,4 +1,4 @@
-"""Time that passes while an application waits."""
+"""Simulated time while an application waits."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ assert asyncio.run(slept()) == "done"
 """
 
 
-def test_an_application_waits_no_longer_than_it_must_and_its_clock_goes_on() -> None:
+def test_sleep_returns_early_and_the_clock_advances() -> None:
     subprocess.run([sys.executable, "-c", SCRIPT], check=True, timeout=60)

@@ -20,7 +20,7 @@ from ciguard.levels.app.providers.description import Operation, RecognitionTask
 from ciguard.levels.app.providers.registered import are_recognised, known_providers
 from ciguard.levels.app.virtualization.engine import are_installed
 from ciguard.levels.app.virtualization.faces import Faces
-from ciguard.levels.app.virtualization.feelings import Feelings
+from ciguard.levels.app.virtualization.sentiment import SentimentEngine
 from ciguard.levels.app.virtualization.sounds import samples
 from ciguard.levels.app.virtualization.speech import Speech
 from ciguard.levels.app.virtualization.validation import refuse
@@ -38,7 +38,7 @@ SENTIMENT, SPEECH = OPERATIONS["analyze_sentiment"], OPERATIONS["recognize"]
 ENGINES: list[tuple[Engine, Operation, tuple[str, ...]]] = [
     (WrittenText(), TEXT, ("PIL", "pytesseract")),
     (Faces(), FACE, ("PIL", "cv2")),
-    (Feelings(), SENTIMENT, ("vaderSentiment",)),
+    (SentimentEngine(), SENTIMENT, ("vaderSentiment",)),
     (Speech(), SPEECH, ("pocketsphinx",)),
 ]
 
@@ -177,7 +177,7 @@ def test_opencv_finds_no_face_on_white_paper() -> None:
 def test_vader_scores_a_text_and_its_sentences() -> None:
     text = "I love this wonderful place. The soup was horrible! It has a door."
 
-    answer = Feelings().answer(SENTIMENT, text.encode())
+    answer = SentimentEngine().answer(SENTIMENT, text.encode())
 
     made = language_v1.AnalyzeSentimentResponse
     read = made(json_format.ParseDict(answer, made.pb(made())))
@@ -194,7 +194,7 @@ def test_vader_scores_a_text_and_its_sentences() -> None:
 
 @given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
 def test_vader_answers_any_bytes_or_refuses_them(about: bytes) -> None:
-    check_answers(Feelings(), SENTIMENT, about)
+    check_answers(SentimentEngine(), SENTIMENT, about)
 
 
 def check_answers(engine: Engine, operation: Operation, about: bytes) -> None:

@@ -1,12 +1,11 @@
-"""Level `app`: functions of applications that ask cognitive services (Keeper).
+"""Level `app`: functions of applications that call cognitive services (Keeper).
 
-`providers` has one folder for each provider; `static_analysis` reads an application's text, runs
-nothing of it, and tells which functions call them and which branches depend on what they answer;
-`dead_conditions` tells which of their conditions no answer can change; `exploration` calls them
-with one made answer after the other, in a process where `in_target` stands between the application
-and its clients. `input_synthesis` makes inputs in which people recognise something,
-`virtualization` answers in the place of a service, `emulation` as a service of its own, `accuracy`
-runs functions with both and judges them, `repair` suggests what to change. `reports` puts all of it
-in words, for `commands`, which `settings` declares. Beside them stands the level as campaigns know
-it, with `spec` as its centre.
+`providers` has one folder for each provider. `static_analysis` parses an application, without
+running it, and finds the functions that call services and the branches that answers decide.
+`dead_conditions` finds conditions that no answer can change. `exploration` calls functions with
+stub responses, in a process where `in_target` intercepts the clients. `input_synthesis` makes
+inputs for what a condition should recognise. `virtualization` answers in place of a service, and
+`emulation` runs such answers as a server. `accuracy` runs functions on synthesised inputs and
+judges their branches; `repair` suggests patches. `reports` writes the results for `commands`, which
+`settings` declares. `spec` registers the level for campaigns.
 """

@@ -1,6 +1,6 @@
-"""A finding of an application as a script that calls its function with the answers that matter.
+"""Source of reproducer scripts that call an application's function with stub responses.
 
-It runs in the folder that the application was tested in, as the campaign did, and asks nobody.
+A script runs in the folder where the campaign ran, and calls no service.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from ciguard.domain.outcomes import Crashed, Hung
-from ciguard.levels.app.providers.registered import outside_hooks
+from ciguard.levels.app.providers.registered import hooks_of_other_packages
 from ciguard.writing import scalar
 
 if TYPE_CHECKING:
@@ -23,38 +23,38 @@ if TYPE_CHECKING:
 _FOLDER = "{folder}"
 _WIDTH = 92
 _PROGRAM = "<module>"
-"""Names what a file does itself."""
+"""Name of a file's top-level code as a function."""
 
 
 def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], list[str]]:
-    """Return the imports, and the statements that make the call.
+    """Return the imports, and the statements of the call.
 
     Args:
-        case: with the call.
-        outcome: that it had.
+        case: the case with the call.
+        outcome: the outcome of the call.
 
     Raises:
-        ValueError: if the case is about no call.
+        ValueError: if the case has no call.
     """
     call = case.call
     if call is None:
-        msg = f"{case.api}: no call shows it"
+        msg = f"{case.api}: the case has no call"
         raise ValueError(msg)
     files, providers = call["files"], call.get("providers", ["google"])
     file = PurePosixPath(case.api.partition(":")[0]).relative_to(case.root)
-    called = list(_called(call, file.as_posix(), outcome))
+    call_lines = list(_call_statements(call, file.as_posix(), outcome))
     answers = pprint.pformat(call["answers"], width=_WIDTH, sort_dicts=False)
-    written = "\n".join(called)
-    imports = ["import base64"] if files or "b64decode(" in written else []
+    call_text = "\n".join(call_lines)
+    imports = ["import base64"] if files or "b64decode(" in call_text else []
     imports += ["import os", "import sys"]
     imports += ["import tempfile"] if files else []
     imports += ["from contextlib import suppress"]
-    imports += ["from pathlib import Path"] if files or "Path(" in written else []
+    imports += ["from pathlib import Path"] if files or "Path(" in call_text else []
     imports += ["import faulthandler"] if isinstance(outcome, Hung) else []
     statements = [
         f"from ciguard.levels.app.in_target.explorer import finished, {_getter(call)}",
-        f"from ciguard.levels.app.in_target.given import {', '.join(_needed(written))}",
-        *_loading(providers),
+        f"from ciguard.levels.app.in_target.given import {', '.join(_needed_names(call_text))}",
+        *_hook_statements(providers),
         "",
         "# What the services answer; no service is asked.",
         f"ANSWERS = {answers}",
@@ -64,70 +64,72 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
         "",
         *_files(files),
         f"os.chdir({scalar(case.root)})",
-        *(f"sys.path.insert(0, {scalar(one)})" for one in _beside(file)),
+        *(f"sys.path.insert(0, {scalar(folder)})" for folder in _script_folder(file)),
         "sys.path.insert(0, os.getcwd())",
-        *called,
+        *call_lines,
         'print("The defect did not show.")',
     ]
     return sorted(dict.fromkeys(imports), key=_import_order), statements
 
 
-def _beside(file: PurePosixPath) -> list[str]:
-    """Return the folder that a script in it finds others in, if that is not the application's."""
+def _script_folder(file: PurePosixPath) -> list[str]:
+    """Return the folder of a script, which Python puts on its path, unless it is the root."""
     return [] if file.parent == PurePosixPath() else [file.parent.as_posix()]
 
 
-def _loading(providers: Sequence[str]) -> list[str]:
-    """Return what loads the hooks of providers that other packages add."""
-    hooks = outside_hooks(providers).items()
-    loading = [f"load({scalar(provider)}, {scalar(hook)})" for provider, hook in hooks]
+def _hook_statements(providers: Sequence[str]) -> list[str]:
+    """Return the statements that load the hooks of providers of other packages."""
+    hooks = hooks_of_other_packages(providers).items()
+    statements = [f"load({scalar(provider)}, {scalar(hook)})" for provider, hook in hooks]
     imports = ["from ciguard.levels.app.in_target.hooks import load", ""]
-    return [*imports, *loading] if loading else []
+    return [*imports, *statements] if statements else []
 
 
 def _getter(call: Json) -> str:
     return "program_of" if call["function"] == _PROGRAM else "function_of"
 
 
-def _needed(written: str) -> list[str]:
-    """Return the names that a call takes of what makes its arguments."""
+def _needed_names(call_text: str) -> list[str]:
+    """Return the names of `in_target.given` that a call uses."""
     optional = ("Awaited", "Invocation", "Upload", "answering", "stored")
-    return ["CLIENTS", *(name for name in optional if f"{name}(" in written)]
+    return ["CLIENTS", *(name for name in optional if f"{name}(" in call_text)]
 
 
-def _called(call: Json, file: str, outcome: Outcome | None) -> Iterator[str]:
-    """Yield what gets the function, of the object that it is a method of, and calls it."""
+def _call_statements(call: Json, file: str, outcome: Outcome | None) -> Iterator[str]:
+    """Yield the statements that get the function or method and call it."""
     module, name = scalar(call["module"]), call["function"]
     arguments = dict(call["arguments"])
-    made = [key for key, one in arguments.items() if "object" in one]
-    for key in made:
-        one = arguments.pop(key)["object"]
-        named = ", ".join(f"{field}={_argument(it)}" for field, it in one["named"].items())
-        yield f"made = function_of({module}, {scalar(one['of'])})({named})"
+    object_parameters = [key for key, form in arguments.items() if "object" in form]
+    for key in object_parameters:
+        creation = arguments.pop(key)["object"]
+        named = ", ".join(f"{field}={_argument(form)}" for field, form in creation["named"].items())
+        yield f"made = function_of({module}, {scalar(creation['of'])})({named})"
         yield f"function = getattr(made, {scalar(name.rpartition('.')[2])})"
-    for key in [key for key, one in arguments.items() if "argv" in one]:
+    for key in [key for key, form in arguments.items() if "argv" in form]:
         argument = _text(arguments.pop(key)["argv"])
         yield f"sys.argv = [{scalar(file)}, {argument}]"
     if name == _PROGRAM:
         yield f"function = program_of({scalar(file)})"
-    elif not made:
+    elif not object_parameters:
         yield f"function = function_of({module}, {scalar(name)})"
     positional = call.get("positional", ())
-    for key in [key for key, one in arguments.items() if "request" in one]:
+    for key in [key for key, form in arguments.items() if "request" in form]:
         request = arguments.pop(key)["request"]
         parts = f"{{{', '.join(map(_part, request['parts'].items()))}}}"
         yield f"function = answering(function, {parts}, is_passed={request['is_passed']})"
         positional = () if key in positional else positional
-    yield from _before(outcome)
+    yield from _hang_statements(outcome)
     texts = [_argument(arguments[key]) for key in positional]
-    texts += [f"{key}={_argument(it)}" for key, it in arguments.items() if key not in positional]
+    texts += [
+        f"{key}={_argument(form)}" for key, form in arguments.items() if key not in positional
+    ]
     yield f"finished(function({', '.join(texts)}))"
 
 
-def _before(outcome: Outcome | None) -> Iterator[str]:
-    """Yield what shows where a call is that does not return."""
+def _hang_statements(outcome: Outcome | None) -> Iterator[str]:
+    """Yield the statements that show where a call is that does not return."""
     if isinstance(outcome, Hung):
-        yield "# It does not return: after so many seconds this says where it is, and ends."
+        yield "# It does not return: after this time, the script prints a traceback and exits."
         yield f"faulthandler.dump_traceback_later({outcome.limit_s:g}, exit=True)"
     if isinstance(outcome, Crashed):
         yield 'print("Called; if nothing follows, it has ended its process.", flush=True)'
@@ -149,16 +151,16 @@ def _files(files: Mapping[str, str]) -> Iterator[str]:
         yield f"(Path(folder) / {scalar(name)}).write_bytes(base64.b64decode({scalar(data)}))"
 
 
-def _argument(given: Json) -> str:
-    """Return the source of an argument as `in_target` takes it."""
-    ((form, value),) = given.items()
+def _argument(argument: Json) -> str:
+    """Return the source of an argument in a form of `in_target`."""
+    ((form, value),) = argument.items()
     match form:
         case "several":
-            written = ", ".join(map(_argument, value))
-            source = f"[{written}]"
+            items = ", ".join(map(_argument, value))
+            source = f"[{items}]"
         case "fields":
-            written = ", ".join(f"{scalar(str(k))}: {_argument(one)}" for k, one in value.items())
-            source = f"{{{written}}}"
+            items = ", ".join(f"{scalar(str(k))}: {_argument(item)}" for k, item in value.items())
+            source = f"{{{items}}}"
         case "path":
             source = f"Path({_text(value)})"
         case "base64":
@@ -180,7 +182,7 @@ def _argument(given: Json) -> str:
 
 
 def _part(part: tuple[str, Json]) -> str:
-    """Return the source of a part of a request, and of its fields."""
+    """Return the source of a part of a request with its fields."""
     name, fields = part
     return f"{scalar(name)}: {_argument({'fields': fields})}"
 

@@ -1,4 +1,4 @@
-"""Calls of applications, written down so that they can be made again, and made again."""
+"""Recording and repetition of calls of applications' functions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Passed, Rejected
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
+from ciguard.levels.app.applications import read_again
 from ciguard.levels.app.dead_conditions import read_vocabulary
 from ciguard.levels.app.exploration import (
     CALL_LIMIT_S,
+    CallDidNotReturn,
     CallEnded,
-    Endless,
     FunctionCaller,
     Surroundings,
     arguments_for,
@@ -27,8 +28,7 @@ from ciguard.levels.app.exploration import (
     providers_of,
     routines_of,
 )
-from ciguard.levels.app.findings import Applied, condition_words
-from ciguard.levels.app.reading import read_again
+from ciguard.levels.app.findings import TargetedApplication, condition_text
 from ciguard.levels.app.settings import LABELS
 
 if TYPE_CHECKING:
@@ -42,37 +42,38 @@ if TYPE_CHECKING:
     from ciguard.levels.app.static_analysis import Application, ServiceFunction
     from ciguard.targets import Environment
 
-_HERE = "{folder}"
-"""Stands for the folder that the files of a call are in."""
+_FOLDER_PLACEHOLDER = "{folder}"
+"""Placeholder for the folder with the files of a call."""
 
 
-class GoneError(ConfigurationError):
-    """There is no such function any more, or it cannot be called."""
+class FunctionGoneError(ConfigurationError):
+    """The function of a case no longer exists."""
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
-    """Writes down all that it takes to call a function again."""
+class CallRecorder:
+    """Record calls of a function, so that they can be repeated."""
 
     application: Application
-    found: ServiceFunction
+    function: ServiceFunction
     form: int
+    """Index of the form of the arguments in the list of `arguments_for`."""
 
     def __call__(self, answers: Sequence[StubResponse]) -> Json:
-        """Return a call with these answers; see `AppCase.call`."""
-        module, routine = routines_of(self.application)[self.found.name]
+        """Return the record of a call with stub responses; see `AppCase.call`."""
+        module, routine = routines_of(self.application)[self.function.name]
         with tempfile.TemporaryDirectory(prefix="ciguard-app-") as name:
             folder = Path(name)
-            contents = plain_contents(b"".join(one.text for one in answers))
-            forms = arguments_for(self.found, routine, contents, folder)
+            contents = plain_contents(b"".join(answer.text for answer in answers))
+            forms = arguments_for(self.function, routine, contents, folder)
             files = {
                 path.relative_to(folder).as_posix(): base64.b64encode(path.read_bytes()).decode()
                 for path in sorted(folder.rglob("*"))
                 if path.is_file()
             }
             arguments = {
-                name: _moved(given, str(folder), _HERE)
-                for name, given in forms[min(self.form, len(forms) - 1)].items()
+                name: _with_moved_paths(argument, str(folder), _FOLDER_PLACEHOLDER)
+                for name, argument in forms[min(self.form, len(forms) - 1)].items()
             }
         return {
             "module": module.name,
@@ -80,61 +81,67 @@ class Recalled:
             "arguments": arguments,
             "positional": list(takewhile(arguments.__contains__, routine.positional())),
             "files": {name: data for name, data in files.items() if _is_used(name, arguments)},
-            "answers": {one.operation.name: one.to_json() for one in answers},
+            "answers": {answer.operation.name: answer.to_json() for answer in answers},
             "providers": providers_of(self.application),
-            "refused": any(one.is_refusal for one in answers),
+            "refused": any(answer.is_refusal for answer in answers),
         }
 
 
-def _moved(given: Json, old: str, new: str) -> Json:
-    """Return an argument whose paths begin elsewhere."""
-    match given:
+def _with_moved_paths(argument: Json, old: str, new: str) -> Json:
+    """Return an argument with paths moved from one folder to another."""
+    match argument:
         case dict():
-            return {key: _moved(one, old, new) for key, one in given.items()}
+            return {key: _with_moved_paths(item, old, new) for key, item in argument.items()}
         case list():
-            return [_moved(one, old, new) for one in given]
-        case str() if given == old or given.startswith(f"{old}/"):
-            return new + given.removeprefix(old)
+            return [_with_moved_paths(item, old, new) for item in argument]
+        case str() if argument == old or argument.startswith(f"{old}/"):
+            return new + argument.removeprefix(old)
         case _:
-            return given
+            return argument
 
 
 def _is_used(name: str, arguments: Mapping[str, Json]) -> bool:
-    said = str(arguments)
-    return f"{_HERE}/{name}" in said or f"{_HERE}/{name.partition('/')[0]}'" in said
+    text = str(arguments)
+    return (
+        f"{_FOLDER_PLACEHOLDER}/{name}" in text
+        or f"{_FOLDER_PLACEHOLDER}/{name.partition('/')[0]}'" in text
+    )
 
 
 def run_again(case: AppCase, environment: Environment, config: Config) -> Outcome:
-    """Call a function again as a case says, or read its sub-condition again.
+    """Repeat the call of a case, or check its sub-condition again.
 
     Returns:
-        Of a sub-condition `Passed` if it is as it was, `Rejected` if not.
+        The outcome of the call. For a sub-condition: `Passed` if it is still constant, else
+        `Rejected`.
 
     Raises:
-        ConfigurationError: if there is no such function or application, or the case is about many
-            inputs together.
+        ConfigurationError: if the function or application does not exist, or the case is about
+            many inputs.
         WorkerStartError: if the environment's interpreter does not start.
     """
     if case.aspect is Aspect.CONDITION:
-        return _read_again(case, config)
+        return _check_condition_again(case, config)
     if case.aspect is Aspect.INPUTS:
         msg = (
-            f"{visible(case.api)}: found with inputs that are made anew, for "
-            f"{visible(case.condition)!r}. Run: ciguard app accuracy {visible(case.root)}"
+            f"{visible(case.api)}: a finding about {visible(case.condition)!r} needs new inputs. "
+            f"Run: ciguard app accuracy {visible(case.root)}"
         )
         raise ConfigurationError(msg)
     read = read_again(case.root)
     application = read.application
-    found = next((one for one in read.found if read.api(one) == case.api), None)
-    if found is None:
-        msg = f"{visible(case.api)}: there is no such function that asks a service any more."
-        raise GoneError(msg)
-    module, routine = routines_of(application)[found.name]
+    service_function = next(
+        (function for function in read.functions if read.api(function) == case.api), None
+    )
+    if service_function is None:
+        msg = f"{visible(case.api)}: no such function that calls a service exists any more."
+        raise FunctionGoneError(msg)
+    module, routine = routines_of(application)[service_function.name]
     with (
         tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
         host_of(
             application,
-            [found],
+            [service_function],
             str(environment.python),
             surroundings=surroundings_on(environment),
             inputs=Path(folder),
@@ -142,27 +149,28 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
     ):
         _write_files(case.call["files"], Path(folder))
         arguments = {
-            name: _moved(given, _HERE, folder) for name, given in case.call["arguments"].items()
+            name: _with_moved_paths(argument, _FOLDER_PLACEHOLDER, folder)
+            for name, argument in case.call["arguments"].items()
         }
-        called = FunctionCaller(host, found, module, routine).call(
+        ended = FunctionCaller(host, service_function, module, routine).call(
             arguments, answers=case.call["answers"]
         )
-    if isinstance(called, Endless):
-        return Hung(CALL_LIMIT_S) if called.instead == "does not end" else Crashed("exit")
-    if not isinstance(called, CallEnded):
-        msg = f"{visible(case.api)}: cannot be called: {visible(called.reason)}"
+    if isinstance(ended, CallDidNotReturn):
+        return Hung(CALL_LIMIT_S) if ended.instead == "does not end" else Crashed("exit")
+    if not isinstance(ended, CallEnded):
+        msg = f"{visible(case.api)}: cannot be called: {visible(ended.reason)}"
         raise ConfigurationError(msg)
-    if called.raised is None:
+    if ended.raised is None:
         return Passed(b"{}", 0.0)
-    frames = called.raised["frames"] or [[found.file, found.line, ""]]
+    frames = ended.raised["frames"] or [[service_function.file, service_function.line, ""]]
     file, line, function = frames[-1]
-    path = Applied(root=case.root, library="", target="").path(file)
-    message = f"{path}:{line}: {called.raised['message']}"
-    return Errored(called.raised["type"], message, (Frame(path, function),))
+    path = TargetedApplication(root=case.root, library="", target="").path(file)
+    message = f"{path}:{line}: {ended.raised['message']}"
+    return Errored(ended.raised["type"], message, (Frame(path, function),))
 
 
 def surroundings_on(environment: Environment) -> Surroundings:
-    """Return what applications have around them on a target."""
+    """Return the surroundings of applications on a target."""
     return Surroundings(
         variables=environment.variables,
         readable=environment.readable,
@@ -170,27 +178,27 @@ def surroundings_on(environment: Environment) -> Surroundings:
 
 
 def refuse_read(finding: Finding) -> None:
-    """Refuse a finding about a sub-condition, where it takes a call that versions may change.
+    """Raise an error for a finding about a sub-condition, which no library version changes.
 
     Raises:
-        ConfigurationError: if it is about one.
+        ConfigurationError: if the finding is about a sub-condition.
     """
     case = finding.case
     if isinstance(case, AppCase) and case.aspect is not Aspect.ANSWER:
         msg = (
-            f"{visible(case.api)}: about {visible(case.condition)!r} as the application has it, "
-            "whatever version of a library is there."
+            f"{visible(case.api)}: the finding about {visible(case.condition)!r} is the same "
+            "for all versions of libraries."
         )
         raise ConfigurationError(msg)
 
 
-def _read_again(case: AppCase, config: Config) -> Outcome:
+def _check_condition_again(case: AppCase, config: Config) -> Outcome:
     read = read_again(case.root)
     labels = read_vocabulary(Path(config[LABELS])) if config[LABELS] else None
-    at = Applied(root=case.root, library="", target="")
+    targeted = TargetedApplication(root=case.root, library="", target="")
     for dead in read.dead(labels):
-        written = condition_words(dead.text, dead.branch.condition)
-        if (at.path(dead.branch.file), written) == (case.file, case.condition):
+        condition = condition_text(dead.text, dead.branch.condition)
+        if (targeted.path(dead.branch.file), condition) == (case.file, case.condition):
             return Passed(json.dumps({"reason": dead.reason}).encode(), 0.0)
     return Rejected("Gone", f"{case.file} has no such condition any more")
 

@@ -1,4 +1,4 @@
-"""Known buckets about applications that a run did not meet, looked at again."""
+"""Recheck of known buckets of applications that a run did not reproduce."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ciguard.domain.events import Warned
 from ciguard.domain.findings import PairKind
 from ciguard.domain.outcomes import Passed, status
 from ciguard.errors import ConfigurationError, WorkerStartError
-from ciguard.levels.app.calls import GoneError, run_again
+from ciguard.levels.app.calls import FunctionGoneError, run_again
 from ciguard.levels.app.findings import ApplicationOracle
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from ciguard.config import Config
     from ciguard.domain.events import Event
     from ciguard.domain.findings import Finding
-    from ciguard.levels.app.examined import Examined
+    from ciguard.levels.app.coverage import Coverage
 
 
 def eager_members(groups: Mapping[str, Group]) -> list[Member]:
-    """Return the members of all groups that run calls as they are."""
+    """Return the members of all groups that run calls eagerly."""
     return [
         member
         for group in groups.values()
@@ -37,23 +37,23 @@ def eager_members(groups: Mapping[str, Group]) -> list[Member]:
 
 @dataclass(slots=True)
 class Recheck:
-    """Calls functions of known buckets again, and notes which buckets are gone."""
+    """Repeat the calls of known buckets, and collect the buckets that are gone."""
 
     config: Config
     groups: Mapping[str, Group]
-    examined: Examined
+    examined: Coverage
     gone: dict[str, frozenset[str]]
-    """The targets, by fingerprint."""
+    """Fingerprint of a bucket that is gone → targets on which it is gone."""
 
     def events(
         self, known: Iterable[BaselineRecord], met: Mapping[str, int], until: float
     ) -> Iterator[Event | Finding]:
-        """Look again at known buckets that were not met; those that are gone are noted.
+        """Recheck known buckets that the run did not reproduce, and collect those that are gone.
 
         Args:
-            known: of the baseline.
-            met: how often buckets were, by fingerprint.
-            until: when to end, on the clock of `time.monotonic`.
+            known: the records of the baseline.
+            met: the number of findings by fingerprint in this run.
+            until: the end of the time budget, by `time.monotonic`.
         """
         for record in known:
             case = record.representative.case
@@ -61,16 +61,16 @@ class Recheck:
             if not isinstance(case, AppCase) or any(name in met for name in names):
                 continue
             if case.aspect is Aspect.ANSWER:
-                yield from self._called_again(record, case, until)
+                yield from self._repeat_call(record, case, until)
                 continue
             running = {member.name for member in eager_members(self.groups)}
             targets = {
-                name for name in record.targets if self.examined.has_looked_at(record, case, name)
+                name for name in record.targets if self.examined.has_judged(record, case, name)
             }
             if targets & running:
                 self.gone[record.fingerprint] = frozenset(targets & running)
 
-    def _called_again(
+    def _repeat_call(
         self, record: BaselineRecord, case: AppCase, until: float
     ) -> Iterator[Event | Finding]:
         if not self.config.shard.has(record.fingerprint) or not self.examined.is_known(case):
@@ -84,7 +84,7 @@ class Recheck:
                 continue
             try:
                 outcome = run_again(case, member.environment, self.config)
-            except GoneError:
+            except FunctionGoneError:
                 ended.add(name)
                 continue
             except (ConfigurationError, WorkerStartError) as error:

@@ -1,4 +1,4 @@
-"""A finding of an application as a script."""
+"""Reproducer scripts of findings in applications."""
 
 from __future__ import annotations
 
@@ -16,23 +16,25 @@ if TYPE_CHECKING:
     from ciguard.triage import EnvironmentHint
 
 _SHOWS_HANG = "Timeout ("
-"""Of `faulthandler`."""
+"""Beginning of the message of `faulthandler` after a timeout."""
 _SHOWS_CALL = "it has ended its process."
 _RETURNED = ("The defect did not show.", "Traceback (")
 
 
 def app_script(finding: Finding, hint: EnvironmentHint) -> str:
-    """Return a script that calls the function with the answers that matter."""
+    """Return a script that calls the function with the stub responses of a finding."""
     outcome = finding.outcomes.get(finding.targets[-1]) if finding.targets else None
     imports, statements = app_statements(as_kind(finding.case, AppCase), outcome)
-    where = comment("Run it in the folder that holds the program's path, with ciguard installed.")
-    beginning = "\n".join(imports)
-    return f"{header(finding, hint)}\n#\n{where}\n\n{beginning}\n\n" + "\n".join(statements) + "\n"
+    usage = comment("Run it in the folder that holds the program's path, with ciguard installed.")
+    import_lines = "\n".join(imports)
+    return (
+        f"{header(finding, hint)}\n#\n{usage}\n\n{import_lines}\n\n" + "\n".join(statements) + "\n"
+    )
 
 
-def stays_away(seen: Hung | Crashed, result: ScriptResult) -> bool:
-    """Return whether a script's call does not return, as it did not."""
+def still_fails_to_return(seen: Hung | Crashed, result: ScriptResult) -> bool:
+    """Return whether the call of a script fails to return in the same way as before."""
     if isinstance(seen, Hung):
         return result.exit_code == 1 and _SHOWS_HANG in result.log
-    says_more = result.log.rstrip().rpartition(_SHOWS_CALL)[2]
-    return _SHOWS_CALL in result.log and not any(one in says_more for one in _RETURNED)
+    output_after = result.log.rstrip().rpartition(_SHOWS_CALL)[2]
+    return _SHOWS_CALL in result.log and not any(text in output_after for text in _RETURNED)

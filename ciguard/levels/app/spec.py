@@ -1,4 +1,4 @@
-"""Level `app` as campaigns know it."""
+"""Registration of level `app` for campaigns."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ciguard.domain.case import as_kind
 from ciguard.domain.function_calls import locate_failure
 from ciguard.domain.outcomes import Crashed, Hung, Passed
 from ciguard.domain.text import shortened
+from ciguard.levels.app.applications import LEVEL as NAME
 from ciguard.levels.app.calls import refuse_read, run_again, surroundings_on
 from ciguard.levels.app.checks import check_applications
 from ciguard.levels.app.exploration import confinement_of
 from ciguard.levels.app.findings import APPLICATION, ApplicationOracle
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.reading import LEVEL as NAME
-from ciguard.levels.app.script import app_script, stays_away
-from ciguard.levels.app.trying import Applications
+from ciguard.levels.app.script import app_script, still_fails_to_return
+from ciguard.levels.app.stage import ApplicationStage
 from ciguard.levels.function import needs_of
 from ciguard.oracles import ORACLES
 from ciguard.triage import PresentationDefaults
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from ciguard.targets import Environment
     from ciguard.triage import EnvironmentHint
 
-_MAX_NAME = 80
+_MAX_CONDITION_LENGTH = 80
 _PASSED = {
     Aspect.ANSWER: "returned a result",
-    Aspect.CONDITION: "its text was read",
-    Aspect.INPUTS: "it was tried on many inputs",
+    Aspect.CONDITION: "its source text was analysed",
+    Aspect.INPUTS: "it was called with many inputs",
 }
 
 
@@ -50,11 +50,11 @@ class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
     name: ClassVar[str] = NAME
 
     def check(self, config: Config) -> None:
-        """Refuse applications that cannot be read, or ask no service."""
+        """Raise an error for applications that cannot be read or call no service."""
         check_applications(config)
 
     def client_packages(self) -> frozenset[str]:
-        """Return the packages that clients of services are in."""
+        """Return the top-level packages of the clients of services."""
         return frozenset(
             package.partition(".")[0]
             for provider in known_providers()
@@ -62,68 +62,74 @@ class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
         )
 
     def needs(self, config: Config, library: Library) -> WorkerNeeds:
-        """Return what scripts need that import an application."""
+        """Return the needs of scripts that import an application."""
         del config, library
         return needs_of({})
 
     def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
-        """Return none: no worker runs an application."""
+        """Return no stream, as workers do not run applications."""
         del factory
         yield from ()
         return []
 
-    def direct(self, config: Config, groups: Mapping[str, Group], budget: Budget) -> Applications:
-        """Return the trying of all functions on all targets."""
-        return Applications(config, groups, budget)
+    def direct(
+        self, config: Config, groups: Mapping[str, Group], budget: Budget
+    ) -> ApplicationStage:
+        """Return the stage that tests all functions on all targets."""
+        return ApplicationStage(config, groups, budget)
 
     def probe(self, environment: Environment) -> tuple[tuple[str, ...], Sequence[Probe]]:
-        """Have a process of applications try what it must not do."""
+        """Probe the confinement of the processes of applications."""
         return confinement_of(str(environment.python), surroundings_on(environment))
 
     def check_rerun(self, finding: Finding) -> None:
-        """Refuse findings about the text of an application."""
+        """Raise an error for findings about the source text of an application."""
         refuse_read(finding)
 
     def run_again(self, case: Case, environment: Environment, config: Config) -> Outcome:
-        """Call a function again as a case says, or read its sub-condition again."""
+        """Repeat the call of a case, or check its sub-condition again."""
         if not isinstance(case, AppCase):
             raise TypeError(case)
         return run_again(case, environment, config)
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
-        """Return a script that calls the function with the answers that matter."""
+        """Return a script that calls the function with the stub responses of a finding."""
         return app_script(finding, hint)
 
     def has_script(self, case: AppCase) -> bool:
-        """Return whether the case is about a call: a condition is read, not run."""
+        """Return whether the case is about a call, which a script can repeat."""
         return case.aspect is Aspect.ANSWER
 
     def shows(self, finding: Finding, result: ScriptResult) -> bool | None:
-        """Return whether a script that calls a function which does not return ends as it says."""
-        seen = finding.outcomes[finding.targets[-1]]
-        return stays_away(seen, result) if isinstance(seen, Hung | Crashed) else None
+        """Return whether a script shows a call that does not return; None for other findings."""
+        outcome = finding.outcomes[finding.targets[-1]]
+        return (
+            still_fails_to_return(outcome, result) if isinstance(outcome, Hung | Crashed) else None
+        )
 
     def is_shown_by(self, finding: Finding, outcome: Outcome) -> bool | None:
-        """Return whether a condition is as it was."""
+        """Return whether a finding about a condition persists; None for other findings."""
         case = as_kind(finding.case, AppCase)
         return isinstance(outcome, Passed) if case.aspect is Aspect.CONDITION else None
 
     def claim(self, finding: Finding) -> tuple[str, str] | None:
-        """Return the message, which says it all."""
+        """Return the message of a finding as its claim."""
         return "", finding.message.removeprefix(finding.api).lstrip(": ")
 
     def passed_text(self, case: AppCase) -> str:
-        """Return what was done with the function."""
+        """Return how the function passed."""
         return _PASSED[case.aspect]
 
     def origin_rows(self, case: AppCase, named: Callable[[str], str]) -> list[tuple[str, str]]:
-        """Return the condition, if the case is about one."""
+        """Return a row with the condition, if the case is about one."""
         return (
-            [("Condition", named(shortened(case.condition, _MAX_NAME)))] if case.condition else []
+            [("Condition", named(shortened(case.condition, _MAX_CONDITION_LENGTH)))]
+            if case.condition
+            else []
         )
 
     def without_place(self, message: str) -> str:
-        """Return a message without the file and the line that raised."""
+        """Return a message without the file and line that raised."""
         return locate_failure(message).message
 
 

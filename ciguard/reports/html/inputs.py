@@ -58,7 +58,7 @@ def missed_records(missed: Sequence[InputsMishandled]) -> list[dict[str, Any]]:
         {
             "api": visible(record.api),
             "line": record.line,
-            "says": visible(record.says, limit=1000),
+            "says": visible(record.description, limit=1000),
             "count": len(record.inputs),
             "inputs": list(shown.of(record.inputs)),
         }

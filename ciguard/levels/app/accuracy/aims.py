@@ -1,4 +1,4 @@
-"""What people should see, hear or read in an input that makes a sub-condition true."""
+"""Aims: what people should recognise in an input that makes a sub-condition true."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.dead_conditions.dead_code import is_place, spellings
 from ciguard.levels.app.input_synthesis.inputs import Feeling, InputSpec
-from ciguard.levels.app.providers.description import NOT_MADE, Field, RecognitionTask
+from ciguard.levels.app.providers.description import TASKS_WITHOUT_INPUTS, Field, RecognitionTask
 from ciguard.levels.app.providers.registered import messages_of
 from ciguard.levels.app.static_analysis.values import EACH, Answer
 
@@ -22,182 +22,194 @@ if TYPE_CHECKING:
     from ciguard.levels.app.static_analysis.findings import ServiceCondition
     from ciguard.levels.app.static_analysis.values import ValueFlow
 
-_SOUGHT = frozenset({"==", "in", "holds"})
-"""Operators with which a text is looked for; others hold for what is not said."""
-_SAID = {RecognitionTask.TEXT: "\n", RecognitionTask.SPEECH: " "}
-"""Tasks whose results are parts of one text, and what is between them."""
-_LOOKED_FOR = NOT_MADE | {RecognitionTask.LABELS, RecognitionTask.OBJECTS}
-"""Tasks whose images somebody has to have; or a search engine, which is asked for no others."""
-_IS_FIELD = re.compile(r"\.\w+|\['\w+'\]|\.get\('\w+'\)")
-"""Steps to a field of an object or a dictionary."""
+_MATCHING_OPERATORS = frozenset({"==", "in", "holds"})
+"""Operators that match a text; the others hold for its absence."""
+_SEPARATORS = {RecognitionTask.TEXT: "\n", RecognitionTask.SPEECH: " "}
+"""Tasks whose results are parts of one text → separator of the parts."""
+_NEEDS_IMAGES = TASKS_WITHOUT_INPUTS | {RecognitionTask.LABELS, RecognitionTask.OBJECTS}
+"""Tasks whose inputs need existing images, from the user or a search engine."""
+_FIELD_STEP = re.compile(r"\.\w+|\['\w+'\]|\.get\('\w+'\)")
+"""Step that reads a field of an object or a dictionary."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """A sub-condition, and what should make it true."""
+    """A sub-condition, and the inputs that should make it true."""
 
     goal: Goal
     operation: Operation
-    """That is asked about the inputs."""
+    """Operation that gets the inputs."""
     wanted: tuple[InputSpec, ...]
-    """Of each, several inputs are made."""
+    """Specifications of the inputs; several inputs are synthesised for each."""
     steps: tuple[str, ...] = ()
-    """What is done to the answer until it is compared."""
+    """Steps from the answer to the comparison."""
 
     @property
     def is_lowered(self) -> bool:
-        """Whether what is recognised is compared in small letters."""
+        """True if labels are converted to lower case before the comparison."""
         return ".lower()" in self.steps
 
     @property
-    def is_felt(self) -> bool:
-        """Whether it is about sentiment, which is judged by its two-sided rule."""
+    def is_sentiment(self) -> bool:
+        """True for sentiment, which is judged by a two-sided rule."""
         return self.operation.task is RecognitionTask.SENTIMENT
 
 
 def aims_of(explored: ExploredFunction) -> Iterator[Aim]:
-    """Yield the sub-conditions of a function that inputs can be made for.
+    """Yield the sub-conditions of a function that inputs can be synthesised for.
 
-    These are the ones that some plain answer has turned true: then what makes them true is known
-    to go through the application's own code. What people would recognise as an answer that was
-    solved for, nobody knows.
+    A plain stub response must have made the sub-condition true, so that the application's own code
+    is known to accept it. Searched answers do not count, as no real input may lead to them.
 
     Args:
-        explored: what came of the function when it was called with made answers.
+        explored: the result of the function's exploration.
     """
-    for decided in explored.found.goals:
-        answers = explored.met.get(decided.goal, {}).get(True)
-        if answers is None or any(one.is_searched for one in answers):
+    for condition in explored.found.goals:
+        answers = explored.met.get(condition.goal, {}).get(True)
+        if answers is None or any(response.is_searched for response in answers):
             continue
-        for answered in answers:
-            if answered.operation.task in NOT_MADE:
+        for response in answers:
+            if response.operation.task in TASKS_WITHOUT_INPUTS:
                 continue
-            if answered.operation.task is RecognitionTask.SENTIMENT and not all(
-                map(_is_felt, decided.flows)
+            if response.operation.task is RecognitionTask.SENTIMENT and not all(
+                map(_is_sentiment_flow, condition.flows)
             ):
-                continue  # of what is made of a score, nobody knows what it is to tell
-            steps = _steps(decided, answered.operation)
-            if not _is_named(decided, answered.operation):
+                continue  # the meaning of a value computed from the score is unknown
+            steps = _steps_from_answer(condition, response.operation)
+            if not _compares_names(condition, response.operation):
                 continue
-            wanted = tuple(_wanted(decided, answered)) if steps is not None else ()
-            if wanted and steps is not None:
-                yield Aim(decided.goal, answered.operation, wanted, steps)
+            specs = tuple(_input_specs(condition, response)) if steps is not None else ()
+            if specs and steps is not None:
+                yield Aim(condition.goal, response.operation, specs, steps)
                 break
 
 
-def brought_about(explored: ExploredFunction) -> tuple[InputSpec, ...]:
-    """Return what may be recognised in inputs with which outcomes come about, whatever is meant.
+def specs_of_outcomes(explored: ExploredFunction) -> tuple[InputSpec, ...]:
+    """Return specifications of inputs that may reach the outcomes of stub responses.
 
-    As made answers have brought them about: a text with a number, an entity of a kind. Any text
-    can be written or said; what else a service was solved to say may be what none says.
+    Examples are a text with a number and an entity of a type. Searched answers count only for texts
+    and speech: any text can be written or spoken, but no input may lead to another searched answer.
 
     Args:
-        explored: what came of the function when it was called with made answers.
+        explored: the result of the function's exploration.
     """
-    every = (
-        answered
+    responses = (
+        response
         for outcomes in explored.met.values()
         for answers in outcomes.values()
-        for answered in answers
-        if not answered.is_refusal
-        and (not answered.is_searched or answered.operation.task in _SAID)
+        for response in answers
+        if not response.is_refusal
+        and (not response.is_searched or response.operation.task in _SEPARATORS)
     )
-    return tuple(dict.fromkeys(one for each in every for one in _recognised(each)))
+    return tuple(
+        dict.fromkeys(spec for response in responses for spec in _specs_of_response(response))
+    )
 
 
-def _recognised(answered: StubResponse) -> Iterator[InputSpec]:
-    """Yield what people should recognise where a service says that, if it is one thing."""
-    task, keys = answered.operation.task, answered.keys
+def _specs_of_response(response: StubResponse) -> Iterator[InputSpec]:
+    """Yield the specifications of inputs that lead to a stub response, if it is one result."""
+    task, keys = response.operation.task, response.keys
     if task is RecognitionTask.SENTIMENT:
-        yield from (InputSpec(task, feeling=one) for one in Feeling)
-    elif answered.kind:
-        yield InputSpec(task, kind=answered.kind)
-    elif keys and task in _SAID:
-        yield InputSpec(task, _SAID[task].join(keys))
-    elif task not in _LOOKED_FOR and len(keys) == 1:
+        yield from (InputSpec(task, feeling=feeling) for feeling in Feeling)
+    elif response.kind:
+        yield InputSpec(task, kind=response.kind)
+    elif keys and task in _SEPARATORS:
+        yield InputSpec(task, _SEPARATORS[task].join(keys))
+    elif task not in _NEEDS_IMAGES and len(keys) == 1:
         yield from (InputSpec(task, key) for key in keys if key)
 
 
-def _is_named(decided: ServiceCondition, operation: Operation) -> bool:
-    """Return whether texts may be compared with names or kinds of results, and no other field.
+def _compares_names(condition: ServiceCondition, operation: Operation) -> bool:
+    """Return whether texts may be compared with names or types of results.
 
-    What is read in an image is told in many places.
+    Text in an image counts always, as answers have it in many fields.
     """
     fields = operation.fields or {}
-    if Field.KEY not in fields or operation.task is RecognitionTask.TEXT or not decided.goal.texts:
+    if (
+        Field.KEY not in fields
+        or operation.task is RecognitionTask.TEXT
+        or not condition.goal.texts
+    ):
         return True
-    paths = [operation.records, *(fields[one] for one in (Field.KEY, Field.KIND) if one in fields)]
-    known = {way for path in paths for name in path.split(".") for way in spellings(name)}
-    return bool(_last_fields(decided, operation) & {"", *known})
+    paths = [
+        operation.records,
+        *(fields[field] for field in (Field.KEY, Field.KIND) if field in fields),
+    ]
+    known_steps = {step for path in paths for name in path.split(".") for step in spellings(name)}
+    return bool(_last_fields(condition, operation) & {"", *known_steps})
 
 
-def _are_kinds(decided: ServiceCondition, operation: Operation) -> bool:
-    """Return whether it is kinds of results that are compared."""
+def _compares_kinds(condition: ServiceCondition, operation: Operation) -> bool:
+    """Return whether a sub-condition compares types of results."""
     kind = (operation.fields or {}).get(Field.KIND, "").rpartition(".")[2]
-    return bool(kind) and _last_fields(decided, operation) <= set(spellings(kind))
+    return bool(kind) and _last_fields(condition, operation) <= set(spellings(kind))
 
 
-def _last_fields(decided: ServiceCondition, operation: Operation) -> set[str]:
-    """Return the steps to the last field on each way; empty where there is none."""
-    ways = (
-        [step for step in flow.steps if _IS_FIELD.fullmatch(step)]
-        for flow in decided.flows
+def _last_fields(condition: ServiceCondition, operation: Operation) -> set[str]:
+    """Return the last field that each flow reads; an empty text for a flow without one."""
+    paths = (
+        [step for step in flow.steps if _FIELD_STEP.fullmatch(step)]
+        for flow in condition.flows
         if isinstance(flow.source, Answer) and flow.source.operation == operation
     )
-    return {way[-1] if way else "" for way in ways}
+    return {path[-1] if path else "" for path in paths}
 
 
-def _is_felt(flow: ValueFlow) -> bool:
-    """Return whether a feeling, its score or magnitude is compared as it is."""
+def _is_sentiment_flow(flow: ValueFlow) -> bool:
+    """Return whether a sentiment, its score or its magnitude is compared unchanged."""
     if not isinstance(flow.source, Answer):
         return False
     operation = flow.source.operation
-    steps = [one for one in flow.steps[:-1] if one != EACH and not is_place(one)]
+    steps = [step for step in flow.steps[:-1] if step != EACH and not is_place(step)]
     fields = operation.fields or {}
-    ways = (fields[one] for one in (Field.KEY, Field.SCORE, Field.MAGNITUDE) if one in fields)
-    return any(_leads_to(steps, f"{operation.records}.{way}".strip(".")) for way in ways)
+    paths = (
+        fields[field] for field in (Field.KEY, Field.SCORE, Field.MAGNITUDE) if field in fields
+    )
+    return any(_leads_to(steps, f"{operation.records}.{path}".strip(".")) for path in paths)
 
 
-def _leads_to(steps: Sequence[str], way: str) -> bool:
-    parts = way.split(".")
+def _leads_to(steps: Sequence[str], path: str) -> bool:
+    parts = path.split(".")
     return len(steps) == len(parts) and all(
         step in spellings(part) for step, part in zip(steps, parts, strict=True)
     )
 
 
-def _steps(decided: ServiceCondition, operation: Operation) -> tuple[str, ...] | None:
-    """Return what is done to an operation's answer until it decides; None if it does not."""
-    for answer, steps in decided.answers:
+def _steps_from_answer(condition: ServiceCondition, operation: Operation) -> tuple[str, ...] | None:
+    """Return the steps from an operation's answer to a sub-condition; None if there is no flow."""
+    for answer, steps in condition.answers:
         if answer.operation == operation:
             return steps
     return None
 
 
-def _wanted(decided: ServiceCondition, answered: StubResponse) -> Iterator[InputSpec]:
-    goal, operation, task = decided.goal, answered.operation, answered.operation.task
+def _input_specs(condition: ServiceCondition, response: StubResponse) -> Iterator[InputSpec]:
+    goal, operation, task = condition.goal, response.operation, response.operation.task
     if task is RecognitionTask.SENTIMENT:
-        is_named = Field.KEY in (operation.fields or {}) and len(_named(goal.texts)) == 1
-        if goal.test is None or not goal.texts or is_named:
-            yield from (InputSpec(task, feeling=one) for one in Feeling)
+        names_one_sentiment = (
+            Field.KEY in (operation.fields or {}) and len(_named_sentiments(goal.texts)) == 1
+        )
+        if goal.test is None or not goal.texts or names_one_sentiment:
+            yield from (InputSpec(task, feeling=feeling) for feeling in Feeling)
         return
-    if _are_kinds(decided, operation):
-        if goal.test is None or goal.test.operator in _SOUGHT:
+    if _compares_kinds(condition, operation):
+        if goal.test is None or goal.test.operator in _MATCHING_OPERATORS:
             kinds = [messages_of(operation).KINDS.get(text, "") for text in goal.texts]
-            kinds = kinds if goal.texts else [answered.kind]
-            yield from (InputSpec(task, kind=one) for one in dict.fromkeys(kinds) if one)
-    elif answered.kind:
-        yield InputSpec(task, kind=answered.kind)
+            kinds = kinds if goal.texts else [response.kind]
+            yield from (InputSpec(task, kind=kind) for kind in dict.fromkeys(kinds) if kind)
+    elif response.kind:
+        yield InputSpec(task, kind=response.kind)
     elif task is RecognitionTask.FACES:
-        yield from (InputSpec(task, key) for key in answered.keys if key)
+        yield from (InputSpec(task, key) for key in response.keys if key)
     elif Field.KEY in (operation.fields or {}) and goal.texts:
-        if goal.test is None:  # `name.startswith("x")`: what has turned it, whatever that is
-            like = [one.lower() for one in goal.texts]
-            found = (key for key in answered.keys if any(one in key.lower() for one in like))
-            yield from (InputSpec(task, key) for key in found)
-        elif goal.test.operator in _SOUGHT:
+        if goal.test is None:  # as in `name.startswith("x")`: the answers that made it true
+            lowered = [text.lower() for text in goal.texts]
+            keys = (key for key in response.keys if any(text in key.lower() for text in lowered))
+            yield from (InputSpec(task, key) for key in keys)
+        elif goal.test.operator in _MATCHING_OPERATORS:
             yield from (InputSpec(task, text) for text in goal.texts if text.strip())
 
 
-def _named(texts: tuple[str, ...]) -> set[str]:
-    """Return which of the two feelings texts name: only one of them tells texts apart."""
+def _named_sentiments(texts: tuple[str, ...]) -> set[str]:
+    """Return the sentiments that texts name; naming only one separates the texts."""
     return {text.lower() for text in texts} & {Feeling.POSITIVE, Feeling.NEGATIVE}

@@ -1,4 +1,4 @@
-"""What a function makes of a service that has faults."""
+"""Robustness of a function against injected faults of a service."""
 
 from __future__ import annotations
 
@@ -19,66 +19,66 @@ if TYPE_CHECKING:
 
 Key: TypeAlias = tuple[str, str, int]
 """Type, file and line of an exception."""
-_MAX_ENDLESS = 2
-"""Calls that do not return, after which no more are made."""
+_MAX_HANGS = 2
+"""Number of calls without return after which no more are made."""
 
 
 @dataclass(slots=True)
-class LetThrough:
-    """An exception that a function lets through."""
+class UncaughtException:
+    """An exception that a function does not catch."""
 
     crash: Crash
     input: ServiceInput
-    """Of the first call."""
+    """Input of the first call that raised it."""
     calls: int = 0
 
 
 @dataclass(slots=True)
 class Robustness:
-    """What came of calls with faults."""
+    """Results of calls with injected faults."""
 
-    found: ServiceFunction
-    """The function."""
+    function: ServiceFunction
+    """The function that was called."""
     root: Path
     """Folder of the application."""
     known: frozenset[Key] = frozenset()
-    """Exceptions that come without faults too."""
+    """Exceptions that also occur without faults."""
     calls: int = 0
-    raised: dict[Key, LetThrough] = field(default_factory=dict)
+    raised: dict[Key, UncaughtException] = field(default_factory=dict)
     endless: Counter[str] = field(default_factory=Counter)
-    """What it did instead of returning, and in how many calls."""
+    """Description of what calls did instead of returning → number of calls."""
 
     @property
     def is_given_up(self) -> bool:
-        """Whether no more calls are to be made."""
-        return self.endless.total() >= _MAX_ENDLESS
+        """True if no more calls should be made."""
+        return self.endless.total() >= _MAX_HANGS
 
     @property
     def is_clean(self) -> bool:
-        """Whether the application itself raises nothing; a service's exceptions are no defect."""
-        return not any(one.crash.is_judged for one in self.raised.values())
+        """True if the application itself raises nothing; exceptions of a client are no defect."""
+        return not any(exception.crash.is_judged for exception in self.raised.values())
 
-    def note(self, trial: InputTrial) -> None:
-        """Note what came of a call."""
+    def observe(self, trial: InputTrial) -> None:
+        """Add the result of a call."""
         self.calls += 1
         if trial.problem:
             self.endless[trial.problem] += 1
-        for key, crash in exceptions([trial], self.found, self.root):
+        for key, crash in exceptions([trial], self.function, self.root):
             if key not in self.known:
-                self.raised.setdefault(key, LetThrough(crash, trial.input)).calls += 1
+                self.raised.setdefault(key, UncaughtException(crash, trial.input)).calls += 1
 
 
 def exceptions(
-    trials: Iterable[InputTrial], found: ServiceFunction, root: Path
+    trials: Iterable[InputTrial], function: ServiceFunction, root: Path
 ) -> Iterator[tuple[Key, Crash]]:
-    """Yield what calls have raised, by what is the same of two exceptions that are one.
+    """Yield the crashes of calls, each with its deduplication key.
 
     Args:
         trials: the calls.
-        found: the function.
-        root: folder of the application.
+        function: the function that was called.
+        root: the folder of the application.
     """
     for trial in trials:
-        crash = crash_of(trial.raised, (), found, root) if trial.raised is not None else None
+        crash = crash_of(trial.raised, (), function, root) if trial.raised is not None else None
         if crash is not None:
             yield (trial.raised["type"], crash.file, crash.line), crash

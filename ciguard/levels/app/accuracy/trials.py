@@ -1,4 +1,4 @@
-"""Runs a function on one input after the other, with an engine in the place of the service."""
+"""Trials: calls of a function with inputs, with an engine in place of the service."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.exploration.arguments import arguments_for
-from ciguard.levels.app.exploration.calling import CallEnded, Endless, Impossible
 from ciguard.levels.app.exploration.contents import plain_contents
+from ciguard.levels.app.exploration.function_caller import (
+    CallDidNotReturn,
+    CallEnded,
+    CallNotPossible,
+)
 from ciguard.levels.app.input_synthesis.inputs import digest_of
 from ciguard.levels.app.providers.codes import ServiceError
 from ciguard.levels.app.providers.description import Field, RecognitionTask
-from ciguard.levels.app.virtualization.chosen import Chosen
+from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.faulty import with_faults
 from ciguard.levels.app.virtualization.recording import NotRecordedError, Recording
 
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.domain.values import Json
-    from ciguard.levels.app.exploration.calling import Call, FunctionCaller
+    from ciguard.levels.app.exploration.function_caller import Call, FunctionCaller
     from ciguard.levels.app.input_synthesis.inputs import ServiceInput
     from ciguard.levels.app.providers.description import Operation
     from ciguard.levels.app.static_analysis.application import Routine
@@ -31,12 +35,12 @@ if TYPE_CHECKING:
     from ciguard.levels.app.virtualization.faults import Fault
 
 
-_PATIENCE_S = 20.0
+_FAULTY_CALL_LIMIT_S = 20.0
 
 
 @dataclass(slots=True)
 class RecordedAnswer:
-    """What an operation has answered to one input."""
+    """The answer of an operation to one input, as far as it is judged."""
 
     keys: tuple[str, ...] = ()
     score: float = 0.0
@@ -49,166 +53,171 @@ class InputTrial:
 
     input: ServiceInput
     is_as_given: bool = False
-    """Whether a service was asked about the input itself, and not what was made of it."""
+    """True if a service got the input unchanged."""
     seen: frozenset[tuple[Goal, bool]] = frozenset()
-    """How sub-conditions turned out."""
+    """Outcomes of sub-conditions."""
     met: frozenset[Goal] = frozenset()
-    """Sub-conditions that turned out true."""
+    """Sub-conditions that were true."""
     taken: frozenset[Branch] = frozenset()
-    """Branches whose conditions did, as a whole."""
-    said: dict[Operation, RecordedAnswer] = field(default_factory=dict)
+    """Branches whose whole condition was true."""
+    answers: dict[Operation, RecordedAnswer] = field(default_factory=dict)
     raised: Json = None
-    """The exception, as `CallEnded` has it."""
+    """Exception in the format of `CallEnded`; None if the call returned."""
     problem: str = ""
-    """Why nothing can be said of it."""
+    """Reason why the trial is not judged; empty if it is."""
 
     def exercises(self, goal: Goal) -> bool:
-        """Return whether the input does what is meant of those made for a sub-condition.
-
-        It makes that true; or its branch is taken all the same, by another sub-condition.
-        """
+        """Return whether the input makes a sub-condition true, or else takes its branch."""
         return goal in self.met or goal.branch in self.taken
 
 
-class _ImpatientError(Exception):
-    """A call goes on asking."""
+class _RequestLimitError(Exception):
+    """A call exceeds the time limit for requests."""
 
 
 class Trials:
-    """Of one function."""
+    """Run one function on inputs."""
 
     def __init__(
         self,
         caller: FunctionCaller,
-        found: ServiceFunction,
+        function: ServiceFunction,
         routine: Routine,
         form: int,
-        engines: Chosen,
+        engines: EngineChain,
     ) -> None:
-        """Prepare it.
+        """Create the trials.
 
         Args:
-            caller: of the function.
-            found: the function.
+            caller: the caller of the function.
+            function: the function.
             routine: its definition.
-            form: of its arguments, among `arguments_for`.
-            engines: answer.
+            form: the index of the form of its arguments in the list of `arguments_for`.
+            engines: the engines that answer in place of services.
         """
         self._caller = caller
-        self._found = found
+        self._found = function
         self._routine = routine
         self._form = form
         self._engines = engines
-        self._operations = {one.answer.operation.name: one.answer.operation for one in found.calls}
+        self._operations = {
+            call.answer.operation.name: call.answer.operation for call in function.calls
+        }
 
-        self.late: list[float] = []
-        """Seconds that the answer under way is late; the application waits for it."""
-        self.patience_s = math.inf
-        """That a call may ask for; a client asks again for minutes if a service refuses."""
+        self.delays: list[float] = []
+        """Injected delays of the current answer, in seconds."""
+        self.request_limit_s = math.inf
+        """Time limit for the requests of one call, in seconds; clients may retry for minutes."""
 
     def with_faults(self, faults: Sequence[Fault], seed: int) -> Trials:
-        """Return trials of the same function, with faults between it and what answers.
+        """Return trials of the same function with injected faults.
 
         Args:
-            faults: in their order.
-            seed: decides which contents they meet.
+            faults: the faults, in the order of the file.
+            seed: the seed that selects the affected contents.
         """
-        late: list[float] = []
-        engines = with_faults(self._engines.engines, faults, seed, waiting=late.append)
-        trials = Trials(self._caller, self._found, self._routine, self._form, Chosen(engines))
-        trials.late = late
-        trials.patience_s = _PATIENCE_S
+        delays: list[float] = []
+        engines = with_faults(self._engines.engines, faults, seed, waiting=delays.append)
+        trials = Trials(self._caller, self._found, self._routine, self._form, EngineChain(engines))
+        trials.delays = delays
+        trials.request_limit_s = _FAULTY_CALL_LIMIT_S
         return trials
 
     def restart(self) -> None:
         """Make the next call in a new process."""
         self._caller.restart()
 
-    def run(self, tried: ServiceInput, folder: Path) -> InputTrial:
+    def run(self, service_input: ServiceInput, folder: Path) -> InputTrial:
         """Call the function with an input.
 
         Args:
-            tried: the input.
-            folder: for its file.
+            service_input: the input.
+            folder: the folder for the file with the input.
         """
-        trial = InputTrial(tried)
-        contents = {**plain_contents(), tried.kind: tried.content}
+        trial = InputTrial(service_input)
+        contents = {**plain_contents(), service_input.kind: service_input.content}
         forms = arguments_for(self._found, self._routine, contents, folder)
 
         began = time.monotonic()
 
-        def answering(name: str, about: bytes, heard: Json) -> Json:
-            if time.monotonic() - began > self.patience_s:
-                raise _ImpatientError
-            if heard is None:
-                self.late.clear()
-                return {**self._answer(name, about, trial), "late_s": sum(self.late)}
-            self._hear(name, about, heard, trial)
+        def answering(name: str, content: bytes, reply: Json) -> Json:
+            if time.monotonic() - began > self.request_limit_s:
+                raise _RequestLimitError
+            if reply is None:
+                self.delays.clear()
+                return {**self._answer(name, content, trial), "late_s": sum(self.delays)}
+            self._observe(name, content, reply, trial)
             return None
 
         try:
             call: Call = self._caller.call(forms[self._form], answering=answering)
-        except _ImpatientError:
+        except _RequestLimitError:
             self._caller.restart()
-            call = Endless("goes on asking")
+            call = CallDidNotReturn("calls services without end")
         match call:
             case CallEnded(seen, taken, _, raised):
                 trial.seen = frozenset(seen)
                 trial.met = frozenset(goal for goal, value in seen if value)
                 trial.taken = taken
                 trial.raised = raised
-            case Impossible(reason):
+            case CallNotPossible(reason):
                 trial.problem = trial.problem or reason
-            case Endless(instead):
+            case CallDidNotReturn(instead):
                 trial.problem = trial.problem or instead
         return trial
 
-    def _answer(self, name: str, about: bytes, trial: InputTrial) -> Json:
+    def _answer(self, name: str, content: bytes, trial: InputTrial) -> Json:
         operation = self._operations.get(name)
-        trial.is_as_given |= digest_of(about) == trial.input.digest
+        trial.is_as_given |= digest_of(content) == trial.input.digest
         if operation is None or not self._engines.serves(operation):
-            return {"error": {"code": "UNIMPLEMENTED", "message": f"{name} is not answered here"}}
+            return {
+                "error": {"code": "UNIMPLEMENTED", "message": f"ciguard does not answer {name}"}
+            }
         try:
-            answer = self._engines.answer(operation, about)
+            answer = self._engines.answer(operation, content)
         except NotRecordedError as error:
             trial.problem = str(error)
-            # Of a code that clients do not wait and try again for.
+            # A code for which clients do not retry.
             return {"error": {"code": "FAILED_PRECONDITION", "message": "not recorded"}}
         except ServiceError as error:
             return {"error": {"code": error.code, "message": error.message}}
-        trial.said[operation] = _said(operation, answer)
+        trial.answers[operation] = _recorded_answer(operation, answer)
         return {"answer": answer}
 
-    def _hear(self, name: str, about: bytes, heard: Json, trial: InputTrial) -> None:
+    def _observe(self, name: str, content: bytes, reply: Json, trial: InputTrial) -> None:
         operation = self._operations.get(name)
         if operation is None:
             return
-        error = heard.get("error")
-        outcome = ServiceError(error["code"], error["message"]) if error else heard["answer"]
+        error = reply.get("error")
+        outcome = ServiceError(error["code"], error["message"]) if error else reply["answer"]
         engine = self._engines.engine_for(operation)
         if isinstance(engine, Recording):
-            engine.keep(operation, about, outcome)
+            engine.keep(operation, content, outcome)
         if not error:
-            trial.said[operation] = _said(operation, outcome)
+            trial.answers[operation] = _recorded_answer(operation, outcome)
 
 
-def _said(operation: Operation, answer: Json) -> RecordedAnswer:
+def _recorded_answer(operation: Operation, answer: Json) -> RecordedAnswer:
     fields = operation.fields or {}
-    records = _at(answer, operation.way) if operation.records else [answer]
+    records = _item_at(answer, operation.way) if operation.records else [answer]
     if operation.task is RecognitionTask.SENTIMENT:
-        numbers = [_at(answer, _path(fields, one)) for one in (Field.SCORE, Field.MAGNITUDE)]
-        score, magnitude = (float(one) if isinstance(one, int | float) else 0.0 for one in numbers)
+        numbers = [
+            _item_at(answer, _path(fields, field)) for field in (Field.SCORE, Field.MAGNITUDE)
+        ]
+        score, magnitude = (
+            float(number) if isinstance(number, int | float) else 0.0 for number in numbers
+        )
         return RecordedAnswer(score=score, magnitude=magnitude)
-    found = (_at(one, _path(fields, Field.KEY)) for one in records or [])
-    return RecordedAnswer(tuple(one for one in found if isinstance(one, str)))
+    keys = (_item_at(record, _path(fields, Field.KEY)) for record in records or [])
+    return RecordedAnswer(tuple(key for key in keys if isinstance(key, str)))
 
 
 def _path(fields: Mapping[Field, str], field: Field) -> list[str]:
     return fields.get(field, "").split(".")
 
 
-def _at(content: Json, path: Sequence[str]) -> Json:
-    """Return what lies at a path; None where there is nothing."""
+def _item_at(content: Json, path: Sequence[str]) -> Json:
+    """Return the item at a path of a message; None if there is none."""
     for part in path:
         if isinstance(content, list) and part.isdecimal():
             content = content[int(part)] if int(part) < len(content) else None

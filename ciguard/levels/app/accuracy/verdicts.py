@@ -1,4 +1,4 @@
-"""Judges how sub-conditions do on the inputs made for them, and suggests what would do better."""
+"""Verdicts on sub-conditions by their inputs, with suggestions for repair."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.errors import ConfigurationError
-from ciguard.levels.app.accuracy.making import LEAST
-from ciguard.levels.app.accuracy.verifying import exercised_with
+from ciguard.levels.app.accuracy.generated_inputs import MIN_INPUTS
+from ciguard.levels.app.accuracy.patch_verification import exercised_with
 from ciguard.levels.app.input_synthesis.inputs import Feeling
 from ciguard.levels.app.providers.description import Field, RecognitionTask, kind_of
 from ciguard.levels.app.repair.labels import (
@@ -23,8 +23,8 @@ from ciguard.levels.app.repair.labels import (
 from ciguard.levels.app.repair.measures import (
     BranchCounts,
     Change,
+    held_out_indices,
     is_below,
-    kept_back,
     measured,
 )
 from ciguard.levels.app.repair.patches import add_labels, replace_threshold
@@ -48,45 +48,45 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.levels.app.accuracy.aims import Aim
+    from ciguard.levels.app.accuracy.settings import AccuracySettings
     from ciguard.levels.app.accuracy.trials import InputTrial
-    from ciguard.levels.app.accuracy.trying import Settings
     from ciguard.levels.app.exploration.explore import ExploredFunction
     from ciguard.levels.app.input_synthesis.inputs import ServiceInput
     from ciguard.levels.app.static_analysis.application import Application
     from ciguard.levels.app.static_analysis.conditions import Goal
-    from ciguard.levels.app.virtualization.chosen import Chosen
     from ciguard.levels.app.virtualization.engine import Engine
+    from ciguard.levels.app.virtualization.engine_chain import EngineChain
 
-_SHOWN = 8
+_MAX_SHOWN = 8
 OF_SERVICE = frozenset({Service().name, f"recording of {Service().name}"})
 """Names of engines that are the service itself, or a recording of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConditionVerdict:
-    """How a sub-condition does on the inputs made for it."""
+    """Verdict on a sub-condition by the inputs for it."""
 
     goal: Goal
     engine: str
-    """What answered."""
+    """Name of the engine that answered."""
     is_simulated: bool
-    """Whether answers were made up."""
+    """True if the answers were simulated."""
     is_of_service: bool
-    """Whether the service itself has answered, now or once; else little is known of it."""
+    """True if the answers come from the real service, live or recorded."""
     measured: BranchCounts | None = None
     shares: Shares | None = None
-    """Of feelings that make it true, where it is about sentiment."""
+    """Shares of positive and negative texts that make it true; None unless about sentiment."""
     is_failure: bool = False
     suggestion: Suggestion | None = None
     missed: tuple[ServiceInput, ...] = ()
-    """Inputs made for it that do not make it true; of a sentiment, texts of that feeling which
-    makes it true less often, and which make it true all the same."""
+    """Inputs for it that do not make it true. For sentiment: texts that make it true, of the
+    sentiment that does so more rarely."""
     recognised: tuple[str, ...] = ()
-    """What the service said to these, the most frequent first."""
+    """Labels that the service returned for the missed inputs, the most frequent first."""
 
     @property
     def claim(self) -> str:
-        """How it does, in words."""
+        """Summary for the report."""
         if self.shares is not None:
             positive, negative = self.shares
             return f"true for {positive:.0%} of positive and {negative:.0%} of negative texts"
@@ -100,85 +100,87 @@ class ConditionVerdict:
 
     @property
     def is_dead(self) -> bool:
-        """Whether no input made for it makes it true (Keeper, section 4.1.2)."""
+        """True if no input for it makes it true (Keeper, section 4.1.2)."""
         return self.measured is not None and self.measured.right == 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionJudge:
-    """Judges the sub-conditions of one function."""
+    """Judge the sub-conditions of one function."""
 
     explored: ExploredFunction
-    settings: Settings
+    settings: AccuracySettings
     application: Application
     python: str
-    """Interpreter that has what the application imports."""
+    """Interpreter that has the application's libraries."""
     deadline: float
-    """Of `time.monotonic`, for running the application again as a patch makes it."""
+    """End of the time for runs of patched applications, by `time.monotonic`."""
 
     def verdict(
-        self, aim: Aim, trials: Sequence[InputTrial], engines: Chosen
+        self, aim: Aim, trials: Sequence[InputTrial], engines: EngineChain
     ) -> ConditionVerdict | None:
-        """Return how one sub-condition does; None where too few inputs say so.
+        """Return the verdict on one sub-condition; None if there are too few inputs.
 
         Args:
             aim: the sub-condition, and the inputs that it is meant for.
-            trials: calls of the function with inputs that sub-conditions are judged by.
-            engines: what answered them.
+            trials: the calls of the function by which sub-conditions are judged.
+            engines: the engines that answered.
         """
         engine = engines.engine_for(aim.operation)
         if engine is None:
             return None
-        if aim.is_felt:
-            return self._felt(aim, trials, engine, engines)
+        if aim.is_sentiment:
+            return self._sentiment_verdict(aim, trials, engine, engines)
         same_kind = [
-            one
-            for one in trials
-            if one.input.kind is kind_of(aim.operation.task)
-            and (engine.name in OF_SERVICE or not _is_misread(one, aim))
-            # Nobody can make up what something else is to be taken for.
-            and (one.is_as_given or not engine.is_simulated)
+            trial
+            for trial in trials
+            if trial.input.kind is kind_of(aim.operation.task)
+            and (engine.name in OF_SERVICE or not _is_misread(trial, aim))
+            # A simulated engine cannot recognise a changed input.
+            and (trial.is_as_given or not engine.is_simulated)
         ]
-        exercised = [(one.input.wanted in aim.wanted, one.exercises(aim.goal)) for one in same_kind]
-        found = measured(exercised)
-        if found.expected < LEAST:
+        exercised = [
+            (trial.input.wanted in aim.wanted, trial.exercises(aim.goal)) for trial in same_kind
+        ]
+        counts = measured(exercised)
+        if counts.expected < MIN_INPUTS:
             return None
-        is_failure = is_below(found, self.settings.trying.alpha)
+        is_failure = is_below(counts, self.settings.trying.alpha)
         missed = [
             trial
-            for trial, (is_expected, took) in zip(same_kind, exercised, strict=True)
-            if is_expected and not took
+            for trial, (is_expected, is_taken) in zip(same_kind, exercised, strict=True)
+            if is_expected and not is_taken
         ]
-        said = Counter(
+        returned = Counter(
             key
-            for one in missed
-            if aim.operation in one.said
-            for key in one.said[aim.operation].keys
+            for trial in missed
+            if aim.operation in trial.answers
+            for key in trial.answers[aim.operation].keys
         )
         return ConditionVerdict(
             aim.goal,
             engine.name,
             engine.is_simulated,
             engine.name in OF_SERVICE,
-            measured=found,
+            measured=counts,
             is_failure=is_failure,
             suggestion=self._more_labels(aim, same_kind, engines) if is_failure else None,
-            missed=tuple(one.input for one in missed),
-            recognised=tuple(key for key, _ in said.most_common(_SHOWN)),
+            missed=tuple(trial.input for trial in missed),
+            recognised=tuple(key for key, _ in returned.most_common(_MAX_SHOWN)),
         )
 
     def _more_labels(
-        self, aim: Aim, trials: Sequence[InputTrial], engines: Chosen
+        self, aim: Aim, trials: Sequence[InputTrial], engines: EngineChain
     ) -> Suggestion | None:
-        """Return labels with which the application, run again, does better; None for none."""
+        """Return labels that improve the patched application; None if there are none."""
         test = aim.goal.test
         if test is None or Field.KEY not in (aim.operation.fields or {}):
             return None
         matches = is_within if test.operator == "holds" else is_one
         observations = [
-            Observation(trial.said[aim.operation].keys, trial.input.wanted in aim.wanted)
+            Observation(trial.answers[aim.operation].keys, trial.input.wanted in aim.wanted)
             for trial in trials
-            if aim.operation in trial.said
+            if aim.operation in trial.answers
         ]
         extension = extended(
             aim.goal.texts,
@@ -191,89 +193,101 @@ class ConditionJudge:
             return None
         source = read_source(self.application.root, aim.goal.branch.file)
         patch = add_labels(source, aim.goal.place, extension.added) if source else None
-        if patch is not None and not self.settings.trying.is_real:  # not again at the user's cost
-            again = self._again(aim, trials, patch, engines)
-            if again is None:
+        if (
+            patch is not None and not self.settings.trying.is_real
+        ):  # a repeated call would cost the user
+            change = self._patched_change(aim, trials, patch, engines)
+            if change is None:
                 return None
-            extension = Extension(extension.added, *again[0], held_out=again[1])
+            extension = Extension(extension.added, *change[0], held_out=change[1])
         return more_labels(extension, aim.goal.line, patch)
 
-    def _again(
-        self, aim: Aim, trials: Sequence[InputTrial], patch: str, engines: Chosen
+    def _patched_change(
+        self, aim: Aim, trials: Sequence[InputTrial], patch: str, engines: EngineChain
     ) -> tuple[Change, Change | None] | None:
-        """Run the application as a patch makes it; None if it does no better.
+        """Run the patched application; return None if it is no better.
 
         Returns:
-            How it does on all inputs, and on those that the patch was not fitted to.
+            The change on all inputs, and on the held-out ones that the patch was not fitted to.
         """
-        took = self._exercised(aim, trials, patch, engines)
+        took = self._exercised_when_patched(aim, trials, patch, engines)
         if not took:
             return None
-        expected = [one.input.wanted in aim.wanted for one in trials]
-        before = [
-            (meant, one.exercises(aim.goal)) for meant, one in zip(expected, trials, strict=True)
+        expected = [trial.input.wanted in aim.wanted for trial in trials]
+        exercised_before = [
+            (is_expected, trial.exercises(aim.goal))
+            for is_expected, trial in zip(expected, trials, strict=True)
         ]
-        after = list(zip(expected, took, strict=True))
-        held = sorted(kept_back(expected))
+        exercised_after = list(zip(expected, took, strict=True))
+        held_out = sorted(held_out_indices(expected))
         changes = [
-            Change(*(measured(several[at] for at in places) for several in (before, after)))
-            for places in (range(len(expected)), held)
+            Change(
+                *(
+                    measured(exercised[index] for index in indices)
+                    for exercised in (exercised_before, exercised_after)
+                )
+            )
+            for indices in (range(len(expected)), held_out)
         ]
-        whole, unseen = changes
-        if whole.after.recall <= whole.before.recall or whole.after.f1 < whole.before.f1:
+        on_all, on_held_out = changes
+        if on_all.after.recall <= on_all.before.recall or on_all.after.f1 < on_all.before.f1:
             return None
-        return whole, unseen if held else None
+        return on_all, on_held_out if held_out else None
 
-    def _exercised(
-        self, aim: Aim, trials: Sequence[InputTrial], patch: str, engines: Chosen
+    def _exercised_when_patched(
+        self, aim: Aim, trials: Sequence[InputTrial], patch: str, engines: EngineChain
     ) -> list[bool]:
-        """Return which inputs exercise a branch as a patch makes it; none where it cannot be."""
+        """Return whether each input exercises the patched branch; empty if that is unknown."""
         return exercised_with(
             patch,
             aim.goal,
             application=self.application,
             explored=self.explored,
-            inputs=[one.input for one in trials],
+            inputs=[trial.input for trial in trials],
             engines=engines,
             python=self.python,
             surroundings=self.settings.trying.surroundings,
             deadline=self.deadline,
         )
 
-    def _felt(
-        self, aim: Aim, trials: Sequence[InputTrial], engine: Engine, engines: Chosen
+    def _sentiment_verdict(
+        self, aim: Aim, trials: Sequence[InputTrial], engine: Engine, engines: EngineChain
     ) -> ConditionVerdict | None:
-        told = {Feeling.POSITIVE, Feeling.NEGATIVE}
-        felt = [
-            one for one in trials if aim.operation in one.said and one.input.wanted.feeling in told
+        judged_sentiments = {Feeling.POSITIVE, Feeling.NEGATIVE}
+        judged = [
+            trial
+            for trial in trials
+            if aim.operation in trial.answers and trial.input.wanted.feeling in judged_sentiments
         ]
         samples = [
             ScoredText(
-                one.said[aim.operation].score,
-                one.said[aim.operation].magnitude,
-                one.input.wanted.feeling is Feeling.POSITIVE,
-                aim.goal in one.met,
+                trial.answers[aim.operation].score,
+                trial.answers[aim.operation].magnitude,
+                trial.input.wanted.feeling is Feeling.POSITIVE,
+                aim.goal in trial.met,
             )
-            for one in felt
+            for trial in judged
         ]
-        if len(samples) < 2 * LEAST:
+        if len(samples) < 2 * MIN_INPUTS:
             return None
-        found = shares(samples)
-        is_failure = is_mixed(found, share=1 - self.settings.trying.alpha)
-        rarer = Feeling.NEGATIVE if found.positive >= found.negative else Feeling.POSITIVE
+        by_sentiment = shares(samples)
+        is_failure = is_mixed(by_sentiment, share=1 - self.settings.trying.alpha)
+        rarer = (
+            Feeling.NEGATIVE if by_sentiment.positive >= by_sentiment.negative else Feeling.POSITIVE
+        )
         return ConditionVerdict(
             aim.goal,
             engine.name,
             engine.is_simulated,
             engine.name in OF_SERVICE,
-            shares=found,
+            shares=by_sentiment,
             is_failure=is_failure,
             missed=tuple(
-                one.input
-                for one in felt
-                if one.input.wanted.feeling is rarer and aim.goal in one.met
+                trial.input
+                for trial in judged
+                if trial.input.wanted.feeling is rarer and aim.goal in trial.met
             ),
-            suggestion=self._threshold(aim, samples, found, trials=felt, engines=engines)
+            suggestion=self._threshold(aim, samples, by_sentiment, trials=judged, engines=engines)
             if is_failure
             else None,
         )
@@ -282,13 +296,13 @@ class ConditionJudge:
         self,
         aim: Aim,
         samples: Sequence[ScoredText],
-        found: Shares,
+        by_sentiment: Shares,
         *,
         trials: Sequence[InputTrial],
-        engines: Chosen,
+        engines: EngineChain,
     ) -> Suggestion | None:
         try:
-            threshold = fitted(samples, for_positive=found.positive >= found.negative)
+            threshold = fitted(samples, for_positive=by_sentiment.positive >= by_sentiment.negative)
         except ConfigurationError as error:
             return Suggestion(str(error))
         if threshold is None:
@@ -299,32 +313,32 @@ class ConditionJudge:
             fields.get(Field.MAGNITUDE, "magnitude").rpartition(".")[2],
         )
         patch = None
-        # Of a magnitude or something else, the score would have to be found first.
+        # The patch needs a sub-condition that reads the score itself.
         if aim.steps[-2:-1] in {(f".{names[0]}",), (f"['{names[0]}']",)}:
             source = read_source(self.application.root, aim.goal.branch.file)
             if source is not None:
                 patch = replace_threshold(source, aim.goal.place, threshold.line, names=names)
             if patch is not None and not self.settings.trying.is_real:
-                threshold = self._threshold_again(aim, trials, patch, threshold, engines)
+                threshold = self._verified_threshold(aim, trials, patch, threshold, engines)
                 if threshold is None:
                     return None
         return other_threshold(threshold, aim.goal.line, patch, names=names)
 
-    def _threshold_again(
+    def _verified_threshold(
         self,
         aim: Aim,
         trials: Sequence[InputTrial],
         patch: str,
         threshold: Threshold,
-        engines: Chosen,
+        engines: EngineChain,
     ) -> Threshold | None:
-        """Return a threshold with what the application, run again with it, really does."""
-        took = self._exercised(aim, trials, patch, engines)
+        """Return a threshold with the measures of the patched application; None if no better."""
+        took = self._exercised_when_patched(aim, trials, patch, engines)
         if not took:
             return None
         samples = [
-            ScoredText(0.0, 0.0, one.input.wanted.feeling is Feeling.POSITIVE, is_taken)
-            for one, is_taken in zip(trials, took, strict=True)
+            ScoredText(0.0, 0.0, trial.input.wanted.feeling is Feeling.POSITIVE, is_taken)
+            for trial, is_taken in zip(trials, took, strict=True)
         ]
         after = shares(samples)
         if is_mixed(after, share=1 - self.settings.trying.alpha):
@@ -333,18 +347,18 @@ class ConditionJudge:
 
 
 def _is_misread(trial: InputTrial, aim: Aim) -> bool:
-    """Return whether an engine that is weaker than the service did not read or hear what is there.
+    """Return whether the engine failed to recognise the text of an input.
 
-    That is not held against the application.
+    Such an input does not count against the application.
     """
     key = trial.input.wanted.key
     if aim.operation.task not in {RecognitionTask.TEXT, RecognitionTask.SPEECH} or not key:
         return False
-    said = trial.said.get(aim.operation)
-    return said is not None and _words(key) not in _words(" ".join(said.keys))
+    answer = trial.answers.get(aim.operation)
+    return answer is not None and _words(key) not in _words(" ".join(answer.keys))
 
 
 def _words(text: str) -> str:
-    """Return the words of a text between spaces, without what stands between them."""
+    """Return the words of a text, separated by single spaces."""
     words = re.findall(r"\w+", text.casefold())
     return f" {' '.join(words)} "

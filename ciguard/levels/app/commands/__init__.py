@@ -1,4 +1,4 @@
-"""The commands of level `app`: one module each; arguments in, exit code out, no logic.
+"""Commands of level `app`, one module each: arguments in, exit code out, no logic.
 
-A command imports what it needs when it runs, so that its help is there at once.
+A command imports what it needs when it runs, so that `--help` is fast.
 """

@@ -1,4 +1,4 @@
-"""`ciguard app accuracy`: an application's functions, tried on inputs that people recognise."""
+"""`ciguard app accuracy`: tests an application's functions on inputs that people recognise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@click.command(short_help="Try functions on inputs that people would recognise.")
+@click.command(short_help="Test functions on inputs that people would recognise.")
 @click.argument("path", type=click.Path(path_type=Path))
 @of_functions
 @with_python
@@ -29,46 +29,47 @@ if TYPE_CHECKING:
 @click.option(
     "--images",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder with images, or texts of a topic, in a folder for each label.",
+    help="Folder with one folder of images, or of texts, for each label.",
 )
 @click.option(
     "--search",
     type=click.Choice(["openverse", "wikimedia"]),
-    help="Ask for images of labels that --images lacks: openly licensed ones, at most 50 of each.",
+    help="Search for up to 50 openly licensed images of each label that --images lacks.",
 )
-@click.option("--search-url", metavar="URL", help="Ask at this address, which answers like it.")
+@click.option("--search-url", metavar="URL", help="Address of a compatible search API.")
 @click.option(
     "--cache",
     type=click.Path(file_okay=False, path_type=Path),
     show_default="in the user's cache",
-    help="Folder for images that are found, laid out as --images takes it.",
+    help="Folder for the images found, in the layout of --images.",
 )
 @click.option(
     "--texts",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Texts that people feel something in: CSV with `feeling,text`.",
+    help="Texts with a known sentiment: CSV with the columns `feeling,text`.",
 )
 @click.option(
     "--labels",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Labels that the service can answer; simulated answers are from these.",
+    help="Labels that the service can answer; simulated answers use them.",
 )
 @click.option(
     "--habits",
+    "confusion_matrix",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="What a simulated service says of some things, and how often, TOML.",
+    help="Confusion matrix of simulated answers, TOML.",
 )
 @click.option(
     "--relations",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Which labels are kinds of others, `child<TAB>parent` in each line; beside ciguard's own.",
+    help="Further relations of labels, one `child<TAB>parent` per line.",
 )
 @click.option(
     "--service",
     type=click.Choice(["local", "real"]),
     default="local",
     show_default=True,
-    help="What answers: engines on this machine, or the service, asked as the application does.",
+    help="What answers: local engines, or the service itself.",
 )
 @click.option(
     "--replay",
@@ -78,14 +79,20 @@ if TYPE_CHECKING:
 @click.option(
     "--record",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Keep what was answered in this file, for `--replay`.",
+    help="Record answers in this file, for `--replay`.",
 )
 @click.option(
     "--faults",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="What goes wrong on purpose, and how often, TOML: functions are tried with it again.",
+    help="Faults to inject, TOML; functions are tested again with them.",
 )
-@click.option("--inputs", type=click.IntRange(min=1), default=100, show_default=True)
+@click.option(
+    "--inputs",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Maximum number of inputs of one function.",
+)
 @click.option(
     "--alpha",
     type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
@@ -93,13 +100,15 @@ if TYPE_CHECKING:
     show_default=True,
     help="Share of the inputs made for a sub-condition that have to make it true.",
 )
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of inputs and simulated answers."
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(min=1.0),
     default=120.0,
     show_default=True,
-    help="Time for one function.",
+    help="Time limit of one function, in seconds.",
 )
 @click.option(
     "--patches",
@@ -109,9 +118,9 @@ if TYPE_CHECKING:
 @click.option(
     "--report",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Page for a browser, HTML, with the inputs that fail.",
+    help="HTML page with the inputs that fail.",
 )
-@click.option("--github", is_flag=True, help="As the log of a GitHub step, with annotations.")
+@click.option("--github", is_flag=True, help="Print as the log of a GitHub step, with annotations.")
 def accuracy(  # noqa: PLR0913 - one for each option
     *,
     path: Path,
@@ -124,7 +133,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
     cache: Path | None,
     texts: Path | None,
     labels: Path | None,
-    habits: Path | None,
+    confusion_matrix: Path | None,
     relations: Path | None,
     service: str,
     replay: Path | None,
@@ -138,23 +147,25 @@ def accuracy(  # noqa: PLR0913 - one for each option
     report: Path | None,
     github: bool,
 ) -> None:
-    """Try an application's functions on inputs that people would recognise.
+    """Test an application's functions on inputs that people would recognise.
 
-    For each sub-condition that answers of services decide, images, texts and sounds are made or
-    chosen for which it should be true. Engines on this machine stand in for the service:
-    they recognise what is written, said and felt, and faces; labels, objects, topics and entities
-    are made up, which is said wherever it matters. Nothing is sent anywhere, except with
-    --service real, which the application asks as it always does, and with --search, which asks a
-    search engine for the words of labels. Told are sub-conditions that too
-    few of their inputs make true, what would make them better, and inputs with which a function
-    fails.
+    For each sub-condition that depends on answers of services, inputs are made or chosen that
+    should make it true. Local engines stand in for the service. They recognise text, speech,
+    sentiment and faces. Labels, objects, topics and entities are simulated, and reported as such.
 
-    The application's code runs confined: it reads its own folder and its interpreter's, writes a
-    folder of its own, starts no processes and connects to nobody, unless --unconfined allows it or
-    --service real needs the network.
-    Exit code 1 if a function crashes, or fails with the service itself or a recording of it.
+    Reported are sub-conditions that too few of their inputs make true, suggested repairs, and
+    inputs that crash a function. Nothing is sent to any server, with two exceptions. With --service
+    real, the application calls the service as usual. With --search, a search engine receives the
+    words of labels.
+
+    The application's code runs confined: it can read its own folder and its interpreter's, and
+    write to a temporary folder. It can start no processes and open no connections, unless
+    --unconfined or --service real is given. Exit code 1 if a function crashes, or fails with the
+    service itself or a recording of it.
+
+    Example: ciguard app accuracy src/ --images photos/ --report accuracy.html
     """
-    from ciguard.levels.app.accuracy import Trying, assess, settings_for
+    from ciguard.levels.app.accuracy import AccuracyOptions, assess, settings_for
     from ciguard.levels.app.exploration import Surroundings, explore
     from ciguard.levels.app.reports.accuracy import accuracy_summary, assessed_lines
     from ciguard.levels.app.reports.page import write_accuracy_page
@@ -162,20 +173,20 @@ def accuracy(  # noqa: PLR0913 - one for each option
     from ciguard.levels.app.reports.remarks import AppRemarks
 
     if service == "real":
-        _refuse_beside_it(replay, faults)
+        _check_real_service(replay, faults)
     if search is None and (search_url or cache):
-        msg = "--search-url and --cache are for --search, which says where images are asked for."
+        msg = "--search-url and --cache have no effect without --search. Add --search."
         raise ConfigurationError(msg)
-    application, found = functions_in(path, globs)
-    around = Surroundings(is_confined=not unconfined)
-    trying = Trying(
+    application, functions = functions_in(path, globs)
+    surroundings = Surroundings(is_confined=not unconfined)
+    trying = AccuracyOptions(
         images=images,
         search=search or "",
         search_url=search_url,
         cache=cache,
         texts=texts,
         labels=labels,
-        habits=habits,
+        confusion_matrix=confusion_matrix,
         relations=relations,
         is_real=service == "real",
         replay=replay,
@@ -185,48 +196,52 @@ def accuracy(  # noqa: PLR0913 - one for each option
         alpha=alpha,
         seed=seed,
         budget_s=seconds,
-        surroundings=around,
+        surroundings=surroundings,
     )
     settings = settings_for(trying)
-    explored = explore(application, found, python=python, budget_s=seconds / 2, surroundings=around)
+    explored = explore(
+        application, functions, python=python, budget_s=seconds / 2, surroundings=surroundings
+    )
     remarks = AppRemarks(application)
     results = []
 
     def lines() -> Iterator[str]:
-        for one in assess(application, found, explored, settings, python=python):
-            remarks.note_assessed(one)
-            results.append(one)
-            yield from assessed_lines(one)
+        for assessed in assess(application, functions, explored, settings, python=python):
+            remarks.note_assessed(assessed)
+            results.append(assessed)
+            yield from assessed_lines(assessed)
         yield accuracy_summary(results)
 
     try:
         with interrupts.raised():
             for line in remarks.fenced(lines()) if github else lines():
                 click.echo(line)
-    finally:  # what is known when somebody interrupts is kept
+    finally:  # also after an interruption
         if patches is not None:
-            verdicts = (verdict for one in results for verdict in one.verdicts)
-            suggestions = (one.suggestion for one in verdicts if one.suggestion is not None)
+            verdicts = (verdict for assessed in results for verdict in assessed.verdicts)
+            suggestions = (
+                verdict.suggestion for verdict in verdicts if verdict.suggestion is not None
+            )
             for line in write_patches(application, suggestions, patches):
                 click.echo(line)
         if report is not None:
             write_accuracy_page(results, report)
             click.echo(f"report: {report}")
         if search is not None and (trying.kept / "SOURCES.csv").is_file():
-            click.echo(f"images that were found: {trying.kept}")
-    is_clean = all(one.is_clean for one in results)
+            click.echo(f"images found: {trying.kept}")
+    is_clean = all(assessed.is_clean for assessed in results)
     sys.exit(ExitCode.CLEAN if is_clean else ExitCode.FINDINGS)
 
 
-def _refuse_beside_it(replay: Path | None, faults: Path | None) -> None:
-    """Refuse what cannot be if the service itself is asked.
+def _check_real_service(replay: Path | None, faults: Path | None) -> None:
+    """Check that no option contradicts `--service real`.
 
     Raises:
-        ConfigurationError: if it is given.
+        ConfigurationError: if one does.
     """
     if replay is not None:
-        msg = f"--replay {replay} and --service real: choose where answers come from."
+        msg = f"--replay {replay} and --service real: use only one of them."
         raise ConfigurationError(msg)
     if faults is not None:
-        msg = f"--faults {faults} and --service real: only what is not there can have faults."
+        msg = f"--faults {faults} and --service real: faults need a local engine or a recording."
         raise ConfigurationError(msg)

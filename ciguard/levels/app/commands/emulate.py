@@ -1,4 +1,4 @@
-"""`ciguard app emulate`: services in the place of Google's, AWS's and Azure's, on this machine."""
+"""`ciguard app emulate`: emulates services of Google, AWS and Azure on this machine."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 _PORT = click.IntRange(0, 65535)
 
 
-@click.command(short_help="Answer in the place of cognitive services, on this machine.")
+@click.command(short_help="Emulate cognitive services on this machine.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=_PORT, default=0, help="Of HTTP. [default: any that is free]")
-@click.option("--grpc-port", type=_PORT, default=0, help="Of gRPC. [default: any that is free]")
+@click.option("--port", type=_PORT, default=0, help="Port of HTTP. [default: any free one]")
+@click.option("--grpc-port", type=_PORT, default=0, help="Port of gRPC. [default: any free one]")
 @click.option(
     "--python",
     default=sys.executable,
@@ -30,16 +30,19 @@ _PORT = click.IntRange(0, 65535)
 @click.option(
     "--images",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder with images in a folder for each label, which answers recognise.",
+    help="Folder with one folder of images for each label; simulated answers recognise them.",
 )
-@click.option("--labels", type=_FILE, help="Labels that made-up answers are from.")
+@click.option("--labels", type=_FILE, help="Labels of simulated answers.")
 @click.option(
-    "--habits", type=_FILE, help="What made-up answers say of some things, and how often, TOML."
+    "--habits",
+    "confusion_matrix",
+    type=_FILE,
+    help="Confusion matrix of simulated answers, TOML; needs --images.",
 )
 @click.option("--replay", type=_FILE, help="Answer from this recording instead of an engine.")
-@click.option("--record", type=_FILE, help="Keep what was answered in this file, for `--replay`.")
-@click.option("--faults", type=_FILE, help="What goes wrong on purpose, and how often, TOML.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--record", type=_FILE, help="Record answers in this file, for `--replay`.")
+@click.option("--faults", type=_FILE, help="Faults to inject, TOML.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of simulated answers.")
 def emulate(  # noqa: PLR0913 - one for each option
     *,
     host: str,
@@ -48,43 +51,47 @@ def emulate(  # noqa: PLR0913 - one for each option
     python: str,
     images: Path | None,
     labels: Path | None,
-    habits: Path | None,
+    confusion_matrix: Path | None,
     replay: Path | None,
     record: Path | None,
     faults: Path | None,
     seed: int,
 ) -> None:
-    """Answer in the place of Google's, AWS's and Azure's services, on this machine.
+    """Emulate the services of Google, AWS and Azure on this machine.
 
-    Listens for what clients of Google Cloud Vision, Language and Speech ask, by gRPC and REST, and
-    by HTTP for those of AWS Rekognition and Comprehend, Azure AI Vision and Language. Prints where,
-    and how clients are told; point an application at it that runs in its own way, in another
-    process or language. Engines on this machine recognise what is written, said and felt, and
-    faces; labels, objects, topics and entities are made up. Nothing is sent anywhere. Each request
-    is told on standard error, without its content. Ends with Ctrl-C.
+    Answers the requests of clients of Google Cloud Vision, Language and Speech, by gRPC and REST.
+    Over HTTP it also answers clients of AWS Rekognition and Comprehend, and of Azure AI Vision and
+    Language. It prints the addresses and how to configure clients. The application may run in any
+    process or language.
+
+    Local engines recognise text, speech, sentiment and faces; labels, objects, topics and entities
+    are simulated. Nothing is sent to any server. Each request is logged on standard error, without
+    its content. Ctrl-C stops the services.
+
+    Example: ciguard app emulate --port 8080 --grpc-port 8081
     """
-    from ciguard.levels.app.emulation import Emulating, emulation
+    from ciguard.levels.app.emulation import EmulationOptions, emulation
     from ciguard.levels.app.reports.emulation import RequestLog, emulation_lines
 
     if replay is not None and record is not None:
-        msg = f"--replay {replay} and --record {record}: what is replayed is recorded already."
+        msg = f"--replay {replay} and --record {record}: use only one of them."
         raise ConfigurationError(msg)
-    if habits is not None and images is None:
-        msg = f"--habits {habits}: is of what images show: name them with --images."
+    if confusion_matrix is not None and images is None:
+        msg = f"--habits {confusion_matrix}: has no effect without images. Add --images."
         raise ConfigurationError(msg)
     log = RequestLog()
 
-    def tell(asked: RequestLogEntry) -> None:
-        click.echo(log.line(asked), err=True)
+    def log_request(entry: RequestLogEntry) -> None:
+        click.echo(log.line(entry), err=True)
 
-    emulating = Emulating(
+    options = EmulationOptions(
         host=host,
         port=port,
         grpc_port=grpc_port,
         python=python,
         images=images,
         labels=labels,
-        habits=habits,
+        confusion_matrix=confusion_matrix,
         replay=replay,
         record=record,
         faults=faults,
@@ -92,8 +99,9 @@ def emulate(  # noqa: PLR0913 - one for each option
     )
     with interrupts.raised():
         try:
-            with emulation(emulating, tell) as running:
-                click.echo("\n".join(emulation_lines(running)))  # at once, for who reads the first
+            with emulation(options, log_request) as running:
+                # Printed at once, so that scripts can read the first lines.
+                click.echo("\n".join(emulation_lines(running)))
                 running.wait()
-        except KeyboardInterrupt:  # as it is meant to end
+        except KeyboardInterrupt:  # the usual way to stop
             click.echo(log.summary(), err=True)

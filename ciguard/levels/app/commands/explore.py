@@ -1,4 +1,4 @@
-"""`ciguard app explore`: functions of an application, called with made answers of services."""
+"""`ciguard app explore`: calls functions of an application with stub responses of services."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@click.command(short_help="Call functions with made answers of cognitive services.")
+@click.command(short_help="Call functions with stub responses of cognitive services.")
 @click.argument("path", type=click.Path(path_type=Path))
 @of_functions
 @with_python
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     type=click.FloatRange(min=1.0),
     default=60.0,
     show_default=True,
-    help="Time for one function.",
+    help="Time limit of one function, in seconds.",
 )
-@click.option("--github", is_flag=True, help="As the log of a GitHub step, with annotations.")
+@click.option("--github", is_flag=True, help="Print as the log of a GitHub step, with annotations.")
 def explore(  # noqa: PLR0913 - one for each option
     *,
     path: Path,
@@ -43,35 +43,37 @@ def explore(  # noqa: PLR0913 - one for each option
     seconds: float,
     github: bool,
 ) -> None:
-    """Call an application's functions with made answers of cognitive services.
+    """Call an application's functions with stub responses of cognitive services.
 
-    Each function in PATH that asks Google Cloud Vision, Language or Speech, AWS Rekognition or
-    Comprehend, or their Azure counterparts, is run with answers that are made from what its
-    conditions compare with, beside empty and many results; no service is asked. Tells which
-    outcomes of its sub-conditions were met, and which answers make it fail.
+    Runs each function in PATH that calls Google Cloud Vision, Language or Speech, AWS Rekognition
+    or Comprehend, or their Azure counterparts. The stub responses are made from the values that its
+    conditions compare with, and include empty and long results. No service is called. Reports the
+    outcomes of sub-conditions that were reached, and the responses that make a function fail.
 
-    The application's code runs confined: it reads its own folder and its interpreter's, writes a
-    folder of its own, starts no processes and connects to nobody, unless --unconfined allows it.
-    Exit code 1 if an answer makes a function fail.
+    The application's code runs confined: it can read its own folder and its interpreter's, and
+    write to a temporary folder. It can start no processes and open no connections, unless
+    --unconfined is given. Exit code 1 if a response makes a function fail.
+
+    Example: ciguard app explore src/ --function 'shop.*'
     """
     from ciguard.levels.app.exploration import Surroundings
-    from ciguard.levels.app.exploration import explore as explored_in
+    from ciguard.levels.app.exploration import explore as explore_functions
     from ciguard.levels.app.reports.remarks import AppRemarks
     from ciguard.levels.app.reports.services import explored_lines, unread_lines
 
-    application, found = functions_in(path, globs)
+    application, functions = functions_in(path, globs)
     remarks = AppRemarks(application)
     failed = []
 
     def lines() -> Iterator[str]:
-        around = Surroundings(is_confined=not unconfined)
-        for one in explored_in(
-            application, found, python=python, budget_s=seconds, surroundings=around
+        surroundings = Surroundings(is_confined=not unconfined)
+        for explored in explore_functions(
+            application, functions, python=python, budget_s=seconds, surroundings=surroundings
         ):
-            remarks.note_explored(one)
-            if one.crashes or one.hangs:
-                failed.append(one)
-            yield from explored_lines(one)
+            remarks.note_explored(explored)
+            if explored.crashes or explored.hangs:
+                failed.append(explored)
+            yield from explored_lines(explored)
         yield from unread_lines(application)
 
     with interrupts.raised():

@@ -1,4 +1,4 @@
-"""What commands share that call functions of an application: their options, and the functions."""
+"""Shared options of commands that call functions of an application."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ of_functions = click.option(
     multiple=True,
     default=["*"],
     show_default=True,
-    help="Functions, by globs over their qualified names. May be given more than once.",
+    help="Glob of qualified names of functions to call. May be given more than once.",
 )
 with_python = click.option(
     "--python",
     default=sys.executable,
-    help="Interpreter that has what the application imports. [default: ciguard's own]",
+    help="Interpreter with the packages that the application imports. [default: ciguard's own]",
 )
 unconfined = click.option(
     "--unconfined",
     is_flag=True,
-    help="Run the application with what you are allowed, as its own tests would.",
+    help="Run the application without confinement, with your own permissions.",
 )
 
 
 def functions_in(path: Path, globs: Sequence[str]) -> tuple[Application, list[ServiceFunction]]:
-    """Read an application, and return its functions that ask a service and are wanted.
+    """Read an application, and return its functions that call a service and match a glob.
 
     Raises:
         ConfigurationError: if there is none.
     """
     from ciguard.levels.app.providers.registered import known_providers
-    from ciguard.levels.app.static_analysis import find, read_application
+    from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
     application = read_application(path)
-    found = [
-        one
-        for one in find(application, known_providers())
-        if any(fnmatch.fnmatchcase(one.name, glob) for glob in globs)
+    functions = [
+        function
+        for function in find_service_functions(application, known_providers())
+        if any(fnmatch.fnmatchcase(function.name, glob) for glob in globs)
     ]
-    if not found:
+    if not functions:
         wanted = " or ".join(globs)
-        msg = f"{path}: no function {wanted} asks a service. `ciguard app services` lists others."
+        msg = f"{path}: no function {wanted} calls a service. `ciguard app services` lists all."
         raise ConfigurationError(msg)
-    return application, found
+    return application, functions

@@ -1,4 +1,4 @@
-"""`ciguard app services`: where an application calls services, and what answers decide."""
+"""`ciguard app services`: finds service calls, and the branches that depend on answers."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     "descriptions",
     type=click.Path(dir_okay=False, path_type=Path),
     multiple=True,
-    help="Description of a further provider, TOML. May be given more than once.",
+    help="TOML description of a further provider. May be given more than once.",
 )
 @click.option(
     "--labels",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Labels that services can answer: one in each line, or last in the lines of a CSV file.",
+    help="Labels that services can answer: one per line, or in the last column of a CSV file.",
 )
 @click.option(
     "--patches",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for patches of conditions that are always the same, for `git apply` in PATH.",
+    help="Folder for patches of dead conditions, for `git apply` in PATH.",
 )
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
-@click.option("--github", is_flag=True, help="As the log of a GitHub step, with annotations.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--github", is_flag=True, help="Print as the log of a GitHub step, with annotations.")
 def services(  # noqa: PLR0913 - one for each option
     *,
     path: Path,
@@ -46,9 +46,12 @@ def services(  # noqa: PLR0913 - one for each option
     """Find where an application calls cognitive services.
 
     Lists the functions in PATH, a folder or a file, that call Google Cloud Vision, Language or
-    Speech, their AWS or Azure counterparts, themselves or through others; what they are asked
-    about; the branches that their answers decide; and sub-conditions that are the same whatever the
-    answer is. Reads the text only: nothing of it is run, nothing is sent anywhere.
+    Speech, or their AWS or Azure counterparts, directly or through other functions. For each it
+    lists the inputs of the calls, and the branches that depend on answers. It warns of
+    sub-conditions that no answer can change. Only the source code is read: nothing runs, and
+    nothing is sent anywhere.
+
+    Example: ciguard app services src/ --labels labels.txt --patches fixes/
     """
     from ciguard.levels.app.dead_conditions import (
         contradictory_conditions,
@@ -61,17 +64,29 @@ def services(  # noqa: PLR0913 - one for each option
     from ciguard.levels.app.reports.patches import write_patches
     from ciguard.levels.app.reports.remarks import AppRemarks
     from ciguard.levels.app.reports.services import services_lines, services_to_json
-    from ciguard.levels.app.static_analysis import find, read_application
+    from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
     providers = [*known_providers(), *map(read_provider, descriptions)]
     application = read_application(path)
-    found = find(application, providers)
+    found = find_service_functions(application, providers)
     vocabulary = None if labels is None else read_vocabulary(labels)
     nearest = None if vocabulary is None else nearest_in(vocabulary)
-    dead = [dead for one in found for dead in dead_conditions(one, vocabulary, nearest)]
-    told = {(one.branch, one.text) for one in dead}
-    proved = (dead for one in found for dead in contradictory_conditions(application, one))
-    dead += [one for one in proved if (one.branch, one.text) not in told]
+    dead = [
+        condition
+        for function in found
+        for condition in dead_conditions(function, vocabulary, nearest)
+    ]
+    reported = {(condition.branch, condition.text) for condition in dead}
+    contradictory = (
+        condition
+        for function in found
+        for condition in contradictory_conditions(application, function)
+    )
+    dead += [
+        condition
+        for condition in contradictory
+        if (condition.branch, condition.text) not in reported
+    ]
     suggestions = {} if patches is None else repairs(application, dead)
     written = () if patches is None else write_patches(application, suggestions.values(), patches)
     if as_json:

@@ -1,15 +1,19 @@
-"""What is wrong with conditions by their text alone: sub-conditions that nothing can change."""
+"""Dead conditions: sub-conditions that no answer of a service can change, found statically."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.dead_conditions.dead_code import Dead, DeadConditionCause, dead_conditions
+from ciguard.levels.app.dead_conditions.dead_code import (
+    DeadCondition,
+    DeadConditionCause,
+    dead_conditions,
+)
 from ciguard.levels.app.dead_conditions.vocabulary import Vocabulary, read_vocabulary
 
 __all__ = [
-    "Dead",
+    "DeadCondition",
     "DeadConditionCause",
     "Vocabulary",
     "can_prove",
@@ -30,16 +34,18 @@ def can_prove() -> bool:
     return find_spec("z3") is not None
 
 
-def contradictory_conditions(application: Application, found: ServiceFunction) -> Iterator[Dead]:
-    """Yield sub-conditions that nothing can turn, together with others; none without z3.
+def contradictory_conditions(
+    application: Application, function: ServiceFunction
+) -> Iterator[DeadCondition]:
+    """Yield sub-conditions that contradict others, so that they are constant; none without z3.
 
     Args:
-        application: as read.
-        found: a function of it.
+        application: the parsed application.
+        function: the function whose conditions are checked.
     """
     if can_prove():
         from ciguard.levels.app.dead_conditions.contradictions import (  # noqa: PLC0415 - an extra
             contradictions,
         )
 
-        yield from contradictions(application, found)
+        yield from contradictions(application, function)

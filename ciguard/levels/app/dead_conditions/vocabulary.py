@@ -1,4 +1,4 @@
-"""The labels that a service can answer, as a file that the user names."""
+"""Vocabulary of a service: the labels that it can answer, from a file of the user."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-_PROPOSED = 5
-_CLOSE = 3
-_OF_EACH = 2
-_MIN_ALIKE = 0.6
+_MAX_PROPOSALS = 5
+_MAX_CLOSE = 3
+_MAX_WITH_LAST_WORD = 2
+_MIN_SIMILARITY = 0.6
 
 
 @dataclass(frozen=True)
@@ -32,23 +32,23 @@ class Vocabulary:
 
     @cached_property
     def _by_last_word(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        labels_by_word: dict[str, list[str]] = {}
         for label in sorted(self.labels, key=lambda label: (len(label), label)):
-            found.setdefault(label.lower().rpartition(" ")[2], []).append(label)
-        return found
+            labels_by_word.setdefault(label.lower().rpartition(" ")[2], []).append(label)
+        return labels_by_word
 
     def nearest(self, text: str) -> tuple[str, ...]:
-        """Return a few labels that may be meant by one that does not exist.
+        """Return a few labels that an unknown one may mean.
 
-        The same in other letters, those that are spelled alike, and those that are a kind of it, as
-        `Human face` is of `face`.
+        These are the label in another case, labels of similar spelling, and labels that end with
+        the same word, such as `Human face` for `face`.
         """
         lower = text.lower()
-        found = [self._by_lower[lower]] if lower in self._by_lower else []
-        close = difflib.get_close_matches(lower, self._by_lower, _CLOSE, _MIN_ALIKE)
-        found += [self._by_lower[one] for one in close]
-        found += self._by_last_word.get(lower.rpartition(" ")[2], [])[:_OF_EACH]
-        return tuple(dict.fromkeys(found))[:_PROPOSED]
+        labels = [self._by_lower[lower]] if lower in self._by_lower else []
+        close = difflib.get_close_matches(lower, self._by_lower, _MAX_CLOSE, _MIN_SIMILARITY)
+        labels += [self._by_lower[match] for match in close]
+        labels += self._by_last_word.get(lower.rpartition(" ")[2], [])[:_MAX_WITH_LAST_WORD]
+        return tuple(dict.fromkeys(labels))[:_MAX_PROPOSALS]
 
 
 def read_vocabulary(file: Path) -> Vocabulary:
@@ -67,6 +67,8 @@ def read_vocabulary(file: Path) -> Vocabulary:
         msg = f"{file}: cannot be read as a list of labels: {error}"
         raise ConfigurationError(msg) from error
     if not labels:
-        msg = f"{file}: no label in it. Write one in each line, or a CSV file with labels last."
+        msg = (
+            f"{file}: holds no label. Write one in each line, or in the last column of a CSV file."
+        )
         raise ConfigurationError(msg)
     return Vocabulary(labels)

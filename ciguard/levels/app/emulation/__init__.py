@@ -1,19 +1,18 @@
-"""Services of several providers on this machine, which answer by engines of `virtualization`.
+"""Emulated services of several providers, answered by the engines of `virtualization`.
 
-`emulator` answers a request by the services of the provider that it is for, whatever has brought
-it. `rest` brings them by HTTP, and reads `bodies`; `remote` starts a process beside client
-libraries, which brings those of gRPC to `rest`. `emulation` is all of it together, from what a
-user says.
+`emulator` dispatches a request to the services of its provider. `rest` receives requests by HTTP,
+and reads their `bodies`. `remote` starts a process beside the client libraries, which forwards gRPC
+requests to `rest`. `emulation` starts all of it from a user's options.
 """
 
-from ciguard.levels.app.emulation.emulation import Emulating, Emulation, emulation
-from ciguard.levels.app.emulation.remote import Speaking
+from ciguard.levels.app.emulation.emulation import Emulation, EmulationOptions, emulation
+from ciguard.levels.app.emulation.remote import GrpcAvailable
 from ciguard.levels.app.emulation.rest import RequestLogEntry
 
 __all__ = [
-    "Emulating",
     "Emulation",
+    "EmulationOptions",
+    "GrpcAvailable",
     "RequestLogEntry",
-    "Speaking",
     "emulation",
 ]

@@ -1,4 +1,4 @@
-"""Reads what a request holds, up to a limit: a length that is told, or chunks."""
+"""Reads request bodies up to a limit, by their Content-Length or in chunks."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ if TYPE_CHECKING:
     from io import BufferedIOBase
 
 MAX_BYTES = 20 * 2**20
-"""Of a request; what is longer is refused."""
+"""Maximum size of a request body; longer ones are refused."""
 _MAX_DRAINED = 5 * MAX_BYTES
-"""Of a request that is refused: who is still writing does not hear an answer."""
+"""Bytes that are read of a refused body: a client that is still sending does not read the reply."""
 _MAX_CHUNKS = 1 << 18
-_STEP = 1 << 16
+_READ_BYTES = 1 << 16
 _MAX_LINE_LENGTH = 1 << 10
-"""Of the size of a chunk, with whatever else is said of it; and of what follows the last."""
+"""Maximum length of a chunk header with its extensions, or of a trailer."""
 _MAX_TRAILERS = 100
 _SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n")
 _LENGTH = re.compile(r"[0-9]{1,9}")
 
 
 def read_body(headers: Message, stream: BufferedIOBase, *, is_needed: bool) -> bytes:
-    """Return what a request holds.
+    """Return the body of a request.
 
     Args:
-        headers: of the request.
-        stream: after them.
-        is_needed: whether it is to say how much that is, even if it is nothing.
+        headers: headers of the request.
+        stream: stream of the connection, after the headers.
+        is_needed: True if the request has to state its length, even if it is 0.
 
     Raises:
-        ServiceError: if it does not say, it is too much, compressed, or ends early. The connection
-            cannot be used any more then.
+        ServiceError: if the length is missing, the body too large, compressed or incomplete. The
+            connection cannot be used afterwards.
     """
     lengths, codings = (headers.get_all(key, []) for key in ("Content-Length", "Transfer-Encoding"))
     if not lengths and not codings and not is_needed:
@@ -45,19 +45,19 @@ def read_body(headers: Message, stream: BufferedIOBase, *, is_needed: bool) -> b
     else:
         length = lengths[0] if len(lengths) == 1 else ""
         if _LENGTH.fullmatch(length) is None:
-            msg = "Content-Length is missing or no length, and what is sent is not in chunks."
+            msg = "Content-Length is missing or invalid, and the body is not chunked."
             raise invalid(msg)
         parts = _parts(stream, int(length))
     is_plain = headers.get("Content-Encoding", "identity").lower() in {"", "identity"}
     body = _joined(parts)
     if not is_plain:
-        msg = "Content-Encoding: what is compressed is not read here."
+        msg = "Content-Encoding: compressed bodies are not supported."
         raise invalid(msg)
     return body
 
 
 def _joined(parts: Iterator[bytes]) -> bytes:
-    """Return parts as one; those of too many are read all the same, and forgotten."""
+    """Return the joined parts; the rest of a body that is too large is read and discarded."""
     body, length = bytearray(), 0
     for part in parts:
         length += len(part)
@@ -73,39 +73,39 @@ def _joined(parts: Iterator[bytes]) -> bytes:
 
 def _parts(stream: BufferedIOBase, length: int) -> Iterator[bytes]:
     while length > 0:
-        part = stream.read(min(length, _STEP))
+        part = stream.read(min(length, _READ_BYTES))
         if not part:
-            msg = "The request ends before it should."
+            msg = "The request body is incomplete."
             raise invalid(msg)
         length -= len(part)
         yield part
 
 
 def _chunks(stream: BufferedIOBase, codings: list[str], lengths: list[str]) -> Iterator[bytes]:
-    if lengths or [one.strip().lower() for one in codings] != ["chunked"]:
-        msg = "Transfer-Encoding: is to be chunked, without a Content-Length."
+    if lengths or [coding.strip().lower() for coding in codings] != ["chunked"]:
+        msg = "Transfer-Encoding: has to be chunked, without a Content-Length."
         raise invalid(msg)
     for _ in range(_MAX_CHUNKS):
         size = _SIZE.fullmatch(stream.readline(_MAX_LINE_LENGTH))
         if size is None:
-            msg = "Transfer-Encoding: a chunk does not begin with its size."
+            msg = "Transfer-Encoding: a chunk has no valid size."
             raise invalid(msg)
         length = int(size[1], 16)
         if length == 0:
-            _end(stream)
+            _read_trailers(stream)
             return
         yield from _parts(stream, length)
         if stream.read(2) != b"\r\n":
-            msg = "Transfer-Encoding: a chunk does not end where it says."
+            msg = "Transfer-Encoding: a chunk is longer than its size."
             raise invalid(msg)
     msg = f"Transfer-Encoding: more than {_MAX_CHUNKS} chunks."
     raise invalid(msg)
 
 
-def _end(stream: BufferedIOBase) -> None:
-    """Read what follows the last chunk, and the line that ends it."""
+def _read_trailers(stream: BufferedIOBase) -> None:
+    """Read the trailers after the last chunk, and the final empty line."""
     for _ in range(_MAX_TRAILERS):
         if stream.readline(_MAX_LINE_LENGTH) in {b"\r\n", b""}:
             return
-    msg = "Transfer-Encoding: too much follows the last chunk."
+    msg = "Transfer-Encoding: too many trailers."
     raise invalid(msg)

@@ -1,4 +1,4 @@
-"""The whole service: from what a user says to one that listens."""
+"""Starts the emulation: from a user's options to listening services."""
 
 from __future__ import annotations
 
@@ -11,129 +11,137 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.dead_conditions.vocabulary import read_vocabulary
 from ciguard.levels.app.emulation.emulator import Emulator
-from ciguard.levels.app.emulation.remote import GrpcSide, reachable
+from ciguard.levels.app.emulation.remote import GrpcProcess, reachable
 from ciguard.levels.app.emulation.rest import RestServer
 from ciguard.levels.app.input_synthesis.folder import LabelledFolder
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import PROVIDERS, answered_operations
 from ciguard.levels.app.virtualization.choosing import local_engines
-from ciguard.levels.app.virtualization.chosen import Chosen
+from ciguard.levels.app.virtualization.confusion_matrix import read_confusion_matrix
+from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.faults import read_faults
 from ciguard.levels.app.virtualization.faulty import with_faults
-from ciguard.levels.app.virtualization.habits import read_habits
-from ciguard.levels.app.virtualization.recording import Recorded, kept_in
+from ciguard.levels.app.virtualization.recording import Recorded, with_recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from ciguard.levels.app.emulation.remote import Silent, Speaking
+    from ciguard.levels.app.emulation.remote import GrpcAvailable, GrpcUnavailable
     from ciguard.levels.app.emulation.rest import RequestLogEntry
     from ciguard.levels.app.providers.description import Operation
     from ciguard.levels.app.virtualization.engine import Engine
 
-_CHECKED_EVERY_S = 1.0
+_CHECK_INTERVAL_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Emulating:
-    """What a user says of it."""
+class EmulationOptions:
+    """Options of the emulation."""
 
     host: str = "127.0.0.1"
     port: int = 0
-    """Of HTTP; 0 for any that is free."""
+    """Port of HTTP; 0 for any free one."""
     grpc_port: int = 0
-    """Likewise."""
+    """Port of gRPC; 0 for any free one."""
     python: str = sys.executable
-    """Interpreter that has client libraries with the messages of gRPC."""
+    """Interpreter with the client libraries, which have the messages of gRPC."""
     images: Path | None = None
-    """Folder with images in a folder for each label, which made-up answers recognise."""
+    """Folder with a folder of images for each label, which simulated answers recognise."""
     labels: Path | None = None
-    """Labels that made-up answers are from."""
-    habits: Path | None = None
-    """What made-up answers say of some things."""
+    """File with the labels of simulated answers."""
+    confusion_matrix: Path | None = None
+    """File with the confusion matrix of simulated answers."""
     replay: Path | None = None
-    """A recording to answer from."""
+    """Recording to replay."""
     record: Path | None = None
-    """Where to keep what was answered."""
+    """File to record answers in."""
     faults: Path | None = None
-    """What goes wrong on purpose."""
+    """File with the faults to inject."""
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Emulation:
-    """A service that listens."""
+    """Running services."""
 
     host: str
     rest_port: int
-    grpc: Speaking | Silent
-    engines: Chosen
-    _side: GrpcSide
+    grpc: GrpcAvailable | GrpcUnavailable
+    engines: EngineChain
+    _grpc_process: GrpcProcess
 
     @property
     def address(self) -> str:
-        """Where clients on this machine find what speaks HTTP."""
+        """Base address of HTTP for clients on this machine."""
         host = reachable(self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.rest_port}"
 
     def wait(self) -> None:
-        """Wait for somebody to interrupt it.
+        """Wait until the user interrupts.
 
         Raises:
-            EndedError: if the process that speaks gRPC has ended.
+            EndedError: if the gRPC process has ended.
         """
         while True:
-            time.sleep(_CHECKED_EVERY_S)
-            self._side.check()
+            time.sleep(_CHECK_INTERVAL_S)
+            self._grpc_process.check()
 
     def answering(self) -> Mapping[Operation, Engine | None]:
-        """Return what answers each operation; None where nothing does."""
-        return {one: self.engines.engine_for(one) for one in answered_operations()}
+        """Return the engine of each operation; None if no engine serves it."""
+        return {
+            operation: self.engines.engine_for(operation) for operation in answered_operations()
+        }
 
 
 @contextlib.contextmanager
 def emulation(
-    emulating: Emulating, telling: Callable[[RequestLogEntry], None]
+    options: EmulationOptions, on_request: Callable[[RequestLogEntry], None]
 ) -> Iterator[Emulation]:
-    """Listen, and answer until it is left.
+    """Run the services while the context is open.
 
     Args:
-        emulating: how.
-        telling: is told of each request, one at a time, from any thread.
+        options: options of the emulation.
+        on_request: callback for each request; called from any thread, one call at a time.
 
     Raises:
-        ConfigurationError: if a file does not hold what it should, or an address cannot be had.
+        ConfigurationError: if a file is invalid, or an address cannot be used.
         WorkerStartError: if the interpreter does not start.
-        EndedError: if the process that speaks gRPC ends at once.
-        Exception: a defect of ciguard that was met while it answered.
+        EndedError: if the gRPC process ends at once.
+        Exception: a defect of ciguard that occurred while it answered.
     """
-    engines = _engines(emulating)
-    server = RestServer(emulating.host, emulating.port, Emulator(engines), telling)
-    with server, contextlib.ExitStack() as opened:
+    engines = _engines(options)
+    server = RestServer(options.host, options.port, Emulator(engines), on_request)
+    with server, contextlib.ExitStack() as cleanup:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        opened.callback(server.shutdown)
-        # That of the first provider that speaks it.
-        grpc = next(one.grpc for one in PROVIDERS.items().values() if one.grpc is not None)
-        side = GrpcSide(grpc, emulating.python, emulating.host, emulating.grpc_port, server.port)
-        opened.callback(side.close)
-        yield Emulation(emulating.host, server.port, side.start(), engines, side)
+        cleanup.callback(server.shutdown)
+        # Only the first provider with gRPC is served.
+        grpc = next(
+            provider.grpc for provider in PROVIDERS.items().values() if provider.grpc is not None
+        )
+        grpc_process = GrpcProcess(
+            grpc, options.python, options.host, options.grpc_port, server.port
+        )
+        cleanup.callback(grpc_process.close)
+        yield Emulation(options.host, server.port, grpc_process.start(), engines, grpc_process)
     for defect in server.defects:
         raise defect
 
 
-def _engines(emulating: Emulating) -> Chosen:
+def _engines(options: EmulationOptions) -> EngineChain:
     engines: tuple[Engine, ...]
-    if emulating.replay is not None:
-        engines = (Recorded(emulating.replay),)
+    if options.replay is not None:
+        engines = (Recorded(options.replay),)
     else:
-        labels = read_vocabulary(emulating.labels) if emulating.labels else None
-        habits = read_habits(emulating.habits) if emulating.habits else None
-        images = LabelledFolder(emulating.images) if emulating.images else None
-        shown = images.every(RecognitionTask.LABELS) if images else ()
-        known = {one.digest: one.wanted for one in shown}
+        labels = read_vocabulary(options.labels) if options.labels else None
+        confusion_matrix = (
+            read_confusion_matrix(options.confusion_matrix) if options.confusion_matrix else None
+        )
+        images = LabelledFolder(options.images) if options.images else None
+        labelled = images.every(RecognitionTask.LABELS) if images else ()
+        known = {image.digest: image.wanted for image in labelled}
         engines = local_engines(
-            labels, known, confusion=0.0, seed=emulating.seed, habits=habits
+            labels, known, confusion=0.0, seed=options.seed, confusion_matrix=confusion_matrix
         ).engines
-    faults = read_faults(emulating.faults) if emulating.faults else ()
-    return Chosen(with_faults(kept_in(emulating.record, engines), faults, emulating.seed))
+    faults = read_faults(options.faults) if options.faults else ()
+    return EngineChain(with_faults(with_recording(options.record, engines), faults, options.seed))

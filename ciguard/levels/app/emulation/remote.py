@@ -1,4 +1,4 @@
-"""The process that speaks gRPC, beside the client libraries that have the messages."""
+"""The process that serves gRPC, beside the client libraries that have the messages."""
 
 from __future__ import annotations
 
@@ -16,103 +16,103 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.levels.app.providers.contract import Grpc
 
-_START_S = 120.0
-_LIMIT_S = 10.0
+_START_TIMEOUT_S = 120.0
+_CHECK_TIMEOUT_S = 10.0
 _MAX_BYTES = MAX_BYTES // 4 * 3 - (1 << 16)
-"""Of a message, so that it is no longer than others when its bytes are written as text."""
-_ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - compared with
-"""Where a service can be asked that listens on all addresses."""
+"""Maximum size of a gRPC message: as base64 it still fits into an HTTP request."""
+_LOCAL_ADDRESSES = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - compared with
+"""Addresses of services that listen on all interfaces."""
 
 
 class EndedError(CiguardError):
-    """The process has ended, though nobody has asked it to."""
+    """The gRPC process has ended unexpectedly."""
 
 
 @dataclass(frozen=True, slots=True)
-class Speaking:
-    """It speaks gRPC."""
+class GrpcAvailable:
+    """gRPC is served."""
 
     port: int
     versions: Mapping[str, Sequence[str]]
-    """Of each service."""
+    """Supported versions by service."""
 
 
 @dataclass(frozen=True, slots=True)
-class Silent:
-    """It does not: there are no client libraries."""
+class GrpcUnavailable:
+    """gRPC is not served, as the client libraries are missing."""
 
     reason: str
 
 
 def reachable(host: str) -> str:
-    """Return where a service that listens on a host can be asked on this machine."""
-    return _ANYWHERE.get(host, host)
+    """Return the address on this machine of a service that listens on a host."""
+    return _LOCAL_ADDRESSES.get(host, host)
 
 
-class GrpcSide:
-    """Starts the process, and hears whether it is there still."""
+class GrpcProcess:
+    """Starts the gRPC process, and monitors it."""
 
     def __init__(self, grpc: Grpc, python: str, host: str, port: int, rest_port: int) -> None:
-        """Prepare it; `start` starts it.
+        """Prepare the process; `start` starts it.
 
         Args:
-            grpc: what is served.
-            python: interpreter that has the provider's client libraries.
-            host: to listen on.
-            port: likewise; 0 for any that is free.
-            rest_port: that requests are handed on to.
+            grpc: the gRPC module of the provider.
+            python: interpreter with the client libraries of the provider.
+            host: address to listen on.
+            port: port to listen on; 0 for any free one.
+            rest_port: port of HTTP that requests are forwarded to.
 
         Raises:
             ConfigurationError: if there is no such interpreter.
         """
         if shutil.which(python) is None:
-            msg = f"--python {python}: no such program. Name an interpreter, Python 3.9 or later."
+            msg = f"--python {python}: no such program. Pass an interpreter of Python 3.9 or later."
             raise ConfigurationError(msg)
         self._address = f"{host}:{port}"
         details = {
             "host": host,
             "port": port,
             "rest": [reachable(host), rest_port],
-            "versions": {service: list(several) for service, several in grpc.versions.items()},
+            "versions": {service: list(versions) for service, versions in grpc.versions.items()},
             "most_bytes": _MAX_BYTES,
         }
         self._process = Host(HostSettings(python=python, entry=grpc.entry, details=details))
 
-    def start(self) -> Speaking | Silent:
-        """Start it. From a thread that lives on: it ends with that.
+    def start(self) -> GrpcAvailable | GrpcUnavailable:
+        """Start the process, from a thread that keeps running: the process ends with its thread.
 
         Raises:
             WorkerStartError: if the interpreter does not start.
-            ConfigurationError: if the address cannot be had.
-            EndedError: if it ends at once.
+            ConfigurationError: if the address cannot be used.
+            EndedError: if the process ends at once.
         """
-        state = self._state(_START_S)
+        state = self._state(_START_TIMEOUT_S)
         if "problem" in state:
-            msg = f"{self._address}: {state['problem']}. Choose --host or --grpc-port anew."
+            msg = f"{self._address}: {state['problem']}. Choose another --host or --grpc-port."
             raise ConfigurationError(msg)
         if "missing" in state:
-            return Silent(state["missing"])
-        return Speaking(state["port"], state["versions"])
+            return GrpcUnavailable(state["missing"])
+        return GrpcAvailable(state["port"], state["versions"])
 
     def check(self) -> None:
-        """Ask whether it is there still.
+        """Check that the process still runs.
 
         Raises:
-            EndedError: if it is not.
+            EndedError: if it does not.
         """
-        self._state(_LIMIT_S)
+        self._state(_CHECK_TIMEOUT_S)
 
     def _state(self, limit_s: float) -> Json:
         answer = self._process.ask({}, limit_s=limit_s)
         if isinstance(answer, Answered):
             return answer.content
-        ended = (
+        failure = (
             f"has ended: {answer.cause}" if isinstance(answer, ProcessEnded) else "does not answer"
         )
-        said = "".join(self._process.output()).strip()
-        msg = f"what speaks gRPC {ended}. {said}".strip()
+        output = "".join(self._process.output()).strip()
+        msg = f"The gRPC process {failure}. {output}".strip()
         raise EndedError(msg)
 
     def close(self) -> None:
-        """End it."""
+        """End the process."""
         self._process.close()

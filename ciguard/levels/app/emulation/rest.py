@@ -1,4 +1,4 @@
-"""Brings requests by HTTP: those of clients that speak it, and those that gRPC hands on."""
+"""Receives requests by HTTP, from clients and from the gRPC process."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.request import Reply
 
 _IDLE_S = 60.0
-"""That a connection may stay without a request, or with half of one."""
+"""Timeout of an idle connection, in seconds."""
 _HOST = re.compile(r"(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLogEntry:
-    """One request, and what came of it."""
+    """A request and its result."""
 
     path: str
-    """Without its query; or what it names instead, of a provider that asks in a header."""
+    """Path without the query, or the operation of a provider that names it in a header."""
     operations: tuple[str, ...]
     code: str
-    """As the provider calls it; `OK` if it was answered."""
+    """Code of the provider; `OK` if the request was answered."""
     message: str
-    """Of the error, or of those of single images and texts."""
+    """Message of the error, or of the errors of single images and texts."""
     seconds: float
 
 
 class RestServer(ThreadingHTTPServer):
-    """Answers requests, each in a thread of its own, once `serve_forever` runs.
+    """Answers each request in a thread of its own, once `serve_forever` runs.
 
     Raises:
-        ConfigurationError: if the address cannot be had.
+        ConfigurationError: if the address cannot be used.
     """
 
     daemon_threads = True
@@ -60,40 +60,40 @@ class RestServer(ThreadingHTTPServer):
         host: str,
         port: int,
         emulator: Emulator,
-        telling: Callable[[RequestLogEntry], None],
+        on_request: Callable[[RequestLogEntry], None],
     ) -> None:
-        """Listen.
+        """Listen on an address.
 
         Args:
             host: name or address of this machine.
-            port: 0 for any that is free.
-            emulator: answers.
-            telling: is told of each request, one at a time.
+            port: port to listen on; 0 for any free one.
+            emulator: the emulator that answers.
+            on_request: callback for each request, called one at a time.
         """
         self.address_family = AF_INET6 if ":" in host else AF_INET
         self.emulator = emulator
-        self._telling = telling
-        self._is_telling = threading.Lock()
+        self._on_request = on_request
+        self._request_lock = threading.Lock()
         self.defects: list[BaseException] = []
-        """Of ciguard, met while it answered."""
+        """Exceptions from defects of ciguard."""
         try:
             super().__init__((host, port), _Handler)
         except (OSError, OverflowError) as error:
-            msg = f"{host}:{port}: cannot be listened on: {error}. Choose --host or --port anew."
+            msg = f"{host}:{port}: cannot listen here: {error}. Choose another --host or --port."
             raise ConfigurationError(msg) from error
 
     @property
     def port(self) -> int:
-        """That it listens on."""
+        """Port that it listens on."""
         return int(self.server_address[1])
 
-    def tell(self, asked: RequestLogEntry) -> None:
-        """Tell of a request."""
-        with self._is_telling:
-            self._telling(asked)
+    def log_request_entry(self, entry: RequestLogEntry) -> None:
+        """Pass a request to the callback."""
+        with self._request_lock:
+            self._on_request(entry)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Keep a defect; that a client goes away is none."""
+        """Store a defect of ciguard; closed connections are ignored."""
         del request, client_address
         error = sys.exception()
         if error is not None and not isinstance(error, OSError):
@@ -103,14 +103,14 @@ class RestServer(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout: ClassVar[float | None] = _IDLE_S
-    disable_nagle_algorithm = True  # head and content are sent one after the other
+    disable_nagle_algorithm = True  # headers and body are sent in two writes
 
     @property
     def _listener(self) -> RestServer:
         return cast("RestServer", self.server)
 
     def handle_one_request(self) -> None:
-        """Answer what comes next: nothing is left of what came before."""
+        """Answer the next request of the connection, without the state of the previous one."""
         self.command, self.path, self.headers = "", "", Message()
         super().handle_one_request()
 
@@ -127,7 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
             reply = self._reply(replace(request, body=body))
         self._send(request, reply, time.monotonic() - began)
 
-    do_GET = do_POST  # noqa: N815 - its name there
+    do_GET = do_POST  # noqa: N815 - the name in http.server
 
     def _reply(self, request: ServiceRequest) -> Reply:
         emulator = self._listener.emulator
@@ -135,31 +135,31 @@ class _Handler(BaseHTTPRequestHandler):
             return emulator.reply(request)
         except Exception as error:  # noqa: BLE001 - a defect of ciguard, which the command raises
             self._listener.defects.append(error)
-            said = f"a defect of ciguard: {type(error).__name__}"
-            return emulator.refusal(request, ServiceError(Code.INTERNAL, said))
+            message = f"a defect of ciguard: {type(error).__name__}"
+            return emulator.refusal(request, ServiceError(Code.INTERNAL, message))
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Refuse what is no request, or of another method, as the service refuses."""
-        said = explain or message or HTTPStatus(code).phrase
-        is_method = code == HTTPStatus.NOT_IMPLEMENTED
-        kind = Code.UNIMPLEMENTED if is_method else Code.INVALID_ARGUMENT
+        """Refuse invalid requests and other methods as the service does."""
+        text = explain or message or HTTPStatus(code).phrase
+        is_unsupported_method = code == HTTPStatus.NOT_IMPLEMENTED
+        error_code = Code.UNIMPLEMENTED if is_unsupported_method else Code.INVALID_ARGUMENT
         self.close_connection = True
         request = self._request()
-        reply = self._listener.emulator.refusal(request, ServiceError(kind, said))
+        reply = self._listener.emulator.refusal(request, ServiceError(error_code, text))
         self._send(request, replace(reply, status=code), 0.0)
 
-    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - its name there
-        """Leave it to `tell`."""
+    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the name in http.server
+        """Log nothing: `log_request_entry` does."""
 
     def _request(self) -> ServiceRequest:
-        """Return what is known of a request before its body is read."""
+        """Return a request without its body."""
         headers = {name.lower(): value for name, value in self.headers.items()}
         return ServiceRequest(
             self.command, self.path, headers, origin=f"http://{self._host(headers)}"
         )
 
     def _host(self, headers: Mapping[str, str]) -> str:
-        """Return where the client has found this; what is no name or address is not repeated."""
+        """Return the host of the request, or the address of the socket if the header is invalid."""
         if _HOST.fullmatch(headers.get("host", "")):
             return headers["host"]
         address, port = self.connection.getsockname()[:2]
@@ -167,11 +167,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, request: ServiceRequest, reply: Reply, seconds: float) -> None:
         content = json.dumps(reply.content).encode()
-        # First, so that who has an answer finds it in the log.
-        asked = RequestLogEntry(
+        # Logged first, so that a client that has its answer finds the entry.
+        entry = RequestLogEntry(
             self._listener.emulator.title(request), reply.asked, reply.code, reply.message, seconds
         )
-        self._listener.tell(asked)
+        self._listener.log_request_entry(entry)
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)

@@ -1,4 +1,4 @@
-"""What holds an application's process, tried in one before the application runs."""
+"""Confinement of an application's process, probed before the application runs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _LIMIT_S = 30.0
 def confinement_of(
     python: str, surroundings: Surroundings
 ) -> tuple[tuple[str, ...], tuple[Probe, ...]]:
-    """Try what an application must not do, harmlessly, in a process as it gets one.
+    """Probe forbidden actions, harmlessly, in a process that is confined like an application's.
 
     Returns:
-        Names of what holds the process, and what was tried.
+        The names of the active mechanisms, and the results of the probes.
 
     Raises:
         WorkerStartError: if the interpreter does not start.

@@ -1,4 +1,4 @@
-"""Forms in which a parameter may hold what a service is asked about: a file, bytes, an upload."""
+"""Forms of a parameter that holds the input of a service: a file, bytes or an upload."""
 
 from __future__ import annotations
 
@@ -18,46 +18,59 @@ if TYPE_CHECKING:
     from ciguard.levels.app.exploration.contents import Contents
     from ciguard.levels.app.providers.description import Operation
 
-_OPENS = re.compile(r"(^|\.|\b)(open|imread|read_file|fromfile|Path)\(")
-_NAMED = re.compile(r"(path|file|file_?name|fname|uri|url)s?$", re.IGNORECASE)
+_OPENING_STEP = re.compile(r"(^|\.|\b)(open|imread|read_file|fromfile|Path)\(")
+_FILE_NAME = re.compile(r"(path|file|file_?name|fname|uri|url)s?$", re.IGNORECASE)
 FOLDER = re.compile(r"(folder|dir|directory)$", re.IGNORECASE)
 _BUCKET = re.compile(r"bucket(_?name)?$", re.IGNORECASE)
 PATHS = frozenset({"Path", "pathlib.Path"})
-_OTHER = {".png": ".jpg", ".jpg": ".png"}
-"""How else the file of an image may be called: what reads it looks at what is in it."""
-_UPLOADED = re.compile(r"(^|\.)(UploadFile|FileStorage|UploadedFile)$")
-_READ = re.compile(r"\.(read|file|stream|save|chunks)\b")
-"""What is done first to what somebody has sent to a web application."""
+_OTHER_SUFFIX = {".png": ".jpg", ".jpg": ".png"}
+"""The other suffix of an image file; readers go by the content, not the suffix."""
+_UPLOAD_TYPE = re.compile(r"(^|\.)(UploadFile|FileStorage|UploadedFile)$")
+_READING_STEP = re.compile(r"\.(read|file|stream|save|chunks)\b")
+"""First step on an uploaded file in a web application."""
 
 
-def asked_about_forms(  # noqa: PLR0913, PLR0917 - all that is known of one
-    name: str, written: str, operation: Operation, steps: str, contents: Contents, folder: Path
+def asked_about_forms(  # noqa: PLR0913, PLR0917 - each describes the parameter
+    name: str, annotation: str, operation: Operation, steps: str, contents: Contents, folder: Path
 ) -> Iterator[Json]:
-    """Yield the forms of a parameter that a service is asked about, after some steps."""
-    kind, is_path = kind_of(operation.task), written in PATHS
+    """Yield the forms of a parameter that is the input of a service.
+
+    Args:
+        name: the name of the parameter.
+        annotation: its annotation as text.
+        operation: the operation that gets it.
+        steps: the steps from the parameter to the call.
+        contents: the contents to use.
+        folder: the folder for files with them.
+    """
+    kind, is_path = kind_of(operation.task), annotation in PATHS
     if _BUCKET.search(name):
         yield {"made_up": "bucket"}
-    elif FOLDER.search(name) and written != "bytes":
+    elif FOLDER.search(name) and annotation != "bytes":
         file = content_file(kind, contents[kind], folder / "files")
-        if kind is MediaKind.IMAGE:  # an application may look for the one or the other
-            file.with_suffix(_OTHER[file.suffix]).write_bytes(contents[kind])
+        if kind is MediaKind.IMAGE:  # the application may search for either suffix
+            file.with_suffix(_OTHER_SUFFIX[file.suffix]).write_bytes(contents[kind])
         yield {"path" if is_path else "value": str(folder / "files")}
     else:
-        is_opened = bool(_OPENS.search(steps) or _NAMED.search(name)) and written != "bytes"
+        is_opened = (
+            bool(_OPENING_STEP.search(steps) or _FILE_NAME.search(name)) and annotation != "bytes"
+        )
         file = content_file(kind, contents[kind], folder)
         paths: list[Json] = [{"path" if is_path else "value": str(file)}]
-        others = [] if is_path else _message_forms(operation, kind, contents[kind])
-        uploads = [] if written in {"str", "bytes", *PATHS} else upload_forms(file)
-        kept = stored_forms(operation, file) if written not in {"bytes", *PATHS} else []
-        several = [paths, others, kept, uploads] if is_opened else [others, kept, paths, uploads]
-        if _UPLOADED.search(written) or _READ.match(steps):
-            several.insert(0, several.pop())
-        for one in several:
-            yield from one
+        messages = [] if is_path else _message_forms(operation, kind, contents[kind])
+        uploads = [] if annotation in {"str", "bytes", *PATHS} else upload_forms(file)
+        stored = stored_forms(operation, file) if annotation not in {"bytes", *PATHS} else []
+        form_groups = (
+            [paths, messages, stored, uploads] if is_opened else [messages, stored, paths, uploads]
+        )
+        if _UPLOAD_TYPE.search(annotation) or _READING_STEP.match(steps):
+            form_groups.insert(0, form_groups.pop())
+        for forms in form_groups:
+            yield from forms
 
 
 def stored_forms(operation: Operation, file: Path) -> list[Json]:
-    """Return the name that a file has in a storage of the provider."""
+    """Return the form of a file that is stored in the provider's storage."""
     has_storage = conventions_of(operation.provider).has_storage
     if not has_storage or kind_of(operation.task) is MediaKind.TEXT:
         return []
@@ -65,9 +78,9 @@ def stored_forms(operation: Operation, file: Path) -> list[Json]:
 
 
 def upload_forms(file: Path) -> list[Json]:
-    """Return a file as web applications get it."""
-    one = {**bytes_form(file.read_bytes()), "name": file.name}
-    return [{"upload": {**one, "is_awaited": is_awaited}} for is_awaited in (False, True)]
+    """Return the forms of a file that is uploaded to a web application."""
+    upload = {**bytes_form(file.read_bytes()), "name": file.name}
+    return [{"upload": {**upload, "is_awaited": is_awaited}} for is_awaited in (False, True)]
 
 
 def content_file(kind: MediaKind, content: bytes, folder: Path) -> Path:
@@ -79,13 +92,13 @@ def content_file(kind: MediaKind, content: bytes, folder: Path) -> Path:
 
 
 def _message_forms(operation: Operation, kind: MediaKind, content: bytes) -> list[Json]:
-    """Return what becomes what a service is asked about: contents, a message of the client."""
-    called = conventions_of(operation.provider)
+    """Return the forms of content as such, or as a message of the client."""
+    convention = conventions_of(operation.provider)
     if kind is MediaKind.TEXT:
         text = content.decode("utf-8", "replace")
         document = {"value": {"content": text, "type": "PLAIN_TEXT"}}
-        return [{"value": text}, *([document] if called.has_documents else [])]
-    return [bytes_form(content), {"fields": {called.content_field: bytes_form(content)}}]
+        return [{"value": text}, *([document] if convention.has_documents else [])]
+    return [bytes_form(content), {"fields": {convention.content_field: bytes_form(content)}}]
 
 
 def _suffix(kind: MediaKind, content: bytes) -> str:
@@ -95,5 +108,5 @@ def _suffix(kind: MediaKind, content: bytes) -> str:
 
 
 def bytes_form(content: bytes) -> Json:
-    """Return the form of bytes."""
+    """Return the form of a `bytes` argument."""
     return {"base64": base64.b64encode(content).decode()}

@@ -1,4 +1,4 @@
-"""Contents in which nothing is to be recognised, for the calls of functions."""
+"""Plain contents, in which a service recognises nothing, as inputs of calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TypeAlias
 from ciguard.levels.app.providers.description import MediaKind
 
 Contents: TypeAlias = Mapping[MediaKind, bytes]
-"""An image, a text and a sound, whichever of them are needed."""
+"""Content by kind of media: image, text and sound."""
 PLAIN_TEXT = (
     "This is a text. It is long enough for a service that tells what texts are about, as it goes "
     "on for some thirty words, none of which say anything of interest to anybody at all."
@@ -20,10 +20,10 @@ PLAIN_TEXT = (
 
 
 def plain_contents(text: bytes = b"") -> Contents:
-    """Return contents in which nothing is to be recognised.
+    """Return contents in which a service recognises nothing.
 
     Args:
-        text: in the place of a plain one; empty for that.
+        text: the text to use; empty for a plain one.
     """
     return {
         MediaKind.IMAGE: _image(),
@@ -47,10 +47,10 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 def _sound() -> bytes:
     """Return a tenth of a second of silence, as a WAV file."""
-    written = io.BytesIO()
-    with wave.open(written, "wb") as sound:
+    file = io.BytesIO()
+    with wave.open(file, "wb") as sound:
         sound.setnchannels(1)
         sound.setsampwidth(2)
         sound.setframerate(16_000)
         sound.writeframes(b"\0\0" * 1_600)
-    return written.getvalue()
+    return file.getvalue()

@@ -1,4 +1,4 @@
-"""One function after the other is called with answers, and what comes of it is noted."""
+"""Exploration of functions: call each with stub responses, and collect the results."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.exploration.answers import StubResponse, answers_to, refusals_of
 from ciguard.levels.app.exploration.arguments import CannotCallError, arguments_for
-from ciguard.levels.app.exploration.calling import (
+from ciguard.levels.app.exploration.contents import plain_contents
+from ciguard.levels.app.exploration.drawn_answers import answer_of
+from ciguard.levels.app.exploration.failures import LEAVING, Answers, Crash, Hang, crash_of
+from ciguard.levels.app.exploration.function_caller import (
+    CallDidNotReturn,
     CallEnded,
-    Endless,
+    CallNotPossible,
     FunctionCaller,
-    Impossible,
     conditions,
     host_of,
     routines_of,
 )
-from ciguard.levels.app.exploration.contents import plain_contents
-from ciguard.levels.app.exploration.failures import LEAVING, Answers, Crash, Hang, crash_of
 from ciguard.levels.app.exploration.hints import hints_of
-from ciguard.levels.app.exploration.searched import answer_of
-from ciguard.levels.app.exploration.searching import Search
+from ciguard.levels.app.exploration.search import AnswerSearch
 from ciguard.levels.app.providers.description import Field, RecognitionTask
 from ciguard.levels.app.providers.registered import are_written
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ciguard.domain.values import Json
-    from ciguard.levels.app.exploration.calling import Call
+    from ciguard.levels.app.exploration.function_caller import Call
     from ciguard.levels.app.exploration.surroundings import Surroundings
     from ciguard.levels.app.providers.description import Operation
     from ciguard.levels.app.static_analysis.application import (
@@ -46,61 +46,61 @@ if TYPE_CHECKING:
 
 _MAX_RUNS = 400
 _SEARCHING_S = 10.0
-_MAX_IN_VAIN = 600
-"""Answers that are searched for, one after the other, and turn nothing."""
+_MAX_WITHOUT_PROGRESS = 600
+"""Limit of searched answers in a row without a new outcome."""
 
 
 @dataclass(slots=True)
 class ExploredFunction:
-    """What came of one function."""
+    """Result of the exploration of one function."""
 
     found: ServiceFunction
     problem: str = ""
-    """Why it could not be explored; empty if it could."""
+    """Reason why the function could not be explored; empty if it could."""
     runs: int = 0
     searched: int = 0
-    """Answers among those that were searched for."""
+    """Number of runs with searched answers."""
     seconds: float = 0.0
     met: dict[Goal, dict[bool, Answers]] = field(default_factory=dict)
-    """How each sub-condition turned out, and by which answers first, the plainest ones."""
+    """Outcomes of each sub-condition, with the first, plainest answers that led to each."""
     form: int = 0
-    """Of its arguments, among `arguments_for`."""
+    """Index of the form of its arguments in the list of `arguments_for`."""
     crashes: list[Crash] = field(default_factory=list)
     unjudged: list[Crash] = field(default_factory=list)
-    """Exceptions that may come from what is missing here: a file, a network, a key."""
+    """Exceptions that a missing file, network or key may cause."""
     unsteady: list[Crash] = field(default_factory=list)
     """Exceptions that did not recur with the same answers in a new process."""
     always: Crash | None = None
-    """What it fails with whatever is answered."""
+    """Exception that it raises for every answer; None if it does not."""
     unguarded: dict[str, Crash] = field(default_factory=dict)
-    """Exceptions that it lets through when the service refuses what it is asked about, by class."""
+    """Exceptions that it does not catch when the service refuses the content, by class."""
     hangs: list[Hang] = field(default_factory=list)
 
     def outcomes(self) -> tuple[int, int]:
-        """Return how many outcomes of sub-conditions were met, and of how many."""
+        """Return the number of reached outcomes of sub-conditions, and the number of all."""
         return sum(map(len, self.met.values())), 2 * len(self.met)
 
 
 def explore(
     application: Application,
-    found: Sequence[ServiceFunction],
+    functions: Sequence[ServiceFunction],
     *,
     python: str,
     budget_s: float,
     surroundings: Surroundings | None = None,
 ) -> Iterator[ExploredFunction]:
-    """Call functions with answers that may turn their conditions.
+    """Call functions with stub responses that may change their conditions.
 
     Args:
-        application: as read.
-        found: its functions that ask services.
-        python: interpreter that has what the application imports.
-        budget_s: seconds for one function.
-        surroundings: what it has around it; None: as `Surroundings()`.
+        application: the parsed application.
+        functions: its functions that call services.
+        python: an interpreter that has the application's libraries.
+        budget_s: the time budget of one function, in seconds.
+        surroundings: the surroundings of the process; None: `Surroundings()`.
 
     Raises:
-        ConfigurationError: if there is no such interpreter.
-        WorkerStartError: if it does not start.
+        ConfigurationError: if the interpreter does not exist.
+        WorkerStartError: if the interpreter does not start.
     """
     if shutil.which(python) is None:
         msg = f"--python {python}: no such program. Name an interpreter, Python 3.9 or later."
@@ -108,53 +108,55 @@ def explore(
     routines = routines_of(application)
     with (
         tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
-        host_of(application, found, python, surroundings=surroundings, inputs=Path(folder)) as host,
+        host_of(
+            application, functions, python, surroundings=surroundings, inputs=Path(folder)
+        ) as host,
     ):
-        for one in found:
-            module, routine = routines[one.name]
-            caller = FunctionCaller(host, one, module, routine)
-            exploring = _Exploring(one, module, routine, caller, application)
-            yield exploring.explored(Path(folder), budget_s)
+        for function in functions:
+            module, routine = routines[function.name]
+            caller = FunctionCaller(host, function, module, routine)
+            exploring = _Exploring(function, module, routine, caller, application)
+            yield exploring.run(Path(folder), budget_s)
 
 
 class _Exploring:
-    """Of one function."""
+    """Explore one function."""
 
     def __init__(
         self,
-        found: ServiceFunction,
+        function: ServiceFunction,
         module: ApplicationModule,
         routine: Routine,
         caller: FunctionCaller,
         application: Application,
     ) -> None:
-        self._found = found
+        self._found = function
         self._texts = module.texts
         self._routine = routine
         self._caller = caller
         self._application = application
         self._root = application.root
-        self._result = ExploredFunction(found, met={goal: {} for goal in conditions(found)})
+        self._result = ExploredFunction(function, met={goal: {} for goal in conditions(function)})
         self._raised: dict[tuple[str, str, int], tuple[int, Crash]] = {}
-        self._let_through: set[tuple[str, str, int]] = set()
-        """What came through refusals."""
+        self._unguarded_keys: set[tuple[str, str, int]] = set()
+        """Crashes that refusals caused, by type, file and line."""
         self._fine: Answers = ()
-        """With which it returned."""
-        self._ends_as_meant = False
-        """Whether it has raised or left as it is meant to."""
+        """Answers with which the function returned."""
+        self._ends_on_purpose = False
+        """True if the function has raised or exited on purpose."""
         self._deadline = 0.0
         self._asked = 0
-        """Calls in which it asked a service."""
+        """Number of calls in which the function called a service."""
         self._left = 0
-        """Times that it ended the program."""
+        """Number of calls in which the function exited the program."""
         self._arguments: Json = {}
         self._folder = Path()
-        """For files that are its arguments."""
+        """Folder for files that are arguments."""
 
-    def explored(self, folder: Path, budget_s: float) -> ExploredFunction:
+    def run(self, folder: Path, budget_s: float) -> ExploredFunction:
         result = self._result
         try:
-            self._refuse_unmade()
+            self._check_stub_responses()
             self._folder = folder
             forms = arguments_for(self._found, self._routine, plain_contents(), folder)
         except CannotCallError as error:
@@ -164,7 +166,7 @@ class _Exploring:
         began = time.monotonic()
         self._deadline = began + budget_s
         self._arguments = forms[0]
-        result.form = self._working(forms, combinations[min(1, len(combinations) - 1)])
+        result.form = self._best_form(forms, combinations[min(1, len(combinations) - 1)])
         self._arguments = forms[result.form]
         for answers in combinations:
             if result.problem or result.runs >= _MAX_RUNS:
@@ -176,67 +178,70 @@ class _Exploring:
         self._search()
         self._judge()
         if not result.problem:
-            self._refuse()
+            self._exercise_refusals()
         result.seconds = time.monotonic() - began
         return result
 
-    def _working(self, forms: Sequence[Json], answers: Answers) -> int:
-        """Return the place of the arguments with which the function gets farthest."""
-        farthest: list[tuple[int, bool, int]] = []
-        for at, arguments in enumerate(forms):
-            call = self._called(arguments, answers)
-            if isinstance(call, Endless):
-                self._result.problem = f"{call.instead} when an answer is plain"
-                return at
-            if isinstance(call, Impossible) or (call.raised is None and call.asked):
-                return at
-            farthest.append((len(call.asked), call.raised is None, -at))
-        return -max(farthest)[2]
+    def _best_form(self, forms: Sequence[Json], answers: Answers) -> int:
+        """Return the index of the arguments with which the function gets farthest."""
+        progress: list[tuple[int, bool, int]] = []
+        for index, arguments in enumerate(forms):
+            call = self._call(arguments, answers)
+            if isinstance(call, CallDidNotReturn):
+                self._result.problem = f"{call.instead} for a plain answer"
+                return index
+            if isinstance(call, CallNotPossible) or (call.raised is None and call.asked):
+                return index
+            progress.append((len(call.asked), call.raised is None, -index))
+        return -max(progress)[2]
 
-    def _refuse_unmade(self) -> None:
-        """Refuse a function that asks what no answers are made for."""
+    def _check_stub_responses(self) -> None:
+        """Raise an error if a function calls an operation without stub responses."""
         for operation in self._operations():
             has_keys = Field.KEY in (operation.fields or {})
-            is_felt = operation.task is RecognitionTask.SENTIMENT
+            is_sentiment = operation.task is RecognitionTask.SENTIMENT
             has_records = bool(operation.records) and operation.task is not RecognitionTask.OTHER
-            if not are_written(operation) or not (has_keys or has_records or is_felt):
-                msg = f"no answers are made for {operation.title}"
+            if not are_written(operation) or not (has_keys or has_records or is_sentiment):
+                msg = f"ciguard has no stub responses for {operation.title}"
                 raise CannotCallError(msg)
 
     def _operations(self) -> list[Operation]:
         return list(dict.fromkeys(call.answer.operation for call in self._found.calls))
 
     def _combinations(self) -> Iterator[tuple[StubResponse, ...]]:
-        """Yield an answer for each operation: all alike first, then one after the other."""
-        several = [answers_to(one, self._found.goals, self._texts) for one in self._operations()]
-        longest = max(map(len, several))
-        for at in range(longest):
-            yield tuple(answers[min(at, len(answers) - 1)] for answers in several)
-        if len(several) > 1:
-            for place, answers in enumerate(several):
+        """Yield answers of all operations: all advance together, then one operation at a time."""
+        options = [
+            answers_to(operation, self._found.goals, self._texts)
+            for operation in self._operations()
+        ]
+        length = max(map(len, options))
+        for index in range(length):
+            yield tuple(answers[min(index, len(answers) - 1)] for answers in options)
+        if len(options) > 1:
+            for varied, answers in enumerate(options):
                 for answer in answers:
                     yield tuple(
-                        answer if at == place else other[min(1, len(other) - 1)]
-                        for at, other in enumerate(several)
+                        answer if index == varied else others[min(1, len(others) - 1)]
+                        for index, others in enumerate(options)
                     )
 
-    def _called(self, arguments: Json, answers: Answers) -> Call:
-        told = {one.operation.name: one.to_json() for one in answers}
-        call = self._caller.call(arguments, answers=told)
+    def _call(self, arguments: Json, answers: Answers) -> Call:
+        replies = {answer.operation.name: answer.to_json() for answer in answers}
+        call = self._caller.call(arguments, answers=replies)
         self._asked += isinstance(call, CallEnded) and bool(call.asked)
         return call
 
     def _run(self, answers: Answers) -> frozenset[tuple[Goal, bool]]:
-        """Call the function, note what comes of it, and return how sub-conditions turned out."""
+        """Call the function, record the result, and return the outcomes of sub-conditions."""
         result = self._result
-        call = self._called(self._arguments, answers)
+        call = self._call(self._arguments, answers)
         result.runs += 1
         match call:
-            case Endless(instead):
+            case CallDidNotReturn(instead):
                 result.hangs.append(Hang(instead, answers))
                 if len(result.hangs) > 1:
-                    result.problem = "given up after two answers with which it does not return"
-            case Impossible(reason):
+                    result.problem = "given up: it did not return for two answers"
+            case CallNotPossible(reason):
                 result.problem = reason
             case CallEnded(seen, _, _, raised):
                 for goal, value in seen:
@@ -245,62 +250,64 @@ class _Exploring:
                 if raised is None:
                     self._fine = answers
                 else:
-                    self._note(raised, answers)
+                    self._record(raised, answers)
                 return frozenset(seen)
         return frozenset()
 
     def _search(self) -> None:
-        """Search for answers that bring about outcomes that none did, as long as any is open."""
+        """Search for answers with new outcomes, as long as an outcome is open."""
         result = self._result
         if not self._fine:
             return
-        search = Search(self._operations(), hints_of(self._application, self._found))
-        # What was found takes time to be made again, and refusals are tried after that.
+        search = AnswerSearch(self._operations(), hints_of(self._application, self._found))
+        # Crashes must be confirmed and refusals exercised in the remaining time.
         now = time.monotonic()
         until = now + min(_SEARCHING_S, (self._deadline - now) / 2)
-        left, in_vain = len(self._unmet()), 0
-        while left and in_vain < _MAX_IN_VAIN and time.monotonic() < until:
+        open_count, without_progress = len(self._unmet()), 0
+        while open_count and without_progress < _MAX_WITHOUT_PROGRESS and time.monotonic() < until:
             guess = search.guess()
-            seen = self._run(tuple(answer_of(one, results) for one, results in guess.items()))
+            seen = self._run(
+                tuple(answer_of(operation, results) for operation, results in guess.items())
+            )
             result.searched += 1
             if result.problem:
                 return
-            search.note(guess, seen)
-            before, left = left, len(self._unmet())
-            in_vain = 0 if left < before else in_vain + 1
+            search.observe(guess, seen)
+            previous, open_count = open_count, len(self._unmet())
+            without_progress = 0 if open_count < previous else without_progress + 1
 
     def _unmet(self) -> set[tuple[Goal, bool]]:
-        """Return the outcomes of sub-conditions that no answer has brought about."""
+        """Return the outcomes of sub-conditions that no answer has reached."""
         met = self._result.met
         return {(goal, value) for goal in met for value in (True, False) if value not in met[goal]}
 
-    def _note(self, raised: Json, answers: Answers) -> None:
+    def _record(self, raised: Json, answers: Answers) -> None:
         crash = crash_of(raised, answers, self._found, self._root)
         if crash is None:
-            self._ends_as_meant = True
+            self._ends_on_purpose = True
         else:
             key = raised["type"], crash.file, crash.line
             times, first = self._raised.get(key, (0, crash))
             self._raised[key] = (times + 1, first)
 
     def _judge(self) -> None:
-        """Tell what answers bring about from what comes whatever is answered."""
+        """Separate failures that some answers cause from those that every answer causes."""
         result = self._result
-        ends_well = bool(self._fine) or self._ends_as_meant
+        ends_well = bool(self._fine) or self._ends_on_purpose
         if self._raised and not ends_well and not result.problem:
-            _, crash = max(self._raised.values(), key=lambda one: one[0])
-            result.problem = f"fails whatever is answered: {crash.error} (line {crash.line})"
+            _, crash = max(self._raised.values(), key=lambda count_and_crash: count_and_crash[0])
+            result.problem = f"fails for every answer: {crash.error} (line {crash.line})"
             result.always = crash
             return
         if not result.problem and result.runs and not self._asked:
             result.problem = (
-                "never asks a service: its arguments, what it reads, or a variable of the "
-                "environment lead it elsewhere"
+                "never asks a service: its arguments, files or environment variables lead it "
+                "elsewhere"
             )
         if not result.problem and self._asked == 1 and result.runs > 1:
-            result.problem = "asks a service once only, and remembers what it answers"
+            result.problem = "asks a service only once, and caches the answer"
         if result.runs and self._left == result.runs:
-            result.problem = "ends the program whatever is answered"
+            result.problem = "exits the program for every answer"
         for _, crash in self._raised.values():
             if not crash.is_judged:
                 result.unjudged.append(crash)
@@ -310,7 +317,7 @@ class _Exploring:
                 result.unsteady.append(crash)
 
     def _recurs(self, crash: Crash) -> bool:
-        """Return whether answers bring it about in a new process too, between other answers."""
+        """Return whether a crash recurs in a new process, and only with its answers."""
         if time.monotonic() > self._deadline:
             return False
         self._caller.restart()
@@ -320,36 +327,36 @@ class _Exploring:
         return ends == [False, True, False]
 
     def _fails(self, answers: Answers) -> bool:
-        call = self._called(self._arguments_for(answers), answers)
+        call = self._call(self._arguments_for(answers), answers)
         return isinstance(call, CallEnded) and call.raised is not None
 
-    def _refuse(self) -> None:
-        """Have services refuse, one after the other: what comes through is told."""
+    def _exercise_refusals(self) -> None:
+        """Let each service refuse, and report the exceptions that the function does not catch."""
         for operation in self._operations() if self._fine else ():
             for refusal in refusals_of(operation):
                 answers = tuple(
-                    refusal if one.operation == operation else one for one in self._fine
+                    refusal if answer.operation == operation else answer for answer in self._fine
                 )
-                call = self._called(self._arguments_for(answers), answers)
-                if isinstance(call, Endless):
+                call = self._call(self._arguments_for(answers), answers)
+                if isinstance(call, CallDidNotReturn):
                     self._result.hangs.append(Hang(call.instead, answers))
                     return
-                if isinstance(call, Impossible) or time.monotonic() > self._deadline:
+                if isinstance(call, CallNotPossible) or time.monotonic() > self._deadline:
                     return
                 for goal, value in call.seen:
                     self._result.met[goal].setdefault(value, answers)
                 if call.raised is not None:
-                    self._note_unguarded(call.raised, answers, refusal)
+                    self._record_unguarded(call.raised, answers, refusal)
 
     def _arguments_for(self, answers: Answers) -> Json:
-        """Return the arguments, with the text that a service refuses among the answers."""
-        text = b"".join(one.text for one in answers)
+        """Return the arguments, with the text that a service refuses if there is one."""
+        text = b"".join(answer.text for answer in answers)
         if not text:
             return self._arguments
         contents, folder = plain_contents(text), self._folder / "refused"
         return arguments_for(self._found, self._routine, contents, folder)[self._result.form]
 
-    def _note_unguarded(self, raised: Json, answers: Answers, refusal: StubResponse) -> None:
+    def _record_unguarded(self, raised: Json, answers: Answers, refusal: StubResponse) -> None:
         crash = crash_of(raised, answers, self._found, self._root)
         if crash is None:
             return
@@ -359,7 +366,7 @@ class _Exploring:
         if not crash.is_judged:
             if refusal.is_of_content:
                 self._result.unguarded.setdefault(raised["type"], crash)
-        # A text that is too long is so for each service that is asked about it.
-        elif key not in self._let_through and self._recurs(crash):
-            self._let_through.add(key)
+        # Each service may refuse the same text as too long; report that crash once.
+        elif key not in self._unguarded_keys and self._recurs(crash):
+            self._unguarded_keys.add(key)
             self._result.crashes.append(crash)

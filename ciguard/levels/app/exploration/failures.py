@@ -1,4 +1,4 @@
-"""What a function fails with: exceptions, and calls that do not return."""
+"""Failures of functions: exceptions, and calls that do not return."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ if TYPE_CHECKING:
     from ciguard.levels.app.static_analysis.findings import ServiceFunction
 
 LEAVING = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
-"""What an application ends itself with."""
+"""Exceptions by which an application exits."""
 
 Answers: TypeAlias = tuple[StubResponse, ...]
-"""One for each operation that a function asks."""
+"""Stub responses, one for each operation that a function calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """An exception that some answers bring about and others do not."""
+    """An exception that some answers cause and others do not."""
 
     error: str
-    """Type and message."""
+    """Type and message of the exception."""
     file: str
     line: int
     answers: Answers
-    """What was answered when it was first met."""
+    """Stub responses of the first call that raised it."""
     function: str = ""
-    """The application's innermost function there."""
+    """Innermost function of the application in the traceback."""
     is_judged: bool = True
-    """False of an exception that may come from what is missing here: a file, a network, a key."""
+    """False for an exception that a missing file, network or key may cause."""
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """What was answered, in words."""
+        """Titles of the stub responses."""
         return titles_of(self.answers)
 
     @property
     def refusal(self) -> str:
-        """What a service said that refused; empty if none did."""
-        return next((one.title for one in self.answers if one.is_refusal), "")
+        """Message with which a service refused; empty if none did."""
+        return next((answer.title for answer in self.answers if answer.is_refusal), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,33 +53,33 @@ class Hang:
     """A call that did not return."""
 
     instead: str
-    """What it did, in words."""
+    """Description of what the call did instead of returning."""
     answers: Answers
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """What was answered, in words."""
+        """Titles of the stub responses."""
         return titles_of(self.answers)
 
 
 def titles_of(answers: Answers) -> tuple[str, ...]:
-    """Return answers in words."""
-    return tuple(f"{one.operation.name}: {one.title}" for one in answers)
+    """Return the titles of stub responses with their operations."""
+    return tuple(f"{answer.operation.name}: {answer.title}" for answer in answers)
 
 
-def crash_of(raised: Json, answers: Answers, found: ServiceFunction, root: Path) -> Crash | None:
-    """Return an exception as a failure; None where the application means to leave so.
+def crash_of(raised: Json, answers: Answers, called: ServiceFunction, root: Path) -> Crash | None:
+    """Return an exception as a crash; None if the application raises it on purpose.
 
     Args:
-        raised: of `CallEnded`.
-        answers: what was answered.
-        found: the function that was called.
-        root: folder of the application.
+        raised: the exception of a `CallEnded`.
+        answers: the stub responses of the call.
+        called: the function that was called.
+        root: the folder of the application.
     """
     frames = raised["frames"]
     if raised["type"] in LEAVING:
         return None
-    file, line = (frames[-1][0], frames[-1][1]) if frames else (found.file, 0)
+    file, line = (frames[-1][0], frames[-1][1]) if frames else (called.file, 0)
     if raised["own"] and _raises(root / file, line):
         return None
     error = f"{raised['type']}: {raised['message']}"
@@ -88,15 +88,15 @@ def crash_of(raised: Json, answers: Answers, found: ServiceFunction, root: Path)
 
 
 def _raises(file: Path, line: int) -> bool:
-    """Return whether a line raises, as an application means to: by `raise` or `assert`."""
+    """Return whether a line raises on purpose: by `raise` or `assert`."""
     try:
         tree = parse_file(file)
     except (OSError, UnreadableSourceError):
         return False
-    around = [
+    statements = [
         node
         for node in ast.walk(tree)
         if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
     ]
-    inner = max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
-    return isinstance(inner, ast.Raise | ast.Assert)
+    innermost = max(statements, key=lambda node: (node.lineno, node.col_offset), default=None)
+    return isinstance(innermost, ast.Raise | ast.Assert)

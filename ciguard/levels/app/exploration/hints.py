@@ -1,4 +1,4 @@
-"""What an application's text speaks of: the texts, numbers and regular expressions in it."""
+"""Literals in an application's source: texts, numbers and regular expressions."""
 
 from __future__ import annotations
 
@@ -14,52 +14,55 @@ if TYPE_CHECKING:
     from ciguard.levels.app.static_analysis.findings import ServiceFunction
 
 _MAX_TEXT_LENGTH = 60
-_OF_PATTERNS = re.compile(r"\\[dwsbDWS]|\[[^]]+\]|\(\?|\.[*+]")
-"""What a regular expression has, and other texts have rarely."""
+_PATTERN_SYNTAX = re.compile(r"\\[dwsbDWS]|\[[^]]+\]|\(\?|\.[*+]")
+"""Syntax that is common in regular expressions and rare in other texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a function's conditions may compare with."""
+    """Literals that a function's conditions may compare with."""
 
     texts: tuple[str, ...]
     numbers: tuple[float, ...]
     patterns: tuple[str, ...]
 
 
-def hints_of(application: Application, found: ServiceFunction) -> Hints:
-    """Return what stands in a function, in those with its conditions, and outside of functions.
+def hints_of(application: Application, function: ServiceFunction) -> Hints:
+    """Return the literals in a function, in the functions with its conditions, and at top level.
 
     Args:
-        application: as read.
-        found: the function.
+        application: the parsed application.
+        function: the function.
     """
-    nodes = list(_nodes_of(application, found))
+    nodes = list(_nodes_of(application, function))
     docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-    constants = (one for one in nodes if isinstance(one, ast.Constant))
-    values = list(dict.fromkeys(one.value for one in constants if id(one) not in docstrings))
-    texts = [one for one in values if isinstance(one, str) and 0 < len(one) <= _MAX_TEXT_LENGTH]
+    constants = (node for node in nodes if isinstance(node, ast.Constant))
+    values = list(dict.fromkeys(node.value for node in constants if id(node) not in docstrings))
+    texts = [
+        value for value in values if isinstance(value, str) and 0 < len(value) <= _MAX_TEXT_LENGTH
+    ]
     patterns = tuple(filter(_is_pattern, texts))
     return Hints(
-        texts=tuple(one for one in texts if one not in patterns),
-        numbers=tuple(float(one) for one in values if isinstance(one, int | float)),
+        texts=tuple(value for value in texts if value not in patterns),
+        numbers=tuple(float(value) for value in values if isinstance(value, int | float)),
         patterns=patterns,
     )
 
 
-def _nodes_of(application: Application, found: ServiceFunction) -> Iterator[ast.AST]:
-    places: dict[str, list[int]] = {found.file: [found.line]}
-    for one in found.goals:
-        places.setdefault(one.goal.branch.file, []).append(one.goal.branch.line)
+def _nodes_of(application: Application, function: ServiceFunction) -> Iterator[ast.AST]:
+    places: dict[str, list[int]] = {function.file: [function.line]}
+    for condition in function.goals:
+        branch = condition.goal.branch
+        places.setdefault(branch.file, []).append(branch.line)
     for module in application.modules:
         lines = places.get(module.file, ())
-        # The first routine is what the file does itself: its body is all of the file.
+        # The first routine is the top-level code; its body is the whole file.
         for statement in module.routines[0].body if lines else ():
             yield from _around(statement, lines)
 
 
 def _around(node: ast.AST, lines: Sequence[int]) -> Iterator[ast.AST]:
-    """Yield a node and what is in it, without functions that none of the lines is in."""
+    """Yield a node and its descendants, without functions that contain none of the lines."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         last = node.end_lineno or node.lineno
         if not any(node.lineno <= line <= last for line in lines):
@@ -70,7 +73,7 @@ def _around(node: ast.AST, lines: Sequence[int]) -> Iterator[ast.AST]:
 
 
 def _is_pattern(text: str) -> bool:
-    if not _OF_PATTERNS.search(text):
+    if not _PATTERN_SYNTAX.search(text):
         return False
     try:
         re.compile(text)

@@ -1,4 +1,4 @@
-"""What functions are handed that answer requests: of the web, or an event of a cloud."""
+"""Web requests and cloud events, as arguments of the functions that answer them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 from ciguard.levels.app.providers.contract import StoredFile
 from ciguard.levels.app.providers.description import MediaKind
 from ciguard.levels.app.providers.registered import conventions
-from ciguard.levels.app.static_analysis.requested import ARGUMENTS, BODY, EVENT, JSON, PASSED, RAW
+from ciguard.levels.app.static_analysis.request_reads import (
+    ARGUMENTS,
+    BODY,
+    EVENT,
+    JSON,
+    PASSED,
+    RAW,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -21,24 +28,24 @@ if TYPE_CHECKING:
     from ciguard.levels.app.static_analysis.application import Routine
 
 _QUERY = "queryStringParameters"
-_ONLY_OF_WEB = frozenset({BODY, _QUERY, "httpMethod", "isBase64Encoded", "pathParameters"})
+_WEB_ONLY_FIELDS = frozenset({BODY, _QUERY, "httpMethod", "isBase64Encoded", "pathParameters"})
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """What somebody sends."""
+class RequestContent:
+    """The content that a client sends in a request or event."""
 
     kind: MediaKind
     content: bytes
     file: str
-    """That holds it."""
+    """Path of a file with the content."""
     upload: Json
-    """The form of it as a file."""
+    """Form of the content as an uploaded file."""
     setting: Callable[[str], Json]
-    """Says what a field takes that is none of that; None of others."""
+    """Returns the value of a field that holds a setting; None for a field with the content."""
 
     def texts(self) -> list[str]:
-        """Return it as people put it into a text."""
+        """Return the content in its usual encodings as a string."""
         if self.kind is MediaKind.TEXT:
             return [self.content.decode("utf-8", "replace")]
         encoded = base64.b64encode(self.content).decode()
@@ -46,17 +53,17 @@ class Sent:
         return [encoded, f"data:{kind};base64,{encoded}", self.file]
 
     def fields(self, names: tuple[str, ...], text: str) -> dict[str, Json]:
-        """Return fields with what they take."""
-        found = {name: self.setting(name) for name in names}
-        return {name: text if value is None else value for name, value in found.items()}
+        """Return fields with their values: settings, or the content as `text`."""
+        settings = {name: self.setting(name) for name in names}
+        return {name: text if value is None else value for name, value in settings.items()}
 
 
-def web_requests(routine: Routine, sent: Sent) -> Iterator[Json]:
-    """Yield the forms of a web request with what a function reads of it.
+def web_requests(routine: Routine, sent: RequestContent) -> Iterator[Json]:
+    """Yield the forms of a web request with the parts that a function reads.
 
     Args:
         routine: the function.
-        sent: what services are to be asked about.
+        sent: the content that services are asked about.
     """
     for text in sent.texts():
         parts: dict[str, Json] = {}
@@ -71,26 +78,35 @@ def web_requests(routine: Routine, sent: Sent) -> Iterator[Json]:
         yield {"request": {"is_passed": PASSED in routine.parameters(), "parts": parts}}
 
 
-def events(read: Mapping[str, tuple[str, ...]], sent: Sent) -> Iterator[Json]:
-    """Yield the forms of an event: something was put into a storage, sent by a queue or the web.
+def events(read: Mapping[str, tuple[str, ...]], sent: RequestContent) -> Iterator[Json]:
+    """Yield the forms of an event: of a storage upload, a queue message or a web request.
 
     Args:
-        read: parts of it that a function reads, and which fields of each.
-        sent: what services are to be asked about.
+        read: the parts of the event that a function reads, with the fields of each.
+        sent: the content that services are asked about.
     """
     fields_read = set(read.get(EVENT, ()))
-    of_web = {name: value for one in conventions() for name, value in one.web_event.items()}
-    # A path may be one of a file, where nothing else is of the web.
-    passed_over = {BODY, _QUERY, *of_web} if fields_read & _ONLY_OF_WEB else set()
-    own = tuple(one for one in read.get(EVENT, ()) if one not in {"Records", *passed_over})
+    web_fields = {
+        name: value for convention in conventions() for name, value in convention.web_event.items()
+    }
+    # A field `path` may be a file path if no other field belongs to the web.
+    excluded = {BODY, _QUERY, *web_fields} if fields_read & _WEB_ONLY_FIELDS else set()
+    own_names = tuple(name for name in read.get(EVENT, ()) if name not in {"Records", *excluded})
     for text in sent.texts():
         stored = StoredFile(Path(sent.file).name, sent.content, text)
-        told = {
-            name: form for one in conventions() for name, form in one.event_fields(stored).items()
+        storage_fields = {
+            name: form
+            for convention in conventions()
+            for name, form in convention.event_fields(stored).items()
         }
-        fields = sent.fields(own, text)
-        yield {"fields": {**told, **{name: {"value": value} for name, value in fields.items()}}}
-        if passed_over:
+        fields = sent.fields(own_names, text)
+        yield {
+            "fields": {
+                **storage_fields,
+                **{name: {"value": value} for name, value in fields.items()},
+            }
+        }
+        if excluded:
             query = sent.fields(read.get(ARGUMENTS, ()), text)
-            said = json.dumps(sent.fields(read[JSON], text)) if JSON in read else text
-            yield {"value": {**of_web, **fields, BODY: said, _QUERY: query}}
+            body = json.dumps(sent.fields(read[JSON], text)) if JSON in read else text
+            yield {"value": {**web_fields, **fields, BODY: body, _QUERY: query}}

@@ -1,4 +1,4 @@
-"""What an application has around it when it runs: variables, files, and what it may do."""
+"""Surroundings of an application's process: environment variables, files and confinement."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What an application has around it."""
+    """Environment variables, readable files and confinement of an application's process."""
 
     variables: Mapping[str, str] | None = None
-    """Its environment; None: ciguard's own, without what looks like a secret if it is confined."""
+    """Environment variables; None: ciguard's own, without secrets if it is confined."""
     readable: tuple[Path, ...] | None = None
-    """Files that its interpreter needs; None: what the interpreter itself reports."""
+    """Files that its interpreter needs; None: the files that the interpreter reports."""
     is_confined: bool = True
-    """Whether the kernel holds it to reading its own files and writing a folder of its own."""
+    """True if the kernel restricts it to reading its own files and writing its own folder."""
 
     def environment(self) -> Mapping[str, str] | None:
         """Return the environment of its process; None for ciguard's own."""
         if self.variables is not None or not self.is_confined:
             return self.variables
         own = {name: value for name, value in os.environ.items() if not is_secret(name)}
-        # Its home is another folder; what was installed for the user alone is still there.
+        # HOME changes in the process, but packages of the user's site must be found.
         return {"PYTHONUSERBASE": site.getuserbase(), **own}
 
     def held(self, python: str, root: Path, inputs: Sequence[Path]) -> FileAccess | None:
-        """Return what its process may reach; None if it is not confined.
+        """Return the restrictions of its process; None if it is not confined.
 
         Args:
-            python: its interpreter.
-            root: folder of the application.
-            inputs: folders with files that its functions are called with.
+            python: the interpreter of the process.
+            root: the folder of the application.
+            inputs: folders with files that are arguments of its functions.
 
         Raises:
             WorkerStartError: if the interpreter does not start.
@@ -52,14 +52,14 @@ class Surroundings:
             return None
         needed = self.readable
         if needed is None:
-            needed = _reported(python, tuple(sorted((self.environment() or {}).items())))
+            needed = _reported_files(python, tuple(sorted((self.environment() or {}).items())))
         own = readable_paths([root], home=Path.home())
         return FileAccess(readable=(*needed, *own, *inputs), listable=(root,))
 
 
 @functools.cache
-def _reported(python: str, variables: tuple[tuple[str, str], ...]) -> tuple[Path, ...]:
-    """Return what an interpreter reports that it needs to read."""
+def _reported_files(python: str, variables: tuple[tuple[str, str], ...]) -> tuple[Path, ...]:
+    """Return the files that an interpreter reports to need."""
     program = Path(shutil.which(python) or python)
     try:
         return inspect(program, variables=dict(variables)).readable

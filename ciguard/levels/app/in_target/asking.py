@@ -1,4 +1,4 @@
-"""What all clients of services have in common here: whom they ask instead, and where none may go.
+"""Interception of clients of services, as far as all providers share it.
 
 Standard library only, Python 3.9 and later.
 """
@@ -10,19 +10,19 @@ from typing import Any, Callable, Tuple
 
 Json = Any
 Answering = Callable[[str, bytes], Json]
-"""Takes an operation and what it is asked about; returns `{"answer": …}`, or `{"error": …}` with
-the `code` of gRPC, or the provider's own, and the `message` with which the service refuses. With
-`"under_way": true`, what was begun a moment ago is not done when it is first asked for."""
+"""Takes an operation and its input; returns `{"answer": …}` or `{"error": …}`. An error has a
+`code`, of gRPC or the provider, and a `message`. With `"under_way": true`, a job is still running
+when its result is first requested."""
 Hearing = Callable[[str, bytes, Json], None]
-"""Takes an operation, what it was asked about, and `{"answer": …}` or `{"error": …}`."""
+"""Takes an operation, its input, and the reply: `{"answer": …}` or `{"error": …}`."""
 
 
 class UnknownOperationError(Exception):
-    """The application asks something that no answer is made for."""
+    """The application calls an operation without a stub response."""
 
 
 def refusing(asking: str) -> Callable[..., Any]:
-    """Return a function that refuses whatever it is called with: nobody answers that."""
+    """Return a function that raises `UnknownOperationError` for all arguments."""
 
     def refuse(*_: Any, **__: Any) -> Any:
         raise UnknownOperationError(asking)
@@ -31,18 +31,18 @@ def refusing(asking: str) -> Callable[..., Any]:
 
 
 def refuse_addresses(services: Tuple[str, ...], asking: str) -> None:
-    """Have no other library find a provider's services.
+    """Block the name resolution of a provider's services for all libraries.
 
     Args:
-        services: what their host names end with.
-        asking: what asks then, in words.
+        services: the suffixes of their host names.
+        asking: the name of the blocked request, for the error message.
     """
-    find = socket.getaddrinfo
+    getaddrinfo = socket.getaddrinfo
 
-    def found(host: Any, *positional: Any, **named: Any) -> Any:
+    def blocking_getaddrinfo(host: Any, *positional: Any, **keywords: Any) -> Any:
         name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host or "")
         if name.rstrip(".").lower().endswith(services):
             raise UnknownOperationError(asking)
-        return find(host, *positional, **named)
+        return getaddrinfo(host, *positional, **keywords)
 
-    socket.getaddrinfo = found
+    socket.getaddrinfo = blocking_getaddrinfo

@@ -1,4 +1,4 @@
-"""The process in which an application's functions are called with answers made by ciguard.
+"""The process in which an application's functions are called with stub responses.
 
 Started by `exploration/` through the worker's bootstrap. Requests and answers are lines of JSON on
 a socket. Runs in the application's interpreter: standard library only, Python 3.9 and later.
@@ -41,20 +41,20 @@ from ciguard.levels.app.in_target.served import listen_on
 from ciguard.levels.app.in_target.waiting import shorten
 
 Json = Any
-_AROUND = frozenset({"argv", "object", "request"})
-"""Forms of what is there when a function is called, and is no argument."""
+_SURROUNDING_FORMS = frozenset({"argv", "object", "request"})
+"""Forms that set up the surroundings of a call instead of an argument."""
 PROGRAM = "<module>"
-"""Names what a file does itself."""
+"""Name of a file's top-level code as a function."""
 _MAX_LENGTH = 300
 _MAX_ITEMS = 1000
-_MAX_QUESTIONS = 200
-_OF_CONFINEMENT = " (ciguard confines applications, see docs/levels/app.md)"
-_OF_VARIABLES = ([os.__file__], ["<frozen os>"])
-"""Where `os.environ` raises."""
+_MAX_REQUESTS = 200
+_CONFINEMENT_NOTE = " (ciguard confines applications, see docs/levels/app.md)"
+_ENVIRONMENT_FILES = ([os.__file__], ["<frozen os>"])
+"""File names in the traceback of a `KeyError` of `os.environ`."""
 
 
 def run(settings: Json, descriptor: int) -> None:
-    """Serve until the other side closes its end."""
+    """Serve requests until the peer closes the channel."""
     with open(settings["stack"], "ab", buffering=0) as stack:
         faulthandler.enable(stack)
         faulthandler.register(signal.SIGUSR1, stack, all_threads=False)
@@ -62,16 +62,16 @@ def run(settings: Json, descriptor: int) -> None:
         if "listener" in settings:
             listen_on(settings["listener"])
         with socket.socket(fileno=descriptor) as channel:
-            os.chdir(settings["root"])  # where its own paths begin
+            os.chdir(settings["root"])  # the application's relative paths start here
             _Explorer(settings, channel).serve()
 
 
 class _CannotBeCalledError(Exception):
-    """There is no such function here, with the reason."""
+    """The function cannot be called; the message says why."""
 
 
-class _TooManyQuestionsError(Exception):
-    """The application asks without end."""
+class _TooManyRequestsError(Exception):
+    """The application exceeds the limit of requests in one call."""
 
 
 class _Explorer:
@@ -85,7 +85,7 @@ class _Explorer:
         self._problem = ""
         self._is_called = False
         self._guesses: Set[str] = set()
-        """Types of arguments that a parameter's name alone speaks for."""
+        """Names of the types of arguments that were guessed from a parameter's name."""
         self._is_real = bool(settings["real"])
         self._confined_by = settings.get("confined_by", [])
         for name, value in settings["variables"].items():
@@ -96,116 +96,120 @@ class _Explorer:
         self._probes = Probes(settings["files"], places, settings["texts"])
 
     def serve(self) -> None:
-        """Answer until there is nobody to ask."""
+        """Install the hooks, and answer requests until the channel is closed."""
         for provider, settings in self._providers.items():
             hook = hooks.load(provider, settings["hook"], settings["file"])
-            self._stand_between(provider, hook, is_asked=settings["is_asked"])
-        if not self._is_real:  # a service itself takes its time
+            self._install(provider, hook, is_asked=settings["is_asked"])
+        if not self._is_real:  # a real service needs real waiting
             shorten()
         self._probes.install()
-        self._say({"ready": "", "confined_by": self._confined_by})
+        self._send({"ready": "", "confined_by": self._confined_by})
         for line in self._incoming:
             request = json.loads(line)
             self._is_called = True
             try:
-                answer = self._served(request)
-            except Exception:  # noqa: BLE001 - a defect of ciguard, which the other side raises
+                answer = self._call(request)
+            except Exception:  # noqa: BLE001 - a defect of ciguard, which the peer raises
                 answer = {"defect": traceback.format_exc()}
-            with self._asking:  # a thread that goes on asks nobody from now on
+            with self._asking:  # a thread that outlives the call gets no more replies
                 self._is_called = False
-                self._say(answer)
+                self._send(answer)
 
-    def _stand_between(self, provider: str, hook: hooks.Hook, *, is_asked: bool) -> None:
+    def _install(self, provider: str, hook: hooks.Hook, *, is_asked: bool) -> None:
         try:
             if self._is_real:
-                hook.observe(self._heard)
+                hook.observe(self._observe)
             else:
-                hook.intercept(self._answer_of)
-        except ImportError as error:  # nothing is called then: a client might ask the service
+                hook.intercept(self._reply)
+        except ImportError as error:  # refuse calls, as a client might reach the real service
             if is_asked:
-                self._problem = f"the clients of {provider} cannot be answered: {error}"
+                self._problem = f"cannot intercept the clients of {provider}: {error}"
 
-    def _say(self, answer: Json) -> None:
+    def _send(self, answer: Json) -> None:
         if os.getpid() != self._process:  # the application has forked, and this is the copy
             os._exit(0)
         for stream in (sys.stdout, sys.stderr):
-            # The application may have closed its streams, or put something else in their place.
+            # The application may have closed or replaced its streams.
             with contextlib.suppress(Exception):
                 stream.flush()
         self._outgoing.write(json.dumps(answer) + "\n")
         self._outgoing.flush()
 
-    def _answer_of(self, operation: str, about: bytes) -> Json:
+    def _reply(self, operation: str, content: bytes) -> Json:
         self._asked.append(operation)
         if self._answers is not None:
             return self._answers.get(operation, {"answer": {}})
-        if len(self._asked) > _MAX_QUESTIONS:
-            raise _TooManyQuestionsError
-        wish = {"operation": operation, "about": base64.b64encode(about).decode()}
-        return self._reply_to(wish)
+        if len(self._asked) > _MAX_REQUESTS:
+            raise _TooManyRequestsError
+        request = {"operation": operation, "about": base64.b64encode(content).decode()}
+        return self._request(request)
 
-    def _reply_to(self, wish: Json) -> Json:
-        with self._asking:  # of several threads, one after the other
+    def _request(self, request: Json) -> Json:
+        with self._asking:  # threads take turns on the channel
             if not self._is_called:
-                msg = "something after the call has returned"
+                msg = "an operation after the call has returned"
                 raise UnknownOperationError(msg)
-            self._say({"wants": wish})
+            self._send({"wants": request})
             return json.loads(self._incoming.readline())["given"]
 
-    def _heard(self, operation: str, about: bytes, said: Json) -> None:
+    def _observe(self, operation: str, content: bytes, reply: Json) -> None:
         self._asked.append(operation)
-        wish = {"operation": operation, "about": base64.b64encode(about).decode(), "heard": said}
-        self._reply_to(wish)
+        request = {
+            "operation": operation,
+            "about": base64.b64encode(content).decode(),
+            "heard": reply,
+        }
+        self._request(request)
 
-    def _served(self, request: Json) -> Json:
+    def _call(self, request: Json) -> Json:
         if self._problem:
             return {"problem": self._problem}
         self._answers, self._asked = request["answers"], []
         self._probes.begin()
         try:
-            function, positional, arguments = self._prepared(request)
+            function, positional, arguments = self._prepare(request)
         except _CannotBeCalledError as error:
             return {"problem": str(error)}
         self._probes.begin()
-        random.seed(0)  # what chance decides is to recur
+        random.seed(0)  # makes the application's random choices repeatable
         raised = None
         try:
             finished(function(*positional, **arguments))
-        except _TooManyQuestionsError:
-            return {"problem": "goes on asking"}
+        except _TooManyRequestsError:
+            return {"problem": "calls services without end"}
         except UnknownOperationError as error:
-            return {"problem": f"it asks for {error}, which no answers are made for"}
+            return {"problem": f"it uses {error}, for which ciguard has no stub responses"}
         except BaseException as error:  # noqa: BLE001 - the application's, whatever it is
             raised = self._raised(error)
             if not raised["frames"] and not inspect.isroutine(function):
                 kind = f"{type(function).__module__}.{type(function).__name__}"
-                told = f"is an object of {kind} by its decorators: {self._told(error)}"
-                return {"problem": told}
+                problem = f"its decorators make it an object of {kind}: {self._described(error)}"
+                return {"problem": problem}
         return {"seen": self._probes.seen, "asked": self._asked, "raised": raised}
 
-    def _prepared(self, request: Json) -> Tuple[Any, List[Any], Dict[str, Any]]:
-        """Return what is called, and its arguments without and with names."""
-        given = request["arguments"]
+    def _prepare(self, request: Json) -> Tuple[Any, List[Any], Dict[str, Any]]:
+        """Return the callable, its positional and its keyword arguments."""
+        forms = request["arguments"]
         stored.forget()
-        self._guesses = set(guesses(list(given.values())))
+        self._guesses = set(guesses(list(forms.values())))
         sys.argv = ProgramArguments([request["file"]])
         function = self._function(request)
         arguments = {
-            name: self._argument(one)
-            for name, one in given.items()
-            if one.keys().isdisjoint(_AROUND)
+            name: self._argument(form)
+            for name, form in forms.items()
+            if form.keys().isdisjoint(_SURROUNDING_FORMS)
         }
-        for one in given.values():
-            if "request" in one:
-                function = self._answering(function, one["request"])
-            if "argv" in one:
-                sys.argv.append(one["argv"])
+        for form in forms.values():
+            if "request" in form:
+                function = self._with_request(function, form["request"])
+            if "argv" in form:
+                sys.argv.append(form["argv"])
         if EVENT in arguments:
             self._guesses |= {"str", "NotAll"}
             arguments[EVENT] = event(arguments[EVENT])
-        # A request that is passed is so by its name, and so is what stands beside it.
-        first = request["positional"] if arguments.keys() >= set(request["positional"]) else []
-        return function, [arguments.pop(name) for name in first], arguments
+        # A request is passed by keyword, and so are the arguments beside it.
+        positional = request["positional"] if arguments.keys() >= set(request["positional"]) else []
+        return function, [arguments.pop(name) for name in positional], arguments
 
     def _function(self, request: Json) -> Any:
         if request["function"] == PROGRAM:
@@ -214,62 +218,67 @@ class _Explorer:
         try:
             module = self._imported(request["module"], request["file"])
         except BaseException as error:
-            msg = f"cannot be imported: {self._told(error)}"
+            msg = f"cannot be imported: {self._described(error)}"
             raise _CannotBeCalledError(msg) from error
-        made = [one["object"] for one in request["arguments"].values() if "object" in one]
+        objects = [form["object"] for form in request["arguments"].values() if "object" in form]
         try:
-            for one in made:
-                named = {name: self._argument(given) for name, given in one["named"].items()}
-                owner = member_of(module, one["of"])(**named)
+            for form in objects:
+                named = {
+                    name: self._argument(argument_form)
+                    for name, argument_form in form["named"].items()
+                }
+                owner = member_of(module, form["of"])(**named)
                 return getattr(owner, request["function"].rpartition(".")[2])
             return member_of(module, request["function"])
         except _CannotBeCalledError:
             raise
         except BaseException as error:
-            msg = f"cannot be had: {self._told(error)}"
+            msg = f"cannot be created: {self._described(error)}"
             raise _CannotBeCalledError(msg) from error
 
-    def _answering(self, function: Any, request: Json) -> Any:
+    def _with_request(self, function: Any, request: Json) -> Any:
         """Return a function that answers a request."""
         parts = {
-            part: {name: self._argument(one) for name, one in fields.items()}
+            part: {name: self._argument(form) for name, form in fields.items()}
             for part, fields in request["parts"].items()
         }
         return answering(function, parts, is_passed=request["is_passed"])
 
-    def _argument(self, given: Json) -> Any:
-        if self._is_real and not ITS_CALLERS.isdisjoint(forms_in(given)):
-            msg = "it takes a client, a key or a place, which only its caller has"
+    def _argument(self, form: Json) -> Any:
+        if self._is_real and not ITS_CALLERS.isdisjoint(forms_in(form)):
+            msg = (
+                "its parameters include a client, a key or a location, which only its callers have"
+            )
             raise _CannotBeCalledError(msg)
         try:
-            return argument(given)
+            return argument(form)
         except BaseException as error:
-            msg = f"what it takes cannot be made: {self._told(error)}"
+            msg = f"an argument cannot be created: {self._described(error)}"
             raise _CannotBeCalledError(msg) from error
 
     def _imported(self, name: str, file: str) -> Any:
-        """Return a module; one that has another's name, or none to import it by, by its file."""
+        """Return a module, loaded by its file if its name does not import that file."""
         if name in self._by_file:
             return self._by_file[name]
         if name.count(".") == file.count("/"):
             module = importlib.import_module(name)
             if self._probes.file_of(getattr(module, "__file__", None) or "") == file:
                 return module
-        own = name if name not in sys.modules else f"{name} of {file}"
-        return self._by_file.setdefault(name, self._probes.load(own, file))
+        module_name = name if name not in sys.modules else f"{name} of {file}"
+        return self._by_file.setdefault(name, self._probes.load(module_name, file))
 
-    def _told(self, error: BaseException) -> str:
-        """Return an exception in words, and where in the application it is raised."""
+    def _described(self, error: BaseException) -> str:
+        """Return the type, message and place in the application of an exception."""
         if isinstance(error, ModuleNotFoundError) and not hooks.advice(str(error)):
-            return f"{self._words(error)} in the interpreter of --python"
+            return f"{self._message_with_note(error)} in the interpreter of --python"
         frames = self._raised(error)["frames"]
         where = f" ({frames[-1][0]}, line {frames[-1][1]})" if frames else ""
-        return f"{type(error).__name__}: {self._words(error)}{where}"
+        return f"{type(error).__name__}: {self._message_with_note(error)}{where}"
 
-    def _words(self, error: BaseException) -> str:
-        """Return an exception's message, with what may have refused it."""
+    def _message_with_note(self, error: BaseException) -> str:
+        """Return the message of an exception, with a note if the confinement may cause it."""
         if isinstance(error, PermissionError) and self._confined_by:
-            return f"{_message(error)}{_OF_CONFINEMENT}"
+            return f"{_message(error)}{_CONFINEMENT_NOTE}"
         return _message(error)
 
     def _raised(self, error: BaseException) -> Json:
@@ -279,7 +288,7 @@ class _Explorer:
         ]
         return {
             "type": type(error).__name__,
-            "message": self._words(error),
+            "message": self._message_with_note(error),
             "frames": [frame for frame in frames if frame[0]],
             "own": bool(frames and frames[-1][0]),
             "lacks": _is_of_surroundings(error) or is_of_guess(error, self._guesses),
@@ -290,31 +299,31 @@ def _message(error: BaseException) -> str:
     try:
         message = str(error)[:_MAX_LENGTH]
     except Exception:  # noqa: BLE001 - the application's, whatever it is
-        return "its message cannot be had"
+        return "its message cannot be read"
     advice = hooks.advice(message)
     return f"{message}. {advice}" if advice else message
 
 
 def _is_of_surroundings(error: BaseException) -> bool:
-    """Return whether an exception may say only what is missing here: a file, a network, a key.
+    """Return whether a missing file, network or key may cause an exception.
 
-    Those of other packages are taken to: what they mean, nobody knows.
+    Exceptions of libraries always count, as their meaning is unknown.
     """
     if type(error).__module__ != "builtins":  # NotGivenError too
         return True
     if isinstance(error, (OSError, ImportError, EOFError, SystemExit, KeyboardInterrupt)):
         return True
     last = [frame.filename for frame in traceback.extract_tb(error.__traceback__)[-1:]]
-    return isinstance(error, KeyError) and last[:1] in _OF_VARIABLES
+    return isinstance(error, KeyError) and last[:1] in _ENVIRONMENT_FILES
 
 
 def program_of(file: str) -> Any:
-    """Return what runs a file as the program that was started."""
+    """Return a function that runs a file as the main program."""
     return lambda: as_program(lambda: runpy.run_path(file, run_name="__main__"))
 
 
 def as_program(run: Callable[[], Any]) -> None:
-    """Run a file as if it were the program that was started."""
+    """Call `run`, and restore the `__main__` module after it."""
     before = sys.modules["__main__"]
     try:
         run()
@@ -328,35 +337,35 @@ def function_of(module: str, name: str) -> Any:
 
 
 def member_of(module: Any, name: str) -> Any:
-    """Return a function, or a method of an object that is made without arguments.
+    """Return a function, or a method of an object that is created without arguments.
 
-    A method of one that needs some is taken from that; see `_Explorer._function`.
+    `_Explorer._function` creates objects that need arguments.
     """
-    found = module
+    member = module
     for part in name.split("."):
-        owner, found = found, getattr(found, part)
-        own = owner.__dict__.get(part) if isinstance(owner, type) else None
-        if isinstance(owner, type) and not isinstance(own, (staticmethod, classmethod)):
-            found = getattr(owner(), part)
-    return found
+        owner, member = member, getattr(member, part)
+        attribute = owner.__dict__.get(part) if isinstance(owner, type) else None
+        if isinstance(owner, type) and not isinstance(attribute, (staticmethod, classmethod)):
+            member = getattr(owner(), part)
+    return member
 
 
 def finished(result: Any) -> None:
-    """Run what a call has only begun: a coroutine, a generator of either kind."""
+    """Run the coroutine or generator that a call returned."""
     if inspect.iscoroutine(result):
         asyncio.run(result)
     elif inspect.isasyncgen(result):
-        asyncio.run(_taken_from(result))
+        asyncio.run(_run_async_generator(result))
     elif inspect.isgenerator(result):
         for _ in itertools.islice(result, _MAX_ITEMS):
             continue
 
 
-async def _taken_from(generator: Any) -> None:
-    """Run an asynchronous generator as far as a plain one."""
-    left = _MAX_ITEMS
+async def _run_async_generator(generator: Any) -> None:
+    """Run an asynchronous generator, up to the limit of items."""
+    remaining = _MAX_ITEMS
     async for _ in generator:
-        left -= 1
-        if not left:
+        remaining -= 1
+        if not remaining:
             break
     await generator.aclose()

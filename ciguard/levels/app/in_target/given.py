@@ -1,4 +1,4 @@
-"""Makes what an application's function is called with, of what `exploration/` says.
+"""Arguments of an application's functions, built from the forms that `exploration/` sends.
 
 Standard library only, Python 3.9 and later.
 """
@@ -21,28 +21,28 @@ from ciguard.levels.app.in_target.stored import stored
 
 Json = Any
 EVENT = "event"
-"""The parameter of a cloud function that gets an event."""
+"""Name of the parameter of a cloud function that gets an event."""
 ITS_CALLERS = frozenset({"client", "made_up", "stored"})
-"""Forms of what only a function's caller has, where the service itself is asked."""
+"""Forms of arguments that only real callers have, when the real service is called."""
 _CHUNK = 2**16
 
 
-def forms_in(given: Json) -> Iterator[str]:
-    """Yield the forms of an argument, and of those in it."""
-    for form, value in given.items():
+def forms_in(argument: Json) -> Iterator[str]:
+    """Yield the forms of an argument, nested ones too."""
+    for form, value in argument.items():
         yield form
-        inner = value if form == "several" else value.values() if form == "fields" else ()
-        for one in inner:
-            yield from forms_in(one)
+        nested = value if form == "several" else value.values() if form == "fields" else ()
+        for nested_form in nested:
+            yield from forms_in(nested_form)
 
 
-def argument(given: Json) -> Any:
-    """Return an argument, of one form: a client, a file, a text, what lies in a storage and so on.
+def argument(argument_form: Json) -> Any:
+    """Return the argument of a form, such as a client, a file, a text or a stored object.
 
-    A client is one of whichever package the application has imported.
+    A client is of the package that the application has imported.
     """
-    ((form, value),) = given.items()
-    return _MAKING[form](value)
+    ((form, value),) = argument_form.items()
+    return _CONSTRUCTORS[form](value)
 
 
 def _upload(value: Json) -> Any:
@@ -51,7 +51,7 @@ def _upload(value: Json) -> Any:
 
 
 class Invocation:
-    """What AWS Lambda says of a call, beside the event."""
+    """The context object of an AWS Lambda call."""
 
     def __init__(self, number: str) -> None:
         self.aws_request_id = number
@@ -61,54 +61,56 @@ class Invocation:
         self.log_group_name = self.log_stream_name = "log"
 
     def get_remaining_time_in_millis(self) -> int:
-        """Return how long the function may go on."""
+        """Return the remaining time of the function, in milliseconds."""
         return 60_000
 
 
-_MAKING: Dict[str, Callable[[Json], Any]] = {
+_CONSTRUCTORS: Dict[str, Callable[[Json], Any]] = {
     "base64": base64.b64decode,
     "client": lambda value: CLIENTS[value["provider"]].client(value["name"]),
-    "fields": lambda value: {name: argument(one) for name, one in value.items()},
+    "fields": lambda value: {name: argument(form) for name, form in value.items()},
     "guess": lambda value: value,
     "invocation": Invocation,
     "made_up": lambda value: value,
     "path": pathlib.Path,
-    "several": lambda value: [argument(one) for one in value],
+    "several": lambda value: [argument(form) for form in value],
     "stored": lambda value: stored(value["name"], base64.b64decode(value["base64"])),
     "upload": _upload,
     "value": lambda value: value,
 }
-"""What makes an argument of each form."""
+"""Constructors of arguments, by form."""
 
 
 def answering(function: Any, parts: Dict[str, Dict[str, Any]], *, is_passed: bool) -> Any:
-    """Return a function that is called as if Flask had it answer a request.
+    """Return a function that runs inside a Flask request.
 
     Args:
-        function: of the application.
-        parts: `files`, `form`, `args` and `json` with their fields, `data` with nothing's value.
-        is_passed: whether the request is its argument `request`.
+        function: the view of the application.
+        parts: the fields of `files`, `form`, `args` and `json`; of `data`, the value of "".
+        is_passed: whether the view gets the request as its argument `request`.
     """
 
-    def called(*positional: Any, **named: Any) -> Any:
+    def in_request(*positional: Any, **keywords: Any) -> Any:
         flask = importlib.import_module("flask")
         app = _web_application(flask)
-        with app.test_request_context("/", method="POST", **_sent(parts)):
-            given = {"request": flask.request} if is_passed else {}
-            result = function(*positional, **given, **named)
+        with app.test_request_context("/", method="POST", **_request_arguments(parts)):
+            request = {"request": flask.request} if is_passed else {}
+            result = function(*positional, **request, **keywords)
             return asyncio.run(result) if inspect.iscoroutine(result) else result
 
-    return called
+    return in_request
 
 
 def _web_application(flask: Any) -> Any:
-    """Return the application that a view belongs to, or one of which nothing is known."""
-    here = f"{os.getcwd()}{os.sep}"
-    own = [one for one in list(sys.modules.values()) if _file_of(one).startswith(here)]
-    for module in own:
-        for one in list(vars(module).values()):
-            if isinstance(one, flask.Flask):
-                return one
+    """Return the Flask application of a view, or a new one."""
+    folder = f"{os.getcwd()}{os.sep}"
+    own_modules = [
+        value for value in list(sys.modules.values()) if _file_of(value).startswith(folder)
+    ]
+    for module in own_modules:
+        for value in list(vars(module).values()):
+            if isinstance(value, flask.Flask):
+                return value
     app = flask.Flask("ciguard")
     app.config = NotAll(app.config)
     return app
@@ -119,18 +121,18 @@ def _file_of(module: Any) -> str:
 
 
 class NotGivenError(KeyError, IndexError):
-    """A function looks for what it would have been given by others, and not by ciguard."""
+    """A function reads an item that real callers pass, and ciguard does not."""
 
 
 class NotAll(Dict[str, Any]):
-    """What would have more in it."""
+    """A dictionary with some of the items that real callers pass."""
 
     def __missing__(self, name: str) -> Any:
         raise NotGivenError(name)
 
 
 class ProgramArguments(List[str]):
-    """Those that a program is started with."""
+    """Command-line arguments; a missing one raises `NotGivenError`."""
 
     def __getitem__(self, at: Any) -> Any:
         try:
@@ -139,29 +141,29 @@ class ProgramArguments(List[str]):
             raise NotGivenError(at) from None
 
 
-def event(given: Any) -> Any:
-    """Return an event of which others would have said more."""
-    if isinstance(given, dict):
-        return NotAll({name: event(one) for name, one in given.items()})
-    return [event(one) for one in given] if isinstance(given, list) else given
+def event(content: Any) -> Any:
+    """Return an event in which missing items raise `NotGivenError`."""
+    if isinstance(content, dict):
+        return NotAll({name: event(item) for name, item in content.items()})
+    return [event(item) for item in content] if isinstance(content, list) else content
 
 
-def _sent(parts: Dict[str, Dict[str, Any]]) -> Dict[str, Any]:
-    """Return what makes a request with these parts; one of JSON has no others in its body."""
-    sent: Dict[str, Any] = {"query_string": parts.get("args", {})}
+def _request_arguments(parts: Dict[str, Dict[str, Any]]) -> Dict[str, Any]:
+    """Return the keyword arguments of Flask's test request; a JSON body has no other parts."""
+    arguments: Dict[str, Any] = {"query_string": parts.get("args", {})}
     if parts.get("json"):
-        return {**sent, "json": parts["json"]}
+        return {**arguments, "json": parts["json"]}
     if "data" in parts:
-        return {**sent, "data": parts["data"].get("", b"")}
+        return {**arguments, "data": parts["data"].get("", b"")}
     files = {
-        name: (io.BytesIO(one.getvalue()), one.name, one.content_type)
-        for name, one in parts.get("files", {}).items()
+        name: (io.BytesIO(upload.getvalue()), upload.name, upload.content_type)
+        for name, upload in parts.get("files", {}).items()
     }
-    return {**sent, "data": {**parts.get("form", {}), **files}}
+    return {**arguments, "data": {**parts.get("form", {}), **files}}
 
 
 class Upload(io.BytesIO):
-    """A file that somebody has sent to a web application, as Flask and Django hand it on."""
+    """An uploaded file, with the interfaces of Flask and Django."""
 
     def __init__(self, content: bytes, name: str) -> None:
         super().__init__(content)
@@ -184,7 +186,7 @@ class Upload(io.BytesIO):
 
 
 class Awaited:
-    """One that is read by `await`, as FastAPI hands it on."""
+    """An uploaded file with the asynchronous interface of FastAPI."""
 
     def __init__(self, content: bytes, name: str) -> None:
         self.file = Upload(content, name)
@@ -193,13 +195,13 @@ class Awaited:
         self.size = self.file.size
 
     async def read(self, size: int = -1) -> bytes:
-        """Read it, as long as nothing is said."""
+        """Return up to `size` bytes; -1: all."""
         return self.file.read(size)
 
     async def seek(self, offset: int) -> None:
-        """Go on reading from there."""
+        """Move to an offset."""
         self.file.seek(offset)
 
     async def close(self) -> None:
-        """Read it no more."""
+        """Close the file."""
         self.file.close()

@@ -1,4 +1,4 @@
-"""What fails because an argument was guessed: a parameter's name alone has spoken for it.
+"""Exceptions that a guessed argument may cause: it was guessed from a parameter's name.
 
 Standard library only, Python 3.9 and later.
 """
@@ -9,20 +9,20 @@ import re
 from typing import Any, Iterator, Set
 
 Json = Any
-_GUESSED = frozenset({"guess", "made_up"})
-_OF_TEXT = re.compile(
+_GUESSED_FORMS = frozenset({"guess", "made_up"})
+_MESSAGES_ABOUT_TEXTS = re.compile(
     r"string indices must be|unpack|invalid literal for int|could not convert string|not callable"
 )
 
 
-def guesses(given: Json) -> Iterator[str]:
-    """Yield the names of the types of guesses in arguments, however deep."""
-    if isinstance(given, list):
-        for one in given:
-            yield from guesses(one)
-    elif isinstance(given, dict):
-        for form, value in given.items():
-            if form in _GUESSED:
+def guesses(argument: Json) -> Iterator[str]:
+    """Yield the type names of guessed values in arguments, nested ones too."""
+    if isinstance(argument, list):
+        for item in argument:
+            yield from guesses(item)
+    elif isinstance(argument, dict):
+        for form, value in argument.items():
+            if form in _GUESSED_FORMS:
                 yield type(value).__name__
             elif form == "request":
                 yield from ("str", "Request")
@@ -30,15 +30,15 @@ def guesses(given: Json) -> Iterator[str]:
 
 
 def is_of_guess(error: BaseException, guessed: Set[str]) -> bool:
-    """Return whether an exception may say only that a guess was wrong.
+    """Return whether a wrong guess may cause an exception.
 
     Args:
-        error: that the application raises.
-        guessed: names of the types of what was guessed.
+        error: the exception of the application.
+        guessed: the type names of the guessed values.
     """
     if not guessed or not isinstance(error, (AttributeError, TypeError, ValueError)):
         return False
-    said = str(error)
-    if any(f"'{name}'" in said for name in guessed):
+    message = str(error)
+    if any(f"'{name}'" in message for name in guessed):
         return True
-    return "str" in guessed and bool(_OF_TEXT.search(said))
+    return "str" in guessed and bool(_MESSAGES_ABOUT_TEXTS.search(message))

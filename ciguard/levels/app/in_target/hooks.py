@@ -1,8 +1,8 @@
-"""What stands between an application and the clients of its providers: one hook for each.
+"""Hooks that intercept the clients of providers: one hook for each provider.
 
 A provider's hook is one object, `HOOK`, in a module that its `Provider` names. It runs in the
-application's interpreter: standard library only, Python 3.9 and later. What it needs of the clients
-it imports when it is asked to.
+application's interpreter: standard library only, Python 3.9 and later. It imports the clients on
+first use.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ if TYPE_CHECKING:
 
 
 class Hook:
-    """Base of what stands between an application and one provider's clients."""
+    """Base class of the hooks."""
 
     def intercept(self, answering: Answering) -> None:
-        """Have every client that is made from now on ask `answering`.
+        """Let every client that is created from now on get its replies from `answering`.
 
         Raises:
-            ImportError: if no client is installed here.
+            ImportError: if no client of the provider is installed.
         """
         raise NotImplementedError
 
     def observe(self, hearing: Hearing) -> None:
-        """Have every client ask its service, and `hearing` told the answers.
+        """Let every client call its service, and pass the replies to `hearing`.
 
         Raises:
-            ImportError: if no client is installed here.
+            ImportError: if no client of the provider is installed.
         """
         raise NotImplementedError
 
     def client(self, name: str) -> Any:
-        """Return a new client, by its name among the descriptions."""
+        """Return a new client by its name in the provider's description."""
         raise NotImplementedError
 
     def advice(self, message: str) -> str:
-        """Return what may help with an exception of that message; empty if nothing is known."""
+        """Return advice for an exception with this message; empty if there is none."""
         del message
         return ""
 
 
 class _Clients(Dict[str, Hook]):
-    """Those that were loaded, by provider; ciguard's own are found by the name."""
+    """Loaded hooks by provider; missing ones of ciguard's providers are imported."""
 
     def __missing__(self, provider: str) -> Hook:
         return load(provider, f"ciguard.levels.app.providers.{provider}.in_target.clients")
@@ -58,17 +58,19 @@ def load(provider: str, module: str, file: str = "") -> Hook:
     """Return the hook of a provider.
 
     Args:
-        provider: its name.
-        module: that has the hook.
-        file: of that module, where it cannot be imported by its name.
+        provider: the name of the provider.
+        module: the module that defines the hook.
+        file: the file of the module, if it cannot be imported by its name; else empty.
     """
     if provider not in CLIENTS:
-        CLIENTS[provider] = (_at(module, file) if file else importlib.import_module(module)).HOOK
+        CLIENTS[provider] = (
+            _load_file(module, file) if file else importlib.import_module(module)
+        ).HOOK
     return CLIENTS[provider]
 
 
-def _at(name: str, file: str) -> Any:
-    """Return the module of a file."""
+def _load_file(name: str, file: str) -> Any:
+    """Return the module that a file defines."""
     spec: Any = importlib.util.spec_from_file_location(name, file)
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -76,5 +78,5 @@ def _at(name: str, file: str) -> Any:
 
 
 def advice(message: str) -> str:
-    """Return what a provider knows to help with an exception; empty if none does."""
+    """Return the first advice of a provider for an exception; empty if there is none."""
     return next(filter(None, (hook.advice(message) for hook in CLIENTS.values())), "")

@@ -1,6 +1,6 @@
-"""Has the sub-conditions of an application report how they turn out.
+"""Instrumentation of an application: its sub-conditions report their outcomes.
 
-Its modules are compiled from a changed syntax tree as they are imported; line numbers stay.
+Modules are compiled from an instrumented syntax tree on import; line numbers stay.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any, Dict, List, Set, Tuple
 
 REPORT = "__ciguard_report__"
 Place = Tuple[str, int, int, int, int]
-"""File; line and column where an expression begins, and where it ends."""
+"""File, first line and column, last line and column of an expression."""
 
 
 class Probes:
-    """What the sub-conditions of one call turned out to be."""
+    """Outcomes of the sub-conditions of one call."""
 
     def __init__(
         self,
@@ -29,12 +29,12 @@ class Probes:
         places: Set[Place],
         texts: Dict[str, str],
     ) -> None:
-        """Prepare it.
+        """Create the probes.
 
         Args:
-            files: real path of each file of the application → its name.
-            places: of the sub-conditions that are to report.
-            texts: of files that are run as if they were these, by their names.
+            files: the real path of each file of the application → its name.
+            places: the positions of the sub-conditions to instrument.
+            texts: replacements for the text of files, by their names.
         """
         self._files = files
         self._texts = texts
@@ -42,30 +42,30 @@ class Probes:
         self._seen: Dict[Tuple[Any, ...], None] = {}
 
     def install(self) -> None:
-        """Have modules that are imported from now on report."""
+        """Instrument modules that are imported from now on."""
         sys.meta_path.insert(0, _Finder(self))
 
     @property
     def seen(self) -> List[List[Any]]:
-        """Places of sub-conditions and how they turned out, each pair once."""
-        return [list(one) for one in list(self._seen)]
+        """Positions of sub-conditions with their outcomes, each pair once."""
+        return [list(outcome) for outcome in list(self._seen)]
 
     def begin(self) -> None:
-        """Forget what was reported."""
+        """Forget all outcomes."""
         self._seen = {}
 
     def file_of(self, path: str) -> str:
-        """Return the application's name of a file; empty for one that is not its own."""
+        """Return the name of a file of the application; empty for any other file."""
         return self._files.get(os.path.realpath(path), "")
 
     def load(self, name: str, file: str) -> Any:
-        """Return the module of a file of the application, under a name that it need not have."""
+        """Load a file of the application as a module of any name."""
         path = next(path for path, known in self._files.items() if known == file)
         spec: Any = importlib.util.spec_from_file_location(
             name, path, loader=_Loader(name, path, self)
         )
         module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module  # what its own code looks itself up in
+        sys.modules[name] = module  # code of the module may look itself up
         try:
             spec.loader.exec_module(module)
         except BaseException:  # as the import system does, whatever the application raises
@@ -74,25 +74,27 @@ class Probes:
         return module
 
     def code(self, path: str) -> Any:
-        """Return the code of a file, with its sub-conditions reporting."""
+        """Return the code of a file with instrumented sub-conditions."""
         name = self.file_of(path)
         if name in self._texts:
             tree = ast.parse(self._texts[name], path)
         else:
             with tokenize.open(path) as text:
                 tree = ast.parse(text.read(), path)
-        changed = _Reporting(name, self._places).visit(tree)
+        changed = _Instrumenter(name, self._places).visit(tree)
         return compile(ast.fix_missing_locations(changed), path, "exec", dont_inherit=True)
 
     def report(self, value: Any, *place: Any) -> Any:
-        """Note how a sub-condition turned out, and hand it on."""
-        with contextlib.suppress(Exception):  # an array says neither; the application will see
+        """Record the outcome of a sub-condition, and return its value."""
+        with contextlib.suppress(
+            Exception
+        ):  # the truth value of an array raises; the application will raise the same
             self._seen[(*place, bool(value))] = None
         return value
 
 
-class _Reporting(ast.NodeTransformer):
-    """Wraps the sub-conditions at given places into a call that reports them."""
+class _Instrumenter(ast.NodeTransformer):
+    """Wrap sub-conditions into a call that reports their outcome."""
 
     def __init__(self, file: str, places: Set[Place]) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""Documents that a service says the address of, to be had by HTTP from this process.
+"""HTTP server in this process, for documents whose address a service returns.
 
 Standard library only, Python 3.9 and later.
 """
@@ -13,20 +13,20 @@ import threading
 from typing import Any, Dict, Optional
 
 _HOST = "127.0.0.1"
-_MOST = 200
-"""Documents that are kept; the oldest is the first to go."""
+_MAX_DOCUMENTS = 200
+"""Limit of served documents; the oldest is dropped first."""
 
 
 _LISTENING: Dict[str, Optional[int]] = {"descriptor": None}
 
 
 def listen_on(descriptor: int) -> None:
-    """Serve on a socket that listens already: a confined process can make none that does."""
+    """Serve on a listening socket: a confined process cannot create one."""
     _LISTENING["descriptor"] = descriptor
 
 
 class _Server(http.server.ThreadingHTTPServer):
-    """Takes a socket that listens."""
+    """An HTTP server on an existing listening socket."""
 
     daemon_threads = True
 
@@ -43,11 +43,11 @@ def _listener() -> socket.socket:
 
 
 class DocumentServer:
-    """Serves them on the loopback, from when there is the first."""
+    """Serve documents on the loopback interface, starting with the first one."""
 
     def __init__(self) -> None:
         self._contents: Dict[str, bytes] = {}
-        self._beginning = threading.Lock()
+        self._lock = threading.Lock()
         self._address = ""
         self._count = 0
 
@@ -55,24 +55,24 @@ class DocumentServer:
         """Serve a document, and return its address.
 
         Args:
-            name: last part of the address, of plain letters.
-            content: JSON.
+            name: the last part of the address, of ASCII letters.
+            content: the document, as JSON.
         """
-        with self._beginning:
+        with self._lock:
             if not self._address:
-                self._address = self._begun()
+                self._address = self._start()
             self._count += 1
             path = f"/{self._count}/{name}"
             self._contents[path] = content
-            if len(self._contents) > _MOST:
+            if len(self._contents) > _MAX_DOCUMENTS:
                 del self._contents[next(iter(self._contents))]
         return self._address + path
 
-    def _begun(self) -> str:
+    def _start(self) -> str:
         contents = self._contents
 
         class Handler(http.server.BaseHTTPRequestHandler):
-            """Answers who asks for one."""
+            """Answer requests for documents."""
 
             def do_GET(self) -> None:
                 content = contents.get(self.path)
@@ -83,7 +83,7 @@ class DocumentServer:
                 self.wfile.write(content or b"")
 
             def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002 - its name
-                """Say nothing: the output is the application's."""
+                """Log nothing: the output belongs to the application."""
 
         server = _Server(_listener(), Handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()

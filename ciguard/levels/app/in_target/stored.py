@@ -1,4 +1,4 @@
-"""Objects that lie in every bucket of a storage, until the application puts others there.
+"""Objects that every storage bucket holds, until the application stores others.
 
 Standard library only, Python 3.9 and later.
 """
@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import Dict
 
 OBJECTS: Dict[str, bytes] = {}
-"""By their keys."""
+"""Content of each object by its key."""
 
 
 def stored(key: str, content: bytes) -> str:
-    """Have an object lie there, and return its key."""
+    """Store an object, and return its key."""
     OBJECTS[key] = content
     return key
 
 
 def forget() -> None:
-    """Have nothing lie there any more."""
+    """Remove all objects."""
     OBJECTS.clear()

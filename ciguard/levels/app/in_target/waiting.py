@@ -1,4 +1,4 @@
-"""Time that passes while an application waits: at once, as answers are there at once.
+"""Simulated time: waiting ends at once, as stub responses are there at once.
 
 Standard library only, Python 3.9 and later.
 """
@@ -14,18 +14,18 @@ _CLOCKS = ("time", "monotonic", "perf_counter")
 
 
 def shorten() -> None:
-    """Have `time.sleep` return soon, and the clocks of `time` go on as if it had not."""
-    sleep, changing, ahead = time.sleep, threading.Lock(), [0.0]
+    """Let `time.sleep` return early, and advance the clocks of `time` as if it had not."""
+    sleep, lock, ahead = time.sleep, threading.Lock(), [0.0]
 
-    def shortly(seconds: Any) -> None:
-        sleep(min(seconds, _MAX_S))  # which refuses what is no time
-        with changing:
+    def short_sleep(seconds: Any) -> None:
+        sleep(min(seconds, _MAX_S))  # raises for an invalid time
+        with lock:
             ahead[0] += max(seconds - _MAX_S, 0.0)
 
-    def moved(clock: Callable[[], Any], each: int) -> Callable[[], Any]:
-        return lambda: clock() + type(clock())(ahead[0] * each)
+    def advanced(clock: Callable[[], Any], factor: int) -> Callable[[], Any]:
+        return lambda: clock() + type(clock())(ahead[0] * factor)
 
-    time.sleep = shortly
+    time.sleep = short_sleep
     for name in _CLOCKS:
-        setattr(time, name, moved(getattr(time, name), 1))
-        setattr(time, f"{name}_ns", moved(getattr(time, f"{name}_ns"), 10**9))
+        setattr(time, name, advanced(getattr(time, name), 1))
+        setattr(time, f"{name}_ns", advanced(getattr(time, f"{name}_ns"), 10**9))

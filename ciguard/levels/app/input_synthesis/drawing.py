@@ -1,4 +1,4 @@
-"""Images that are drawn: faces, and placeholders for what only a simulated service recognises."""
+"""Draws faces, and placeholders that only simulated services recognise."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PIL import ImageDraw, ImageFilter
 
 from ciguard.levels.app.input_synthesis.inputs import ServiceInput
 from ciguard.levels.app.input_synthesis.pictures import gradient, png
-from ciguard.levels.app.input_synthesis.variants import alike
+from ciguard.levels.app.input_synthesis.variants import normalised_name
 
 if TYPE_CHECKING:
     import random
@@ -19,48 +19,50 @@ if TYPE_CHECKING:
     from ciguard.levels.app.input_synthesis.inputs import InputSpec
 
 _SIZE = (320, 320)
-_LIGHTEST = 160
+_DARKEST = 160
 _SHAPES = 7
 _SKINS = ((240, 205, 180), (225, 185, 155), (205, 160, 125), (185, 140, 105))
 _MOUTHS = {"face": (85, 95), "joy": (20, 160), "sorrow": (200, 340), "surprise": (0, 360)}
-"""From which degree to which a mouth is an arc, by what a face shows."""
+"""Start and end angle of the mouth, in degrees, by what the face shows."""
 
 
 def shown_by(key: str) -> str:
-    """Return what a face that is called so shows: a key of `_MOUTHS`; empty if none is drawn.
+    """Return the key of `_MOUTHS` for a label; empty if such a face is not drawn.
 
     `Joy`, `joy_likelihood` and `joy human face` are the same.
     """
-    words = [one for one in alike(key).split() if one not in {"human", "face", "likelihood"}]
+    words = [
+        word for word in normalised_name(key).split() if word not in {"human", "face", "likelihood"}
+    ]
     name = " ".join(words) or "face"
     return name if name in _MOUTHS else ""
 
 
 def faces(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
-    """Yield drawn faces; the mouth shows joy, sorrow or surprise. None of what is not drawn.
+    """Yield drawn faces; the mouth shows joy, sorrow or surprise. Yield nothing for other keys.
 
     Args:
-        wanted: its key is what the face shows.
-        rng: size, place and colours.
+        wanted: specification; its key names what the face shows.
+        rng: source of size, position and colours.
     """
     shown = shown_by(wanted.key)
     while shown:
-        picture = gradient(rng, _SIZE, _LIGHTEST)
+        picture = gradient(rng, _SIZE, _DARKEST)
         _draw_face(picture, rng, shown)
         yield ServiceInput(wanted, png(picture), f"a drawn face, {shown}")
 
 
 def _draw_face(picture: Image.Image, rng: random.Random, shown: str) -> None:
-    """Draw one: what is darker than the rest are hair, brows, eyes and mouth, as in photographs."""
+    """Draw a face with dark hair, brows, eyes and mouth, as in photographs."""
     width = rng.randint(130, 170)
     height = int(width * 1.3)
     left, top = rng.randint(50, _SIZE[0] - width - 50), rng.randint(25, _SIZE[1] - height - 25)
     skin = rng.choice(_SKINS)
-    dark, shade = (tuple(int(part * by) for part in skin) for by in (0.25, 0.6))
+    dark, shade = (tuple(int(part * factor) for part in skin) for factor in (0.25, 0.6))
     draw = ImageDraw.Draw(picture)
 
     def ellipse(x: float, y: float, w: float, h: float, colour: tuple[int, ...]) -> None:
-        """Draw one by its middle and half its sides, in shares of the face's width and height."""
+        """Draw an ellipse; centre and radii are shares of the size of the face."""
         x, y, w, h = left + x * width, top + y * height, w * width, h * height
         draw.ellipse((x - w, y - h, x + w, y + h), fill=colour)
 
@@ -83,14 +85,14 @@ def _draw_face(picture: Image.Image, rng: random.Random, shown: str) -> None:
 
 
 def placeholders(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
-    """Yield images of coloured shapes: nobody recognises anything in them.
+    """Yield images of coloured shapes, which show nothing.
 
     Args:
-        wanted: what a simulated service is told that they show.
-        rng: shapes and colours.
+        wanted: specification that a simulated service looks up for the image.
+        rng: source of shapes and colours.
     """
     while True:
-        picture = gradient(rng, _SIZE, _LIGHTEST)
+        picture = gradient(rng, _SIZE, _DARKEST)
         draw = ImageDraw.Draw(picture)
         for _ in range(_SHAPES):
             x, y = (rng.randint(0, side) for side in _SIZE)

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
 from ciguard.levels.app.input_synthesis.sources import FileCredit, read_sources
-from ciguard.levels.app.input_synthesis.variants import InputMaker, alike
+from ciguard.levels.app.input_synthesis.variants import InputMaker, normalised_name
 from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ _TASKS = frozenset({
 })  # fmt: skip
 _SUFFIXES = {MediaKind.IMAGE: {".png", ".jpg", ".jpeg"}, MediaKind.TEXT: {".txt"}}
 _MAX_BYTES = 20 * 2**20
-"""Of one file, as Vision takes at most."""
+"""Maximum size of a file, as Vision accepts."""
 
 
 @dataclass(frozen=True)
 class LabelledFolder(InputMaker):
-    """Draws from a folder with a folder for each label; `SOURCES.csv` tells licences.
+    """Draws from a folder with a folder of files for each label; `SOURCES.csv` has their licences.
 
-    What a label has and the name of a folder cannot have is written as in addresses: `AC%2FDC`.
+    Characters that folder names cannot have are percent-encoded: `AC%2FDC`.
 
     Raises:
         ConfigurationError: if there is no such folder, or no folder with a file in it.
@@ -43,16 +43,18 @@ class LabelledFolder(InputMaker):
 
     def __post_init__(self) -> None:
         if not self.root.is_dir():
-            msg = f"{self.root}: no such folder. Make one with a folder of files for each label."
+            msg = f"{self.root}: no such folder. Create it, with a folder of files for each label."
             raise ConfigurationError(msg)
         found: dict[str, list[Path]] = {}
         for folder in sorted(self.root.iterdir()):
             if _is_readable(folder):
-                found.setdefault(alike(unquote(folder.name)), []).extend(self._files(folder))
+                found.setdefault(normalised_name(unquote(folder.name)), []).extend(
+                    self._files(folder)
+                )
         if not any(found.values()):
             msg = (
-                f"{self.root}: no image or text in the folders in it. "
-                "Put .png, .jpg or .txt files into a folder that is named like their label."
+                f"{self.root}: contains no folder with an image or text. "
+                "Put .png, .jpg or .txt files into a folder named like their label."
             )
             raise ConfigurationError(msg)
         object.__setattr__(self, "_by_label", found)
@@ -62,32 +64,32 @@ class LabelledFolder(InputMaker):
         suffixes = set().union(*_SUFFIXES.values())
         inside = self.root.resolve()
         for file in sorted(folder.iterdir()):
-            if file.suffix.lower() in suffixes and _is_ours(file, inside):
+            if file.suffix.lower() in suffixes and _is_usable(file, inside):
                 yield file
 
     def serves(self, wanted: InputSpec) -> bool:
-        """Return whether there are files of that label."""
-        return bool(self._of(wanted))
+        """Return whether there are files of the label."""
+        return bool(self._files_of(wanted))
 
-    def _of(self, wanted: InputSpec) -> list[Path]:
+    def _files_of(self, wanted: InputSpec) -> list[Path]:
         if wanted.task not in _TASKS or not wanted.key:
             return []
         suffixes = _SUFFIXES[kind_of(wanted.task)]
-        known = self._by_label.get(alike(wanted.key.strip("/")), [])
+        known = self._by_label.get(normalised_name(wanted.key.strip("/")), [])
         return [file for file in known if file.suffix.lower() in suffixes]
 
-    def made(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
-        """Yield the files of that label; see `InputMaker`."""
-        files = self._of(wanted)
+    def generate(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+        """Yield the files of the label; see `InputMaker`."""
+        files = self._files_of(wanted)
         drawn = (self._input(wanted, file) for file in rng.sample(files, len(files)))
-        yield from filter(_is_as_named, drawn)
+        yield from filter(_matches_suffix, drawn)
 
     def every(self, task: RecognitionTask) -> Iterator[ServiceInput]:
-        """Yield each file, as made for a task and the label that its folder is named like."""
+        """Yield each file as an input of a task, for the label that its folder names."""
         for label in self._by_label:
             wanted = InputSpec(task, label)
-            made = (self._input(wanted, file) for file in self._of(wanted))
-            yield from filter(_is_as_named, made)
+            inputs = (self._input(wanted, file) for file in self._files_of(wanted))
+            yield from filter(_matches_suffix, inputs)
 
     def _input(self, wanted: InputSpec, file: Path) -> ServiceInput:
         name = file.relative_to(self.root).as_posix()
@@ -102,8 +104,8 @@ def _is_readable(folder: Path) -> bool:
         return False
 
 
-def _is_ours(file: Path, inside: Path) -> bool:
-    """Return whether a file lies in the folder, can be read, and is not too large."""
+def _is_usable(file: Path, inside: Path) -> bool:
+    """Return whether a file lies in the folder, is readable and not too large."""
     try:
         is_inside = file.resolve().is_relative_to(inside)
         is_small = file.is_file() and file.stat().st_size <= _MAX_BYTES
@@ -112,8 +114,8 @@ def _is_ours(file: Path, inside: Path) -> bool:
         return False
 
 
-def _is_as_named(made: ServiceInput) -> bool:
-    """Return whether a file holds what its name says: an image, or anything that is no image."""
-    return made.kind is not MediaKind.IMAGE or made.content.startswith(
+def _matches_suffix(drawn: ServiceInput) -> bool:
+    """Return whether the content fits the file suffix: PNG or JPEG, unless it is no image."""
+    return drawn.kind is not MediaKind.IMAGE or drawn.content.startswith(
         (b"\x89PNG", b"\xff\xd8\xff")
     )

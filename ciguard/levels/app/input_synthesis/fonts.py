@@ -1,4 +1,4 @@
-"""Fonts of this machine, and which of them can show a text. Needs Pillow."""
+"""Fonts of this machine, and the texts that they can show. Needs Pillow."""
 
 from __future__ import annotations
 
@@ -28,49 +28,51 @@ _HANDWRITING = re.compile(
     re.IGNORECASE,
 )
 _NO_CHARACTER = "\U0010ffff"
-"""What no font has: drawn as the box, or the nothing, that stands for a missing character."""
+"""Code point that no font has: drawn as the glyph of a missing character."""
 _SIZE_TO_CHECK = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Font:
-    """One font."""
+    """A font of this machine."""
 
     file: Path | None
-    """None: the one that comes with Pillow."""
+    """Font file; None for the font that comes with Pillow."""
 
     @property
     def name(self) -> str:
-        """How origins call it."""
+        """Name in the origins of inputs."""
         return self.file.stem if self.file else "Pillow's own font"
 
     @property
     def is_handwriting(self) -> bool:
-        """Whether its name says that it looks written by hand."""
+        """True if its name suggests handwriting."""
         return self.file is not None and _HANDWRITING.search(self.file.stem) is not None
 
     def of_size(self, pixels: int) -> Sized:
-        """Return it in a size.
+        """Return the font in a size.
 
         Raises:
-            OSError: if it has none such, or is damaged.
+            OSError: if it does not have the size, or is damaged.
         """
         if self.file is None:
             return ImageFont.load_default(pixels)
-        # The other layout engine is not on every machine, and sets some texts otherwise.
+        # The other layout engine is not on every machine, and places some texts differently.
         return ImageFont.truetype(self.file, pixels, layout_engine=ImageFont.Layout.BASIC)
 
     def shows(self, text: str) -> bool:
         """Return whether it has all characters of a text."""
         try:
             font = self.of_size(_SIZE_TO_CHECK)
-            missing = _drawn(font, _NO_CHARACTER)
-            return all(_drawn(font, one) not in (missing, b"") for one in set(text) - {" ", "\n"})
+            missing = _glyph(font, _NO_CHARACTER)
+            return all(
+                _glyph(font, letter) not in (missing, b"") for letter in set(text) - {" ", "\n"}
+            )
         except (OSError, ValueError):  # damaged, of no such size, or no character at all
             return False
 
 
-def _drawn(font: Sized, character: str) -> bytes:
+def _glyph(font: Sized, character: str) -> bytes:
     mask = font.getmask(character)
     return bytes(mask) if any(mask.size) else b""
 
@@ -78,10 +80,10 @@ def _drawn(font: Sized, character: str) -> bytes:
 @cache
 def installed_fonts() -> tuple[Font, ...]:
     """Return the TrueType and OpenType fonts of the usual folders by name, last Pillow's own."""
-    found = {
+    files = {
         file.name: file
         for folder in _FOLDERS
         for file in Path(folder).expanduser().rglob("*.[to]tf")
         if file.is_file()
     }
-    return (*(Font(found[name]) for name in sorted(found)), Font(None))
+    return (*(Font(files[name]) for name in sorted(files)), Font(None))

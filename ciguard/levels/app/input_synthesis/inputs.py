@@ -1,4 +1,4 @@
-"""What a service is to recognise, and what is made so that it should."""
+"""Specifications of inputs that a service should recognise, and the inputs made for them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SUFFIXES = {MediaKind.IMAGE: ".png", MediaKind.TEXT: ".txt", MediaKind.SOUND: "
 
 
 class Feeling(StrEnum):
-    """What people read in a text."""
+    """Sentiment that people read in a text."""
 
     POSITIVE = "positive"
     NEGATIVE = "negative"
@@ -34,55 +34,55 @@ class InputSpec:
 
     task: RecognitionTask
     key: str = ""
-    """Label, text, category, entity or transcript; empty: nothing in particular."""
+    """Label, text, category, entity or transcript; empty for nothing in particular."""
     kind: str = ""
-    """Of an entity, such as `PERSON`."""
+    """Kind of an entity, such as `PERSON`."""
     feeling: Feeling | None = None
-    """Of a text, for `RecognitionTask.SENTIMENT`."""
+    """Sentiment of a text, for `RecognitionTask.SENTIMENT`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceInput:
-    """One image, text or sound, made or chosen so that people recognise what is wanted."""
+    """An image, text or sound, made or chosen to match a specification."""
 
     wanted: InputSpec
     content: bytes
     origin: str
-    """How it was made, or the file that it is from."""
+    """Description of how it was made, or the name of its file."""
     licence: str = ""
-    """Of what it was taken from, with its maker and address; empty where ciguard has made it."""
+    """Licence of the original, with its creator and address; empty for inputs by ciguard."""
 
     @property
     def kind(self) -> MediaKind:
-        """What it is."""
+        """Media kind of the content."""
         return kind_of(self.wanted.task)
 
     @property
     def suffix(self) -> str:
-        """Of a file with it."""
+        """Suffix of a file with the content."""
         is_jpeg = self.content.startswith(b"\xff\xd8\xff")
         return ".jpg" if is_jpeg else _SUFFIXES[self.kind]
 
     def shown(self) -> SampleInput:
-        """Return it as pages show it."""
+        """Return the input for display in reports."""
         wanted = self.wanted
-        what = wanted.key or wanted.kind or wanted.feeling or "nothing in particular"
+        description = wanted.key or wanted.kind or wanted.feeling or "nothing in particular"
         return SampleInput(
             content=self.content,
             media=_MEDIA[self.suffix],
-            wanted=f"{wanted.task}: {what}",
+            wanted=f"{wanted.task}: {description}",
             origin=self.origin,
             licence=self.licence,
         )
 
     @property
     def digest(self) -> str:
-        """Names its content."""
+        """SHA-256 of the content."""
         return digest_of(self.content)
 
 
 def digest_of(content: bytes) -> str:
-    """Return the name of a content."""
+    """Return the SHA-256 of a content."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -90,7 +90,7 @@ class Inverse(Protocol):
     """Pseudo-inverse of a service: from what it should recognise to inputs (Keeper, 3.2)."""
 
     def serves(self, wanted: InputSpec) -> bool:
-        """Return whether it has inputs for that, with what is installed and configured here."""
+        """Return whether it has such inputs, with what is installed and configured here."""
 
     def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
-        """Return at most so many inputs, all different; the same ones for the same seed."""
+        """Return up to `count` distinct inputs; the same ones for the same seed."""

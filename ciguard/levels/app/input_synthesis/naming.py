@@ -1,4 +1,4 @@
-"""Sentences with what an entity service recognises (Keeper, 3.2.2)."""
+"""Writes sentences with named entities (Keeper, 3.2.2)."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-_USUAL = ("PERSON", "LOCATION", "ORGANIZATION")
-"""Kinds of a name that may be of any."""
+_DEFAULT_KINDS = ("PERSON", "LOCATION", "ORGANIZATION")
+"""Kinds to choose from for a name without one."""
 
 
 class NamedEntities(InputMaker):
     """Writes sentences with a name, or with names of a kind."""
 
     def serves(self, wanted: InputSpec) -> bool:
-        """Return whether it knows that kind."""
+        """Return whether it has names of the kind."""
         return wanted.task is RecognitionTask.ENTITIES and (
-            not wanted.kind or wanted.kind in _known()["kinds"]
+            not wanted.kind or wanted.kind in _templates()["kinds"]
         )
 
-    def made(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+    def generate(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
         """Yield sentences with the name, one of the kind, or none; see `InputMaker`."""
         while True:
-            text = _written(wanted, rng)
+            text = _sentence(wanted, rng)
             yield ServiceInput(wanted, text.encode(), "a sentence of ciguard's own")
 
 
 @cache
-def _known() -> dict[str, Any]:
-    """Return names and sentences, by kind, and what stands before a sentence."""
+def _templates() -> dict[str, Any]:
+    """Return names and sentences by kind, and openings of sentences."""
     return tomllib.loads((files(__package__) / "entities.toml").read_text("utf-8"))
 
 
-def _written(wanted: InputSpec, rng: random.Random) -> str:
-    known = _known()
+def _sentence(wanted: InputSpec, rng: random.Random) -> str:
+    templates = _templates()
     if not wanted.key and not wanted.kind:
-        return " ".join(rng.sample(known["nothing"], rng.randint(1, 2)))
-    of_kind = known["kinds"][wanted.kind or rng.choice(_USUAL)]
+        return " ".join(rng.sample(templates["nothing"], rng.randint(1, 2)))
+    of_kind = templates["kinds"][wanted.kind or rng.choice(_DEFAULT_KINDS)]
     name = wanted.key or rng.choice(of_kind["names"])
-    before, sentence = rng.choice(known["before"]), rng.choice(of_kind["sentences"])
+    opening, sentence = rng.choice(templates["before"]), rng.choice(of_kind["sentences"])
     filled: str = sentence.replace("{name}", name)
-    return f"{before}{filled}" if before else filled[:1].upper() + filled[1:]
+    return f"{opening}{filled}" if opening else filled[:1].upper() + filled[1:]

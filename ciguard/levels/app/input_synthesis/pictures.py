@@ -1,4 +1,4 @@
-"""Pictures without anything to recognise, and pictures as files. Needs Pillow."""
+"""Makes pictures that show nothing, and decodes and encodes image files. Needs Pillow."""
 
 from __future__ import annotations
 
@@ -20,54 +20,54 @@ if TYPE_CHECKING:
 WHITE = (255, 255, 255)
 _SIZE = (320, 240)
 _MAX_PIXELS = 40_000_000
-"""Of a picture that others made: a file of a few bytes may claim to be a huge one."""
+"""Maximum size of a downloaded picture: a file of a few bytes may declare a huge one."""
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
-"""That are opened: some others that Pillow knows run programs."""
+"""Formats that are opened: Pillow knows others, some of which run programs."""
 _DAMAGED = (
     OSError, SyntaxError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError,
     EOFError, NotImplementedError, MemoryError, struct.error, zlib.error, Warning,
     Image.DecompressionBombError,
 )  # fmt: skip
-"""What Pillow's readers raise on damaged files."""
-_LARGEST = (1024, 1024)
-_LEAST = 64
-"""Pixels of a side of a photograph; what is smaller says that something is missing."""
+"""Exceptions that Pillow's readers raise for damaged files."""
+_MAX_SIZE = (1024, 1024)
+_MIN_SIDE = 64
+"""Minimum side of a photograph, in pixels; smaller ones are placeholders of missing images."""
 _GRAINS = (1, 2, 4, 8, 16)
-"""Side of the squares that noise consists of, in pixels."""
+"""Sides of the squares that noise consists of, in pixels."""
 
 
 def png(picture: Image.Image) -> bytes:
-    """Return a picture as a file."""
+    """Return a picture as a PNG file."""
     file = io.BytesIO()
     picture.save(file, "PNG")
     return file.getvalue()
 
 
-def opened(content: bytes) -> Image.Image | None:
-    """Return the picture of a file that others made, as it is seen; None where it shows none."""
+def decoded_picture(content: bytes) -> Image.Image | None:
+    """Return the upright picture of an untrusted file; None if it cannot be decoded."""
     try:
         picture = Image.open(io.BytesIO(content), formats=_FORMATS)
         if picture.width * picture.height > _MAX_PIXELS:
             return None
-        turned = ImageOps.exif_transpose(picture)
-        if not turned.has_transparency_data:
-            return turned.convert("RGB")
-        paper = Image.new("RGBA", turned.size, WHITE)
-        paper.alpha_composite(turned.convert("RGBA"))
-        return paper.convert("RGB")
+        upright = ImageOps.exif_transpose(picture)
+        if not upright.has_transparency_data:
+            return upright.convert("RGB")
+        background = Image.new("RGBA", upright.size, WHITE)
+        background.alpha_composite(upright.convert("RGBA"))
+        return background.convert("RGB")
     except _DAMAGED:
         return None
 
 
 def photograph(content: bytes) -> bytes | None:
-    """Return an image that others made as a JPEG file of moderate size; None where it shows none.
+    """Return an untrusted image as a JPEG file of moderate size; None if it cannot be decoded.
 
-    It is written anew, without what else the file held, such as where a photograph was taken.
+    It is encoded again, without metadata such as the place of a photograph.
     """
-    picture = opened(content)
-    if picture is None or min(picture.size) < _LEAST:
+    picture = decoded_picture(content)
+    if picture is None or min(picture.size) < _MIN_SIDE:
         return None
-    picture.thumbnail(_LARGEST)
+    picture.thumbnail(_MAX_SIZE)
     file = io.BytesIO()
     picture.save(file, "JPEG", quality=90)
     return file.getvalue()
@@ -77,10 +77,10 @@ def noise(rng: random.Random, size: tuple[int, int], grain: int, darkest: int = 
     """Return squares of random colours.
 
     Args:
-        rng: where the colours are from.
+        rng: source of the colours.
         size: width and height of the picture, in pixels.
         grain: side of a square, in pixels.
-        darkest: the least that red, green and blue are, 0 to 255.
+        darkest: minimum of red, green and blue, 0 to 255.
     """
     width, height = (-(-side // grain) for side in size)
     small = Image.frombytes("RGB", (width, height), rng.randbytes(width * height * 3))
@@ -90,22 +90,22 @@ def noise(rng: random.Random, size: tuple[int, int], grain: int, darkest: int = 
 
 
 def gradient(rng: random.Random, size: tuple[int, int], darkest: int) -> Image.Image:
-    """Return a picture that goes from one light colour to another, downwards or sidewards."""
+    """Return a vertical or horizontal gradient between two light colours."""
     ramp = Image.linear_gradient("L")
-    if rng.random() < 0.5:  # noqa: PLR2004 - one of two
+    if rng.random() < 0.5:  # noqa: PLR2004 - a fair coin
         ramp = ramp.rotate(90)
-    one, other = (tuple(rng.randint(darkest, 255) for _ in range(3)) for _ in range(2))
+    first, second = (tuple(rng.randint(darkest, 255) for _ in range(3)) for _ in range(2))
     return Image.composite(
-        Image.new("RGB", size, one), Image.new("RGB", size, other), ramp.resize(size)
+        Image.new("RGB", size, first), Image.new("RGB", size, second), ramp.resize(size)
     )
 
 
-def nothing(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
-    """Yield pictures in which nothing is to be recognised: a blank one, then noise (Keeper, 3.2.1).
+def pictures_of_nothing(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+    """Yield pictures that show nothing: a blank one, then noise (Keeper, 3.2.1).
 
     Args:
-        wanted: what they are made for.
-        rng: where the noise is from.
+        wanted: specification of the inputs.
+        rng: source of the noise.
     """
     yield ServiceInput(wanted, png(Image.new("RGB", _SIZE, WHITE)), "a blank image")
     while True:

@@ -1,4 +1,4 @@
-"""Texts in images (Keeper, 3.2.2)."""
+"""Printed texts in images (Keeper, 3.2.2)."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ if TYPE_CHECKING:
     from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
 
 
-def draws() -> bool:
-    """Return whether Pillow is installed, which all images are made with."""
+def has_pillow() -> bool:
+    """Return whether Pillow is installed, which makes all images."""
     return find_spec("PIL") is not None
 
 
 class PrintedText(InputMaker):
-    """Writes the wanted text on images, in the fonts of this machine (Keeper, 3.2.2, Figure 6).
+    """Writes a text on images, in fonts of this machine (Keeper, 3.2.2, Figure 6).
 
-    Printed fonts and such as look like handwriting take turns, in several sizes, turned a little,
-    on blank, noisy and shaded backgrounds. An empty text makes a blank image and noise.
+    Printed and handwriting fonts alternate, in several sizes, slightly rotated, on blank, noisy and
+    shaded backgrounds. An empty text makes a blank image and noise.
     """
 
     def serves(self, wanted: InputSpec) -> bool:
-        """Return whether a font shows that, and Pillow is installed.
+        """Return whether a font shows the text, and Pillow is installed.
 
-        No font shows control characters; what is written from right to left is left out.
+        No font shows control characters; right-to-left text is not supported.
         """
-        if wanted.task is not RecognitionTask.TEXT or not draws():
+        if wanted.task is not RecognitionTask.TEXT or not has_pillow():
             return False
         from ciguard.levels.app.input_synthesis.lettering import fonts_for
 
         return not wanted.key or any(True for _ in fonts_for(wanted.key))
 
-    def made(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
-        """Return images of that text; see `InputMaker`."""
+    def generate(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+        """Yield images of the text; see `InputMaker`."""
         from ciguard.levels.app.input_synthesis.lettering import pictures_of
-        from ciguard.levels.app.input_synthesis.pictures import nothing
+        from ciguard.levels.app.input_synthesis.pictures import pictures_of_nothing
 
-        return pictures_of(wanted, rng) if wanted.key else nothing(wanted, rng)
+        return pictures_of(wanted, rng) if wanted.key else pictures_of_nothing(wanted, rng)

@@ -1,4 +1,4 @@
-"""Searches for images that anybody may use, change and pass on (Keeper, 3.2.1)."""
+"""Search engines for images with open licences (Keeper, 3.2.1)."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
     from ciguard.levels.app.input_synthesis.web import Web
 
-_PAGE = 20
-"""Results that are asked for at once: the most that Openverse gives to whom it does not know."""
+_PAGE_SIZE = 20
+"""Results per page: the maximum that Openverse allows anonymous clients."""
 _MAX_PAGES = 8
 _MAX_BYTES = 4 * 2**20
-"""Of a page of results."""
-_OPEN = {"by": "CC BY", "by-sa": "CC BY-SA", "cc0": "CC0", "pdm": "Public Domain Mark"}
-"""Licences that permit all of that, as Openverse and as people call them."""
+"""Maximum size of a page of results."""
+_OPEN_LICENCES = {"by": "CC BY", "by-sa": "CC BY-SA", "cc0": "CC0", "pdm": "Public Domain Mark"}
+"""Licences that permit use, change and distribution: code of Openverse → usual name."""
 _WIDTH = 960
-"""Pixels of a scaled image: one of the few widths that Wikimedia has ready."""
+"""Width of a scaled image in pixels: one of the few that Wikimedia has cached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offered:
-    """An image that a search has found."""
+class ImageSearchResult:
+    """A search result."""
 
     image: str
-    """Address of the image, scaled down where there is such a one."""
+    """Address of the image, scaled down if available."""
     page: str
-    """Address of the page on which its maker shows it."""
+    """Address of the page of its creator."""
     licence: str
     creator: str
 
@@ -46,36 +46,36 @@ class ImageSearch(Protocol):
 
     @property
     def endpoint(self) -> str:
-        """Address that it answers at."""
+        """Address of its API."""
 
-    def offered(self, words: str, web: Web) -> Iterator[Offered]:
-        """Yield images for some words, the best first; results are asked for as they are needed.
+    def offered(self, words: str, web: Web) -> Iterator[ImageSearchResult]:
+        """Yield images for some words, the best first; pages are requested as they are needed.
 
         Args:
             words: letters, digits and single spaces.
-            web: asks.
+            web: client that fetches the pages.
 
         Raises:
-            FetchError: if it does not answer, or with something else.
+            FetchError: if the engine does not answer, or its answer is invalid.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Openverse:
-    """Openverse, which knows some 800 million images of Flickr, museums and others."""
+    """Openverse, which indexes some 800 million images of Flickr, museums and others."""
 
     endpoint: str = "https://api.openverse.org/v1/images/"
 
-    def offered(self, words: str, web: Web) -> Iterator[Offered]:
-        """Yield images of licences that permit everything but to leave out who made them."""
+    def offered(self, words: str, web: Web) -> Iterator[ImageSearchResult]:
+        """Yield images whose licences require attribution at most."""
         for number in range(1, _MAX_PAGES + 1):
-            answer = _asked(
+            answer = _request(
                 web,
                 self.endpoint,
                 {
                     "q": words,
                     "license_type": "commercial,modification",
-                    "page_size": _PAGE,
+                    "page_size": _PAGE_SIZE,
                     "page": number,
                 },
             )
@@ -85,12 +85,12 @@ class Openverse:
                 return
 
 
-def _of_openverse(result: dict[str, Any]) -> Offered | None:
-    name = _OPEN.get(_text(result, "license"))
+def _of_openverse(result: dict[str, Any]) -> ImageSearchResult | None:
+    name = _OPEN_LICENCES.get(_text(result, "license"))
     if name is None:
         return None
     return _complete(
-        Offered(
+        ImageSearchResult(
             image=_text(result, "thumbnail") or _text(result, "url"),
             page=_text(result, "foreign_landing_url"),
             licence=f"{name} {_text(result, 'license_version')}".strip(),
@@ -101,15 +101,15 @@ def _of_openverse(result: dict[str, Any]) -> Offered | None:
 
 @dataclass(frozen=True, slots=True)
 class Commons:
-    """Wikimedia Commons, which takes only files that anybody may use and change."""
+    """Wikimedia Commons, which accepts only files with open licences."""
 
     endpoint: str = "https://commons.wikimedia.org/w/api.php"
 
-    def offered(self, words: str, web: Web) -> Iterator[Offered]:
-        """Yield images that are no drawings of lines, which would have to be rendered."""
-        beginning: object = 0
+    def offered(self, words: str, web: Web) -> Iterator[ImageSearchResult]:
+        """Yield bitmap images; vector images would have to be rendered."""
+        offset: object = 0
         for _ in range(_MAX_PAGES):
-            answer = _asked(
+            answer = _request(
                 web,
                 self.endpoint,
                 {
@@ -119,50 +119,50 @@ class Commons:
                     "generator": "search",
                     "gsrsearch": f"{words} filetype:bitmap",
                     "gsrnamespace": 6,  # files
-                    "gsrlimit": _PAGE,
-                    "gsroffset": beginning,
+                    "gsrlimit": _PAGE_SIZE,
+                    "gsroffset": offset,
                     "prop": "imageinfo",
                     "iiprop": "url|mime|extmetadata",
                     "iiextmetadatafilter": "LicenseShortName|Artist|NonFree",
                     "iiurlwidth": _WIDTH,
                 },
             )
-            found = _records(_record(answer, "query"), "pages")
-            found.sort(key=lambda page: _number(page, "index"))
-            infos = (info for page in found for info in _records(page, "imageinfo")[:1])
+            pages = _records(_record(answer, "query"), "pages")
+            pages.sort(key=lambda page: _number(page, "index"))
+            infos = (info for page in pages for info in _records(page, "imageinfo")[:1])
             yield from filter(None, map(_of_commons, infos))
-            beginning = _number(_record(answer, "continue"), "gsroffset")
-            if not beginning:
+            offset = _number(_record(answer, "continue"), "gsroffset")
+            if not offset:
                 return
 
 
-def _of_commons(info: dict[str, Any]) -> Offered | None:
-    told = _record(info, "extmetadata")
-    if _said(told, "NonFree") or not _text(info, "mime").startswith("image/"):
+def _of_commons(info: dict[str, Any]) -> ImageSearchResult | None:
+    metadata = _record(info, "extmetadata")
+    if _metadata_text(metadata, "NonFree") or not _text(info, "mime").startswith("image/"):
         return None
     return _complete(
-        Offered(
+        ImageSearchResult(
             image=_text(info, "thumburl") or _text(info, "url"),
             page=_text(info, "descriptionurl"),
-            licence=_said(told, "LicenseShortName"),
-            creator=_said(told, "Artist"),
+            licence=_metadata_text(metadata, "LicenseShortName"),
+            creator=_metadata_text(metadata, "Artist"),
         )
     )
 
 
-def _said(told: dict[str, Any], name: str) -> str:
-    """Return what is told of a file, which is HTML, as text."""
-    words = html.unescape(re.sub(r"<[^<>]*>", " ", _text(_record(told, name), "value")))
+def _metadata_text(metadata: dict[str, Any], name: str) -> str:
+    """Return a field of the metadata, which is HTML, as text."""
+    words = html.unescape(re.sub(r"<[^<>]*>", " ", _text(_record(metadata, name), "value")))
     return " ".join(words.split())
 
 
-def _complete(offered: Offered) -> Offered | None:
-    """Return what can be credited; None for what does not say whence and on which terms it is."""
+def _complete(offered: ImageSearchResult) -> ImageSearchResult | None:
+    """Return a result that has address, page and licence; else None."""
     return offered if offered.image and offered.page and offered.licence else None
 
 
 SEARCHES: dict[str, type[Openverse | Commons]] = {"openverse": Openverse, "wikimedia": Commons}
-"""By the names that users choose them by."""
+"""Search engines by their names."""
 
 
 def search_of(name: str, url: str | None = None) -> ImageSearch:
@@ -170,31 +170,33 @@ def search_of(name: str, url: str | None = None) -> ImageSearch:
 
     Args:
         name: one of `SEARCHES`.
-        url: another address that answers like it.
+        url: address of a compatible API; None for its own.
 
     Raises:
-        ConfigurationError: if that is no such address.
+        ConfigurationError: if the address is invalid.
     """
-    made = SEARCHES[name]
+    engine = SEARCHES[name]
     if url is None:
-        return made()
+        return engine()
     if not _is_address(url):
-        msg = f"--search-url {url}: no address of a search. Write https://HOST/PATH."
+        msg = f"--search-url {url}: not an address of a search API. Write https://HOST/PATH."
         raise ConfigurationError(msg)
-    return made(url)
+    return engine(url)
 
 
 def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        is_asked = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        is_web_address = (
+            parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        )
     except ValueError:
         return False
-    return is_asked and "@" not in url and not parts.query and not parts.fragment
+    return is_web_address and "@" not in url and not parts.query and not parts.fragment
 
 
-def _asked(web: Web, endpoint: str, parameters: dict[str, object]) -> dict[str, Any]:
-    """Return the answer to a question, a JSON object.
+def _request(web: Web, endpoint: str, parameters: dict[str, object]) -> dict[str, Any]:
+    """Return the answer of an API, a JSON object.
 
     Raises:
         FetchError: if there is none.
@@ -204,16 +206,18 @@ def _asked(web: Web, endpoint: str, parameters: dict[str, object]) -> dict[str, 
     try:
         answer = json.loads(content)
     except (ValueError, RecursionError) as error:
-        msg = f"{endpoint}: answered with no JSON: {error}"
+        msg = f"{endpoint}: the answer is not JSON: {error}"
         raise FetchError(msg) from error
-    refused = _record(answer, "error") if isinstance(answer, dict) else {"info": "no JSON object"}
-    if refused:
-        msg = f"{endpoint}: {_text(refused, 'info') or 'refused'}"
+    problem = (
+        _record(answer, "error") if isinstance(answer, dict) else {"info": "not a JSON object"}
+    )
+    if problem:
+        msg = f"{endpoint}: {_text(problem, 'info') or 'refused'}"
         raise FetchError(msg)
     return dict(answer)
 
 
-# What is answered may be anything.
+# Answers are not trusted: each value may have any type.
 
 
 def _text(record: dict[str, Any], key: str) -> str:
@@ -233,4 +237,4 @@ def _record(record: dict[str, Any], key: str) -> dict[str, Any]:
 
 def _records(record: dict[str, Any], key: str) -> list[dict[str, Any]]:
     value = record.get(key)
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -1,4 +1,4 @@
-"""`SOURCES.csv`: where the files of a folder are from, and on which terms."""
+"""`SOURCES.csv`: origin and licence of the files of a folder."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ NAME = "SOURCES.csv"
 
 @dataclass(frozen=True, slots=True)
 class FileCredit:
-    """Of one file."""
+    """Origin and licence of one file."""
 
     licence: str
     url: str = ""
-    """Of the page that it is from."""
+    """Address of the original page."""
     creator: str = ""
 
     @property
     def credit(self) -> str:
-        """What has to be told wherever the file is shown."""
+        """Attribution to show with the file."""
         return ", ".join(filter(None, (self.licence, self.creator, self.url)))
 
 
@@ -37,10 +37,10 @@ _HEADER = ",".join(("file", *_COLUMNS))
 
 
 def read_sources(folder: Path) -> dict[str, FileCredit]:
-    """Return the sources of files by their names, which are relative to a folder.
+    """Return the credits of the files of a folder, by their relative names.
 
     Raises:
-        ConfigurationError: if there is such a file and it cannot be read.
+        ConfigurationError: if `SOURCES.csv` exists and cannot be read.
     """
     file = folder / NAME
     if not file.is_file():
@@ -49,7 +49,7 @@ def read_sources(folder: Path) -> dict[str, FileCredit]:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             rows = csv.DictReader(lines)
             if not {"file", "licence"} <= set(rows.fieldnames or ()):
-                msg = f"{file}: no columns file and licence. Write `file,licence,url` first."
+                msg = f"{file}: no columns file and licence. The first line is `file,licence,url`."
                 raise ConfigurationError(msg)
             return {
                 row["file"] or "": FileCredit(*(row.get(name) or "" for name in _COLUMNS))
@@ -61,20 +61,20 @@ def read_sources(folder: Path) -> dict[str, FileCredit]:
 
 
 def is_own(folder: Path) -> bool:
-    """Return whether the file, if there is one, has no columns but those that are written here."""
+    """Return whether the file is absent, or has exactly the columns that ciguard writes."""
     file = folder / NAME
     return not file.is_file() or file.read_bytes().startswith(f"{_HEADER}\n".encode())
 
 
 def write_sources(folder: Path, sources: Mapping[str, FileCredit]) -> None:
-    """Write them.
+    """Write `SOURCES.csv` atomically.
 
     Raises:
-        OSError: if that cannot be; what was written before is still there.
+        OSError: if it cannot be written; the previous file remains.
     """
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(("file", *_COLUMNS))
-    for name, one in sources.items():
-        rows.writerow((name, *astuple(one)))
+    for name, credit in sources.items():
+        rows.writerow((name, *astuple(credit)))
     replace_file(folder / NAME, text.getvalue())

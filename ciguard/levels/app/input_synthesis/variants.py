@@ -1,4 +1,4 @@
-"""What all ways to make inputs share: their randomness, how names compare, and no input twice."""
+"""Shared by all ways to synthesise inputs: randomness, name comparison and deduplication."""
 
 from __future__ import annotations
 
@@ -11,62 +11,62 @@ if TYPE_CHECKING:
 
     from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
 
-_TRIES = 8
-"""How many are made for each that is asked for: some may be the same as others."""
+_MAX_ATTEMPTS = 8
+"""Maximum attempts per requested input: some attempts may repeat a content."""
 
 
 def rng_for(wanted: InputSpec, seed: int) -> random.Random:
-    """Return the randomness that inputs for that are made with."""
-    # Spelled out, so that a class that is renamed does not change what a seed gives.
+    """Return the random generator for inputs of a specification."""
+    # Spelled out, so that renaming a class does not change the inputs of a seed.
     feeling = (
         f"<Feeling.{wanted.feeling.name}: {wanted.feeling.value!r}>" if wanted.feeling else None
     )
     task = f"<Task.{wanted.task.name}: {wanted.task.value!r}>"
-    of = f"({seed}, {task}, {wanted.key!a}, {wanted.kind!a}, {feeling})"
-    return random.Random(of)  # noqa: S311 - reproducible, guards nothing
+    seed_text = f"({seed}, {task}, {wanted.key!a}, {wanted.kind!a}, {feeling})"
+    return random.Random(seed_text)  # noqa: S311 - reproducible, no secret
 
 
-def different(made: Iterable[ServiceInput], count: int) -> tuple[ServiceInput, ...]:
-    """Return the first inputs of which no two have the same content.
+def distinct_inputs(candidates: Iterable[ServiceInput], count: int) -> tuple[ServiceInput, ...]:
+    """Return the first inputs with distinct contents.
 
     Args:
-        made: inputs in their order, also without an end.
-        count: how many at most; fewer are returned where too many are the same.
+        candidates: inputs in order; may have no end.
+        count: maximum number; fewer are returned if too many are the same.
     """
-    found: dict[str, ServiceInput] = {}
-    tried = 0
+    distinct: dict[str, ServiceInput] = {}
+    attempts = 0
     if count > 0:
-        for one in made:
-            found.setdefault(one.digest, one)
-            tried += 1
-            if len(found) == count or tried == count * _TRIES:
+        for candidate in candidates:
+            distinct.setdefault(candidate.digest, candidate)
+            attempts += 1
+            if len(distinct) == count or attempts == count * _MAX_ATTEMPTS:
                 break
-    return tuple(found.values())
+    return tuple(distinct.values())
 
 
 class InputMaker:
-    """Base of what makes inputs itself: an `Inverse`."""
+    """Base of an `Inverse` that makes its inputs itself."""
 
     def serves(self, wanted: InputSpec) -> bool:
-        """Return whether it makes inputs for that, with what is installed here."""
+        """Return whether it makes such inputs, with what is installed here."""
         raise NotImplementedError
 
-    def made(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
-        """Yield inputs for what it serves; some may be the same, and there may be no end.
+    def generate(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+        """Yield inputs of a specification that it serves; they may repeat, and have no end.
 
         Args:
-            wanted: what they are for.
-            rng: decides what they are.
+            wanted: specification of the inputs.
+            rng: source of randomness.
         """
         raise NotImplementedError
 
     def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
-        """Return at most so many inputs, none where it serves nothing; see `Inverse`."""
+        """Return up to `count` distinct inputs; none if it does not serve them. See `Inverse`."""
         if not self.serves(wanted):
             return ()
-        return different(self.made(wanted, rng_for(wanted, seed)), count)
+        return distinct_inputs(self.generate(wanted, rng_for(wanted, seed)), count)
 
 
-def alike(name: str) -> str:
-    """Return what is the same for names that differ in capitals, `_`, `-` and spaces only."""
+def normalised_name(name: str) -> str:
+    """Return a name in lower case, with single spaces for `_`, `-` and white space."""
     return " ".join(re.split(r"[\s_-]+", name.casefold())).strip()

@@ -1,4 +1,4 @@
-"""Fetches what a user has asked for from the web: bounded, unhurried, and no private address."""
+"""Fetches files from the web within limits: size, rate, and public addresses only."""
 
 from __future__ import annotations
 
@@ -22,67 +22,69 @@ _MAX_REDIRECTS = 3
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 _TIMEOUT_S = 20.0
-"""Until a server says something."""
+"""Timeout of a response, in seconds."""
 _MAX_S = 60.0
-"""Until it has said all."""
+"""Timeout of a complete content, in seconds."""
 _CHUNK_BYTES = 2**16
 _PORTS = {"https": 443, "http": 80}
-_KEPT = "%/:=&?~#+!$,;'()*[]"
-"""Characters of an address that mean something there; others, such as `é`, are encoded."""
+_RESERVED = "%/:=&?~#+!$,;'()*[]"
+"""Characters with a meaning in an address; others, such as `é`, are encoded."""
 
 
 class FetchError(Exception):
-    """An address gives nothing, or may not be asked."""
+    """An address has no content, or may not be requested."""
 
 
 class RateLimitedError(FetchError):
-    """A server does not want to be asked again for longer than anybody would wait."""
+    """A server asks to wait for longer than the retry budget."""
 
 
-class _Plain(http.client.HTTPConnection):
-    """Talks to public addresses alone, and to trusted machines.
+class _HttpConnection(http.client.HTTPConnection):
+    """Connects to public addresses and trusted hosts only.
 
-    What a name stands for is looked at where the connection has led, not before: a name may come
-    to stand for something else in between.
+    The address is checked after connecting, not before: a host name may resolve to another address
+    in between.
     """
 
     trusted: frozenset[tuple[str, int]] = frozenset()
 
     def connect(self) -> None:
-        """Connect, and hang up before anything is said if that is no public address.
+        """Connect, and close the connection at once if the address is not public.
 
         Raises:
-            FetchError: if it is none.
+            FetchError: if it is not public.
         """
         super().connect()
         address = ipaddress.ip_address(self.sock.getpeername()[0])
         if (self.host.lower(), self.port) not in self.trusted and not address.is_global:
             self.close()
-            msg = f"{self.host} is {address}, which is no public address"
+            msg = f"{self.host} is {address}, which is not a public address"
             raise FetchError(msg)
 
 
-class _Secure(http.client.HTTPSConnection, _Plain):
-    """The same, encrypted as soon as it is connected like that."""
+class _HttpsConnection(http.client.HTTPSConnection, _HttpConnection):
+    """The same with TLS."""
 
 
 class _Opener(urllib.request.AbstractHTTPHandler):
-    """Opens addresses by way of these connections."""
+    """Opens addresses with these connections."""
 
     def __init__(self, trusted: frozenset[tuple[str, int]]) -> None:
         super().__init__()
         self._trusted = trusted
 
-    def _connection(self, kind: type[_Plain], host: str, **options: Any) -> _Plain:
-        made = kind(host, **options)
-        made.trusted = self._trusted
-        return made
+    def _connection(
+        self, kind: type[_HttpConnection], host: str, **options: Any
+    ) -> _HttpConnection:
+        connection = kind(host, **options)
+        connection.trusted = self._trusted
+        return connection
 
     def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(partial(self._connection, _Plain), request)
+        return self.do_open(partial(self._connection, _HttpConnection), request)
 
     def https_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(partial(self._connection, _Secure), request)
+        return self.do_open(partial(self._connection, _HttpsConnection), request)
 
     http_request = urllib.request.AbstractHTTPHandler.do_request_
     https_request = http_request
@@ -90,44 +92,44 @@ class _Opener(urllib.request.AbstractHTTPHandler):
 
 @dataclass
 class Web:
-    """One server that a user has named, and the public addresses that it names.
+    """Client of one server that a user has named, and of the public addresses in its answers.
 
-    The server itself may be anywhere, also on the loopback. Others are asked by `https` alone, and
-    only at public addresses; a proxy of the environment is used and trusted.
+    The server itself may be anywhere, also on the loopback. Others are requested by `https` only,
+    at public addresses; a proxy of the environment is used and trusted.
     """
 
     endpoint: str
-    """Its address."""
+    """Address of the server."""
     pause_s: float = 0.5
-    """Between two requests."""
+    """Pause between two requests, in seconds."""
     patience_s: float = 60.0
-    """For one that the server is too busy for."""
-    _last: float = field(default=float("-inf"), init=False, repr=False)
+    """Retry budget of a request that the server is too busy for, in seconds."""
+    _last_request_s: float = field(default=float("-inf"), init=False, repr=False)
     _director: urllib.request.OpenerDirector = field(init=False, repr=False)
-    """Follows no redirect by itself, and raises nothing for any status."""
+    """Opener that follows no redirect, and raises for no status."""
 
     def __post_init__(self) -> None:
         named = (self.endpoint, *urllib.request.getproxies().values())
         self._director = urllib.request.OpenerDirector()
         self._director.add_handler(urllib.request.ProxyHandler())
-        self._director.add_handler(_Opener(frozenset(map(_machine, named))))
+        self._director.add_handler(_Opener(frozenset(map(_host_and_port, named))))
 
     def fetch(self, url: str, *, accept: str, most_bytes: int) -> bytes:
-        """Return what lies at an address.
+        """Return the content of an address.
 
         Args:
             url: the address; at most three redirects are followed.
-            accept: types of content, as the header `Accept` has them.
-            most_bytes: that are taken.
+            accept: accepted content types, as in the header `Accept`.
+            most_bytes: maximum size of the content.
 
         Raises:
-            FetchError: if there is nothing, it is too large, or may not be asked for.
+            FetchError: if there is no content, it is too large, or may not be requested.
             RateLimitedError: if the server asks to wait for longer than `patience_s`.
         """
         try:
             for _ in range(_MAX_REDIRECTS + 1):
-                url = self._permitted(url)
-                with closing(self._answered(url, accept)) as response:
+                url = self._checked_url(url)
+                with closing(self._response(url, accept)) as response:
                     if response.status == HTTPStatus.OK:
                         return _body(response, most_bytes)
                     if response.status not in _REDIRECTS:
@@ -140,52 +142,52 @@ class Web:
         msg = f"{url}: redirected more than {_MAX_REDIRECTS} times"
         raise FetchError(msg)
 
-    def _permitted(self, url: str) -> str:
-        """Return an address, encoded, if it may be asked.
+    def _checked_url(self, url: str) -> str:
+        """Return an encoded address, if it may be requested.
 
         Raises:
             FetchError: if it may not.
-            ValueError: if it is none.
+            ValueError: if it is invalid.
         """
         parts, own = urlsplit(url), urlsplit(self.endpoint)
         is_own = (parts.scheme, parts.netloc) == (own.scheme, own.netloc)
         if "@" in parts.netloc or not (is_own or parts.scheme == "https"):
-            msg = f"{url}: not asked, only https is"
+            msg = f"{url}: not requested: only https addresses are"
             raise FetchError(msg)
-        return quote(url, safe=_KEPT)
+        return quote(url, safe=_RESERVED)
 
-    def _answered(self, url: str, accept: str) -> http.client.HTTPResponse:
-        """Return the answer of a server; while it is too busy, wait and ask again.
+    def _response(self, url: str, accept: str) -> http.client.HTTPResponse:
+        """Return the response of a server; retry with backoff while it is too busy.
 
         Raises:
             RateLimitedError: if that takes too long.
-            OSError: if there is no answer.
+            OSError: if there is no response.
         """
         headers = {"User-Agent": _AGENT, "Accept": accept}
         request = urllib.request.Request(url, headers=headers)  # noqa: S310 - see `_permitted`
-        left_s, least_s = self.patience_s, 1.0
+        budget_s, backoff_s = self.patience_s, 1.0
         while True:
-            time.sleep(max(0.0, self._last + self.pause_s - time.monotonic()))
+            time.sleep(max(0.0, self._last_request_s + self.pause_s - time.monotonic()))
             response: http.client.HTTPResponse = self._director.open(request, timeout=_TIMEOUT_S)
-            self._last = time.monotonic()
+            self._last_request_s = time.monotonic()
             if response.status not in _BUSY:
                 return response
             response.close()
-            wait_s = max(_asked_wait_s(response.headers.get("Retry-After", "")), least_s)
-            if wait_s > left_s:
+            wait_s = max(_retry_after_s(response.headers.get("Retry-After", "")), backoff_s)
+            if wait_s > budget_s:
                 msg = f"{url}: answered with {response.status}, asks to wait for {wait_s:.0f} s"
                 raise RateLimitedError(msg)
-            left_s, least_s = left_s - wait_s, 2 * least_s
+            budget_s, backoff_s = budget_s - wait_s, 2 * backoff_s
             time.sleep(wait_s)
 
 
-def _machine(address: str) -> tuple[str, int]:
+def _host_and_port(address: str) -> tuple[str, int]:
     parts = urlsplit(address if "://" in address else f"//{address}")
     return parts.hostname or "", parts.port or _PORTS.get(parts.scheme, _PORTS["http"])
 
 
-def _asked_wait_s(header: str) -> float:
-    """Return how long a server asks to wait; 0 if it says nothing that makes sense."""
+def _retry_after_s(header: str) -> float:
+    """Return the seconds of a Retry-After header; 0 if it is missing or invalid."""
     if re.fullmatch("[0-9]{1,9}", header):
         return float(header)
     try:
@@ -195,16 +197,16 @@ def _asked_wait_s(header: str) -> float:
 
 
 def _body(response: http.client.HTTPResponse, most_bytes: int) -> bytes:
-    """Return the content of an answer.
+    """Return the content of a response.
 
     Raises:
-        FetchError: if it is too large, takes too long, or ends before it should.
+        FetchError: if it is too large, too slow or incomplete.
     """
-    until = time.monotonic() + _MAX_S
+    deadline = time.monotonic() + _MAX_S
     body = bytearray()
     while chunk := response.read1(_CHUNK_BYTES):
         body += chunk
-        if len(body) > most_bytes or time.monotonic() > until:
+        if len(body) > most_bytes or time.monotonic() > deadline:
             msg = f"{response.url}: more than {most_bytes} bytes, or slower than {_MAX_S:.0f} s"
             raise FetchError(msg)
     if response.length:

@@ -1,9 +1,9 @@
-"""What cognitive services offer, and how each provider's clients and services are answered.
+"""Cognitive services by provider: their operations, and how ciguard answers in their place.
 
-`contract` is what makes a provider, `registered` finds those that there are: one folder each, and
-one line in `registered`, or an entry point of another package. In the folder, `spec` is the
-provider; `services.toml` describes its clients and operations; `messages` writes what is recognised
-as its services say it; `service` answers its requests by HTTP, which `requests` reads; `in_target`
-runs in the application's interpreter, in the place of its clients. They share `description`,
+`contract` defines a provider. `registered` finds the providers: one folder each, with one line in
+`registered` or an entry point of another package. In the folder, `spec` is the provider;
+`services.toml` describes its clients and operations; `messages` writes recognised content in the
+format of its services; `service` answers its requests by HTTP, which `request` defines; `in_target`
+runs in the application's interpreter, in place of its clients. Shared modules: `description`,
 `recognised`, `codes`, `described`, and for HTTP `request` and `reading`.
 """

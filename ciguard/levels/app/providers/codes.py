@@ -1,4 +1,4 @@
-"""How services refuse: codes of gRPC, and those of HTTP that stand for them."""
+"""Error codes of services: those of gRPC, and their HTTP statuses."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from enum import StrEnum
 
 
 class Code(StrEnum):
-    """How a service's error is called; all but `OK`."""
+    """Error codes of gRPC, except `OK`."""
 
     CANCELLED = "CANCELLED"
     UNKNOWN = "UNKNOWN"
     INVALID_ARGUMENT = "INVALID_ARGUMENT"
-    """The application asks something that cannot be answered, whenever it asks."""
+    """The request is invalid; a retry does not help."""
     DEADLINE_EXCEEDED = "DEADLINE_EXCEEDED"
-    """It took too long; asking again may help."""
+    """The request timed out; a retry may help."""
     NOT_FOUND = "NOT_FOUND"
     ALREADY_EXISTS = "ALREADY_EXISTS"
     PERMISSION_DENIED = "PERMISSION_DENIED"
-    """The account may not ask that, or its project has the service turned off."""
+    """The account has no permission, or its project has not enabled the service."""
     RESOURCE_EXHAUSTED = "RESOURCE_EXHAUSTED"
-    """The quota is used up; asking again later may help."""
+    """The quota is exhausted; a retry may help later."""
     FAILED_PRECONDITION = "FAILED_PRECONDITION"
     ABORTED = "ABORTED"
     OUT_OF_RANGE = "OUT_OF_RANGE"
     UNIMPLEMENTED = "UNIMPLEMENTED"
     INTERNAL = "INTERNAL"
-    """The service failed."""
+    """Internal error of the service."""
     UNAVAILABLE = "UNAVAILABLE"
-    """The service cannot be reached; asking again may help."""
+    """The service is unreachable; a retry may help."""
     DATA_LOSS = "DATA_LOSS"
     UNAUTHENTICATED = "UNAUTHENTICATED"
 
     @property
     def number(self) -> int:
-        """As gRPC counts them; `OK` is 0."""
+        """Number of the code in gRPC; `OK` is 0."""
         return list(Code).index(self) + 1
 
     @property
     def http_status(self) -> int:
-        """With which a service that speaks REST answers."""
+        """HTTP status of the code."""
         return _HTTP[self]
 
 
@@ -54,24 +54,24 @@ _HTTP = {
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """How a service may refuse."""
+    """An error that a service may return."""
 
     message: str
-    """As the service says it."""
+    """Message of the service."""
     code: str
-    """Of gRPC, or a provider's own; empty where its clients here refuse the text by themselves."""
+    """Code of gRPC or of the provider; empty if its clients reject the text themselves."""
     is_of_content: bool = True
-    """Whether it is for what it is asked about."""
+    """True if the error depends on the content of the request."""
     text: bytes = b""
-    """That it refuses so; empty where it may refuse any."""
+    """Text that causes the error; empty if any may."""
 
 
 def long_text(limit: int, unit: str) -> Refusal:
     """Return the refusal of a text that is too long, by a client or the service.
 
     Args:
-        limit: that texts may have.
-        unit: that it counts.
+        limit: maximum length of a text.
+        unit: unit of the length.
     """
     sentence = b"This is a text that is too long. "
     text = sentence * (limit // len(sentence) + 1)
@@ -79,14 +79,14 @@ def long_text(limit: int, unit: str) -> Refusal:
 
 
 class ServiceError(Exception):
-    """The service refuses or fails."""
+    """The service refuses a request, or fails."""
 
     def __init__(self, code: str, message: str) -> None:
-        """Make it.
+        """Build the message.
 
         Args:
-            code: of gRPC, such as `RESOURCE_EXHAUSTED`.
-            message: as the service says it.
+            code: code of gRPC, such as `RESOURCE_EXHAUSTED`, or of the provider.
+            message: message of the service.
         """
         super().__init__(f"{code}: {message}")
         self.code = code

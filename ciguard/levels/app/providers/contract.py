@@ -1,4 +1,4 @@
-"""What makes a provider: one object, `PROVIDER` in `spec.py` of its folder."""
+"""The contract of a provider: one object, `PROVIDER` in `spec.py` of its folder."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
         BoundingBox,
         Entity,
         Face,
-        Felt,
         Scored,
+        ScoredSentence,
         Size,
         Word,
     )
@@ -31,175 +31,175 @@ if TYPE_CHECKING:
 
 
 class Messages(Protocol):
-    """Writes what is recognised as a provider's services say it, in JSON."""
+    """Writes recognised content in the JSON of a provider's services."""
 
     CLIENTS: frozenset[str]
-    """That are answered, by the names that descriptions give them."""
+    """Supported clients, by their names in the description."""
     TASKS: frozenset[RecognitionTask]
-    """That engines can answer."""
+    """Tasks that engines can answer."""
     KINDS: Mapping[str, str]
-    """What its services call a kind of entities → one of `ENTITY_KINDS`; empty if it is none."""
+    """Kinds of entities of the service → one of `ENTITY_KINDS`; empty for none."""
 
     def topic(self, text: str) -> str:
-        """Return how a category is spelled."""
+        """Return a category in the spelling of the service."""
 
     def label_answer(self, found: Scored) -> Json:
         """Return labels, the likeliest first."""
 
     def object_answer(self, found: Scored, boxes: Sequence[BoundingBox]) -> Json:
-        """Return objects, the likeliest first, each in a box of shares."""
+        """Return objects, the likeliest first, each with a box in shares of the image size."""
 
     def category_answer(self, found: Scored) -> Json:
         """Return topics, the likeliest first."""
 
     def text_answer(self, lines: Sequence[Sequence[Word]], size: Size) -> Json:
-        """Return what is written in an image of that size; none of its lines is empty."""
+        """Return the text in an image of a size; no line is empty."""
 
-    def sentiment_answer(self, score: float, felt: Sequence[Felt]) -> Json:
-        """Return what is felt in a document, -1 to 1, and in each of its sentences."""
+    def sentiment_answer(self, score: float, scored_sentences: Sequence[ScoredSentence]) -> Json:
+        """Return the sentiment of a document, -1 to 1, and of each of its sentences."""
 
     def sentiments_around(self, numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
-        """Yield what may be felt, on both sides of each number: its title and the answer."""
+        """Yield titles and answers with sentiments around each number."""
 
     def entity_answer(self, entities: Sequence[Entity]) -> Json:
-        """Return what a text speaks of, what is most of it first."""
+        """Return the entities in a text, the most salient first."""
 
     def listed_answer(self, operation: Operation, found: Scored) -> Json:
-        """Return results of any other operation whose description says where they lie."""
+        """Return results of another operation, whose description has the paths of their fields."""
 
     def refusals(self, operation: Operation) -> Sequence[Refusal]:
-        """Return how the service may refuse."""
+        """Return the refusals of the service."""
 
 
 class FaceMessages(Protocol):
-    """Writes faces as a provider's services say them."""
+    """Writes faces in the JSON of a provider's services."""
 
     SHOWN_BY_FACES: tuple[str, ...]
-    """What its services tell of a face."""
+    """Properties of a face that its services return."""
     ARE_FACES_MEASURED: bool
-    """Whether they tell ages, and in numbers how sure they are of what a face shows."""
+    """True if the services return ages, and numeric confidences of the properties."""
 
     def face_answer(self, faces: Sequence[Face], size: Size) -> Json:
-        """Return faces in an image of that size."""
+        """Return faces in an image of a size."""
 
 
 class SpeechMessages(Protocol):
-    """Writes speech as a provider's services say it."""
+    """Writes transcripts in the JSON of a provider's services."""
 
     def speech_answer(self, found: Scored) -> Json:
-        """Return what was said, one part after the other."""
+        """Return a transcript in parts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageAnalysis:
-    """One answer with all of an image, put together of what other operations answer."""
+    """An image analysis, which combines the answers of other operations."""
 
     parts: tuple[str, ...]
-    """Operations that are asked for the parts."""
+    """Operations of the parts."""
     join: Callable[[Sequence[Json]], Json]
-    """Returns the answer, from those of the parts in their order."""
+    """Function that combines the answers of the parts, in their order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grpc:
-    """A service of gRPC, which the emulator starts beside the client libraries."""
+    """A gRPC server, which the emulator starts beside the client libraries."""
 
     entry: str
-    """Module that serves, see `providers/google/in_target/grpc_service.py`."""
+    """Module of the server; see `providers/google/in_target/grpc_service.py`."""
     versions: Mapping[str, Sequence[str]]
-    """Of each service."""
+    """Supported versions by service."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceLimits:
-    """What services refuse before they look at it, and how they put that."""
+    """Limits of the services, and their error messages."""
 
     no_image: str
-    """Message where there is none."""
+    """Error message for a missing image."""
     no_text: str
-    """Likewise."""
+    """Error message for a missing text."""
     images: tuple[bytes, ...] = (
         b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*",
         b"\0\0\1\0", b"RIFF",
     )  # fmt: skip
-    """What files that they read images from begin with."""
+    """Prefixes of the supported image formats."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """What a function is told of: somebody has put it into a storage, or sends it."""
+    """A file that an event reports as stored, or that a request contains."""
 
     name: str
     content: bytes
     text: str
-    """It, or where it lies, as a text."""
+    """Content as text, or address of the file."""
 
     @property
     def form(self) -> Json:
-        """The form of the name under which it lies in a storage that is answered."""
+        """Form of the name of the file in an emulated storage."""
         return {"stored": {"base64": b64encode(self.content).decode(), "name": self.name}}
 
 
-def _nothing_told(stored: StoredFile) -> Mapping[str, Json]:
+def _no_event_fields(stored: StoredFile) -> Mapping[str, Json]:
     del stored
     return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallingConventions:
-    """How applications that use a provider are called, and hand it what it is asked about."""
+    """Calling conventions of applications that use a provider."""
 
     content_field: str = "content"
-    """Field of a message that holds an image or a sound."""
+    """Field of a message with the content of an image or a sound."""
     has_documents: bool = False
-    """Whether a text may be asked about in a message, with its `content` and `type`."""
+    """True if a message may contain a text as a document with `content` and `type`."""
     has_storage: bool = False
-    """Whether files that an application reads from its storage are answered."""
+    """True if ciguard emulates the storage of the provider."""
     storage_scheme: str = ""
-    """Of addresses in its storage, which nobody else would fetch."""
+    """URL scheme of its storage; only its own clients read such addresses."""
     endpoint: str = ""
-    """An address as its clients take one; made up, nobody is there."""
+    """Placeholder of an endpoint, which does not exist."""
     region: str = ""
-    """Likewise, where its services may run."""
-    event_fields: Callable[[StoredFile], Mapping[str, Json]] = _nothing_told
-    """Returns the forms of what an event of its cloud says of a file, by field."""
+    """Placeholder of a region of its services."""
+    event_fields: Callable[[StoredFile], Mapping[str, Json]] = _no_event_fields
+    """Function that returns the fields of an event about a file."""
     web_event: Mapping[str, Json] = field(default_factory=dict)
-    """What an event of its cloud says of a web request, beside the body and the query."""
+    """Fields of an event about a web request, beside body and query."""
     modules_with_numbers: frozenset[str] = frozenset()
-    """Modules of older clients, in which members of enumerations are plain numbers."""
+    """Modules of older clients whose enumerations are plain numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """One provider. Another package adds its own under `ciguard.providers`."""
+    """A provider. Other packages register theirs under `ciguard.providers`."""
 
     description: ProviderDescription
     hook: str
-    """Module with the `HOOK` that runs beside the application; see `in_target/hooks.py`."""
+    """Module with the `HOOK` that runs in the application; see `in_target/hooks.py`."""
     messages: Messages
     faces: FaceMessages | None = None
-    """None where no client for faces is answered."""
+    """Writer of faces; None if no such client is supported."""
     speech: SpeechMessages | None = None
-    """None where no client for speech is answered."""
+    """Writer of transcripts; None if no such client is supported."""
     answered: tuple[str, ...]
-    """Operations that engines answer, or make answers up to."""
+    """Operations that engines recognise or simulate."""
     limits: ServiceLimits
     services: Callable[[], Services]
-    """Makes what answers its requests by HTTP."""
+    """Constructor of its HTTP services."""
     grpc: Grpc | None = None
     image_analysis: ImageAnalysis | None = None
-    """None where nothing tells all of an image at once."""
+    """Image analysis of the provider; None if it has none."""
     called: CallingConventions = CallingConventions()
     scores: frozenset[str]
-    """Names of the numbers in answers that say how sure or strong something is."""
+    """Names of the numbers in answers that are scores."""
     shares: frozenset[str] = frozenset()
-    """Names of what holds several scores that are one in all."""
+    """Names of objects in answers whose scores sum to 1."""
     secrets: str = ""
-    """Pattern of keys and accounts, as its error messages repeat them."""
+    """Pattern of keys and accounts in its error messages."""
     has_enumerations: bool = False
-    """Whether kinds and likelihoods are members of enumerations, and no texts."""
+    """True if kinds and likelihoods are enumerations, and not strings."""
     is_described_as_sent: bool = False
-    """Whether its description names the fields of answers as the service sends them."""
+    """True if its description has the field names of the service, not of its clients."""
 
     @property
     def name(self) -> str:
@@ -215,6 +215,6 @@ class Provider:
         """
         spec = find_spec(self.hook)
         if spec is None or spec.origin is None:
-            msg = f"provider {self.name}: hook = {self.hook!r}: there is no such module"
+            msg = f"provider {self.name}: hook = {self.hook!r}: no such module"
             raise ModuleNotFoundError(msg)
         return Path(spec.origin)

@@ -1,4 +1,4 @@
-"""Results with their fields where a provider's description says that they are."""
+"""Writes answers at the paths that the description of a provider has."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.codes import Code, Refusal
 from ciguard.levels.app.providers.description import (
-    NOT_MADE,
+    TASKS_WITHOUT_INPUTS,
     Field,
     MediaKind,
     RecognitionTask,
     kind_of,
 )
-from ciguard.levels.app.providers.recognised import DIGITS, ENTITY_KINDS, NEUTRAL, ordered
+from ciguard.levels.app.providers.recognised import DIGITS, ENTITY_KINDS, NEUTRAL, likeliest_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.recognised import (
         BoundingBox,
         Entity,
-        Felt,
         Scored,
+        ScoredSentence,
         Size,
         Word,
     )
 
 _STEP = 0.05
-"""Beside a number that is compared with."""
+"""Distance of scores from a number in a condition."""
 
 
-def described(
+def described_result(
     operation: Operation, key: str, score: float, beside: Mapping[str, Json] | None = None
 ) -> Json:
     """Return one result.
 
     Args:
-        operation: whose description says where its fields are.
-        key: what is recognised.
-        score: how likely that is, as the service says it.
-        beside: what else it says; what a message has no field for is left out when it is made.
+        operation: operation whose description has the paths of the fields.
+        key: recognised label or text.
+        score: score in the range of the service.
+        beside: further fields; fields that the message does not have are dropped later.
     """
     record: dict[str, Json] = dict(beside or {})
     fields = operation.fields or {}
@@ -52,7 +52,7 @@ def described(
 
 
 def _put(record: Json, path: Sequence[str], value: object) -> None:
-    """Set a field by its path; a number in it is the place in a list."""
+    """Set a field by its path; a number in the path is an index of a list."""
     first, *rest = path
     if not rest:
         record[first] = value
@@ -64,21 +64,23 @@ def _put(record: Json, path: Sequence[str], value: object) -> None:
 
 
 class DescribedMessages:
-    """Writes answers where a description says that results lie; base of a small provider's.
+    """Writes answers at the paths of a description; a base class for small providers.
 
-    Of operations for one task, all answer as the first does. A feeling is one of three words, and
-    its score goes from -1 to 1. Faces and speech have messages of their own, see `Provider`.
+    All operations of a task answer as the first one does. A sentiment is one of three words, with a
+    score from -1 to 1. Faces and speech have messages of their own; see `Provider`.
     """
 
     def __init__(self, description: ProviderDescription) -> None:
-        several = [one for client in description.clients for one in client.operations.values()]
-        self._operations = {one.task: one for one in reversed(several)}
+        operations = [
+            operation for client in description.clients for operation in client.operations.values()
+        ]
+        self._operations = {operation.task: operation for operation in reversed(operations)}
         self.CLIENTS = frozenset(client.name for client in description.clients)
-        self.TASKS = frozenset(self._operations) - NOT_MADE
+        self.TASKS = frozenset(self._operations) - TASKS_WITHOUT_INPUTS
         self.KINDS: Mapping[str, str] = {kind: kind for kind in ENTITY_KINDS}
 
     def topic(self, text: str) -> str:
-        """Return a category as it is."""
+        """Return a category unchanged."""
         return text
 
     def label_answer(self, found: Scored) -> Json:
@@ -86,7 +88,7 @@ class DescribedMessages:
         return self.listed_answer(self._operations[RecognitionTask.LABELS], found)
 
     def object_answer(self, found: Scored, boxes: Sequence[BoundingBox]) -> Json:
-        """Return objects, the likeliest first; where they are is not told."""
+        """Return objects, the likeliest first, without their boxes."""
         del boxes
         return self.listed_answer(self._operations[RecognitionTask.OBJECTS], found)
 
@@ -95,7 +97,7 @@ class DescribedMessages:
         return self.listed_answer(self._operations[RecognitionTask.CATEGORIES], found)
 
     def text_answer(self, lines: Sequence[Sequence[Word]], size: Size) -> Json:
-        """Return the lines that are written."""
+        """Return the lines of text."""
         del size
         operation = self._operations[RecognitionTask.TEXT]
         return _answer(
@@ -110,37 +112,39 @@ class DescribedMessages:
             ],
         )
 
-    def sentiment_answer(self, score: float, felt: Sequence[Felt]) -> Json:
-        """Return the feeling of a text, and how much of it there is."""
-        del felt
+    def sentiment_answer(self, score: float, scored_sentences: Sequence[ScoredSentence]) -> Json:
+        """Return the sentiment of a text and its score."""
+        del scored_sentences
         operation = self._operations[RecognitionTask.SENTIMENT]
         feeling = "positive" if score > NEUTRAL else "negative" if score < -NEUTRAL else "neutral"
-        return _answer(operation, [described(operation, feeling, round(score, DIGITS))])
+        return _answer(operation, [described_result(operation, feeling, round(score, DIGITS))])
 
     def sentiments_around(self, numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
-        """Yield feelings with scores on both sides of each number, and at it."""
+        """Yield sentiments with scores around each number, and at it."""
         near = {edge for n in numbers for edge in (n - _STEP, n, n + _STEP) if -1 <= edge <= 1}
         for score in sorted({-0.9, 0.0, 0.9, *near}):
             yield f"score {score:g}", self.sentiment_answer(score, [])
 
     def entity_answer(self, entities: Sequence[Entity]) -> Json:
-        """Return what a text speaks of, what is most of it first."""
+        """Return the entities in a text, the most salient first."""
         operation = self._operations[RecognitionTask.ENTITIES]
         kind = (operation.fields or {}).get(Field.KIND, "")
         results = []
-        for one in sorted(entities, key=lambda entity: -entity.salience):
-            result = _result(operation, one.name, one.certainty)
+        for entity in sorted(entities, key=lambda entity: -entity.salience):
+            result = _result(operation, entity.name, entity.confidence)
             if kind:
-                _put(result, kind.split("."), one.kind)
+                _put(result, kind.split("."), entity.kind)
             results.append(result)
         return _answer(operation, results)
 
     def listed_answer(self, operation: Operation, found: Scored) -> Json:
-        """Return results that have a name and a score, the likeliest first."""
-        return _answer(operation, [_result(operation, *one) for one in ordered(found)])
+        """Return results with a name and a score, the likeliest first."""
+        return _answer(
+            operation, [_result(operation, *scored) for scored in likeliest_first(found)]
+        )
 
     def refusals(self, operation: Operation) -> Sequence[Refusal]:
-        """Return its own: asked too often, an image that is none."""
+        """Return the refusals: rate limits, and invalid images."""
         often = Refusal("Too many requests.", Code.RESOURCE_EXHAUSTED, is_of_content=False)
         if kind_of(operation.task) is MediaKind.IMAGE:
             return often, Refusal("This is no image.", Code.INVALID_ARGUMENT)
@@ -148,13 +152,13 @@ class DescribedMessages:
 
 
 def _result(operation: Operation, key: str, share: float) -> Json:
-    """Return a result with its score as the service says it, of a share of what that goes up to."""
-    most = operation.between[1] if operation.between else 1.0
-    return described(operation, key, round(most * share, DIGITS))
+    """Return a result with its score, a share of the maximum of the service."""
+    maximum = operation.between[1] if operation.between else 1.0
+    return described_result(operation, key, round(maximum * share, DIGITS))
 
 
 def _answer(operation: Operation, results: list[Json]) -> Json:
-    """Return results where they lie in an answer; the one where it is the answer itself."""
+    """Return results at their path in an answer; the first one if it is the answer itself."""
     if not operation.records:
         return results[0] if results else {}
     if not operation.way:

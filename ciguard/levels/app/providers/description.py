@@ -1,6 +1,6 @@
-"""What a provider of cognitive services offers: its clients, what they can be asked and answer.
+"""Descriptions of providers: their clients, and the operations with their answers.
 
-One TOML file for each. A user names a file of their own for a provider that ciguard does not know.
+One TOML file for each. Users write such a file for a provider that ciguard does not support.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FILE = "services.toml"
 
 
 class MediaKind(StrEnum):
-    """What a service is asked about."""
+    """Kind of content in a request."""
 
     IMAGE = "image"
     """PNG or JPEG."""
@@ -32,30 +32,32 @@ class MediaKind(StrEnum):
 
 
 class RecognitionTask(StrEnum):
-    """What a service is asked to recognise (Keeper, Table 1)."""
+    """Task of a service (Keeper, Table 1)."""
 
     LABELS = "labels"
-    """What an image shows, as a whole."""
+    """Labels of a whole image."""
     OBJECTS = "objects"
-    """What is in an image, one by one."""
+    """Objects in an image, with their boxes."""
     FACES = "faces"
     TEXT = "text"
-    """What is written in an image."""
+    """Text in an image."""
     CATEGORIES = "categories"
-    """What a document is about."""
+    """Topics of a document."""
     SENTIMENT = "sentiment"
     ENTITIES = "entities"
     SPEECH = "speech"
     PHRASES = "phrases"
-    """What a text says, in its own words."""
+    """Key phrases of a text."""
     LANGUAGE = "language"
-    """In which language a text is."""
+    """Language of a text."""
     OTHER = "other"
-    """Something else in an image."""
+    """Anything else in an image."""
 
 
-NOT_MADE = frozenset({RecognitionTask.PHRASES, RecognitionTask.LANGUAGE, RecognitionTask.OTHER})
-"""Tasks that no inputs are made for."""
+TASKS_WITHOUT_INPUTS = frozenset(
+    {RecognitionTask.PHRASES, RecognitionTask.LANGUAGE, RecognitionTask.OTHER}
+)
+"""Tasks that no inputs are synthesised for."""
 _OF_TEXT = frozenset({
     RecognitionTask.CATEGORIES, RecognitionTask.SENTIMENT, RecognitionTask.ENTITIES,
     RecognitionTask.PHRASES, RecognitionTask.LANGUAGE,
@@ -63,56 +65,57 @@ _OF_TEXT = frozenset({
 
 
 def kind_of(task: RecognitionTask) -> MediaKind:
-    """Return what a service for a task is asked about."""
+    """Return the kind of content of a task."""
     if task is RecognitionTask.SPEECH:
         return MediaKind.SOUND
     return MediaKind.TEXT if task in _OF_TEXT else MediaKind.IMAGE
 
 
 class Field(StrEnum):
-    """What a field of an answer says."""
+    """Meaning of a field of an answer."""
 
     KEY = "key"
-    """The result itself."""
+    """Label or text of a result."""
     SCORE = "score"
-    """How likely it is."""
+    """Score of a result."""
     MAGNITUDE = "magnitude"
-    """How much feeling there is, of whatever kind."""
+    """Strength of the sentiment, positive or negative."""
     KIND = "kind"
-    """Of what kind an entity is."""
+    """Kind of an entity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing that a client can be asked."""
+    """One operation of a client."""
 
     provider: str
     client: str
     name: str
-    """Of the method."""
+    """Name of the method."""
     task: RecognitionTask
     records: str = ""
-    """Path of the list of results in the answer; empty where the answer is one result, a dot where
-    it is that list itself."""
+    """Path of the list of results in the answer. It is empty if the answer is one result, and a dot
+    if the answer is the list itself.
+    """
     fields: Mapping[Field, str] | None = None
     """Path of each field in a result."""
     between: tuple[float, float] | None = None
-    """What scores are between; None where nobody says."""
-    is_by_name: bool = False
-    """Whether it is asked by the name of something that was begun before, and not by content."""
-    is_begun_before: bool = False
-    """Whether it asks for what was begun before, and may not be done yet."""
+    """Range of scores; None if undocumented."""
+    is_by_job_name: bool = False
+    """True if a request names a job that was started before, and has no content."""
+    returns_job_result: bool = False
+    """True if the operation returns the result of a job, which may not be done yet."""
     is_per_document: bool = False
-    """Whether the client returns a list, with an answer for each text that it is given."""
+    """True if the client returns a list, with an answer for each text of the request."""
 
     @property
     def title(self) -> str:
-        """How reports call it."""
+        """Name in reports."""
         return f"{self.provider} {self.name}"
 
     @property
     def way(self) -> tuple[str, ...]:
-        """The steps of the path of results, none where the answer is their list."""
+        """Steps of the path of results; none if the answer is the list itself."""
         return tuple(filter(None, self.records.split(".")))
 
     def __hash__(self) -> int:
@@ -121,41 +124,42 @@ class Operation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ServiceClient:
-    """What an application makes to ask a service."""
+    """A client class of the provider."""
 
     name: str
     made_by: tuple[str, ...]
-    """Qualified names that make one when they are called."""
+    """Qualified names of functions and classes that create it."""
     service: str
-    """Of what makes clients of several services, the argument that names this one."""
+    """Constructor argument that selects this service among several; empty for none."""
     operations: Mapping[str, Operation]
-    """By name of the method."""
+    """Operations by the name of the method."""
     about: tuple[str, int] | None = None
-    """Name and place of the argument that it is made with and asked about; None where its methods
-    take that."""
+    """Name and position of the constructor argument with the content; None if methods take the
+    content.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderDescription:
-    """What one provider offers."""
+    """Description of one provider."""
 
     name: str
     packages: tuple[str, ...]
-    """What an application imports of it."""
+    """Packages that applications import."""
     clients: tuple[ServiceClient, ...]
 
     def operations(self, name: str) -> Iterator[Operation]:
-        """Yield what any of its clients can be asked by that name."""
+        """Yield the operations of a name of all its clients."""
         for client in self.clients:
             if name in client.operations:
                 yield client.operations[name]
 
 
 def read_description(package: str) -> ProviderDescription:
-    """Return what a provider offers, as `services.toml` in its package says.
+    """Return the description in `services.toml` of a package.
 
     Raises:
-        ConfigurationError: if that says something else than it should.
+        ConfigurationError: if the file is invalid.
     """
     text = (files(package) / _FILE).read_text("utf-8")
     return _provider(tomllib.loads(text), f"{_FILE} of {package}")
@@ -165,12 +169,12 @@ def read_provider(file: Path) -> ProviderDescription:
     """Read the description of a provider.
 
     Raises:
-        ConfigurationError: if the file cannot be read, or says something else than it should.
+        ConfigurationError: if the file cannot be read or is invalid.
     """
     try:
         return _provider(tomllib.loads(file.read_text("utf-8")), str(file))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        msg = f"{file}: cannot be read as a provider: {error}"
+        msg = f"{file}: cannot be read as the description of a provider: {error}"
         raise ConfigurationError(msg) from error
 
 
@@ -179,8 +183,8 @@ def _provider(raw: dict[str, Any], file: str) -> ProviderDescription:
     name = reader.text(raw, "name")
     reader.only(raw, {"name", "packages", "clients"}, "")
     clients = tuple(
-        _client(reader, one, name, f"clients[{at}]")
-        for at, one in enumerate(reader.tables(raw, "clients", ""))
+        _client(reader, table, name, f"clients[{index}]")
+        for index, table in enumerate(reader.tables(raw, "clients", ""))
     )
     return ProviderDescription(name, reader.texts(raw, "packages", ""), clients)
 
@@ -200,9 +204,9 @@ def _client(
         service=reader.text(raw, "service", where, default=""),
         operations={
             method: _operation(
-                reader, one, Operation(provider, name, method, RecognitionTask.OTHER), where
+                reader, table, Operation(provider, name, method, RecognitionTask.OTHER), where
             )
-            for method, one in operations.items()
+            for method, table in operations.items()
         },
         about=reader.argument(raw, "about", where),
     )
@@ -230,25 +234,25 @@ def _operation(reader: _DescriptionReader, raw: object, blank: Operation, where:
         reader.text(raw, "records", where, default=""),
         fields,
         reader.range(raw, "between", where),
-        is_by_name=reader.flag(raw, "by_name", where),
-        is_begun_before=reader.flag(raw, "begun_before", where),
+        is_by_job_name=reader.flag(raw, "by_name", where),
+        returns_job_result=reader.flag(raw, "begun_before", where),
         is_per_document=reader.flag(raw, "per_document", where),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _DescriptionReader:
-    """Reads values of a file, and says where one is not as it should be."""
+    """Reads values of a file; each error names its place."""
 
     file: str
 
     def wrong(self, key: str, value: object, wanted: str) -> ConfigurationError:
-        return ConfigurationError(f"{self.file}: {key} = {value!r}: is to be {wanted}.")
+        return ConfigurationError(f"{self.file}: {key} = {value!r}: has to be {wanted}.")
 
     def only(self, raw: Mapping[str, object], known: set[str], where: str) -> None:
         for key in raw.keys() - known:
             name = f"{where}.{key}" if where else key
-            raise self.wrong(name, raw[key], f"left out: known are {', '.join(sorted(known))}")
+            raise self.wrong(name, raw[key], f"removed; known keys: {', '.join(sorted(known))}")
 
     def text(
         self, raw: Mapping[str, object], key: str, where: str = "", default: str | None = None
@@ -275,11 +279,11 @@ class _DescriptionReader:
         match raw.get(key):
             case None:
                 return None
-            case [float() | int() as least, float() | int() as most] if least < most:
-                return float(least), float(most)
+            case [float() | int() as lower, float() | int() as upper] if lower < upper:
+                return float(lower), float(upper)
             case value:
                 key = f"{where}.{key}"
-                raise self.wrong(key, value, "two numbers, the smaller one first")
+                raise self.wrong(key, value, "two numbers, the smaller first")
 
     def argument(self, raw: Mapping[str, object], key: str, where: str) -> tuple[str, int] | None:
         match raw.get(key):
@@ -289,7 +293,7 @@ class _DescriptionReader:
                 return name, at
             case value:
                 key = f"{where}.{key}"
-                raise self.wrong(key, value, "the `name` of an argument, and where it is `at`")
+                raise self.wrong(key, value, "the `name` and the position `at` of an argument")
 
     def tables(self, raw: Mapping[str, object], key: str, where: str) -> list[dict[str, Any]]:
         value = raw.get(key)

@@ -1,4 +1,4 @@
-"""Reads requests that anybody may have sent: what a part says, or where it is wrong."""
+"""Reads untrusted JSON requests; each error names the invalid field."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _STANDARD = str.maketrans("-_", "+/")
 
 
 def invalid(message: str) -> ServiceError:
-    """Return the error of a request that cannot be answered, whenever it comes."""
+    """Return the error of an invalid request."""
     return ServiceError(Code.INVALID_ARGUMENT, message)
 
 
 def read_json(body: bytes) -> RequestPart:
-    """Return a request as the message that it is.
+    """Return the parsed request.
 
     Raises:
-        ServiceError: if it is none.
+        ServiceError: if the body is not a JSON object.
     """
     try:
         content = json.loads(body)
@@ -38,111 +38,113 @@ def read_json(body: bytes) -> RequestPart:
 
 @dataclass(frozen=True, slots=True)
 class RequestPart:
-    """A part of a request. Every method raises ServiceError, and names the place."""
+    """A part of a request. Every method raises ServiceError for an invalid field."""
 
     content: Json
     place: str
 
     def __post_init__(self) -> None:
         if not isinstance(self.content, dict):
-            raise self._invalid(self.place or "the request", "is no object")
+            raise self._invalid(self.place or "the request", "is not an object")
 
     def part(self, name: str) -> RequestPart:
-        """Return a message; an empty one where there is none."""
-        value = self._of(name)
-        return RequestPart({} if value is None else value, self._at(name))
+        """Return a nested message; an empty one if it is missing."""
+        value = self._value(name)
+        return RequestPart({} if value is None else value, self._path(name))
 
     def parts(self, name: str) -> list[RequestPart]:
-        """Return several messages; none where there are none."""
-        several = self._of(name)
-        if several is None:
+        """Return a list of messages; empty if it is missing."""
+        items = self._value(name)
+        if items is None:
             return []
-        if not isinstance(several, list):
-            raise self._invalid(self._at(name), "is no list")
-        return [RequestPart(one, f"{self._at(name)}[{at}]") for at, one in enumerate(several)]
+        if not isinstance(items, list):
+            raise self._invalid(self._path(name), "is not a list")
+        return [
+            RequestPart(item, f"{self._path(name)}[{index}]") for index, item in enumerate(items)
+        ]
 
     def text(self, name: str) -> str:
-        """Return a text, of whole letters; an empty one where there is none."""
-        value = self._of(name)
+        """Return a valid string; empty if it is missing."""
+        value = self._value(name)
         if value is None:
             return ""
-        if not isinstance(value, str) or not _is_whole(value):
-            raise self._invalid(self._at(name), "is no text")
+        if not isinstance(value, str) or not _is_valid_text(value):
+            raise self._invalid(self._path(name), "is not a string")
         return value
 
     def texts(self, name: str) -> list[str]:
-        """Return several texts; none where there are none."""
-        several = self._of(name)
-        if several is None:
+        """Return a list of strings; empty if it is missing."""
+        items = self._value(name)
+        if items is None:
             return []
-        if not isinstance(several, list):
-            raise self._invalid(self._at(name), "is no list")
-        named = {f"{at}": one for at, one in enumerate(several)}
-        inside = RequestPart(named, self._at(name))
-        return [inside.text(at) for at in named]
+        if not isinstance(items, list):
+            raise self._invalid(self._path(name), "is not a list")
+        named = {f"{index}": item for index, item in enumerate(items)}
+        part = RequestPart(named, self._path(name))
+        return [part.text(index) for index in named]
 
     def number(self, name: str) -> float | None:
-        """Return a number; None where there is none."""
-        value = self._of(name)
+        """Return a number; None if it is missing."""
+        value = self._value(name)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if value is not None and not (is_number and math.isfinite(value)):
-            raise self._invalid(self._at(name), "is no number")
+            raise self._invalid(self._path(name), "is not a number")
         return None if value is None else float(value)
 
     def has(self, name: str) -> bool:
-        """Return whether anything is said."""
-        return self._of(name) is not None
+        """Return whether a field is present."""
+        return self._value(name) is not None
 
     def base64(self, name: str) -> str:
-        """Return bytes as the standard alphabet writes them; either one may come."""
+        """Return base64 in the standard alphabet, from either alphabet."""
         text = self.text(name).translate(_STANDARD).rstrip("=")
         text += "=" * (-len(text) % 4)
         try:
             base64.b64decode(text, validate=True)
         except (binascii.Error, ValueError) as error:
-            raise self._invalid(self._at(name), "Base64 decoding failed") from error
+            raise self._invalid(self._path(name), "Base64 decoding failed") from error
         return text
 
     def member(self, name: str, members: tuple[str, ...]) -> str:
-        """Return a member of an enumeration, by its name or number."""
-        value = self._of(name)
+        """Return a member of an enumeration, given by name or number."""
+        value = self._value(name)
         if isinstance(value, int) and 0 <= value < len(members):
             value = members[value]
         if value is None:
             return members[0]
         if not isinstance(value, str) or not value or value not in members:
             known = ", ".join(filter(None, members[1:]))
-            raise self._invalid(self._at(name), f"is none of {known}")
+            raise self._invalid(self._path(name), f"is not one of {known}")
         return value
 
     def count(self, name: str) -> int:
-        """Return a number of things; 0 where there is none."""
-        value = self._of(name)
+        """Return a count; 0 if it is missing."""
+        value = self._value(name)
         if isinstance(value, str) and value.isascii() and value.isdecimal():
             value = int(value[:9])
         if value is not None and (not isinstance(value, int) or not 0 <= value < 1 << 31):
-            raise self._invalid(self._at(name), "is no count")
+            raise self._invalid(self._path(name), "is not a count")
         return int(value or 0)
 
-    def _of(self, name: str) -> Json:
-        """Return a value by its key, in either spelling; None where there is none."""
+    def _value(self, name: str) -> Json:
+        """Return a field by its key in either spelling; None if it is missing."""
         return self.content.get(camel_case(name), self.content.get(name))
 
-    def _at(self, name: str) -> str:
+    def _path(self, name: str) -> str:
         return f"{self.place}.{camel_case(name)}" if self.place else camel_case(name)
 
-    def _invalid(self, place: str, what: str) -> ServiceError:
-        return invalid(f"Invalid value at '{place}': {what}.")
+    def _invalid(self, place: str, problem: str) -> ServiceError:
+        return invalid(f"Invalid value at '{place}': {problem}.")
 
 
 def camel_case(name: str) -> str:
-    """Return the key that REST has for a field of a message."""
+    """Return the REST key of a message field."""
     first, *rest = name.split("_")
     return first + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
-def _is_whole(text: str) -> bool:
-    """Return whether a text has no halves of letters."""
+def _is_valid_text(text: str) -> bool:
+    """Return whether a text has no lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:

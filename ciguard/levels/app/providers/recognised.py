@@ -1,4 +1,4 @@
-"""What engines recognise, before a service's message says it."""
+"""Recognised content, before it is written in the format of a service."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 Scored: TypeAlias = list[tuple[str, float]]
-"""What is recognised, each with how likely that is, 0 to 1."""
+"""Recognised labels with their scores, 0 to 1."""
 Size: TypeAlias = tuple[int, int]
 """Width and height of an image, in pixels."""
 EMOTIONS = ("joy", "sorrow", "anger", "surprise")
-"""That a face is said to show."""
+"""Emotions of a face that engines distinguish."""
 ENTITY_KINDS = (
     "PERSON", "LOCATION", "ORGANIZATION", "EVENT", "WORK_OF_ART", "CONSUMER_GOOD", "OTHER",
     "PHONE_NUMBER", "ADDRESS", "DATE", "NUMBER", "PRICE",
 )  # fmt: skip
 NEUTRAL = 0.2
-"""Score from which on a feeling is surer than that there is none."""
+"""Minimum score at which a sentiment is more likely than neutral."""
 _STEEPNESS = 6.0
 _SURE, _STEP = 0.95, 0.05
 _LIKELY = {"VERY_LIKELY": 1.0, "LIKELY": 0.75, "POSSIBLE": 0.5}
-"""Share of a face's sureness; no other likelihood says that it shows something."""
+"""Confidence of a likelihood, as a share of the face's certainty; others count as 0."""
 DIGITS = 4
-"""Of a score, after the point."""
+"""Decimal places of scores."""
 ENDS = ".?!"
-"""What a sentence ends with."""
+"""Characters that end a sentence."""
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 
 
 @dataclass(frozen=True, slots=True)
 class BoundingBox:
-    """A rectangle in an image, in pixels, or in shares of its size."""
+    """A rectangle in an image, in pixels or as shares of its size."""
 
     left: float
     top: float
@@ -48,25 +48,25 @@ class BoundingBox:
         return [(self.left, self.top), (right, self.top), (right, bottom), (self.left, bottom)]
 
     def of(self, size: Size) -> BoundingBox:
-        """Return a box in pixels in shares of an image's size, no more than the whole of it."""
+        """Return a box in pixels as shares of an image size, clipped to the image."""
         width, height = size
-        left, top = (min(max(one, 0.0), 1.0) for one in (self.left / width, self.top / height))
+        left, top = (min(max(share, 0.0), 1.0) for share in (self.left / width, self.top / height))
         return BoundingBox(
             left, top, min(self.width / width, 1.0 - left), min(self.height / height, 1.0 - top)
         )
 
 
-def around(boxes: list[BoundingBox]) -> BoundingBox:
-    """Return the rectangle around others."""
-    left, top = min(one.left for one in boxes), min(one.top for one in boxes)
-    right = max(one.left + one.width for one in boxes)
-    bottom = max(one.top + one.height for one in boxes)
+def bounding_box_of(boxes: list[BoundingBox]) -> BoundingBox:
+    """Return the bounding box of boxes."""
+    left, top = min(box.left for box in boxes), min(box.top for box in boxes)
+    right = max(box.left + box.width for box in boxes)
+    bottom = max(box.top + box.height for box in boxes)
     return BoundingBox(left, top, right - left, bottom - top)
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word that is written in an image."""
+    """A word in an image."""
 
     text: str
     box: BoundingBox
@@ -80,22 +80,22 @@ class Face:
     box: BoundingBox
     confidence: float
     likelihoods: Mapping[str, str]
-    """Of what it shows, such as an emotion; `UNKNOWN` for what nobody judged."""
+    """Likelihoods of emotions and other properties; `UNKNOWN` if not judged."""
     age: int = 30
-    sureness: float = 0.97
-    """How sure the surest of its likelihoods is, where a service tells that in numbers."""
+    reported_confidence: float = 0.97
+    """Confidence of a very likely property, in services with numeric confidences."""
 
     def shares(self) -> dict[str, float]:
-        """Return how sure each of its likelihoods is, as a share of one."""
+        """Return the confidence of each property, 0 to 1."""
         return {
-            what: self.sureness * _LIKELY.get(likelihood, 0.0)
-            for what, likelihood in self.likelihoods.items()
+            name: self.reported_confidence * _LIKELY.get(likelihood, 0.0)
+            for name, likelihood in self.likelihoods.items()
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Felt:
-    """A sentence, and what feeling there is in it."""
+class ScoredSentence:
+    """A sentence with its sentiment score, -1 to 1."""
 
     text: str
     begin: int
@@ -104,30 +104,30 @@ class Felt:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Something that a text speaks of."""
+    """An entity in a text."""
 
     name: str
     kind: str
-    """Of `ENTITY_KINDS`, or what a service calls a kind that is none of these."""
+    """One of `ENTITY_KINDS`, or a kind of the service that none of them matches."""
     salience: float
     begin: int
-    """Where the text names it; -1 for nowhere."""
+    """Offset in the text; -1 if it does not occur."""
     score: float | None = None
-    """What is felt of it; None where nobody asked."""
-    sureness: float | None = None
-    """How sure a service is of it that says so; None: as its salience."""
+    """Sentiment score of the entity, -1 to 1; None if not requested."""
+    reported_confidence: float | None = None
+    """Confidence in services that return one; None to use the salience."""
 
     @property
-    def certainty(self) -> float:
-        """How sure a service is of it that says so."""
-        return self.salience if self.sureness is None else self.sureness
+    def confidence(self) -> float:
+        """Confidence in services that return one."""
+        return self.salience if self.reported_confidence is None else self.reported_confidence
 
 
 def as_shares(tops: Sequence[float]) -> list[float]:
-    """Return how sure each of several feelings is, the surer the further its score is ahead.
+    """Return confidences of sentiments from their scores: a softmax.
 
     Args:
-        tops: score of each, -1 to 1.
+        tops: score of each sentiment, -1 to 1.
     """
     weights = [math.exp(_STEEPNESS * top) for top in tops]
     return [weight / sum(weights) for weight in weights]
@@ -136,35 +136,37 @@ def as_shares(tops: Sequence[float]) -> list[float]:
 def shares_around(
     feelings: Sequence[str], numbers: Sequence[float]
 ) -> Iterator[tuple[str, list[float]]]:
-    """Yield each feeling surely, then each with a share on both sides of each number.
+    """Yield each sentiment with a high confidence, then with confidences around each number.
 
     Args:
-        feelings: in the order of the shares; all shares are one.
-        numbers: that shares may be compared with.
+        feelings: names of the sentiments; their confidences sum to 1.
+        numbers: numbers that conditions may compare confidences with.
     """
     near = sorted({edge for n in numbers for edge in (n - _STEP, n, n + _STEP) if 0 <= edge <= 1})
     for share in (_SURE, *near):
-        for at, feeling in enumerate(feelings):
+        for index, feeling in enumerate(feelings):
             shares = [0.0] * len(feelings)
-            shares[at] = share
-            shares[(at + 1) % len(shares)] = 1 - share
+            shares[index] = share
+            shares[(index + 1) % len(shares)] = 1 - share
             yield f"{feeling} {share:g}", shares
 
 
-def ordered(found: Scored) -> Scored:
-    """Return results with their scores rounded, the likeliest first."""
-    return sorted(((name, round(score, DIGITS)) for name, score in found), key=lambda f: -f[1])
+def likeliest_first(found: Scored) -> Scored:
+    """Return results with rounded scores, the likeliest first."""
+    return sorted(
+        ((name, round(score, DIGITS)) for name, score in found), key=lambda scored: -scored[1]
+    )
 
 
-def displayed(text: str) -> str:
-    """Return what was said as services write it that punctuate: a sentence stays as it is."""
+def as_sentence(text: str) -> str:
+    """Return a transcript with the capital and full stop of a service; sentences stay unchanged."""
     first = text[:1].upper() if text[:1].isascii() else text[:1]
     return first + text[1:] + ("" if text.endswith(tuple(ENDS)) else ".")
 
 
 def sentences(text: str) -> Iterator[tuple[int, str]]:
-    """Yield where each sentence of a text begins, and the sentence."""
-    for found in _SENTENCE.finditer(text):
-        sentence = found.group()
+    """Yield the offset and text of each sentence."""
+    for match in _SENTENCE.finditer(text):
+        sentence = match.group()
         if sentence.strip(" \t.!?"):
-            yield found.start() + len(sentence) - len(sentence.lstrip()), sentence.strip()
+            yield match.start() + len(sentence) - len(sentence.lstrip()), sentence.strip()

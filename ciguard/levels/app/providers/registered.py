@@ -1,4 +1,4 @@
-"""Providers by name: ciguard's own, and those of other packages."""
+"""Registered providers by name: those of ciguard and of other packages."""
 
 from __future__ import annotations
 
@@ -26,41 +26,41 @@ PROVIDERS: Registry[Provider] = Registry(
 )
 _OWN = "ciguard.levels.app.providers."
 _SIZE = (640, 480)
-"""Of an image in which there is nothing."""
+"""Size of an image that shows nothing, in pixels."""
 
 
 def known_providers() -> tuple[ProviderDescription, ...]:
-    """Return what the registered providers offer."""
-    return tuple(one.description for one in PROVIDERS.items().values())
+    """Return the descriptions of the registered providers."""
+    return tuple(provider.description for provider in PROVIDERS.items().values())
 
 
 def conventions() -> tuple[CallingConventions, ...]:
-    """Return how applications of the registered providers are called."""
-    return tuple(one.called for one in PROVIDERS.items().values())
+    """Return the calling conventions of the registered providers."""
+    return tuple(provider.called for provider in PROVIDERS.items().values())
 
 
 def conventions_of(provider: str) -> CallingConventions:
-    """Return those of one provider; the usual ones if it is not registered."""
-    found = PROVIDERS.items().get(provider)
-    return CallingConventions() if found is None else found.called
+    """Return the calling conventions of a provider; the defaults if it is not registered."""
+    registered = PROVIDERS.items().get(provider)
+    return CallingConventions() if registered is None else registered.called
 
 
 def hook_of(provider: str) -> Json:
-    """Return what the application's process loads a provider's hook by: its module, and its file.
+    """Return module and file of a provider's hook, which the application's process loads.
 
     Raises:
         UnknownNameError: if the provider is not registered.
         ModuleNotFoundError: if there is no such module.
     """
-    found = PROVIDERS.get(provider)
-    return {"hook": found.hook, "file": str(found.hook_file)}
+    registered = PROVIDERS.get(provider)
+    return {"hook": registered.hook, "file": str(registered.hook_file)}
 
 
-def outside_hooks(providers: Iterable[str]) -> dict[str, str]:
-    """Return the modules of hooks that are not ciguard's own, by provider: nothing else finds them.
+def hooks_of_other_packages(providers: Iterable[str]) -> dict[str, str]:
+    """Return the hook modules of providers that other packages register, by provider.
 
     Args:
-        providers: names; one that is not registered here is taken for ciguard's own.
+        providers: names of providers; unregistered ones are assumed to be ciguard's own.
     """
     known = PROVIDERS.items()
     hooks = {name: known[name].hook for name in providers if name in known}
@@ -68,69 +68,69 @@ def outside_hooks(providers: Iterable[str]) -> dict[str, str]:
 
 
 def messages_of(operation: Operation) -> Messages:
-    """Return what writes the answers of an operation's provider.
+    """Return the message writer of an operation's provider.
 
     Raises:
-        UnknownNameError: if nobody does, see `are_written`.
+        UnknownNameError: if its provider is not registered; see `are_written`.
     """
     return PROVIDERS.get(operation.provider).messages
 
 
 def face_messages_of(operation: Operation) -> FaceMessages:
-    """Return what writes the faces of an operation's provider.
+    """Return the face writer of an operation's provider.
 
     Raises:
-        UnknownNameError: if its provider is not registered, see `are_written`.
-        LookupError: if nobody writes them: the client for them is not answered.
+        UnknownNameError: if its provider is not registered; see `are_written`.
+        LookupError: if the provider has none.
     """
     faces = PROVIDERS.get(operation.provider).faces
     if faces is None:
-        msg = f"{operation.title}: no client for faces is answered"
+        msg = f"{operation.title}: its provider has no face messages"
         raise LookupError(msg)
     return faces
 
 
 def speech_messages_of(operation: Operation) -> SpeechMessages:
-    """Return what writes the speech of an operation's provider.
+    """Return the speech writer of an operation's provider.
 
     Raises:
-        UnknownNameError: if its provider is not registered, see `are_written`.
-        LookupError: if nobody writes it: the client for it is not answered.
+        UnknownNameError: if its provider is not registered; see `are_written`.
+        LookupError: if the provider has none.
     """
     speech = PROVIDERS.get(operation.provider).speech
     if speech is None:
-        msg = f"{operation.title}: no client for speech is answered"
+        msg = f"{operation.title}: its provider has no speech messages"
         raise LookupError(msg)
     return speech
 
 
 def are_written(operation: Operation) -> bool:
-    """Return whether answers of an operation's client are written."""
+    """Return whether answers of an operation's client can be written."""
     provider = PROVIDERS.items().get(operation.provider)
     return provider is not None and operation.client in provider.messages.CLIENTS
 
 
 def are_recognised(operation: Operation) -> bool:
-    """Return whether what engines recognise can be written as answers of an operation."""
+    """Return whether engines recognise the result, and its answers can be written."""
     return are_written(operation) and operation.task in messages_of(operation).TASKS
 
 
 def answered_operations() -> tuple[Operation, ...]:
-    """Return what engines answer, or make answers up to."""
+    """Return the operations that engines recognise or simulate."""
     return tuple(
-        found
+        operation
         for provider in PROVIDERS.items().values()
         for name in provider.answered
-        for found in provider.description.operations(name)
-        if are_written(found)  # older clients have some names too
+        for operation in provider.description.operations(name)
+        if are_written(operation)  # unsupported older clients share some names
     )
 
 
 def empty_answer(operation: Operation) -> Json:
-    """Return what is answered where nothing is recognised; a text has no feeling then.
+    """Return the answer if nothing is recognised; a text is neutral.
 
     Raises:
-        UnknownNameError: if nobody writes answers of its provider, see `are_written`.
+        UnknownNameError: if the provider is not registered; see `are_written`.
     """
     messages = messages_of(operation)
     writers: Mapping[RecognitionTask, Callable[[], Json]] = {

@@ -1,4 +1,4 @@
-"""What comes by HTTP and what is answered, whosever services it is for."""
+"""Requests by HTTP and their replies, for services of any provider."""
 
 from __future__ import annotations
 
@@ -14,63 +14,63 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ServiceRequest:
-    """One request. Anybody may have sent it."""
+    """One untrusted request."""
 
     method: str
     target: str
-    """Path and query."""
+    """Path with the query."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """By their names in small letters."""
+    """Headers by lower-case name."""
     body: bytes = b""
     origin: str = "http://127.0.0.1"
-    """Where its client has found the service."""
+    """Base address that the client has used."""
 
     @property
     def path(self) -> str:
-        """What is asked, without what may be a key."""
+        """Path without the query, which may contain a key."""
         return self.target.partition("?")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What is answered to one request."""
+    """The reply to one request."""
 
     content: Json
     status: int = 200
     headers: Mapping[str, str]
     code: str = "OK"
-    """Of the error with which it is refused, as the provider calls it."""
+    """Error code of the provider; `OK` if the request was answered."""
     message: str = ""
-    """Of the error, or of those of single images and texts."""
+    """Message of the error, or of the errors of single images and texts."""
     asked: tuple[str, ...] = ()
-    """Operations that it has asked, as far as it came."""
+    """Operations that the engines were called for."""
 
 
 class Services(Protocol):
-    """A provider's services, as HTTP has them."""
+    """The services of a provider by HTTP."""
 
     provider: str
 
     def are_asked(self, request: ServiceRequest) -> bool:
-        """Return whether a request is for them.
+        """Return whether a request is for these services.
 
-        The first provider that is registered is asked last, and refuses what is nobody's.
+        The first registered provider is checked last, and refuses unknown requests.
         """
 
     def title(self, request: ServiceRequest) -> str:
-        """Return how a log calls a request that is for them: what it asks, without a key."""
+        """Return the title of a request in logs, without keys."""
 
     def reply(self, request: ServiceRequest, answering: Callable[[str, bytes], Json]) -> Reply:
-        """Answer a request, or refuse it.
+        """Return the reply to a request.
 
         Args:
-            request: that is for them.
-            answering: takes an operation and what it is asked about.
+            request: request for these services.
+            answering: function from an operation and a content to the answer.
 
         Raises:
-            ServiceError: if it is refused: by them, or because it is no request.
-            UnknownOperationError: if nobody answers that.
+            ServiceError: if the request is refused or invalid.
+            UnknownOperationError: if the operation is not supported.
         """
 
     def refusal(self, request: ServiceRequest, error: ServiceError) -> Reply:
-        """Return how they refuse a request."""
+        """Return the refusal of a request."""

@@ -1,9 +1,9 @@
-"""From what test runs showed to suggestions: sentences with measures, and patches.
+"""Repair: from the results of trials to suggestions with measures, and patches.
 
-`measures` says how good a branch is, `labels` and `thresholds` find what would make it better,
-`relatedness` which labels mean something alike or may be meant. `patches` changes single
-sub-conditions of a file, `suggestions` puts all in words, `dead_conditions` repairs those that are
-always the same, `combining` makes one patch of several.
+`measures` counts how well a branch does. `labels` and `thresholds` search for improvements, and
+`relatedness` finds labels of similar meaning. `patches` edits single sub-conditions of a file;
+`combining` merges several patches. `suggestions` writes the sentences, and `dead_conditions`
+repairs constant sub-conditions.
 """
 
 from ciguard.levels.app.repair.combining import combined_patches

@@ -1,4 +1,4 @@
-"""Several patches of a file as one: each applies alone, but after another its lines are others."""
+"""Merge of patches that were each written against the original file."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? ")
 _WORD = re.compile(r"\w+|\W")
 _Edit: TypeAlias = tuple[int, int, str]
-"""Between which characters of a file something else is written."""
+"""Start, end and replacement of a range of characters."""
 
 
 def combined(source: Source, patches: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-    """Make one patch of several.
+    """Merge patches of one file.
 
     Args:
         source: the file that all of them change.
-        patches: each of the file as it is, the most important first.
+        patches: patches of the original file, the most important first.
 
     Returns:
-        The patch, and those that it leaves out because they change the same as one before.
+        The merged patch, and the patches that are left out because they overlap an earlier one.
     """
     kept: list[_Edit] = []
     left_out = []
     for patch in patches:
-        edits = [one for one in _edits(source, patch) if one not in kept]
-        together = sorted([*kept, *edits])
-        if _are_apart(together) and has_meaning(_edited(source.text, together)):
-            kept = together
+        edits = [edit for edit in _edits(source, patch) if edit not in kept]
+        candidate = sorted([*kept, *edits])
+        if _are_disjoint(candidate) and has_meaning(_edited(source.text, candidate)):
+            kept = candidate
         else:
             left_out.append(patch)
     return diff_of(source.file, source.text, _edited(source.text, kept)), tuple(left_out)
@@ -52,7 +52,7 @@ def combined(source: Source, patches: Iterable[str]) -> tuple[str, tuple[str, ..
 def combined_patches(
     application: Application, patches: Iterable[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """Make one patch of those of all files of an application, see `combined`.
+    """Merge patches of all files of an application, as `combined` does for one file.
 
     Raises:
         OSError: if a file cannot be read any more.
@@ -60,51 +60,53 @@ def combined_patches(
     by_file: dict[str, list[str]] = {}
     for patch in patches:
         by_file.setdefault(_file_of(patch), []).append(patch)
-    found, left_out = [], list[str]()
-    for file, several in sorted(by_file.items()):
+    merged_patches, left_out = [], list[str]()
+    for file, file_patches in sorted(by_file.items()):
         source = read_source(application.root, file)
-        one, others = combined(source, several) if source is not None else ("", several)
-        found.append(one)
-        left_out += others
-    return "".join(found), tuple(left_out)
+        merged, rejected = (
+            combined(source, file_patches) if source is not None else ("", file_patches)
+        )
+        merged_patches.append(merged)
+        left_out += rejected
+    return "".join(merged_patches), tuple(left_out)
 
 
 def _file_of(patch: str) -> str:
-    """Return the file that a patch changes, below the application's root."""
+    """Return the file that a patch changes, relative to the application's root."""
     return path_of(patch.partition("\n")[0].removeprefix("--- ")).removeprefix("a/")
 
 
-def _are_apart(edits: Sequence[_Edit]) -> bool:
+def _are_disjoint(edits: Sequence[_Edit]) -> bool:
     """Return whether no two edits, in the order of the file, touch each other."""
-    return all(one[1] < other[0] for one, other in itertools.pairwise(edits))
+    return all(edit[1] < following[0] for edit, following in itertools.pairwise(edits))
 
 
 def _edited(text: str, edits: Sequence[_Edit]) -> str:
-    for start, end, written in reversed(edits):
-        text = text[:start] + written + text[end:]
+    for start, end, replacement in reversed(edits):
+        text = text[:start] + replacement + text[end:]
     return text
 
 
 def _edits(source: Source, patch: str) -> Iterator[_Edit]:
-    """Yield what a patch changes, as little as possible of each line."""
+    """Yield the edits of a patch, word by word."""
     starts = list(itertools.accumulate(map(len, git_lines(source.text)), initial=0))
-    at, old, new = 0, "", ""
+    line_index, old, new = 0, "", ""
     for line in (*git_lines(patch)[2:], "@@"):
         if line[0] in "-+":
             old, new = (old + line[1:], new) if line[0] == "-" else (old, new + line[1:])
-            at += line[0] == "-"
+            line_index += line[0] == "-"
             continue
-        if line.startswith("\\"):  # no end of line after the one before
+        if line.startswith("\\"):  # the previous line has no line ending
             old, new = (old.removesuffix("\n"), new) if not new else (old, new.removesuffix("\n"))
             continue
-        yield from _within(starts[at] - len(old), old, new)
+        yield from _word_edits(starts[line_index] - len(old), old, new)
         old, new = "", ""
         hunk = _HUNK.match(line)
-        at = int(hunk[1]) - (hunk[2] != "0") if hunk else at + 1
+        line_index = int(hunk[1]) - (hunk[2] != "0") if hunk else line_index + 1
 
 
-def _within(start: int, old: str, new: str) -> Iterator[_Edit]:
-    before, after = (_WORD.findall(one) for one in (old, new))
+def _word_edits(start: int, old: str, new: str) -> Iterator[_Edit]:
+    before, after = (_WORD.findall(text) for text in (old, new))
     offsets = list(itertools.accumulate(map(len, before), initial=start))
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for tag, begin, end, first, last in matcher.get_opcodes():

@@ -1,4 +1,4 @@
-"""What may be meant by sub-conditions that are always the same (Keeper, section 4.1.2)."""
+"""Repairs of constant sub-conditions (Keeper, section 4.1.2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ciguard.levels.app.repair.patches import (
     replace_label,
     replace_number,
 )
-from ciguard.levels.app.repair.relatedness import Words, known_relations, meant
+from ciguard.levels.app.repair.relatedness import Words, known_relations, proposed_labels
 from ciguard.levels.app.repair.suggestions import (
     LABEL_LIMIT,
     Suggestion,
@@ -26,38 +26,40 @@ from ciguard.sources import read_source
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ciguard.levels.app.dead_conditions.dead_code import Dead
+    from ciguard.levels.app.dead_conditions.dead_code import DeadCondition
     from ciguard.levels.app.dead_conditions.vocabulary import Vocabulary
     from ciguard.levels.app.static_analysis.application import Application
     from ciguard.sources import Source
 
 
 def nearest_in(vocabulary: Vocabulary) -> Callable[[str], tuple[str, ...]]:
-    """Return what tells a few labels of a vocabulary that may be meant by one that is none."""
-    return cache(lambda label: meant(label, vocabulary, known_relations(), Words()))
+    """Return a function that returns the labels of a vocabulary that an unknown one may mean."""
+    return cache(lambda label: proposed_labels(label, vocabulary, known_relations(), Words()))
 
 
-def repairs(application: Application, dead: Iterable[Dead]) -> dict[Dead, Suggestion]:
-    """Return a change for each sub-condition that is always the same, where there is a likely one.
+def repairs(
+    application: Application, dead: Iterable[DeadCondition]
+) -> dict[DeadCondition, Suggestion]:
+    """Return the likely repair of each constant sub-condition, where there is one.
 
     Args:
-        application: as read.
-        dead: its sub-conditions that are always the same.
+        application: the parsed application.
+        dead: its constant sub-conditions.
 
     Raises:
         OSError: if a file cannot be read any more.
     """
     source_of = cache(lambda file: read_source(application.root, file))
-    found = {}
-    for one in dict.fromkeys(dead):
-        source = source_of(one.branch.file)
-        suggestion = _repaired(source, one) if source is not None else None
+    suggestions = {}
+    for condition in dict.fromkeys(dead):
+        source = source_of(condition.branch.file)
+        suggestion = _repaired(source, condition) if source is not None else None
         if suggestion is not None:
-            found[one] = suggestion
-    return found
+            suggestions[condition] = suggestion
+    return suggestions
 
 
-def _repaired(source: Source, dead: Dead) -> Suggestion | None:
+def _repaired(source: Source, dead: DeadCondition) -> Suggestion | None:
     line, literal, text = dead.place[0], dead.literal, visible(dead.text, limit=LABEL_LIMIT)
     first = dead.proposals[0] if dead.proposals else ""
     match dead.cause:
@@ -70,21 +72,21 @@ def _repaired(source: Source, dead: Dead) -> Suggestion | None:
         case DeadConditionCause.OUT_OF_RANGE if first and isinstance(literal, int | float):
             patch = replace_number(source, dead.place, literal, first)
             sentence = (
-                f"Line {line} compares a score with {literal}, which none is near; {first} is "
-                "meant."
+                f"Line {line} compares a score with {literal}, which no score reaches; {first} "
+                "may be meant."
             )
         case DeadConditionCause.OTHER_LETTERS if isinstance(literal, str):
-            changed = ast.literal_eval(first)
-            patch = replace_label(source, dead.place, literal, changed)
+            text_in_case = ast.literal_eval(first)
+            patch = replace_label(source, dead.place, literal, text_in_case)
             sentence = (
-                f"Line {line} compares with {quoted(literal)} what never has such letters; "
-                f"{quoted(changed)} is meant."
+                f"Line {line} compares a text in another case with {quoted(literal)}; "
+                f"{quoted(text_in_case)} may be meant."
             )
         case DeadConditionCause.ENUMERATION:
             patch = compare_name(source, dead.place)
             sentence = (
-                f"Line {line} compares a text with a member of an enumeration, which is none: "
-                f"{text}. Its name is meant."
+                f"Line {line} compares a text with a member of an enumeration: {text}. "
+                "The name of the member may be meant."
             )
         case DeadConditionCause.NO_LABEL if first and isinstance(literal, str):
             patch = replace_label(source, dead.place, literal, first)
@@ -97,7 +99,7 @@ def _repaired(source: Source, dead: Dead) -> Suggestion | None:
             | DeadConditionCause.OTHER_LETTERS
             | DeadConditionCause.NO_LABEL
             | DeadConditionCause.CONTRADICTION
-        ):  # nobody knows what is meant
+        ):  # the intention is unknown
             return None
         case _:
             assert_never(dead.cause)

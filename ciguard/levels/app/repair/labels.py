@@ -1,4 +1,4 @@
-"""More labels for a branch that too few of its inputs take (Keeper, section 4.2)."""
+"""Additional labels for a branch that too few of its inputs take (Keeper, section 4.2)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.levels.app.repair.measures import ALPHA, BranchCounts, Change, kept_back, measured
+from ciguard.levels.app.repair.measures import (
+    ALPHA,
+    BranchCounts,
+    Change,
+    held_out_indices,
+    measured,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -14,49 +20,56 @@ if TYPE_CHECKING:
     from ciguard.levels.app.repair.relatedness import Relatedness
 
 Matches: TypeAlias = Callable[[frozenset[str], tuple[str, ...]], bool]
-"""Tells whether an application that compares with these labels takes its branch for what was
-recognised. Of several labels it holds where it holds of one of them."""
+"""Returns whether a comparison with labels is true for recognised labels. It is true for several
+labels if it is true for one of them."""
 
-_FORMS: tuple[Callable[[str], str], ...] = (str, str.lower, str.upper, str.title, str.capitalize)
-"""In which an application may have to write a label to meet it; as the service writes it first."""
+_SPELLINGS: tuple[Callable[[str], str], ...] = (
+    str,
+    str.lower,
+    str.upper,
+    str.title,
+    str.capitalize,
+)
+"""Spellings of a label that an application may need; the service's own spelling comes first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a service recognised in one input."""
+    """The labels that a service recognised in one input."""
 
     recognised: tuple[str, ...]
-    """The labels that the application looks at, in the order of the answer."""
+    """Labels that the application compares, in the order of the answer."""
     is_expected: bool
-    """Whether the input is made for the branch."""
+    """True if the input should take the branch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """Labels that a branch should compare with as well."""
+    """Labels to add to a branch, with the measures of the change."""
 
     added: tuple[str, ...]
-    """In the order in which they were chosen."""
+    """Added labels, in the order of their selection."""
     before: BranchCounts
-    """Of all inputs."""
+    """Counts of all inputs without the labels."""
     after: BranchCounts
+    """Counts of all inputs with the labels."""
     held_out: Change | None = None
-    """Of the inputs that the labels were not fitted to; None if there are too few inputs."""
+    """Change on the held-out inputs; None if there are too few inputs."""
 
 
 def is_one(labels: frozenset[str], recognised: tuple[str, ...]) -> bool:
-    """Match as `one == label` and `one in labels` do."""
+    """Return whether a recognised label equals one of the labels."""
     return not labels.isdisjoint(recognised)
 
 
 def is_within(labels: frozenset[str], recognised: tuple[str, ...]) -> bool:
-    """Match as `label in one` does of a text."""
-    return any(label in one for label in labels for one in recognised)
+    """Return whether a recognised text contains one of the labels."""
+    return any(label in text for label in labels for text in recognised)
 
 
 def lowered(matches: Matches) -> Matches:
-    """Return how an application matches that makes what is recognised lower-case before."""
-    return lambda labels, recognised: matches(labels, tuple(one.lower() for one in recognised))
+    """Return a match that converts recognised labels to lower case first."""
+    return lambda labels, recognised: matches(labels, tuple(label.lower() for label in recognised))
 
 
 def extended(
@@ -67,93 +80,102 @@ def extended(
     related: Relatedness,
     alpha: float = ALPHA,
 ) -> Extension | None:
-    """Return the labels that a branch should compare with as well; None if none would help.
+    """Return the labels to add to a branch; None if no label helps.
 
-    Candidates are what was recognised in inputs that should take the branch and do not, if they are
-    related to a label of it. One after the other is added: that with the largest gain in recall
-    that does not lower the F1 score, until the recall is `alpha` or none is left. With enough
-    inputs every third one is not fitted to, and labels that lower the F1 score of those are none
-    that help.
+    Candidates are labels of missed inputs that are related to a label of the branch. They are added
+    greedily: each step takes the largest gain in recall that does not lower the F1 score, until the
+    recall reaches `alpha`. With enough inputs, every third one is held out; the labels must not
+    lower the F1 score of these.
 
     Args:
-        labels: that the branch compares with.
-        observations: one for each input.
-        matches: how the application compares.
-        related: which labels mean something alike.
-        alpha: least recall that is no failure.
+        labels: the labels that the branch compares with.
+        observations: the recognised labels of each input.
+        matches: the comparison of the application.
+        related: the relatedness of labels.
+        alpha: the minimum recall that is no failure.
 
     Source: Keeper, section 4.2.
     """
-    held = kept_back([one.is_expected for one in observations])
-    fitted = [one for at, one in enumerate(observations) if at not in held]
+    held_out = held_out_indices([item.is_expected for item in observations])
+    fitted = [item for index, item in enumerate(observations) if index not in held_out]
     fit = _LabelFit(frozenset(labels), fitted, matches)
     added = fit.greedily(set(fit.candidates(related)), alpha)
     if not added:
         return None
-    more = frozenset((*labels, *added))
+    all_labels = frozenset((*labels, *added))
 
-    def change(several: Sequence[Observation]) -> Change:
-        kinds = [one.is_expected for one in several]
+    def change(observations: Sequence[Observation]) -> Change:
+        kinds = [item.is_expected for item in observations]
         before, after = (
-            measured(zip(kinds, (matches(those, one.recognised) for one in several), strict=True))
-            for those in (fit.labels, more)
+            measured(
+                zip(
+                    kinds,
+                    (matches(compared, item.recognised) for item in observations),
+                    strict=True,
+                )
+            )
+            for compared in (fit.labels, all_labels)
         )
         return Change(before, after)
 
-    judged = [change(observations)]
-    if held:
-        judged.append(change([observations[at] for at in sorted(held)]))
-    if any(one.after.f1 < one.before.f1 for one in judged):
+    changes = [change(observations)]
+    if held_out:
+        changes.append(change([observations[index] for index in sorted(held_out)]))
+    if any(item.after.f1 < item.before.f1 for item in changes):
         return None
-    return Extension(added, *judged[0], held_out=judged[1] if held else None)
+    return Extension(added, *changes[0], held_out=changes[1] if held_out else None)
 
 
 @dataclass(frozen=True, slots=True)
 class _LabelFit:
-    """The inputs that labels are fitted to; sets of them are numbers, a bit for each."""
+    """Greedy fit of labels to inputs; sets of inputs are bit masks."""
 
     labels: frozenset[str]
     observations: Sequence[Observation]
     matches: Matches
 
     def candidates(self, related: Relatedness) -> Iterator[tuple[int, str]]:
-        """Yield labels that may be added, each with the place of its form."""
-        taken = self._taking(self.labels)
-        for at, one in enumerate(self.observations):
-            if not one.is_expected or taken >> at & 1:
+        """Yield candidate labels, each with the index of its spelling."""
+        taken = self._taken_by(self.labels)
+        for index, observation in enumerate(self.observations):
+            if not observation.is_expected or taken >> index & 1:
                 continue
-            for label in dict.fromkeys(one.recognised):
+            for label in dict.fromkeys(observation.recognised):
                 if any(related.related(label, known) for known in self.labels):
-                    for place, form in enumerate(_FORMS):
-                        if self.matches(frozenset({form(label)}), one.recognised):
-                            yield place, form(label)
+                    for spelling_index, spelling in enumerate(_SPELLINGS):
+                        if self.matches(frozenset({spelling(label)}), observation.recognised):
+                            yield spelling_index, spelling(label)
 
     def greedily(self, candidates: set[tuple[int, str]], alpha: float) -> tuple[str, ...]:
-        """Return what of the candidates to add; the fewest wrong inputs decide between equals."""
-        expected = sum(1 << at for at, one in enumerate(self.observations) if one.is_expected)
-        takes = {one: self._taking(frozenset({one[1]})) for one in sorted(candidates)}
-        taken, added = self._taking(self.labels), list[str]()
+        """Return the candidates to add; ties go to the one with the fewest wrong inputs."""
+        expected = sum(
+            1 << index for index, item in enumerate(self.observations) if item.is_expected
+        )
+        takes = {
+            candidate: self._taken_by(frozenset({candidate[1]})) for candidate in sorted(candidates)
+        }
+        taken, added = self._taken_by(self.labels), list[str]()
         now = _measured(expected, taken)
         while now.recall < alpha:
             better = [
-                (-then.right, then.took, one)
-                for one, its in takes.items()
-                if (then := _measured(expected, taken | its)).right > now.right
-                and then.f1 >= now.f1
+                (-counts.right, counts.took, candidate)
+                for candidate, takes_of_label in takes.items()
+                if (counts := _measured(expected, taken | takes_of_label)).right > now.right
+                and counts.f1 >= now.f1
             ]
             if not better:
                 break
-            *_, one = min(better)
-            taken |= takes[one]
+            *_, best = min(better)
+            taken |= takes[best]
             now = _measured(expected, taken)
-            added.append(one[1])
+            added.append(best[1])
         return tuple(added)
 
-    def _taking(self, labels: frozenset[str]) -> int:
+    def _taken_by(self, labels: frozenset[str]) -> int:
         return sum(
-            1 << at
-            for at, one in enumerate(self.observations)
-            if self.matches(labels, one.recognised)
+            1 << index
+            for index, observation in enumerate(self.observations)
+            if self.matches(labels, observation.recognised)
         )
 
 

@@ -1,4 +1,4 @@
-"""How well the inputs that take a branch are those that it is meant for (Keeper, 4.1.1 and 4.2)."""
+"""Recall, precision and F1 score of a branch (Keeper, sections 4.1.1 and 4.2)."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 ALPHA = 0.75
-"""Least recall of a branch that is no failure (Keeper, 4.1.1)."""
-ENOUGH = 20
-"""Fewest inputs of which some are kept back, to judge on them what was fitted to the others."""
-_EVERY = 3
+"""Minimum recall of a branch that is no failure (Keeper, section 4.1.1)."""
+MIN_INPUTS_TO_HOLD_OUT = 20
+"""Minimum number of inputs of which some are held out, to validate a fit to the others."""
+_HELD_OUT_INTERVAL = 3
 _Z = 1.645
 """Quantile of the normal distribution at 95 %."""
 
 
 @dataclass(frozen=True, slots=True)
 class BranchCounts:
-    """The inputs of a branch, counted."""
+    """Numbers of inputs of a branch."""
 
     expected: int
-    """Those that are made for it: |I_b|."""
+    """Number of inputs that should take the branch: |I_b|."""
     took: int
-    """Those that take it, whatever they are made for."""
+    """Number of inputs that take the branch."""
     right: int
-    """Those that are made for it and take it: |I_b,succ|."""
+    """Number of inputs that should take the branch and do: |I_b,succ|."""
 
     @property
     def recall(self) -> float:
-        """Share of the inputs made for it that take it; 1 if none is made for it.
+        """Share of the expected inputs that take the branch; 1 if none is expected.
 
         Source: Keeper, section 4.1.1.
         """
@@ -39,7 +39,7 @@ class BranchCounts:
 
     @property
     def precision(self) -> float:
-        """Share of the inputs taking it that are made for it; 1 if none takes it.
+        """Share of the inputs taking the branch that are expected; 1 if none takes it.
 
         Source: Keeper, section 4.2.
         """
@@ -49,7 +49,7 @@ class BranchCounts:
     def f1(self) -> float:
         """Harmonic mean of recall and precision; 1 if nothing is expected and nothing takes it.
 
-        Written as 2 right / (expected + took), which is the same and defined for no right ones too.
+        Computed as 2 right / (expected + took), which is also defined if `right` is 0.
 
         Source: Keeper, section 4.2.
         """
@@ -57,23 +57,23 @@ class BranchCounts:
         return 2 * self.right / counted if counted else 1.0
 
 
-def is_below(found: BranchCounts, alpha: float) -> bool:
-    """Return whether the recall is below `alpha`, and not by chance alone.
+def is_below(counts: BranchCounts, alpha: float) -> bool:
+    """Return whether the recall is significantly below `alpha`.
 
-    The upper end of its one-sided 95 % interval (Wilson) is below: with few inputs, a recall of
-    0.65 tells little. The paper compares the recall itself (section 4.1.1).
+    The upper end of its one-sided 95 % Wilson interval must be below, as the recall of a few inputs
+    is uncertain. The paper compares the recall itself (section 4.1.1).
     """
-    count = found.expected
+    count = counts.expected
     if not count:
         return False
-    share, square = found.recall, _Z**2
+    share, square = counts.recall, _Z**2
     middle = share + square / (2 * count)
     spread = _Z * math.sqrt(share * (1 - share) / count + square / (4 * count**2))
     return (middle + spread) / (1 + square / count) < alpha
 
 
 class Change(NamedTuple):
-    """A branch as it is, and as it would be."""
+    """Counts of a branch before and after a change."""
 
     before: BranchCounts
     after: BranchCounts
@@ -83,25 +83,32 @@ def measured(exercised: Iterable[tuple[bool, bool]]) -> BranchCounts:
     """Count the inputs of a branch.
 
     Args:
-        exercised: of each input, whether it is made for the branch and whether it takes it.
+        exercised: for each input, whether it should take the branch and whether it does.
     """
-    several = list(exercised)
+    inputs = list(exercised)
     return BranchCounts(
-        expected=sum(expected for expected, _ in several),
-        took=sum(took for _, took in several),
-        right=sum(expected and took for expected, took in several),
+        expected=sum(expected for expected, _ in inputs),
+        took=sum(took for _, took in inputs),
+        right=sum(expected and took for expected, took in inputs),
     )
 
 
-def kept_back(kinds: Sequence[bool]) -> frozenset[int]:
-    """Return the places of inputs to judge on, always the same: every third one of each kind.
+def held_out_indices(kinds: Sequence[bool]) -> frozenset[int]:
+    """Return the indices of held-out inputs: every third one of each kind.
 
-    None if there are fewer than `ENOUGH` inputs, or too few of one kind.
+    The result is empty if there are fewer than `MIN_INPUTS_TO_HOLD_OUT` inputs, or too few of a
+    kind.
 
     Args:
-        kinds: of each input, what it is.
+        kinds: the kind of each input.
     """
-    of_each = [[at for at, kind in enumerate(kinds) if kind is one] for one in (True, False)]
-    if len(kinds) < ENOUGH or min(map(len, of_each)) < _EVERY:
+    indices_by_kind = [
+        [index for index, kind in enumerate(kinds) if kind is value] for value in (True, False)
+    ]
+    if len(kinds) < MIN_INPUTS_TO_HOLD_OUT or min(map(len, indices_by_kind)) < _HELD_OUT_INTERVAL:
         return frozenset()
-    return frozenset(at for places in of_each for at in places[_EVERY - 1 :: _EVERY])
+    return frozenset(
+        index
+        for indices in indices_by_kind
+        for index in indices[_HELD_OUT_INTERVAL - 1 :: _HELD_OUT_INTERVAL]
+    )

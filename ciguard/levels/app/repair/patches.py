@@ -1,7 +1,7 @@
-"""Changes of single sub-conditions as patches; what is not understood is let be.
+"""Patches of single sub-conditions; code that is not understood is left alone.
 
-All functions return a unified diff for `git apply` in the application's root, and None where they
-cannot write one. Labels come from services and files: they are only ever written by `repr`.
+All functions return a unified diff for `git apply` in the application's root, or None if they
+cannot write one. Labels come from services and files; they are always written by `repr`.
 """
 
 from __future__ import annotations
@@ -21,129 +21,133 @@ if TYPE_CHECKING:
     from ciguard.levels.app.static_analysis.conditions import Branch
     from ciguard.sources import Place, Source
 
-_Several: TypeAlias = ast.List | ast.Tuple | ast.Set
+_Collection: TypeAlias = ast.List | ast.Tuple | ast.Set
 _PURE = frozenset({
     "capitalize", "casefold", "get", "join", "lower", "replace", "split", "splitlines", "strip",
     "title", "upper",
 })  # fmt: skip
-"""Methods that can be called twice."""
+"""Methods without side effects, which can be called twice."""
 
 
 def add_labels(source: Source, place: Place, labels: Collection[str]) -> str | None:
-    """Let a sub-condition compare with more labels.
+    """Add labels to a comparison.
 
-    `x == "a"` becomes `x in ("a", "b")`, or goes on with `or x == "b"` where it is one of several;
+    `x == "a"` becomes `x in ("a", "b")`, or `x == "a" or x == "b"` within an `or`;
     `x in ["a"]` becomes `x in ["a", "b"]`, also where the list is a constant of the module;
-    `"a" in text` becomes `"a" in text or "b" in text`. Negated ones likewise.
+    `"a" in text` becomes `"a" in text or "b" in text`. The same holds for negated comparisons.
 
     Args:
         source: the file.
-        place: of the sub-condition.
-        labels: to add; those that it has are passed over.
+        place: the position of the sub-condition.
+        labels: the labels to add; present ones are skipped.
     """
     node = source.at(place)
-    test = _Test.of(source, node)
+    test = _LabelComparison.of(source, node)
     if test is None:
         return None
     added = [label for label in dict.fromkeys(labels) if label not in test.labels]
-    changes = _added(source, test, added) if added else None
+    changes = _replacements(source, test, added) if added else None
     return source.replaced(changes) if changes else None
 
 
 def replace_label(source: Source, place: Place, old: str, new: str) -> str | None:
-    """Let a sub-condition compare with another label than one that it has.
+    """Replace a label in a comparison.
 
     Args:
         source: the file.
-        place: of the sub-condition.
-        old: the label; also in a constant of the module that nothing else uses.
-        new: what to compare with instead.
+        place: the position of the sub-condition.
+        old: the label, also in a module constant that is used only there.
+        new: the new label.
     """
-    test = _Test.of(source, source.at(place))
+    test = _LabelComparison.of(source, source.at(place))
     if test is None or old == new:
         return None
-    held = test.definition if isinstance(test.definition, _Several) else test.literal
-    if isinstance(held, ast.Name):
+    literal = test.definition if isinstance(test.definition, _Collection) else test.literal
+    if isinstance(literal, ast.Name):
         is_text = isinstance(test.definition, ast.Constant) and test.labels == (old,)
-        return source.replaced({held: repr(new)}) if is_text else None
-    if held is test.definition and not test.is_alone:
+        return source.replaced({literal: repr(new)}) if is_text else None
+    if literal is test.definition and not test.is_alone:
         return None
-    elements = held.elts if isinstance(held, _Several) else [held]
+    elements = literal.elts if isinstance(literal, _Collection) else [literal]
     changes: dict[ast.expr, str] = {
-        one: repr(new) for one in elements if isinstance(one, ast.Constant) and one.value == old
+        element: repr(new)
+        for element in elements
+        if isinstance(element, ast.Constant) and element.value == old
     }
     return source.replaced(changes) if changes else None
 
 
 def replace_number(source: Source, place: Place, old: float, new: str) -> str | None:
-    """Let a sub-condition compare with another number.
+    """Replace a number in a comparison.
 
     Args:
         source: the file.
-        place: of the sub-condition.
-        old: the number; also in a constant of the module that nothing else uses.
-        new: what to write instead.
+        place: the position of the sub-condition.
+        old: the number, also in a module constant that is used only there.
+        new: the source text of the new number.
     """
     node = source.at(place)
     if not isinstance(node, ast.Compare):
         return None
-    sides = (_definition(source, one) for one in (node.left, *node.comparators))
-    held = [one for one, is_alone in sides if is_alone and literals_of(one) == (old,)]
-    return source.replaced({held[0]: new}) if len(held) == 1 else None
+    sides = (_definition(source, side) for side in (node.left, *node.comparators))
+    numbers = [side for side, is_alone in sides if is_alone and literals_of(side) == (old,)]
+    return source.replaced({numbers[0]: new}) if len(numbers) == 1 else None
 
 
 def compare_name(source: Source, place: Place) -> str | None:
-    """Let a sub-condition compare a text with the name of a member of an enumeration.
+    """Let a comparison of a text use the name of an enumeration's member.
 
     Args:
-        source: the file. Some older clients answer with numbers, which have no names.
-        place: of the sub-condition.
+        source: the file; some older clients return plain numbers, which have no names.
+        place: the position of the sub-condition.
     """
-    test = _Test.of(source, source.at(place))
-    if test is None or test.is_within or _is_of_old_clients(source):
+    test = _LabelComparison.of(source, source.at(place))
+    if test is None or test.is_within or _uses_numeric_enumerations(source):
         return None
     return source.replaced({test.operand: f"{test.operand_text}.name"})
 
 
-def _is_of_old_clients(source: Source) -> bool:
+def _uses_numeric_enumerations(source: Source) -> bool:
     """Return whether a file uses modules of clients whose enumerations are plain numbers."""
-    imported = [one.meaning.split(".") for one in imports_in(source.tree)]
-    read = {one.attr for one in source.nodes if isinstance(one, ast.Attribute)}
-    for one in PROVIDERS.items().values():
-        roots = {package.partition(".")[0] for package in one.description.packages}
+    imported = [name.meaning.split(".") for name in imports_in(source.tree)]
+    read = {node.attr for node in source.nodes if isinstance(node, ast.Attribute)}
+    for provider in PROVIDERS.items().values():
+        roots = {package.partition(".")[0] for package in provider.description.packages}
         words = {word for first, *rest in imported if first in roots for word in rest}
-        if not one.called.modules_with_numbers.isdisjoint(words | read):
+        if not provider.called.modules_with_numbers.isdisjoint(words | read):
             return True
     return False
 
 
 def compare_constant(source: Source, branch: Branch, text: str) -> str | None:
-    """Turn a text that stands for a comparison into one: `x == "dog" or "cat"`.
+    """Turn a bare text into a comparison, as in `x == "dog" or "cat"`.
 
     Args:
         source: the file of the branch.
-        branch: whose sub-condition it is.
-        text: of the sub-condition, as in `Branch.constant`.
+        branch: the branch with the text.
+        text: the source of the text, as in `Branch.constant`.
     """
     conditions = [
-        one for one in source.nodes
-        if isinstance(one, ast.expr)
-        and (one.lineno, one.col_offset) == (branch.line, branch.column)
-        and written(one) == branch.condition
+        node for node in source.nodes
+        if isinstance(node, ast.expr)
+        and (node.lineno, node.col_offset) == (branch.line, branch.column)
+        and written(node) == branch.condition
     ]  # fmt: skip
     if len(conditions) != 1:
         return None
-    several = list(parts(conditions[0]))
+    sub_conditions = list(parts(conditions[0]))
     constants = [
-        one for one in several
-        if isinstance(one, ast.Constant) and isinstance(one.value, str) and written(one) == text
+        node for node in sub_conditions
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and written(node) == text
     ]  # fmt: skip
-    tests = [test for one in several if (test := _Test.of(source, one)) is not None]
+    tests = [
+        test for node in sub_conditions if (test := _LabelComparison.of(source, node)) is not None
+    ]
     patterns = {test.comparison("{}") for test in tests}
     if not constants or len(patterns) != 1 or not _can_repeat(tests[0].operand):
         return None
     comparison = tests[0].comparison
-    return source.replaced({one: comparison(source.written(one)) for one in constants})
+    return source.replaced({node: comparison(source.written(node)) for node in constants})
 
 
 def replace_threshold(
@@ -153,12 +157,12 @@ def replace_threshold(
     *,
     names: tuple[str, str] = ("score", "magnitude"),
 ) -> str | None:
-    """Let a sub-condition that compares a score with a number use another threshold.
+    """Replace the threshold in a comparison of a score with a number.
 
     Args:
         source: the file.
-        place: of the sub-condition.
-        line: what to use.
+        place: the position of the sub-condition.
+        line: the new threshold.
         names: fields of score and magnitude in the service's answer. Where the line needs the
             magnitude, the sub-condition must read the score from such a field.
     """
@@ -167,14 +171,14 @@ def replace_threshold(
         case ast.Compare(
             left=left, ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()], comparators=[right]
         ):
-            scores = [one for one in (left, right) if not _is_number(one)]
+            scores = [operand for operand in (left, right) if not _is_number(operand)]
         case _:
             return None
     if len(scores) != 1:
         return None
     score, magnitude = source.written(scores[0]), ""
     if line.magnitude:
-        magnitude = _beside(source, scores[0], names) or ""
+        magnitude = _magnitude_source(source, scores[0], names) or ""
         if not magnitude or not _can_repeat(scores[0]):
             return None
     return source.replaced({node: line.condition(score, magnitude)})
@@ -182,11 +186,11 @@ def replace_threshold(
 
 def _is_number(node: ast.expr) -> bool:
     literals = literals_of(node)
-    return literals is not None and all(isinstance(one, int | float) for one in literals)
+    return literals is not None and all(isinstance(literal, int | float) for literal in literals)
 
 
-def _beside(source: Source, node: ast.expr, names: tuple[str, str]) -> str | None:
-    """Return where the magnitude is, if the score is read from a field."""
+def _magnitude_source(source: Source, node: ast.expr, names: tuple[str, str]) -> str | None:
+    """Return the source of the magnitude, if the score is read from a field."""
     score, magnitude = (name.rpartition(".")[2] for name in names)
     match node:
         case ast.Attribute(value=value, attr=attr) if attr == score and magnitude.isidentifier():
@@ -201,45 +205,45 @@ def _beside(source: Source, node: ast.expr, names: tuple[str, str]) -> str | Non
 
 
 @dataclass(frozen=True, slots=True)
-class _Test:
+class _LabelComparison:
     """A comparison with labels."""
 
     node: ast.Compare
     literal: ast.expr
-    """The labels, as the comparison has them."""
+    """Operand of the comparison with the labels."""
     operand: ast.expr
-    """What is compared with them."""
+    """The other operand."""
     operand_text: str
     definition: ast.expr
-    """The labels themselves, if the comparison names a constant of the module."""
+    """Definition of the labels: the constant's value if the operand names one, else the operand."""
     labels: tuple[str, ...]
     is_alone: bool
-    """Whether nothing else in the file uses the constant."""
+    """True if nothing else in the file uses the constant."""
 
     @property
     def operator(self) -> ast.cmpop:
-        """As it is written."""
+        """Operator of the comparison."""
         return self.node.ops[0]
 
     @property
     def is_negated(self) -> bool:
-        """Whether it holds where no label is met."""
+        """True for `!=` and `not in`."""
         return isinstance(self.operator, ast.NotEq | ast.NotIn)
 
     @property
     def is_within(self) -> bool:
-        """Whether a label is looked for in something."""
+        """True if a label is searched for in the other operand."""
         return isinstance(self.operator, ast.In | ast.NotIn) and self.literal is self.node.left
 
     def comparison(self, label: str) -> str:
-        """Return a comparison of the same kind with one label, which is written so."""
+        """Return the source of a comparison of the same kind with one label."""
         if self.is_within:
             return f"{label} {'not in' if self.is_negated else 'in'} {self.operand_text}"
         return f"{self.operand_text} {'!=' if self.is_negated else '=='} {label}"
 
     @classmethod
-    def of(cls, source: Source, node: ast.expr | None) -> _Test | None:
-        """Return what an expression compares with labels; None if that is anything else."""
+    def of(cls, source: Source, node: ast.expr | None) -> _LabelComparison | None:
+        """Return an expression as a comparison with labels; None if it is none."""
         match node:
             case ast.Compare(
                 left=left,
@@ -250,37 +254,38 @@ class _Test:
             case _:
                 return None
         is_membership = isinstance(node.ops[0], ast.In | ast.NotIn)
-        found = {}
+        comparisons = {}
         for side, other in ((left, right), (right, left)):
             definition, is_alone = _definition(source, side)
             labels = literals_of(definition)
-            form = _Several if is_membership and side is right else ast.Constant
+            form = _Collection if is_membership and side is right else ast.Constant
             if labels is not None and isinstance(definition, form):
-                texts = tuple(one for one in labels if isinstance(one, str))
+                texts = tuple(label for label in labels if isinstance(label, str))
                 if texts == labels:
-                    found[side] = cls(
+                    comparisons[side] = cls(
                         node, side, other, source.written(other), definition, texts, is_alone
                     )
-        return next(iter(found.values())) if len(found) == 1 else None
+        return next(iter(comparisons.values())) if len(comparisons) == 1 else None
 
 
 def _definition(source: Source, node: ast.expr) -> tuple[ast.expr, bool]:
-    """Return what a constant of the module is, and whether nothing else uses it; else the node."""
+    """Return the value of a module constant, and whether it is used only once; else the node."""
     if not isinstance(node, ast.Name):
         return node, True
-    names = [one for one in source.nodes if isinstance(one, ast.Name) and one.id == node.id]
+    names = [name for name in source.nodes if isinstance(name, ast.Name) and name.id == node.id]
     values = [
-        one.value for one in source.tree.body
-        if isinstance(one, ast.Assign | ast.AnnAssign) and one.value and _sets(one) == node.id
+        statement.value for statement in source.tree.body
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+        and statement.value and _assigned_name(statement) == node.id
     ]  # fmt: skip
-    stored = [one for one in names if not isinstance(one.ctx, ast.Load)]
-    if len(values) != 1 or len(stored) != 1 or node.id in _bound_otherwise(source):
+    stored = [name for name in names if not isinstance(name.ctx, ast.Load)]
+    if len(values) != 1 or len(stored) != 1 or node.id in _names_bound_otherwise(source):
         return node, False
     return values[0], len(names) == len((node, *stored))
 
 
-def _sets(statement: ast.Assign | ast.AnnAssign) -> str:
-    """Return the variable that a statement sets, if it is one alone."""
+def _assigned_name(statement: ast.Assign | ast.AnnAssign) -> str:
+    """Return the variable that a statement assigns; empty unless it is a single one."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
             return name
@@ -288,60 +293,62 @@ def _sets(statement: ast.Assign | ast.AnnAssign) -> str:
             return ""
 
 
-def _bound_otherwise(source: Source) -> set[str]:
-    """Return names that are bound by more than assignments, or may be changed in place."""
-    others = (one for one in source.nodes if not isinstance(one, ast.Name))
-    return {name for one in others for name in may_change(one)}
+def _names_bound_otherwise(source: Source) -> set[str]:
+    """Return names that are bound by other statements than assignments, or changed in place."""
+    others = (node for node in source.nodes if not isinstance(node, ast.Name))
+    return {name for node in others for name in may_change(node)}
 
 
-def _added(source: Source, test: _Test, added: Sequence[str]) -> Mapping[ast.expr, str] | None:
-    """Return what to write so that labels are compared with as well."""
+def _replacements(
+    source: Source, test: _LabelComparison, added: Sequence[str]
+) -> Mapping[ast.expr, str] | None:
+    """Return the replacements that add labels to a comparison."""
     listed = ", ".join(map(repr, added))
-    if isinstance(test.definition, _Several):
+    if isinstance(test.definition, _Collection):
         if not test.is_alone:
             return {test.literal: f"(*{source.written(test.literal)}, {listed})"}
-        text = _longer(source, test.definition, listed)
-        return {test.definition: text} if _holds(text, (*test.labels, *added)) else None
-    if _can_repeat(test.operand) and (test.is_within or _is_one_of_several(source, test)):
+        text = _extended(source, test.definition, listed)
+        return {test.definition: text} if _is_collection_of(text, (*test.labels, *added)) else None
+    if _can_repeat(test.operand) and (test.is_within or _is_in_boolean_operation(source, test)):
         first = source.text_between(*source.span(test.node))
-        more = (test.comparison(repr(label)) for label in added)
-        return {test.node: f" {'and' if test.is_negated else 'or'} ".join((first, *more))}
+        comparisons = (test.comparison(repr(label)) for label in added)
+        return {test.node: f" {'and' if test.is_negated else 'or'} ".join((first, *comparisons))}
     if test.is_within:
         return None
     word = "not in" if test.is_negated else "in"
     return {test.node: f"{test.operand_text} {word} ({source.written(test.literal)}, {listed})"}
 
 
-def _holds(text: str, labels: Sequence[str]) -> bool:
-    """Return whether a text is a list of these labels, whatever brackets are within it."""
+def _is_collection_of(text: str, labels: Sequence[str]) -> bool:
+    """Return whether a source text is a collection of exactly these labels."""
     try:
         return sorted(ast.literal_eval(text)) == sorted(labels)
     except (ValueError, SyntaxError, TypeError):
         return False
 
 
-def _longer(source: Source, several: _Several, listed: str) -> str:
-    """Return a list with more in it, written after its last element."""
-    start, end = source.span(several)
-    if not several.elts:
+def _extended(source: Source, collection: _Collection, listed: str) -> str:
+    """Return the source of a collection, extended after its last element."""
+    start, end = source.span(collection)
+    if not collection.elts:
         opening = source.text_between(start, start + 1)
-        comma = "," if isinstance(several, ast.Tuple) else ""
+        comma = "," if isinstance(collection, ast.Tuple) else ""
         return f"{opening}{listed}{comma}{source.text_between(start + 1, end)}"
-    _, last = source.span(several.elts[-1])
+    _, last = source.span(collection.elts[-1])
     return f"{source.text_between(start, last)}, {listed}{source.text_between(last, end)}"
 
 
-def _is_one_of_several(source: Source, test: _Test) -> bool:
+def _is_in_boolean_operation(source: Source, test: _LabelComparison) -> bool:
     kind = ast.And if test.is_negated else ast.Or
     return any(
-        isinstance(one, ast.BoolOp) and isinstance(one.op, kind) and test.node in one.values
-        for one in source.nodes
+        isinstance(node, ast.BoolOp) and isinstance(node.op, kind) and test.node in node.values
+        for node in source.nodes
     )
 
 
 def _can_repeat(node: ast.expr) -> bool:
-    """Return whether an expression can be evaluated twice: all that it calls makes texts."""
-    return all(_is_pure(one) for one in ast.walk(node))
+    """Return whether an expression can be evaluated twice without side effects."""
+    return all(_is_pure(child) for child in ast.walk(node))
 
 
 def _is_pure(node: ast.AST) -> bool:

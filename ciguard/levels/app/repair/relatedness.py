@@ -1,6 +1,6 @@
-"""Which labels mean something alike: by a taxonomy, or by their words (Keeper, section 4.2).
+"""Relatedness of labels: by a taxonomy, or by their words (Keeper, section 4.2).
 
-The paper asks the knowledge graph of Wikidata; what asks a graph like that is a `Relatedness` too.
+The paper queries the knowledge graph of Wikidata; such a query could be a `Relatedness` too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _SHIPPED = "relations.tsv"
 _WORD = re.compile(r"[^\W_]+")
-_NO_CONTENT = frozenset({
+_STOP_WORDS = frozenset({
     "a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "it", "kind", "no", "not", "of",
     "on", "or", "other", "part", "the", "to", "type", "with",
 })  # fmt: skip
@@ -31,57 +31,58 @@ _ENDINGS = (
     (re.compile(r"(?<=[a-z]{4})(?:ings|ing|es|ed|e)$"), ""),
     (re.compile(r"(?<=[a-z]{2}[^\Wsui])s$"), ""),
 )
-"""What is taken off a word, and what it ends with instead; the first that fits."""
+"""Endings of words with their replacements; the first match applies."""
 _MIN_HEAD = 4
-"""Letters of a word that may be the last part of another."""
+"""Minimum number of letters of a word that may be the last part of another."""
 _MIN_BEFORE = 3
-_PROPOSED = 4
-"""Labels at most that may be meant by one."""
+"""Minimum number of letters before that last part."""
+_MAX_PROPOSALS = 4
+"""Limit of labels that are proposed for an unknown one."""
 
 
 class Relatedness(Protocol):
-    """Says which labels are near each other."""
+    """Decides which labels have a similar meaning."""
 
     def related(self, one: str, other: str) -> bool:
-        """Return whether two labels mean something alike; the same in both directions."""
+        """Return whether two labels have a similar meaning; symmetric."""
 
 
 class CombinedRelatedness:
-    """What any of several says is related."""
+    """Union of several kinds of relatedness."""
 
-    def __init__(self, *several: Relatedness) -> None:
-        self._several = several
+    def __init__(self, *parts: Relatedness) -> None:
+        self._parts = parts
 
     def related(self, one: str, other: str) -> bool:
-        """Return whether any of them says so."""
-        return any(each.related(one, other) for each in self._several)
+        """Return whether two labels are related by any of the kinds."""
+        return any(part.related(one, other) for part in self._parts)
 
 
 class Words:
-    """Labels that share a word, or one of which ends with a word of the other: `Campfire`, `Fire`.
+    """Relatedness by words: labels share a word, or a word ends with one of the other label.
 
-    Words are compared without their endings; those that say nothing, like `of`, are passed over.
+    `Campfire` and `Fire` are related. Words are stemmed, and stop words such as `of` are ignored.
     """
 
     def related(self, one: str, other: str) -> bool:
         """Return whether two labels share a word."""
         return any(
             mine == theirs or _is_kind_of(mine, theirs) or _is_kind_of(theirs, mine)
-            for mine in _forms(one)
-            for theirs in _forms(other)
+            for mine in _words_and_stems(one)
+            for theirs in _words_and_stems(other)
         )
 
 
 @lru_cache(maxsize=65_536)
-def _forms(label: str) -> frozenset[str]:
-    """Return the words of a label that say something, with their endings and without."""
-    words = [word for word in _WORD.findall(label.casefold()) if word not in _NO_CONTENT]
+def _words_and_stems(label: str) -> frozenset[str]:
+    """Return the words of a label and their stems, without stop words."""
+    words = [word for word in _WORD.findall(label.casefold()) if word not in _STOP_WORDS]
     return frozenset((*words, *map(_stem, words)))
 
 
 def _stem(word: str) -> str:
-    for ending, instead in _ENDINGS:
-        stem, count = ending.subn(instead, word)
+    for ending, replacement in _ENDINGS:
+        stem, count = ending.subn(replacement, word)
         if count:
             return stem
     return word
@@ -93,50 +94,57 @@ def _is_kind_of(word: str, other: str) -> bool:
 
 
 class Taxonomy:
-    """A graph of labels; capital letters and spaces more or less make no difference."""
+    """A graph of labels; case and extra spaces are ignored."""
 
     def __init__(self, edges: Iterable[tuple[str, str]]) -> None:
-        """Begin.
+        """Create the graph.
 
         Args:
-            edges: labels that stand beside each other, such as a kind of thing and the thing.
+            edges: pairs of neighbouring labels, such as a kind of a thing and the thing.
         """
-        self._beside: dict[str, set[str]] = {}
-        for one, other in edges:
-            mine, theirs = _plain(one), _plain(other)
-            self._beside.setdefault(mine, {mine}).add(theirs)
-            self._beside.setdefault(theirs, {theirs}).add(mine)
+        self._neighbours: dict[str, set[str]] = {}
+        for label, other in edges:
+            mine, theirs = _normalised(label), _normalised(other)
+            self._neighbours.setdefault(mine, {mine}).add(theirs)
+            self._neighbours.setdefault(theirs, {theirs}).add(mine)
 
     def related(self, one: str, other: str) -> bool:
         """Return whether two labels are the same, neighbours, or have a neighbour in common.
 
         Source: Keeper, section 4.2.
         """
-        mine, theirs = _plain(one), _plain(other)
-        beside = self._beside.get(mine, {mine})
-        return theirs in beside or not beside.isdisjoint(self._beside.get(theirs, ()))
+        mine, theirs = _normalised(one), _normalised(other)
+        neighbours = self._neighbours.get(mine, {mine})
+        return theirs in neighbours or not neighbours.isdisjoint(self._neighbours.get(theirs, ()))
 
 
-def _plain(label: str) -> str:
+def _normalised(label: str) -> str:
     return " ".join(label.casefold().split())
 
 
-def meant(label: str, vocabulary: Vocabulary, *closeness: Relatedness) -> tuple[str, ...]:
-    """Return a few labels that may be meant by one that does not exist, the likeliest first.
+def proposed_labels(label: str, vocabulary: Vocabulary, *closeness: Relatedness) -> tuple[str, ...]:
+    """Return a few labels that an unknown label may mean, the likeliest first.
 
-    That is the same in other letters, then those that are related in the order of `closeness`, the
-    ones that are spelled alike before others, then those that are only spelled alike.
+    The label in another case comes first. Related labels follow in the order of `closeness`, those
+    of similar spelling first. Labels that only have a similar spelling come last.
 
     Args:
-        label: that the vocabulary does not have.
-        vocabulary: labels of the service.
-        closeness: what relates labels, the nearest relation first.
+        label: the unknown label.
+        vocabulary: the labels of the service.
+        closeness: kinds of relatedness, the closest first.
     """
-    alike = vocabulary.nearest(label)
-    same = [one for one in alike if one.lower() == label.lower()]
-    others = sorted(vocabulary.labels.difference(alike), key=lambda one: (len(one), one))
-    near = [one for each in closeness for one in (*alike, *others) if each.related(label, one)]
-    return tuple(dict.fromkeys((*same, *near, *alike)))[:_PROPOSED]
+    similar = vocabulary.nearest(label)
+    same = [candidate for candidate in similar if candidate.lower() == label.lower()]
+    others = sorted(
+        vocabulary.labels.difference(similar), key=lambda candidate: (len(candidate), candidate)
+    )
+    related = [
+        candidate
+        for relatedness in closeness
+        for candidate in (*similar, *others)
+        if relatedness.related(label, candidate)
+    ]
+    return tuple(dict.fromkeys((*same, *related, *similar)))[:_MAX_PROPOSALS]
 
 
 @cache
@@ -147,28 +155,26 @@ def known_relations() -> Taxonomy:
 
 
 def read_taxonomy(file: Path) -> Taxonomy:
-    """Read relations: in each line a label, a tab and one above it; or a CSV file with two columns.
+    """Read relations: a label and its parent in each line, separated by a tab or as CSV.
 
-    Empty lines are passed over, and those that begin with `#`.
+    Empty lines and lines that begin with `#` are skipped.
 
     Args:
-        file: with `.csv` at the end of its name if it is a CSV file.
+        file: the file; its name ends with `.csv` if it is a CSV file.
 
     Raises:
-        ConfigurationError: if the file cannot be read, a line has no two labels, or there is none.
+        ConfigurationError: if the file cannot be read, has no relation, or a line is invalid.
     """
     try:
         edges = list(_edges(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         msg = (
-            f"{file}: cannot be read as relations of labels: {error}. Name a text file in UTF-8 "
-            "with a label, a tab and the label above it in each line."
+            f"{file}: cannot be read as relations of labels: {error}. Give a text file in UTF-8 "
+            "with a label, a tab and the parent label in each line."
         )
         raise ConfigurationError(msg) from error
     if not edges:
-        msg = (
-            f"{file}: no relation in it. Write a label, a tab and the label above it in each line."
-        )
+        msg = f"{file}: holds no relation. Write a label, a tab and the parent label in each line."
         raise ConfigurationError(msg)
     return Taxonomy(edges)
 
@@ -176,19 +182,19 @@ def read_taxonomy(file: Path) -> Taxonomy:
 def _edges(file: Path) -> Iterator[tuple[str, str]]:
     is_csv = file.suffix == ".csv"
     with file.open(encoding="utf-8-sig", newline="") as lines:
-        read = (
+        reader = (
             csv.reader(lines) if is_csv else csv.reader(lines, "excel-tab", quoting=csv.QUOTE_NONE)
         )
-        for row in read:
+        for row in reader:
             labels = [label.strip() for label in row]
             if not any(labels) or labels[0].startswith("#"):
                 continue
-            if len(labels) != 2 or not all(labels):  # noqa: PLR2004 - a label and one above it
-                between = "comma" if is_csv else "tab"
-                found = ("," if is_csv else "\t").join(row)
+            if len(labels) != 2 or not all(labels):  # noqa: PLR2004 - a label and its parent
+                separator = "comma" if is_csv else "tab"
+                text = ("," if is_csv else "\t").join(row)
                 msg = (
-                    f"{file}: line {read.line_num}: {found!r} is no relation. Write "
-                    f"two labels with a {between} between them, or # before a remark."
+                    f"{file}: line {reader.line_num}: {text!r} is no relation. Write "
+                    f"two labels with a {separator} between them, or # before a comment."
                 )
                 raise ConfigurationError(msg)
             yield labels[0], labels[1]

@@ -1,4 +1,4 @@
-"""What a person may change, in words and as a patch (Keeper, section 4.2)."""
+"""Suggestions of changes, as a sentence and a patch (Keeper, section 4.2)."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
     from ciguard.levels.app.repair.thresholds import Shares, Threshold
 
 LABEL_LIMIT = 80
-"""Letters that are shown of a label or a sub-condition."""
+"""Maximum length of a label or sub-condition in a sentence, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """One change that would make a branch better."""
+    """A change that improves a branch."""
 
     sentence: str
-    """On one line, all that comes from services made visible."""
+    """Description on one line, with text from services made printable."""
     patch: str = ""
-    """For `git apply` in the application's root; empty where the change is left to a person."""
+    """Patch for `git apply` in the application's root; empty if the user must edit by hand."""
 
 
 def more_labels(extension: Extension, line: int, patch: str | None) -> Suggestion:
-    """Suggest labels to compare with as well.
+    """Suggest labels to add to a sub-condition.
 
     Args:
-        extension: the labels, and what they bring about.
-        line: of the sub-condition.
-        patch: that adds them, if there is one.
+        extension: the labels with their measures.
+        line: the line of the sub-condition.
+        patch: the patch that adds them, if there is one.
     """
     before, after = extension.before, extension.after
     sentence = (
@@ -44,11 +44,11 @@ def more_labels(extension: Extension, line: int, patch: str | None) -> Suggestio
     )
     if before.took and _precision(before) != _precision(after):
         sentence += f" instead of {_precision(before)}"
-    held = f" {_unseen(extension.held_out)}" if extension.held_out else ""
-    return Suggestion(f"{sentence}.{held}", patch or "")
+    held_out = f" {_held_out_sentence(extension.held_out)}" if extension.held_out else ""
+    return Suggestion(f"{sentence}.{held_out}", patch or "")
 
 
-def _unseen(change: Change) -> str:
+def _held_out_sentence(change: Change) -> str:
     before, after = change
     sentence = (
         f"Of the {before.expected} among them that this was not fitted to, {_recall(after)} would "
@@ -62,25 +62,25 @@ def _unseen(change: Change) -> str:
 def other_threshold(
     threshold: Threshold, line: int, patch: str | None, *, names: tuple[str, str]
 ) -> Suggestion:
-    """Suggest another threshold of a sentiment.
+    """Suggest another threshold for a sentiment.
 
     Args:
-        threshold: the threshold, and what it brings about.
-        line: of the sub-condition.
-        patch: that writes it, if there is one.
-        names: of score and magnitude, as a person would call them.
+        threshold: the threshold with its measures.
+        line: the line of the sub-condition.
+        patch: the patch that writes it, if there is one.
+        names: the names of score and magnitude for the sentence.
     """
     sentence = (
         f"If line {line} checked {visible(threshold.line.condition(*names))}, "
-        f"{_feelings(threshold.before, threshold.after)}."
+        f"{_sentiment_shares(threshold.before, threshold.after)}."
     )
     if threshold.held_out:
-        unseen = _feelings(*threshold.held_out)
-        sentence += f" Of the texts that this was not fitted to, {unseen}."
+        held_out = _sentiment_shares(*threshold.held_out)
+        sentence += f" Of the texts that this was not fitted to, {held_out}."
     return Suggestion(sentence, patch or "")
 
 
-def _feelings(before: Shares, after: Shares) -> str:
+def _sentiment_shares(before: Shares, after: Shares) -> str:
     return (
         f"{_share(after.positive)} of positive and {_share(after.negative)} of negative texts "
         f"would take the branch instead of {_share(before.positive)} and {_share(before.negative)}"
@@ -88,26 +88,26 @@ def _feelings(before: Shares, after: Shares) -> str:
 
 
 def listed(labels: Sequence[str], word: str) -> str:
-    """Return labels in words, the last one after `and` or `or`."""
+    """Return labels as an enumeration, such as `"a", "b" and "c"`."""
     *others, last = map(quoted, labels)
     return f"{', '.join(others)} {word} {last}" if others else last
 
 
 def quoted(label: str) -> str:
-    """Return a label of a service or a file, made visible, in quotation marks."""
+    """Return a label in quotation marks, made printable."""
     return f'"{visible(label, limit=LABEL_LIMIT)}"'
 
 
-def _recall(found: BranchCounts) -> str:
-    return _share(found.recall)
+def _recall(counts: BranchCounts) -> str:
+    return _share(counts.recall)
 
 
-def _precision(found: BranchCounts) -> str:
-    return _share(found.precision)
+def _precision(counts: BranchCounts) -> str:
+    return _share(counts.precision)
 
 
 def _share(share: float) -> str:
-    """Return a share in percent: 0 of none and 100 of all only."""
+    """Return a share in percent; only exact shares become 0 % or 100 %."""
     rounded = round(100 * share)
     if 0 < share < 1:
         rounded = min(max(rounded, 1), 99)

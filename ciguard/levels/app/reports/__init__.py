@@ -1,6 +1,6 @@
-"""What comes of applications, in words: as lines, for programs, as a page, as patches.
+"""Reports of level `app`: as text, as JSON, as a page, as annotations and as patches.
 
-`services` tells what applications ask, and what came of made answers; `accuracy` what came of
-inputs, also as a `page`; `remarks` says it at lines of a pull request, `patches` writes what is
-suggested, `emulation` tells of services on this machine.
+`services` reports the service calls of applications, and the results of stub responses; `accuracy`
+the results of synthesised inputs, also as a `page`. `remarks` writes annotations of pull requests,
+`patches` writes suggested changes, `emulation` reports emulated services.
 """

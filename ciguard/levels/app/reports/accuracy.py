@@ -1,4 +1,4 @@
-"""What came of an application's functions on inputs that people would recognise, as text."""
+"""Text report of an application's functions on inputs that people would recognise."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ _SENTENCE = 1000
 
 
 def assessed_lines(assessed: Assessed) -> Iterator[str]:
-    """Yield what a person reads of one function."""
-    found = assessed.explored.found
-    place = f"{visible(found.file)}:{found.line} {visible(found.name)}"
+    """Yield the lines about one function."""
+    function = assessed.explored.found
+    place = f"{visible(function.file)}:{function.line} {visible(function.name)}"
     if assessed.problem:
-        yield f"{place}: not tried: {visible(assessed.problem, limit=_REASON)}"
+        yield f"{place}: not tested: {visible(assessed.problem, limit=_REASON)}"
         return
     yield f"{place}: {inputs_of(assessed)}"
     for verdict in assessed.verdicts:
         yield from _verdict(verdict)
     for note in notes_of(assessed):
         yield _line(f"  {note}")
-    for crash, tried in assessed.crashes:
+    for crash, sample in assessed.crashes:
         yield _line(f"  {crash.file}:{crash.line}: error: {crash.error}")
-        yield _line(f"    with {_wanted(tried.wanted)}: {tried.origin}")
+        yield _line(f"    with {_wanted(sample.wanted)}: {sample.origin}")
     if assessed.robustness is not None:
         yield from _robustness(assessed.robustness)
 
 
 def accuracy_summary(results: Sequence[Assessed]) -> str:
-    """Return how much was tried and judged, also where nothing else is told."""
-    tried = sum(not one.problem for one in results)
-    judged = sum(len(one.verdicts) for one in results)
-    return f"{tried} functions tried, {len(results) - tried} not; {judged} sub-conditions judged"
+    """Return the totals: functions tested, and sub-conditions judged."""
+    tested = sum(not assessed.problem for assessed in results)
+    judged = sum(len(assessed.verdicts) for assessed in results)
+    return f"{tested} functions tested, {len(results) - tested} not; {judged} sub-conditions judged"
 
 
 def inputs_of(assessed: Assessed) -> str:
-    """Return how many inputs a function was tried on, and how far they got."""
+    """Return the number of inputs of a function, and the outcomes that they reached."""
     met, of = assessed.outcomes
     reached = f"met {met} of {of} outcomes of sub-conditions"
     return f"{assessed.trials} inputs {reached}, {assessed.seconds:.1f} s"
 
 
 def notes_of(assessed: Assessed) -> Iterator[str]:
-    """Yield what was not tried or judged of a function, with the reasons."""
+    """Yield what was not tested or judged of a function, with the reasons."""
     for problem, count in assessed.left_out.items():
         yield f"{count} inputs not judged: {problem}"
     for wanted in assessed.missing:
         what = f"no inputs for {_wanted(wanted)}"
-        yield f"{what}: name a folder of them with --images, or look for some with --search"
+        yield f"{what}: add a folder of files with --images, or search for images with --search"
 
 
 def word_of(verdict: ConditionVerdict) -> str:
-    """Return how bad it is."""
+    """Return the severity of a verdict: ok, warning or error."""
     if not verdict.is_failure:
         return "ok"
     return "error" if verdict.is_of_service else "warning"
@@ -73,30 +73,32 @@ def _verdict(verdict: ConditionVerdict) -> Iterator[str]:
     if not verdict.is_failure:
         return
     if not verdict.is_of_service:
-        how = "made up" if verdict.is_simulated else "from an engine in the service's place"
-        yield _line(f"    answers were {how} ({verdict.engine}): try it with --service real")
+        source = "simulated" if verdict.is_simulated else "from a local engine"
+        yield _line(f"    answers were {source} ({verdict.engine}): check with --service real")
     if verdict.recognised:
-        said = ", ".join(repr(one) for one in verdict.recognised)
-        yield _line(f"    recognised in those that do not: {said}")
+        labels = ", ".join(repr(label) for label in verdict.recognised)
+        yield _line(f"    recognised in the inputs that fail: {labels}")
     if verdict.suggestion is not None:
         yield visible(f"    {verdict.suggestion.sentence}", limit=_SENTENCE)
 
 
 def _robustness(robustness: Robustness) -> Iterator[str]:
     calls = robustness.calls
-    raised = sum(one.calls for one in robustness.raised.values())
-    yield _line(f"  with faults: {calls} calls, {raised} let an exception through")
-    for one in robustness.raised.values():
-        word = "error" if one.crash.is_judged else "warning"
-        place = f"{one.crash.file}:{one.crash.line}"
-        yield _line(f"    {place}: {word}: {one.crash.error} ({one.calls} of {calls} calls)")
+    raised = sum(uncaught.calls for uncaught in robustness.raised.values())
+    yield _line(f"  with faults: {calls} calls, {raised} raised an uncaught exception")
+    for uncaught in robustness.raised.values():
+        word = "error" if uncaught.crash.is_judged else "warning"
+        place = f"{uncaught.crash.file}:{uncaught.crash.line}"
+        yield _line(
+            f"    {place}: {word}: {uncaught.crash.error} ({uncaught.calls} of {calls} calls)"
+        )
     for instead, count in robustness.endless.items():
         yield _line(f"    {count} of {calls} calls: {instead}")
 
 
 def _wanted(wanted: InputSpec) -> str:
-    what = wanted.key or wanted.kind or (wanted.feeling or "") or "nothing in particular"
-    return f"{wanted.task} {what!r}" if wanted.key else f"{wanted.task}, {what}"
+    description = wanted.key or wanted.kind or (wanted.feeling or "") or "nothing in particular"
+    return f"{wanted.task} {description!r}" if wanted.key else f"{wanted.task}, {description}"
 
 
 def _line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Services on this machine: where they listen, what answers, what they are asked."""
+"""Reports of emulated services: addresses, engines and requests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ciguard.domain.text import visible
-from ciguard.levels.app.emulation import Speaking
+from ciguard.levels.app.emulation import GrpcAvailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,15 +19,18 @@ _WIDTH = 300
 
 
 def emulation_lines(running: Emulation) -> Iterator[str]:
-    """Yield where it can be asked and how clients are told, and what answers are worth."""
+    """Yield the addresses, how to configure clients, and the engine of each operation."""
     host = f"[{running.host}]" if ":" in running.host else running.host
     yield visible(f"REST http://{host}:{running.rest_port}")
-    if isinstance(running.grpc, Speaking):
-        versions = (f"{one} {' '.join(many)}" for one, many in running.grpc.versions.items())
-        yield visible(f"gRPC {host}:{running.grpc.port} ({'; '.join(versions)})")
+    if isinstance(running.grpc, GrpcAvailable):
+        supported = (
+            f"{service} {' '.join(versions)}" for service, versions in running.grpc.versions.items()
+        )
+        yield visible(f"gRPC {host}:{running.grpc.port} ({'; '.join(supported)})")
     else:
-        said = f"gRPC left out: {running.grpc.reason}. --python names an interpreter that has "
-        yield visible(f"{said}Google's clients.", limit=_WIDTH)
+        reason = f"gRPC is not available: {running.grpc.reason}."
+        hint = "Pass an interpreter that has Google's clients with --python."
+        yield visible(f"{reason} {hint}", limit=_WIDTH)
     yield visible(
         f"AWS: AWS_ENDPOINT_URL={running.address}, or endpoint_url; any credentials and region"
     )
@@ -37,32 +40,32 @@ def emulation_lines(running: Emulation) -> Iterator[str]:
     by_engine: dict[tuple[str, str], list[str]] = {}
     for operation, engine in running.answering().items():
         by_engine.setdefault((operation.provider, _engine(engine)), []).append(operation.name)
-    for (provider, told), names in by_engine.items():
-        yield visible(f"{provider} {', '.join(names)}: {told}", limit=_WIDTH)
+    for (provider, engine_text), names in by_engine.items():
+        yield visible(f"{provider} {', '.join(names)}: {engine_text}", limit=_WIDTH)
 
 
 def _engine(engine: Engine | None) -> str:
     if engine is None:
-        return "not answered"
-    return f"{'made up' if engine.is_simulated else 'recognised'}, {engine.name}"
+        return "not supported"
+    return f"{'simulated' if engine.is_simulated else 'recognised'}, {engine.name}"
 
 
 class RequestLog:
-    """Tells of requests, and counts them."""
+    """Writes log lines of requests, and counts results."""
 
     def __init__(self) -> None:
         self._codes: Counter[str] = Counter()
 
-    def line(self, asked: RequestLogEntry) -> str:
-        """Return what is told of a request, and count it."""
-        self._codes[asked.code] += 1
-        what = " ".join([asked.path, ", ".join(asked.operations)]).strip()
-        said = f"{asked.code}: {asked.message}" if asked.message else asked.code
+    def line(self, entry: RequestLogEntry) -> str:
+        """Return the log line of a request, and count its result."""
+        self._codes[entry.code] += 1
+        request = " ".join([entry.path, ", ".join(entry.operations)]).strip()
+        result = f"{entry.code}: {entry.message}" if entry.message else entry.code
         clock = time.strftime("%H:%M:%S")
-        return visible(f"{clock} {what}: {said} ({asked.seconds:.2f} s)", limit=_WIDTH)
+        return visible(f"{clock} {request}: {result} ({entry.seconds:.2f} s)", limit=_WIDTH)
 
     def summary(self) -> str:
-        """Return what came of all of them."""
+        """Return the number of requests by result."""
         parts = (f"{count} {code}" for code, count in sorted(self._codes.items()))
-        told = f": {', '.join(parts)}" if self._codes else ""
-        return f"{self._codes.total()} requests{told}"
+        by_code = f": {', '.join(parts)}" if self._codes else ""
+        return f"{self._codes.total()} requests{by_code}"

@@ -1,4 +1,4 @@
-"""One page with what came of an application's functions, and the inputs that failed."""
+"""HTML page about an application's functions, with the inputs that failed."""
 
 from __future__ import annotations
 
@@ -21,20 +21,24 @@ _POLICY = "default-src 'none'; style-src {style}; img-src data:; media-src data:
 
 
 def write_accuracy_page(results: Sequence[Assessed], file: Path) -> None:
-    """Write the page.
+    """Write the page, a self-contained HTML file.
 
     Args:
-        results: of all functions that were tried.
-        file: it needs no other file and no network.
+        results: results of all tested functions.
+        file: file to write.
 
     Raises:
         ConfigurationError: if the file cannot be written.
     """
     template = template_named("accuracy.html.j2", _TEMPLATES)
     failed = _failed(results)
-    crashes = [one for result in results for one in result.crashes]
-    unsound = [one.robustness for one in results if one.robustness and not one.robustness.is_clean]
-    tones = [_tone(one) for one in failed] + ["failed"] * (len(crashes) + len(unsound))
+    crashes = [crash for result in results for crash in result.crashes]
+    unsound = [
+        result.robustness
+        for result in results
+        if result.robustness and not result.robustness.is_clean
+    ]
+    tones = [_tone(verdict) for verdict in failed] + ["failed"] * (len(crashes) + len(unsound))
     tone = "bad" if "failed" in tones else "doubt" if tones else "good"
     shown = ShownInputs()
     style = own("page.css") + own("inputs.css") + own("accuracy.css", _TEMPLATES)
@@ -44,67 +48,67 @@ def write_accuracy_page(results: Sequence[Assessed], file: Path) -> None:
         tone=tone,
         summary="FAILURES" if tones else "FINE",
         title=_title(results),
-        functions=[_function(one, shown) for one in results],
+        functions=[_function(result, shown) for result in results],
     )
     try:
         replace_file(file, page)
     except OSError as error:
-        msg = f"{file}: cannot be written: {error.strerror}. Name another place with --report."
+        msg = f"{file}: cannot be written: {error.strerror}. Choose another file with --report."
         raise ConfigurationError(msg) from error
 
 
 def _failed(results: Sequence[Assessed]) -> list[ConditionVerdict]:
-    return [one for result in results for one in result.verdicts if one.is_failure]
+    return [verdict for result in results for verdict in result.verdicts if verdict.is_failure]
 
 
 def _title(results: Sequence[Assessed]) -> str:
-    tried = sum(len(one.verdicts) for one in results)
-    crashes = _counted(sum(len(one.crashes) for one in results), "crash")
-    fail = f"{len(_failed(results))} of {tried} sub-conditions fail, {crashes}"
-    faulty = [one.robustness for one in results if one.robustness]
-    let = sum(len(one.raised) for one in faulty)
-    return f"{fail}; with faults {_counted(let, 'exception')}" if faulty else fail
+    judged = sum(len(result.verdicts) for result in results)
+    crashes = _counted(sum(len(result.crashes) for result in results), "crash")
+    fail = f"{len(_failed(results))} of {judged} sub-conditions fail, {crashes}"
+    faulty = [result.robustness for result in results if result.robustness]
+    exceptions = sum(len(robustness.raised) for robustness in faulty)
+    return f"{fail}; with faults {_counted(exceptions, 'exception')}" if faulty else fail
 
 
 def _function(assessed: Assessed, shown: ShownInputs) -> dict[str, Any]:
-    found = assessed.explored.found
+    function = assessed.explored.found
     crashes = [
         {
             "title": visible(f"line {crash.line}: {crash.error}"),
-            "inputs": list(shown.of([tried.shown()])),
+            "inputs": list(shown.of([sample.shown()])),
         }
-        for crash, tried in assessed.crashes
+        for crash, sample in assessed.crashes
     ]
-    said = assessed.problem or inputs_of(assessed)
+    summary = assessed.problem or inputs_of(assessed)
     return {
-        "name": visible(found.name),
-        "place": visible(f"{found.file}:{found.line}"),
-        "said": visible(said),
-        "notes": [visible(one) for one in notes_of(assessed)],
+        "name": visible(function.name),
+        "place": visible(f"{function.file}:{function.line}"),
+        "summary": visible(summary),
+        "notes": [visible(note) for note in notes_of(assessed)],
         "crashes": crashes,
         "robustness": _robustness(assessed.robustness, shown) if assessed.robustness else None,
-        "verdicts": [_verdict(one, shown) for one in assessed.verdicts],
+        "verdicts": [_verdict(verdict, shown) for verdict in assessed.verdicts],
     }
 
 
 def _robustness(robustness: Robustness, shown: ShownInputs) -> dict[str, Any]:
-    """Return what came of faults between the function and its services."""
+    """Return the results with faults between the function and its services."""
     calls = robustness.calls
     raised = [
         {
-            "tone": "failed" if one.crash.is_judged else "doubted",
-            "word": "error" if one.crash.is_judged else "warning",
-            "title": visible(f"line {one.crash.line}: {one.crash.error}"),
-            "said": f"{one.calls} of {_counted(calls, 'call')}",
-            "inputs": list(shown.of([one.input.shown()])),
+            "tone": "failed" if uncaught.crash.is_judged else "doubted",
+            "word": "error" if uncaught.crash.is_judged else "warning",
+            "title": visible(f"line {uncaught.crash.line}: {uncaught.crash.error}"),
+            "share": f"{uncaught.calls} of {_counted(calls, 'call')}",
+            "inputs": list(shown.of([uncaught.input.shown()])),
         }
-        for one in robustness.raised.values()
+        for uncaught in robustness.raised.values()
     ]
     endless = [
         f"{count} of {_counted(calls, 'call')}: {visible(instead)}"
         for instead, count in robustness.endless.items()
     ]
-    fine = f"{_counted(calls, 'call')} with faults, and none let an exception through."
+    fine = f"{_counted(calls, 'call')} with faults, without an uncaught exception."
     return {"raised": raised, "endless": endless, "fine": "" if raised or endless else fine}
 
 
@@ -116,9 +120,9 @@ def _tone(verdict: ConditionVerdict) -> str:
 
 def _verdict(verdict: ConditionVerdict, shown: ShownInputs) -> dict[str, Any]:
     suggestion = verdict.suggestion
-    place = "" if verdict.is_of_service else ", in the service's place"
+    place = "" if verdict.is_of_service else ", a local engine"
     missed = verdict.missed if verdict.is_failure else ()
-    shown_inputs = list(shown.of([one.shown() for one in missed]))
+    shown_inputs = list(shown.of([sample.shown() for sample in missed]))
     return {
         "line": verdict.goal.line,
         "text": visible(verdict.goal.text),
@@ -135,20 +139,20 @@ def _verdict(verdict: ConditionVerdict, shown: ShownInputs) -> dict[str, Any]:
 
 
 def _missed(verdict: ConditionVerdict, shown: int) -> str:
-    """Return what is wrong with the inputs that are shown."""
+    """Return the heading of the inputs that missed."""
     first = f", the first {shown} of them" if shown < len(verdict.missed) else ""
     if verdict.shares is None:
         return f"{_counted(len(verdict.missed), 'input')} that do not make it true{first}"
-    feelings = " and ".join({one.wanted.feeling or "" for one in verdict.missed})
+    feelings = " and ".join({sample.wanted.feeling or "" for sample in verdict.missed})
     return f"{_counted(len(verdict.missed), f'{feelings} text')} that make it true{first}"
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 'es' if what.endswith('sh') else 's'}"
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 'es' if noun.endswith('sh') else 's'}"
 
 
 def _patch(patch: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a patch, each with what it does."""
+    """Yield the lines of a patch, each with its kind."""
     for line in visible_lines(patch).rstrip("\n").split("\n"):
         if line.startswith(("---", "+++", "@@")):
             yield "place", line

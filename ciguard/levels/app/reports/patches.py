@@ -1,4 +1,4 @@
-"""Changes that are suggested of an application, as files for `git apply`."""
+"""Writes suggested changes of an application as files for `git apply`."""
 
 from __future__ import annotations
 
@@ -21,20 +21,22 @@ _ALL = "all.patch"
 def write_patches(
     application: Application, suggestions: Iterable[Suggestion], folder: Path
 ) -> Iterator[str]:
-    """Write each patch to a file of its own, and all of them to one; yield a line about each.
+    """Write each patch to a file, and all of them to another; yield a line about each file.
 
     Args:
-        application: that they change. Each patch is of its files as they are.
-        suggestions: with patches or without.
-        folder: where to write them.
+        application: application to patch. Each patch applies to its current files.
+        suggestions: suggestions; those without a patch are skipped.
+        folder: folder to write to.
 
     Raises:
-        ConfigurationError: if the folder cannot be written to.
+        ConfigurationError: if the folder cannot be written.
     """
     try:
         yield from _written(application, suggestions, folder)
     except OSError as error:
-        msg = f"{folder}: cannot be written: {error.strerror}. Name another place with --patches."
+        msg = (
+            f"{folder}: cannot be written: {error.strerror}. Choose another folder with --patches."
+        )
         raise ConfigurationError(msg) from error
 
 
@@ -42,18 +44,18 @@ def _written(
     application: Application, suggestions: Iterable[Suggestion], folder: Path
 ) -> Iterator[str]:
     folder.mkdir(parents=True, exist_ok=True)
-    patches = dict.fromkeys(one.patch for one in suggestions if one.patch)
+    patches = dict.fromkeys(suggestion.patch for suggestion in suggestions if suggestion.patch)
     files = {patch: folder / f"{number:03}.patch" for number, patch in enumerate(patches, 1)}
     for patch, file in files.items():
         _write(file, patch)
         yield f"patch: {visible(str(file))}"
     if len(patches) > 1:
-        together, left_out = combined_patches(application, patches)
-        _write(folder / _ALL, together)
-        without = ", ".join(files[one].name for one in left_out)
-        note = f", without {without}, which changes the same" if without else ""
-        yield f"patch: {visible(str(folder / _ALL))}: all of them{note}"
+        combined, left_out = combined_patches(application, patches)
+        _write(folder / _ALL, combined)
+        conflicting = ", ".join(files[patch].name for patch in left_out)
+        note = f", except {conflicting}, which conflicts" if conflicting else ""
+        yield f"patch: {visible(str(folder / _ALL))}: all patches{note}"
 
 
 def _write(file: Path, patch: str) -> None:
-    file.write_text(patch, encoding="utf-8", newline="")  # line ends are as in the program
+    file.write_text(patch, encoding="utf-8", newline="")  # keeps the line ends of the program

@@ -1,4 +1,4 @@
-"""The functions of an application that call cognitive services, as text and for programs."""
+"""Report of the functions of an application that call cognitive services, as text and JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ciguard.domain.values import Json
-    from ciguard.levels.app.dead_conditions import Dead
+    from ciguard.levels.app.dead_conditions import DeadCondition
     from ciguard.levels.app.exploration import ExploredFunction
     from ciguard.levels.app.repair import Suggestion
     from ciguard.levels.app.static_analysis import (
@@ -30,31 +30,31 @@ _REASON = 400
 def services_lines(
     application: Application,
     found: Sequence[ServiceFunction],
-    dead: Iterable[Dead],
-    repairs: Mapping[Dead, Suggestion],
+    dead: Iterable[DeadCondition],
+    repairs: Mapping[DeadCondition, Suggestion],
 ) -> Iterator[str]:
-    """Yield what a person reads: each function, its calls, the branches that answers decide.
+    """Yield the text: each function, its calls, and the branches that depend on answers.
 
     Args:
-        application: as read.
-        found: in it.
+        application: the parsed application.
+        found: its functions that call services.
         dead: sub-conditions that are always the same.
-        repairs: of some of them.
+        repairs: suggested changes of some of them.
     """
-    for one in found:
-        yield f"{visible(one.file)}:{one.line} {visible(one.name)}"
-        for call in one.calls:
-            yield f"  asks {_asked(call.answer)}{_through(call)}"
+    for function in found:
+        yield f"{visible(function.file)}:{function.line} {visible(function.name)}"
+        for call in function.calls:
+            yield f"  calls {_operation(call.answer)}{_through(call)}"
             for name, steps in call.called_with.inputs:
-                yield _line(f"    given {name}{_by(steps)}")
+                yield _line(f"    input {name}{_by(steps)}")
             for name, steps in call.made_with.inputs:
-                yield _line(f"    given {name} of its object's constructor{_by(steps)}")
-        for branch, goals in one.branches().items():
+                yield _line(f"    input {name} of its object's constructor{_by(steps)}")
+        for branch, goals in function.branches().items():
             yield from _branch(branch, goals)
-    for one_dead in dict.fromkeys(dead):
-        yield from _dead(one_dead)
-        if one_dead in repairs:
-            yield f"  {repairs[one_dead].sentence}"
+    for condition in dict.fromkeys(dead):
+        yield from _dead(condition)
+        if condition in repairs:
+            yield f"  {repairs[condition].sentence}"
     yield from unread_lines(application)
     yield _total(application, found)
 
@@ -65,7 +65,7 @@ def unread_lines(application: Application) -> Iterator[str]:
         yield _line(f"not read: {unread.file}: {unread.reason}")
 
 
-def _asked(answer: Answer) -> str:
+def _operation(answer: Answer) -> str:
     operation = answer.operation
     return f"{operation.title} ({operation.task}), {visible(answer.file)}:{answer.line}"
 
@@ -82,7 +82,7 @@ def _branch(branch: Branch, goals: Sequence[ServiceCondition]) -> Iterator[str]:
             yield _line(f"    {part}by {answer.operation.name}, line {answer.line}{_by(steps)}")
 
 
-def _dead(dead: Dead) -> Iterator[str]:
+def _dead(dead: DeadCondition) -> Iterator[str]:
     branch = dead.branch
     yield visible(f"{branch.file}:{branch.line}: warning: {dead.text}: {dead.reason}")
     if dead.proposals:
@@ -98,40 +98,42 @@ def _line(text: str) -> str:
 
 
 def _total(application: Application, found: Sequence[ServiceFunction]) -> str:
-    calls = {call.answer for one in found for call in one.calls}
-    branches = {branch for one in found for branch in one.branches()}
+    calls = {call.answer for function in found for call in function.calls}
+    branches = {branch for function in found for branch in function.branches()}
     return (
-        f"{len(application.modules)} files read: {len(calls)} calls of services, reached by "
+        f"{len(application.modules)} files read: {len(calls)} service calls, reached by "
         f"{len(found)} functions; their answers decide {len(branches)} branches"
     )
 
 
 def explored_lines(explored: ExploredFunction) -> Iterator[str]:
-    """Yield what came of a function that was called with made answers."""
-    found = explored.found
-    place = f"{visible(found.file)}:{found.line} {visible(found.name)}"
+    """Yield the results of a function that was called with stub responses."""
+    function = explored.found
+    place = f"{visible(function.file)}:{function.line} {visible(function.name)}"
     if explored.problem:
         yield f"{place}: not explored: {visible(explored.problem, limit=_REASON)}"
         yield from _hangs(explored)
         return
-    met, of = explored.outcomes()
+    met, total = explored.outcomes()
     searched = f" ({explored.searched} searched for)" if explored.searched else ""
     yield (
-        f"{place}: {met} of {of} outcomes of sub-conditions met, {explored.runs} answers"
+        f"{place}: {met} of {total} outcomes of sub-conditions met, {explored.runs} answers"
         f"{searched}, {explored.seconds:.1f} s"
     )
     for goal, values in explored.met.items():
         for value in sorted({True, False} - values.keys()):
             yield _line(f"  never {str(value).lower()}: {goal.text} (line {goal.line})")
     for crash in (*explored.crashes, *explored.unjudged):
-        verdict = "error" if crash.is_judged else "not judged, something may be missing here"
+        verdict = "error" if crash.is_judged else "not judged, as something may be missing here"
         yield _line(f"  {crash.file}:{crash.line}: {verdict}: {crash.error}")
         yield _line(f"    when {'; '.join(crash.titles)}")
     for crash in explored.unsteady:
-        yield _line(f"  {crash.file}:{crash.line}: not judged, met once only: {crash.error}")
+        yield _line(
+            f"  {crash.file}:{crash.line}: not judged, as it occurred only once: {crash.error}"
+        )
     for name, crash in explored.unguarded.items():
-        said = f"{name}: {crash.refusal}"
-        yield _line(f"  warning: lets through that the service refuses its input: {said}")
+        refusal = f"{name}: {crash.refusal}"
+        yield _line(f"  warning: does not catch that the service rejects its input: {refusal}")
     yield from _hangs(explored)
 
 
@@ -141,22 +143,22 @@ def _hangs(explored: ExploredFunction) -> Iterator[str]:
 
 
 def services_to_json(
-    application: Application, found: Sequence[ServiceFunction], dead: Iterable[Dead]
+    application: Application, found: Sequence[ServiceFunction], dead: Iterable[DeadCondition]
 ) -> Json:
-    """Return the same for programs, see docs/machine-interface.md."""
+    """Return the report as JSON; see docs/machine-interface.md."""
     return {
         "functions": [
             {
-                "name": one.name,
-                "file": one.file,
-                "line": one.line,
-                "calls": [_call_to_json(call) for call in one.calls],
-                "branches": [_branch_to_json(*item) for item in one.branches().items()],
+                "name": function.name,
+                "file": function.file,
+                "line": function.line,
+                "calls": [_call_to_json(call) for call in function.calls],
+                "branches": [_branch_to_json(*item) for item in function.branches().items()],
             }
-            for one in found
+            for function in found
         ],
-        "dead": [_dead_to_json(one) for one in dict.fromkeys(dead)],
-        "unread": [{"file": one.file, "reason": one.reason} for one in application.unread],
+        "dead": [_dead_to_json(condition) for condition in dict.fromkeys(dead)],
+        "unread": [{"file": unread.file, "reason": unread.reason} for unread in application.unread],
     }
 
 
@@ -174,8 +176,8 @@ def _call_to_json(call: ServiceCallSite) -> Json:
     }
 
 
-def _inputs_to_json(given: ServiceCallInputs) -> Json:
-    return [{"parameter": name, "steps": list(steps)} for name, steps in given.inputs]
+def _inputs_to_json(call_inputs: ServiceCallInputs) -> Json:
+    return [{"parameter": name, "steps": list(steps)} for name, steps in call_inputs.inputs]
 
 
 def _branch_to_json(branch: Branch, goals: Sequence[ServiceCondition]) -> Json:
@@ -196,7 +198,7 @@ def _branch_to_json(branch: Branch, goals: Sequence[ServiceCondition]) -> Json:
     }
 
 
-def _dead_to_json(dead: Dead) -> Json:
+def _dead_to_json(dead: DeadCondition) -> Json:
     return {
         "file": dead.branch.file,
         "line": dead.branch.line,

@@ -1,9 +1,9 @@
-"""Finds the functions of an application that call cognitive services, from its text alone.
+"""Static analysis: find the functions of an application that call cognitive services.
 
-`application` reads its files, `conditions` takes branches apart, `values` is what may be known of
-an expression, `summaries` what is known of each function, `scope` what is known while one is read;
-`calls`, `expressions` and `reading` read it, `reaching` says what functions reach through others,
-`findings` is what comes out.
+`application` parses the files; `conditions` splits branches into sub-conditions. `values` models
+the data flow into an expression, `summaries` each function, `scope` the function under analysis.
+`calls`, `expressions` and `reading` analyse its calls, expressions and statements. `reaching` adds
+what functions reach through their callees. `findings` is the result.
 """
 
 from ciguard.levels.app.static_analysis.application import Application, read_application
@@ -13,7 +13,7 @@ from ciguard.levels.app.static_analysis.findings import (
     ServiceCallSite,
     ServiceCondition,
     ServiceFunction,
-    find,
+    find_service_functions,
 )
 from ciguard.levels.app.static_analysis.values import Answer
 
@@ -25,6 +25,6 @@ __all__ = [
     "ServiceCallSite",
     "ServiceCondition",
     "ServiceFunction",
-    "find",
+    "find_service_functions",
     "read_application",
 ]

@@ -1,4 +1,4 @@
-"""An application's files, read; none of it is run."""
+"""An application's files, parsed; no code of it is run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.static_analysis.conditions import literals_of
-from ciguard.levels.app.static_analysis.constructing import annotated_fields, constructor_of
-from ciguard.levels.app.static_analysis.requested import read_of_event, requested
+from ciguard.levels.app.static_analysis.constructors import annotated_fields, constructor_of
+from ciguard.levels.app.static_analysis.request_reads import read_of_event, requested
 from ciguard.sources import (
     Imports,
     UnreadableSourceError,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _MAX_DEPTH = 120
 MAIN = "<module>"
-"""Names what a file does when it is run or imported."""
+"""Name of a file's top-level code as a routine."""
 
 
 _MAX_TEXT_LENGTH, _MAX_TEXTS = 40, 40
@@ -52,86 +52,93 @@ def _no_arguments() -> ast.arguments:
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """A function, a method, or what a file does itself."""
+    """A function, a method, or the top-level code of a file."""
 
     name: str
-    """Dotted, within its module: `Camera.watch`, `watch.<locals>.inner`; `MAIN` of the file."""
+    """Name within the module, such as `Camera.watch`, `watch.<locals>.inner` or `MAIN`."""
     body: Sequence[ast.stmt]
     line: int
     arguments: ast.arguments = field(default_factory=_no_arguments)
     owner: str = ""
-    """The class that it is a method of, by its name within the module."""
+    """Name within the module of the class that the routine is a method of; else empty."""
     outer: str = ""
-    """The function that it stands in."""
+    """Name of the enclosing function; empty if there is none."""
     is_bound: bool = False
-    """Whether it is called with its object or class before the arguments."""
+    """True for methods, whose first parameter is the instance or the class."""
     is_of_class: bool = False
-    """Whether that is its class."""
+    """True for class methods."""
     is_routed: bool = False
-    """Whether a decorator has it answer requests to an address."""
+    """True if a decorator such as `@app.route(…)` makes the routine a view."""
     constructor: ast.arguments | None = None
-    """Of a method that is called with its object: what that is made with, itself first."""
+    """Parameters of the constructor, `self` first, if the routine is an instance method."""
     request: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Parts of the web request that it answers, and which fields of each it reads."""
+    """Parts of the web request that the routine reads → fields that it reads of each."""
     event: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Likewise of the event that it is handed."""
+    """Parts of the cloud event that the routine reads → fields that it reads of each."""
 
     def parameters(self) -> tuple[str, ...]:
-        """Return the names of its parameters, in the order of a call, the object itself first."""
-        return tuple(one.arg for one in self._all())
+        """Return the names of all parameters in order, including `self`."""
+        return tuple(parameter.arg for parameter in self._parameters())
 
     def annotations(self) -> tuple[tuple[str, ast.expr], ...]:
-        """Return the names of parameters that say what they are, each with what it says."""
-        return tuple((one.arg, one.annotation) for one in self._all() if one.annotation is not None)
+        """Return the annotated parameters, each with its annotation."""
+        return tuple(
+            (parameter.arg, parameter.annotation)
+            for parameter in self._parameters()
+            if parameter.annotation is not None
+        )
 
     @property
     def receiver(self) -> str:
-        """The name of the object, or class, that it is called with; empty if it has none."""
-        several = (*self.arguments.posonlyargs, *self.arguments.args)
-        return several[0].arg if several and self.is_bound else ""
+        """Name of the parameter for the instance or the class; empty if there is none."""
+        parameters = (*self.arguments.posonlyargs, *self.arguments.args)
+        return parameters[0].arg if parameters and self.is_bound else ""
 
     def positional(self) -> tuple[str, ...]:
-        """Return the names of those that a call need not name, without the object itself."""
-        several = (*self.arguments.posonlyargs, *self.arguments.args)
-        return tuple(one.arg for one in several[1 if self.is_bound else 0 :])
+        """Return the names of the positional parameters, without `self`."""
+        parameters = (*self.arguments.posonlyargs, *self.arguments.args)
+        return tuple(parameter.arg for parameter in parameters[1 if self.is_bound else 0 :])
 
     def rest(self) -> tuple[str, ...]:
         """Return the names of its catch-all parameters."""
-        return tuple(one.arg for one in (self.arguments.vararg, self.arguments.kwarg) if one)
+        return tuple(
+            parameter.arg
+            for parameter in (self.arguments.vararg, self.arguments.kwarg)
+            if parameter
+        )
 
-    def _all(self) -> tuple[ast.arg, ...]:
-        given = self.arguments
-        return (*given.posonlyargs, *given.args, *given.kwonlyargs)
+    def _parameters(self) -> tuple[ast.arg, ...]:
+        arguments = self.arguments
+        return (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
 
 
 @dataclass(frozen=True, slots=True)
 class ApplicationModule:
-    """One file."""
+    """One parsed file of an application."""
 
     name: str
-    """By which others import it."""
+    """Name by which other modules import it."""
     file: str
-    """Below the application's folder, with slashes."""
+    """Path relative to the application's folder, with slashes."""
     names: Imports
     routines: tuple[Routine, ...]
     classes: dict[str, tuple[str, ...]]
     """Name within the module → qualified names of its bases."""
     constants: dict[str, tuple[Literal, ...]]
-    """Variable of the module that is set once → the literals that it holds, of a dictionary its
-    keys."""
+    """Variable of the module that is assigned once → its literals, or the keys of a dictionary."""
     texts: tuple[str, ...] = ()
-    """Short ones that its variables hold, however deep."""
+    """Short strings in the values of the module's and its classes' variables."""
     variables: tuple[str, ...] = ()
-    """Of the environment, that it reads by their names."""
+    """Names of the environment variables that the module reads."""
     needed: frozenset[str] = frozenset()
-    """Those among them without which it fails."""
+    """Environment variables that are read without a default, as in `os.environ["X"]`."""
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Name of a class → those that its body annotates, which a generated constructor takes."""
+    """Name of a class → its annotated fields, which a generated constructor takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """All files that could be read."""
+    """The parsed files of an application."""
 
     root: Path
     modules: tuple[ApplicationModule, ...]
@@ -142,13 +149,16 @@ def read_application(path: Path) -> Application:
     """Read an application.
 
     Args:
-        path: its folder, or its only file. Environments and hidden folders in it are passed over.
+        path: the application's folder or only file. Virtual environments and hidden folders in it
+            are skipped.
 
     Raises:
-        ConfigurationError: if there is no such path, or no Python file.
+        ConfigurationError: if the path does not exist or holds no Python file.
     """
     if not _exists(path):
-        msg = f"{path}: no such file or folder. Name an application's folder, or its one file."
+        msg = (
+            f"{path}: no such file or folder. Give the folder of an application, or its only file."
+        )
         raise ConfigurationError(msg)
     path = path.resolve()
     root = import_root(path if path.is_dir() else path.parent)
@@ -166,7 +176,7 @@ def read_application(path: Path) -> Application:
         else:
             unread.append(read)
     if not modules and not unread:
-        msg = f"{path}: no Python file in it. Name the folder of an application in Python."
+        msg = f"{path}: holds no Python file. Give the folder of a Python application."
         raise ConfigurationError(msg)
     return Application(root, tuple(modules), tuple(unread))
 
@@ -183,7 +193,7 @@ def _files(path: Path) -> Iterator[Path]:
         yield path
         return
     for file in files_below(path):
-        # A pipe would be waited for; a link to nothing is told of.
+        # Reading a pipe would block; a broken link is kept, to be reported as unread.
         if file.suffix == ".py" and (file.is_file() or not file.exists()):
             yield file
 
@@ -194,45 +204,51 @@ def _module(file: Path, name: str) -> ApplicationModule | Unread:
     except UnreadableSourceError as error:
         if not error.line:
             return Unread(name, f"cannot be read: {error.reason}")
-        what = "is no Python 3 as this interpreter reads it"
-        return Unread(name, f"{what}: line {error.line}: {error.reason}")
+        problem = "is no Python 3 as this interpreter reads it"
+        return Unread(name, f"{problem}: line {error.line}: {error.reason}")
     except OSError as error:
         return Unread(name, f"cannot be read: {error}")
     if _depth(tree) > _MAX_DEPTH:
         return Unread(name, "nested too deeply to be followed")
     package = name.rpartition("/")[0].replace("/", ".")
-    names = imports_of(tree, package, _beside(file.parent) if package else ())
-    definitions = [one for one in ast.walk(tree) if isinstance(one, ast.ClassDef)]
+    names = imports_of(tree, package, _sibling_modules(file.parent) if package else ())
+    definitions = [
+        definition for definition in ast.walk(tree) if isinstance(definition, ast.ClassDef)
+    ]
     return ApplicationModule(
         name=module_name(name),
         file=name,
         names=names,
         routines=tuple(_routines(tree, names)),
         classes={
-            one.name: tuple(filter(None, (names.qualified(base) for base in one.bases)))
-            for one in definitions
+            definition.name: tuple(
+                filter(None, (names.qualified(base) for base in definition.bases))
+            )
+            for definition in definitions
         },
         constants=_constants(tree),
         texts=_texts(tree),
-        variables=tuple(dict.fromkeys(name for name, _ in _of_environment(tree))),
-        needed=frozenset(name for name, is_needed in _of_environment(tree) if is_needed),
+        variables=tuple(dict.fromkeys(name for name, _ in _environment_reads(tree))),
+        needed=frozenset(name for name, is_needed in _environment_reads(tree) if is_needed),
         fields={
-            one.name: tuple(ast.unparse(field.target) for field in annotated_fields(one))
-            for one in definitions
+            definition.name: tuple(
+                ast.unparse(field.target) for field in annotated_fields(definition)
+            )
+            for definition in definitions
         },
     )
 
 
 @cache
-def _beside(folder: Path) -> frozenset[str]:
-    """Return the modules that a script in a folder finds there; none in a package."""
+def _sibling_modules(folder: Path) -> frozenset[str]:
+    """Return the modules that a script imports from its own folder; none inside a package."""
     if (folder / "__init__.py").exists():
         return frozenset()
     return frozenset(file.stem for file in folder.glob("*.py"))
 
 
 def _depth(tree: ast.AST) -> int:
-    """Return how deeply a tree is nested; a long `elif` chain or sum is as deep as it is long."""
+    """Return the depth of a syntax tree; a long `elif` chain or sum is as deep as it is long."""
     depth, level = 0, [tree]
     while level:
         depth += 1
@@ -241,13 +257,13 @@ def _depth(tree: ast.AST) -> int:
 
 
 def _constants(tree: ast.Module) -> dict[str, tuple[Literal, ...]]:
-    stored = Counter(name for one in ast.walk(tree) for name in may_change(one))
-    found = {}
+    stored = Counter(name for node in ast.walk(tree) for name in may_change(node))
+    constants = {}
     for name, value in _variables(tree):
         literals = literals_of(value)
         if literals is not None and stored[name] == 1:
-            found[name] = literals
-    return found
+            constants[name] = literals
+    return constants
 
 
 def _variables(tree: ast.Module | ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
@@ -262,8 +278,8 @@ def _variables(tree: ast.Module | ast.ClassDef) -> Iterator[tuple[str, ast.expr]
                 pass
 
 
-def _of_environment(tree: ast.Module) -> Iterator[tuple[str, bool]]:
-    """Yield the variables that are read, and whether by what fails where there is none."""
+def _environment_reads(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    """Yield the environment variables that are read, and whether without a default."""
     for node in ast.walk(tree):
         match node:
             case (
@@ -285,43 +301,49 @@ def _of_environment(tree: ast.Module) -> Iterator[tuple[str, bool]]:
 
 
 def _texts(tree: ast.Module) -> tuple[str, ...]:
-    classes = [one for one in ast.walk(tree) if isinstance(one, ast.ClassDef)]
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     values = [value for _, value in _variables(tree)]
-    values += [value for one in classes for _, value in _variables(one)]
+    values += [value for node in classes for _, value in _variables(node)]
     nodes = (node for value in values for node in ast.walk(value))
-    texts = (one.value for one in nodes if isinstance(one, ast.Constant))
-    short = (one for one in texts if isinstance(one, str) and 0 < len(one) <= _MAX_TEXT_LENGTH)
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant))
+    short = (text for text in texts if isinstance(text, str) and 0 < len(text) <= _MAX_TEXT_LENGTH)
     return tuple(dict.fromkeys(short))[:_MAX_TEXTS]
 
 
 def _routines(tree: ast.Module, names: Imports) -> Iterator[Routine]:
     yield Routine(MAIN, tree.body, 1)
-    classes = {one.name: one for one in tree.body if isinstance(one, ast.ClassDef)}
-    constructors = {name: constructor_of(one, classes) for name, one in classes.items()}
-    for one in _inside(tree.body, prefix="", owner="", outer=""):
-        is_of_object = one.is_bound and not one.is_of_class
-        made = constructors.get(one.owner) if is_of_object and not one.outer else None
-        request = requested(one.body, one.arguments, names)
-        if one.is_routed and not request and names.imports("flask"):
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    constructors = {name: constructor_of(node, classes) for name, node in classes.items()}
+    for routine in _nested_routines(tree.body, prefix="", owner="", outer=""):
+        is_of_object = routine.is_bound and not routine.is_of_class
+        constructor = (
+            constructors.get(routine.owner) if is_of_object and not routine.outer else None
+        )
+        request = requested(routine.body, routine.arguments, names)
+        if routine.is_routed and not request and names.imports("flask"):
             request = {"args": ()}
-        event = read_of_event(one.body, one.arguments, names)
-        yield replace(one, constructor=made, request=request, event=event)
+        event = read_of_event(routine.body, routine.arguments, names)
+        yield replace(routine, constructor=constructor, request=request, event=event)
 
 
-def _inside(body: Sequence[ast.stmt], *, prefix: str, owner: str, outer: str) -> Iterator[Routine]:
+def _nested_routines(
+    body: Sequence[ast.stmt], *, prefix: str, owner: str, outer: str
+) -> Iterator[Routine]:
     for node in body:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 yield from _routine(node, prefix=prefix, owner=owner, outer=outer)
             case ast.ClassDef(name=name, body=inner):
-                yield from _inside(inner, prefix=f"{prefix}{name}.", owner=name, outer=outer)
+                yield from _nested_routines(
+                    inner, prefix=f"{prefix}{name}.", owner=name, outer=outer
+                )
             case _:
                 for part in _blocks(node):
-                    yield from _inside(part, prefix=prefix, owner=owner, outer=outer)
+                    yield from _nested_routines(part, prefix=prefix, owner=owner, outer=outer)
 
 
 def _routine(node: Function, *, prefix: str, owner: str, outer: str) -> Iterator[Routine]:
-    decorators = {ast.unparse(one) for one in node.decorator_list}
+    decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
     name = f"{prefix}{node.name}"
     yield Routine(
         name,
@@ -332,13 +354,13 @@ def _routine(node: Function, *, prefix: str, owner: str, outer: str) -> Iterator
         outer,
         is_bound=bool(owner) and "staticmethod" not in decorators,
         is_of_class="classmethod" in decorators,
-        is_routed=any(".route(" in one for one in decorators),
+        is_routed=any(".route(" in decorator for decorator in decorators),
     )
-    yield from _inside(node.body, prefix=f"{name}.<locals>.", owner="", outer=name)
+    yield from _nested_routines(node.body, prefix=f"{name}.<locals>.", owner="", outer=name)
 
 
 def _blocks(node: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
-    """Yield the blocks of a compound statement that is no definition."""
+    """Yield the blocks of a compound statement other than a definition."""
     for part in ("body", "orelse", "finalbody"):
         yield getattr(node, part, [])
     for handler in getattr(node, "handlers", []):

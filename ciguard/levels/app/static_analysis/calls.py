@@ -1,4 +1,4 @@
-"""What a call is of: a service's operation, what makes a client, a function of the application."""
+"""Targets of calls: operations of services, client constructors, the application's functions."""
 
 from __future__ import annotations
 
@@ -16,70 +16,76 @@ if TYPE_CHECKING:
 
 
 class Callees:
-    """What the calls of one function are of."""
+    """Resolve the calls in one function to their targets."""
 
     def __init__(self, scope: FunctionScope, of: Callable[[ast.expr], Value]) -> None:
-        """Begin.
+        """Create the resolver.
 
         Args:
-            scope: of the function.
-            of: says what an expression may be.
+            scope: the scope of the function.
+            of: returns the value of an expression.
         """
         self._scope = scope
         self._of = of
 
     def operations(self, node: ast.Call) -> frozenset[Operation]:
-        """Return what a service is asked by a call: several, where they are taken out of a list.
+        """Return the operations that a call may invoke; several if the method is out of a list.
 
-        A method of a client that was made out of sight is told by its name, if nothing else in
-        the application is called so. One that is handed to a function of another package, as an
-        executor is, is called by that.
+        A method of a client that could not be followed is recognised by its name, if that is
+        unambiguous. A client method that is passed to a library function, such as an executor's
+        `submit`, counts as called there.
         """
-        found = self._of(node.func).operations
-        if found or self.functions(node):
-            return found
+        operations = self._of(node.func).operations
+        if operations or self.functions(node):
+            return operations
         if not isinstance(node.func, ast.Attribute):
-            return self._handed(node)
-        held, method = self._of(node.func.value), node.func.attr
-        if held.instances or held.clients:
+            return self._passed_operations(node)
+        receiver, method = self._of(node.func.value), node.func.attr
+        if receiver.instances or receiver.clients:
             return frozenset()
         likely = self._scope.world.likely(self._scope.module, method)
-        return frozenset({likely}) if likely else self._handed(node)
+        return frozenset({likely}) if likely else self._passed_operations(node)
 
-    def _handed(self, node: ast.Call) -> frozenset[Operation]:
-        given = (*node.args, *(one.value for one in node.keywords))
-        return frozenset(each for one in given for each in self._of(one).operations)
+    def _passed_operations(self, node: ast.Call) -> frozenset[Operation]:
+        arguments = (*node.args, *(argument.value for argument in node.keywords))
+        return frozenset(
+            operation for argument in arguments for operation in self._of(argument).operations
+        )
 
     def made(self, node: ast.Call) -> Value:
-        """Return the client, or the application's object, that a call makes; else nothing."""
+        """Return the client, or the application's instance, that a call creates; else nothing."""
         name = self._qualified(node.func)
-        texts = {_text(one) for one in (*node.args, *(one.value for one in node.keywords))}
+        texts = {
+            _text(value) for value in (*node.args, *(keyword.value for keyword in node.keywords))
+        }
         makers = self._makers(node, name)
         is_any = _is_any_service(node)
         clients = frozenset(
-            one for one in makers if is_any or not one.service or one.service in texts
+            client for client in makers if is_any or not client.service or client.service in texts
         )
         is_own = self._scope.world.is_class(name)
         return Value(clients=clients, instances=frozenset({name} if is_own else ()))
 
     def functions(self, node: ast.Call) -> list[tuple[str, bool]]:
-        """Return the application's functions that a call may be of, and whether of an object."""
+        """Return the application's functions that a call may invoke, and whether they are bound."""
         world, name = self._scope.world, self._qualified(node.func)
         if world.is_class(name):
-            made = world.method(name, "__init__")
-            return [(made, True)] if made else []
+            constructor = world.method(name, "__init__")
+            return [(constructor, True)] if constructor else []
         inner = f"{self._scope.own}.<locals>.{dotted_name(node.func)}"
-        for one in (inner, name):
-            if one in world.placed:
-                return [(one, False)]
+        for candidate in (inner, name):
+            if candidate in world.placed:
+                return [(candidate, False)]
         if not isinstance(node.func, ast.Attribute):
             return []
-        held = self._of(node.func.value)
-        methods = (world.method(one, node.func.attr) for one in sorted(held.instances))
+        receiver = self._of(node.func.value)
+        methods = (
+            world.method(candidate, node.func.attr) for candidate in sorted(receiver.instances)
+        )
         return [(method, True) for method in methods if method]
 
     def _makers(self, node: ast.Call, name: str) -> Iterable[ServiceClient]:
-        """Return the clients that a call may make; `Session().client` is written as a chain."""
+        """Return the clients that a call may create, also by a chain such as `Session().client`."""
         match node.func:
             case ast.Attribute(value=ast.Call(func=inner), attr=method) if not name:
                 name = f"{self._qualified(inner)}.{method}"
@@ -88,7 +94,7 @@ class Callees:
         return self._scope.world.makers(name)
 
     def _qualified(self, node: ast.expr) -> str:
-        """Return the name within the application, or beyond it, of what is called."""
+        """Return the qualified name of the callee, within the application or a library."""
         world, module = self._scope.world, self._scope.module
         name = module.names.qualified(node)
         local = f"{module.name}.{name}"
@@ -96,10 +102,12 @@ class Callees:
 
 
 def _is_any_service(node: ast.Call) -> bool:
-    """Return whether a call does not say what service it makes a client of: a variable does."""
-    named = [one.value for one in node.keywords if (one.arg or "").startswith("service")]
-    named = named or node.args[:1]
-    return bool(named) and not _text(named[0])
+    """Return whether the service of a client constructor is no literal, so that it may be any."""
+    services = [
+        keyword.value for keyword in node.keywords if (keyword.arg or "").startswith("service")
+    ]
+    services = services or node.args[:1]
+    return bool(services) and not _text(services[0])
 
 
 def _text(node: ast.expr) -> str:

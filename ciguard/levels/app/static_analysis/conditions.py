@@ -1,4 +1,4 @@
-"""Conditions taken apart: each sub-condition is a goal of its own (Keeper, section 3.1)."""
+"""Conditions split into sub-conditions, each a goal of its own (Keeper, section 3.1)."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ class LiteralTest:
     """A comparison with literals."""
 
     operator: str
-    """As if the literal were on the right; `holds` for a literal that is looked for in the rest."""
+    """Operator with the literal on the right; `holds` for `literal in expression`."""
     literals: tuple[Literal, ...]
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Branch:
-    """Where an application decides something."""
+    """A condition at which an application branches."""
 
     file: str
     line: int
     column: int
     condition: str
-    """As the application has it, on one line."""
+    """Source text of the condition, on one line."""
     constant: tuple[str, ...] = ()
-    """Sub-conditions that are texts or numbers: nothing is compared with them."""
+    """Sub-conditions that are bare literals, as in `if x == "a" or "b"`."""
     place: Place = (0, 0, 0, 0)
-    """Of the whole condition."""
+    """Position of the whole condition: first line and column, last line and column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,36 +49,36 @@ class Goal:
 
     branch: Branch
     at: int
-    """Its place among them."""
+    """Index of the sub-condition within the branch."""
     text: str
     place: Place
     test: LiteralTest | None = None
-    """None where it is no comparison with literals."""
+    """Comparison with literals; None if the sub-condition is another expression."""
     is_condition: bool = True
-    """False of what a loop goes over, or a `match` looks at."""
+    """False for the iterable of a loop and the subject of a `match`."""
     texts: tuple[str, ...] = ()
-    """That it compares with, or that stand in it otherwise."""
+    """String literals in the sub-condition."""
 
-    def __hash__(self) -> int:  # of few that are alike, and asked for often
+    def __hash__(self) -> int:  # cheaper than all fields; goals are hashed often
         return hash((self.place, self.at))
 
     @property
     def line(self) -> int:
-        """Where it begins."""
+        """Line on which the sub-condition begins."""
         return self.place[0]
 
 
 def texts_of(part: ast.expr, test: LiteralTest | None) -> tuple[str, ...]:
-    """Return the texts that a sub-condition compares with, or that stand in it otherwise.
+    """Return the string literals that a sub-condition compares with or else contains.
 
     Args:
         part: the sub-condition.
-        test: what it compares with literals.
+        test: its comparison with literals, if it is one.
     """
     if test is not None:
-        return tuple(one for one in test.literals if isinstance(one, str))
+        return tuple(text for text in test.literals if isinstance(text, str))
     constants = (node.value for node in ast.walk(part) if isinstance(node, ast.Constant))
-    return tuple(dict.fromkeys(one for one in constants if isinstance(one, str)))
+    return tuple(dict.fromkeys(text for text in constants if isinstance(text, str)))
 
 
 def parts(condition: ast.expr) -> Iterator[ast.expr]:
@@ -99,47 +99,51 @@ def written(node: ast.AST) -> str:
 
 
 def test_of(part: ast.expr, constants: Mapping[str, tuple[Literal, ...]]) -> LiteralTest | None:
-    """Return what a sub-condition compares with literals; None if it does something else.
+    """Return a sub-condition's comparison with literals; None if it is another expression.
 
     Args:
-        part: of a condition.
-        constants: lists of literals by the name of the module's variable.
+        part: the sub-condition.
+        constants: the literals that each constant of the module holds, by name.
     """
     match part:
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             operator = OPERATORS[type(op)]
         case _:
             return None
-    before, after = literals(left, constants), literals(right, constants)
-    if operator in {"in", "not in"} and after is not None and not _is_list(right, after):
-        return None  # a label is looked for in a text
-    if after is not None and before is None:
-        return LiteralTest(operator, after)
-    if before is None or after is not None:
+    left_literals, right_literals = literals(left, constants), literals(right, constants)
+    if (
+        operator in {"in", "not in"}
+        and right_literals is not None
+        and not _is_collection(right, right_literals)
+    ):
+        return None  # substring test: `value in "text"`
+    if right_literals is not None and left_literals is None:
+        return LiteralTest(operator, right_literals)
+    if left_literals is None or right_literals is not None:
         return None
     if operator in {"in", "not in"}:
-        return LiteralTest("holds" if operator == "in" else "holds not", before)
-    return LiteralTest(_MIRRORED[operator], before) if operator in _MIRRORED else None
+        return LiteralTest("holds" if operator == "in" else "holds not", left_literals)
+    return LiteralTest(_MIRRORED[operator], left_literals) if operator in _MIRRORED else None
 
 
-def _is_list(node: ast.expr, held: tuple[Literal, ...]) -> bool:
-    return isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict) or len(held) > 1
+def _is_collection(node: ast.expr, values: tuple[Literal, ...]) -> bool:
+    return isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict) or len(values) > 1
 
 
 def literals_of(node: ast.expr) -> tuple[Literal, ...] | None:
-    """Return the literals of one, or of several in a list or as keys; None for anything else."""
+    """Return the value of a literal, or the items or keys of a collection of them; else None."""
     try:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
-    several = value if isinstance(value, list | tuple | set | frozenset | dict) else [value]
-    if not all(isinstance(one, str | int | float) for one in several):
+    items = value if isinstance(value, list | tuple | set | frozenset | dict) else [value]
+    if not all(isinstance(item, str | int | float) for item in items):
         return None
-    return tuple(sorted(several, key=str))
+    return tuple(sorted(items, key=str))
 
 
 def literals(
     node: ast.expr, constants: Mapping[str, tuple[Literal, ...]]
 ) -> tuple[Literal, ...] | None:
-    """Return the literals of an expression, or of the module's variable that it is; else None."""
+    """Return the literals of an expression or of the constant that it names; else None."""
     return constants.get(node.id) if isinstance(node, ast.Name) else literals_of(node)

@@ -1,4 +1,4 @@
-"""What is known of the value of each expression of a function."""
+"""Abstract values of the expressions of a function."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ciguard.levels.app.static_analysis.values import (
     Answer,
     Value,
     ValueFlow,
-    together,
+    join_values,
 )
 
 if TYPE_CHECKING:
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
     Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
-_TAKES_IN = frozenset({
+_STORING = frozenset({
     "add", "append", "appendleft", "extend", "insert", "put", "setdefault", "update", "write",
 })  # fmt: skip
-"""Methods that put what they are given into the object that they are of."""
-_HANDS_ON = frozenset({
+"""Methods that store their arguments in their receiver."""
+_PRESERVING = frozenset({
     "copy", "enumerate", "filter", "get", "items", "iter", "list", "max", "min", "next", "pop",
     "reversed", "set", "sorted", "tuple", "values", "zip",
 })  # fmt: skip
-"""Functions and methods after which the same objects are there."""
+"""Functions and methods whose result holds the same objects as their argument or receiver."""
 _MAX_LENGTH = 60
 
 
 class Expressions:
-    """The expressions of one function."""
+    """Evaluate the expressions of one function abstractly."""
 
     def __init__(self, scope: FunctionScope) -> None:
         self._scope = scope
@@ -49,11 +49,11 @@ class Expressions:
         self._known: dict[ast.expr, Value] = {}
 
     def forget(self) -> None:
-        """Begin with another statement: variables may be something else by now."""
+        """Forget values before the next statement: variables may have changed."""
         self._known.clear()
 
     def of(self, node: ast.expr | None) -> Value:
-        """Return what an expression may be; notes what its evaluation does."""
+        """Return the value of an expression, and record the effects of its evaluation."""
         if node is None or isinstance(node, ast.Constant):
             return NOTHING
         if node not in self._known:
@@ -68,37 +68,37 @@ class Expressions:
                 return self._attribute(node)
             case ast.Call():
                 return self._call(node)
-            case ast.Subscript(value=held, slice=at):
-                looked_up = self.of(at).then(f"looked up in {_short(held)}")
-                return self.of(held).then(f"[{_short(at)}]") | looked_up
+            case ast.Subscript(value=container, slice=index):
+                looked_up = self.of(index).then(f"looked up in {_short(container)}")
+                return self.of(container).then(f"[{_short(index)}]") | looked_up
             case _:
                 return self._composed(node)
 
     def assigned(self, node: ast.expr | None) -> Value:
-        """Return what a variable may be that gets the value of an expression."""
-        return NOTHING if node is None else self._either(node)
+        """Return the value that a variable gets by the assignment of an expression."""
+        return NOTHING if node is None else self._alternative(node)
 
     def bind(self, target: ast.expr | None, value: Value, *, replaces: bool = False) -> None:
-        """Note what a target may be from now on.
+        """Bind a value to a target.
 
         Args:
-            target: of an assignment, a loop and the like.
-            value: that it gets.
-            replaces: whether a variable is nothing else any more.
+            target: the target of an assignment, a loop or a `with` statement.
+            value: the value that the target gets.
+            replaces: whether the previous value of a variable is gone.
         """
         match target:
             case ast.Name(id=name):
                 self._scope.set(name, value, replaces=replaces)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                held = together([value, *map(self._fields, value.instances)])
+                held = join_values([value, *map(self._fields, value.instances)])
                 for part in parts:
                     self.bind(part, held, replaces=replaces)
-            case ast.Starred(value=inner) | ast.Subscript(value=inner):
-                self.bind(inner, value)
+            case ast.Starred(value=starred) | ast.Subscript(value=starred):
+                self.bind(starred, value)
             case ast.Attribute(value=owner, attr=name):
                 instances = self.of(owner).instances
-                for one in instances:
-                    self._scope.world.set_field(one, name, value)
+                for class_name in instances:
+                    self._scope.world.set_field(class_name, name, value)
                 if not instances:  # `image.source.image_uri = uri`
                     self._scope.world.set_field(ANY, name, value)
                     self.bind(owner, value)
@@ -112,7 +112,7 @@ class Expressions:
             for side in (node.left, *node.comparators)
         ]
         other = node.comparators[0] if sides[0].flows else node.left
-        return together(sides).then(f"{OPERATORS[type(node.ops[0])]} {_short(other)}")
+        return join_values(sides).then(f"{OPERATORS[type(node.ops[0])]} {_short(other)}")
 
     def _composed(self, node: ast.expr) -> Value:
         match node:
@@ -120,38 +120,38 @@ class Expressions:
                 return self._comparison(node)
             case ast.IfExp(test=test, body=body, orelse=other):
                 self._scope.decide(test, self.of)
-                return self._either(body) | self._either(other)
+                return self._alternative(body) | self._alternative(other)
             case ast.NamedExpr(target=target, value=value):
-                found = self.assigned(value)
-                self.bind(target, found)
-                return found
+                assigned = self.assigned(value)
+                self.bind(target, assigned)
+                return assigned
             case ast.Lambda(body=body):
                 return self.of(body)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(node)
             case _:
-                return self._mixed(node)
+                return self._combined(node)
 
-    def _mixed(self, node: ast.expr) -> Value:
+    def _combined(self, node: ast.expr) -> Value:
         match node:
             case ast.Yield(value=value) if value is not None:
-                self._scope.summary.returned |= self._either(value).then(LISTED)
+                self._scope.summary.returned |= self._alternative(value).then(LISTED)
                 return NOTHING
             case ast.BoolOp(values=values):
-                return together(map(self._either, values))
+                return join_values(map(self._alternative, values))
             case ast.BinOp() | ast.UnaryOp() | ast.JoinedStr():
                 return self._parts(node).then(written(node)[:_MAX_LENGTH])
-            case ast.List(elts=held) | ast.Tuple(elts=held) | ast.Set(elts=held):
-                return together(map(self._either, held))
+            case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+                return join_values(map(self._alternative, elements))
             case _:
                 return self._parts(node)
 
     def _parts(self, node: ast.expr) -> Value:
-        inner = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
-        return together(map(self.of, inner))
+        children = (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+        return join_values(map(self.of, children))
 
-    def _either(self, node: ast.expr) -> Value:
-        """Return what one of several values may be, a literal too."""
+    def _alternative(self, node: ast.expr) -> Value:
+        """Return the value of one alternative, where a literal counts as a source too."""
         return self.of(node) or (NOTHING if _is_empty(node) else ELSEWHERE)
 
     def _comprehension(self, node: Comprehension) -> Value:
@@ -161,170 +161,184 @@ class Expressions:
             for test in generator.ifs:
                 self._scope.decide(test, self.of)
         if isinstance(node, ast.DictComp):
-            found = self.of(node.key) | self.of(node.value)
+            element = self.of(node.key) | self.of(node.value)
         else:
-            found = self.of(node.elt).then(LISTED)
-        for name in (name for one in node.generators for name in names_in(one.target)):
-            self._scope.local.pop(name, None)  # its variables are its own
+            element = self.of(node.elt).then(LISTED)
+        for name in (name for generator in node.generators for name in names_in(generator.target)):
+            self._scope.local.pop(name, None)  # variables of a comprehension are local to it
             if name in before:
                 self._scope.local[name] = before[name]
-        return found
+        return element
 
     def _attribute(self, node: ast.Attribute) -> Value:
-        held = self.of(node.value)
-        # A client stays one: `client.face.detect_with_url`.
-        asked = (one.operations.get(node.attr) for one in held.clients)
-        operations = frozenset(one for one in asked if one is not None)
-        found = held.then(f".{node.attr}") | Value(clients=held.clients, operations=operations)
-        for one in held.instances:
-            found |= self._scope.world.field(one, node.attr)
+        receiver = self.of(node.value)
+        # A part of a client is a client: `client.face.detect_with_url`.
+        operations_found = (item.operations.get(node.attr) for item in receiver.clients)
+        operations = frozenset(item for item in operations_found if item is not None)
+        value = receiver.then(f".{node.attr}") | Value(
+            clients=receiver.clients, operations=operations
+        )
+        for item in receiver.instances:
+            value |= self._scope.world.field(item, node.attr)
         home = self._scope.module.names.qualified(node.value)
-        return found | self._scope.world.variables.get((f"{home}.{MAIN}", node.attr), NOTHING)
+        return value | self._scope.world.variables.get((f"{home}.{MAIN}", node.attr), NOTHING)
 
     # --- calls ----------------------------------------------------------------------------------
 
     def _call(self, node: ast.Call) -> Value:
         match node:
             case ast.Call(
-                func=ast.Name(id="getattr"), args=[held, ast.Constant(value=str(name)), *other]
+                func=ast.Name(id="getattr"),
+                args=[receiver, ast.Constant(value=str(name)), *default],
             ):
-                attribute = ast.copy_location(ast.Attribute(held, name, ast.Load()), node)
-                return together([self.of(attribute), *map(self._either, other)])
+                attribute = ast.copy_location(ast.Attribute(receiver, name, ast.Load()), node)
+                return join_values([self.of(attribute), *map(self._alternative, default)])
             case ast.Call(
-                func=ast.Name(id="setattr"), args=[held, ast.Constant(value=str(name)), value]
+                func=ast.Name(id="setattr"), args=[receiver, ast.Constant(value=str(name)), value]
             ):
-                attribute = ast.copy_location(ast.Attribute(held, name, ast.Store()), node)
+                attribute = ast.copy_location(ast.Attribute(receiver, name, ast.Store()), node)
                 self.bind(attribute, self.assigned(value))
                 return NOTHING
             case _:
-                return self._called(node)
+                return self._resolved_call(node)
 
-    def _called(self, node: ast.Call) -> Value:
-        given = [self.of(one) for one in node.args]
-        named = {one.arg or "": self.of(one.value) for one in node.keywords}
-        everything = together([*given, *named.values()])
+    def _resolved_call(self, node: ast.Call) -> Value:
+        arguments = [self.of(argument) for argument in node.args]
+        keywords = {keyword.arg or "": self.of(keyword.value) for keyword in node.keywords}
+        everything = join_values([*arguments, *keywords.values()])
         operations = self._callees.operations(node)
         if operations:
             file = self._scope.module.file
-            about = everything | self._given_before(node)
+            inputs = everything | self._constructor_input(node)
             answers = {
-                Answer(one, file, node.lineno): frozenset() if one.is_by_name else about.flows
-                for one in operations
+                Answer(operation, file, node.lineno): (
+                    frozenset() if operation.is_by_job_name else inputs.flows
+                )
+                for operation in operations
             }
             self._scope.summary.own.update(answers)
             self._scope.ask(answers)
-            self._scope.ask_by({one: self._coming(node, one.operation) for one in answers})
+            self._scope.ask_by(
+                {answer: self._client_sources(node, answer.operation) for answer in answers}
+            )
             return Value(frozenset(map(ValueFlow, answers)))
-        found = self._callees.made(node)
-        found |= _about(found, given, named).then(f"{_short(node.func)}()")
-        called = self._callees.functions(node)
-        for name, is_bound in called:
-            found |= self._applied(name, node, given, named, is_bound=is_bound)
-        if not called:
-            for one in found.instances:
-                self._fill(one, given, named)
-        is_known = called or found.clients or found.instances
-        return found if is_known else self._unknown(node, everything)
+        result = self._callees.made(node)
+        result |= _inputs_of_clients(result, arguments, keywords).then(f"{_short(node.func)}()")
+        callees = self._callees.functions(node)
+        for name, is_bound in callees:
+            result |= self._function_call(name, node, arguments, keywords, is_bound=is_bound)
+        if not callees:
+            for class_name in result.instances:
+                self._set_fields(class_name, arguments, keywords)
+        is_known = callees or result.clients or result.instances
+        return result if is_known else self._library_call(node, everything)
 
-    def _coming(self, node: ast.Call, operation: Operation) -> frozenset[ValueFlow]:
-        """Return where the client of a call comes from, if that is handed on as it is."""
+    def _client_sources(self, node: ast.Call, operation: Operation) -> frozenset[ValueFlow]:
+        """Return the sources of the client of a call, where the client is passed on unchanged."""
         if not isinstance(node.func, ast.Attribute):
             return frozenset()
         flows = self.of(node.func.value).flows
         # A client may have its methods in a part of that name: `client.face.detect_with_url`.
-        whole = {(), (f".{operation.client}",)}
-        return frozenset(ValueFlow(one.source) for one in flows if one.steps in whole)
+        unchanged = {(), (f".{operation.client}",)}
+        return frozenset(ValueFlow(flow.source) for flow in flows if flow.steps in unchanged)
 
-    def _given_before(self, node: ast.Call) -> Value:
-        """Return what a client asks about that was given to it when it was made."""
+    def _constructor_input(self, node: ast.Call) -> Value:
+        """Return the input that a client got from its constructor instead of from the call."""
         method = self.of(node.func)
         is_given = any(client.about is not None for client in method.clients)
         return Value(method.flows) if is_given else NOTHING
 
-    def _fill(self, made: str, given: Sequence[Value], named: Mapping[str, Value]) -> None:
-        """Note what the fields of an object are that a generated constructor makes."""
+    def _set_fields(
+        self, class_name: str, arguments: Sequence[Value], named: Mapping[str, Value]
+    ) -> None:
+        """Set the fields of an instance that a generated constructor creates."""
         world = self._scope.world
-        fields = zip(world.given_fields(made), given, strict=False)
+        fields = zip(world.given_fields(class_name), arguments, strict=False)
         for name, value in (*fields, *named.items()):
-            world.set_field(made, name, value or ELSEWHERE)
-        after = world.method(made, "__post_init__")
-        if after:
-            self._pass(after, {}, "__post_init__()")
+            world.set_field(class_name, name, value or ELSEWHERE)
+        post_init = world.method(class_name, "__post_init__")
+        if post_init:
+            self._apply(post_init, {}, "__post_init__()")
 
-    def _fields(self, of: str) -> Value:
-        """Return what an object's fields may be, which it is taken apart into."""
+    def _fields(self, class_name: str) -> Value:
+        """Return the join of an instance's fields, as the instance may be unpacked."""
         world = self._scope.world
-        return together(world.field(of, name) for name in world.given_fields(of))
+        return join_values(world.field(class_name, name) for name in world.given_fields(class_name))
 
-    def _applied(
+    def _function_call(
         self,
         name: str,
         node: ast.Call,
-        given: Sequence[Value],
-        named: Mapping[str, Value],
+        arguments: Sequence[Value],
+        keywords: Mapping[str, Value],
         *,
         is_bound: bool,
     ) -> Value:
-        """Return what a call of a function of the application comes to."""
+        """Return the result of a call of the application's function; record its effects."""
         placed = self._scope.world.placed[name]
         parameters = placed.routine.parameters()[1 if is_bound else 0 :]
-        bound = dict(zip(parameters, given, strict=False))
-        bound |= {key: value for key, value in named.items() if key in parameters}
-        beyond = [value for key, value in named.items() if key not in parameters]
-        rest = together([*given[len(parameters) :], *beyond])
+        bound = dict(zip(parameters, arguments, strict=False))
+        bound |= {key: value for key, value in keywords.items() if key in parameters}
+        extra_keywords = [value for key, value in keywords.items() if key not in parameters]
+        rest = join_values([*arguments[len(parameters) :], *extra_keywords])
         bound |= dict.fromkeys(placed.routine.rest(), rest)
-        return self._pass(name, bound, f"{_short(node.func)}()")
+        return self._apply(name, bound, f"{_short(node.func)}()")
 
-    def _pass(self, name: str, given: Mapping[str, Value], step: str) -> Value:
-        """Return what a function of the application answers; note what it does.
+    def _apply(self, name: str, arguments: Mapping[str, Value], step: str) -> Value:
+        """Return the result of the application's function for arguments; record its effects.
 
         Args:
-            name: of the function, qualified.
-            given: by parameter.
-            step: what the call is called in the way of a value.
+            name: the qualified name of the function.
+            arguments: the value of each argument, by parameter.
+            step: the step that flows through the call get.
         """
         world = self._scope.world
         self._scope.summary.callees.add(name)
-        for parameter, value in given.items():
+        for parameter, value in arguments.items():
             if value.clients:
                 world.set_clients(name, parameter, value.clients)
-        part = applied(world.summaries[name], world.placed[name], given, step)
-        self._scope.reach(part.goals)
-        self._scope.ask(part.asked)
-        self._scope.ask_by(part.clients)
-        return part.returned
+        effects = applied(world.summaries[name], world.placed[name], arguments, step)
+        self._scope.reach(effects.goals)
+        self._scope.ask(effects.asked)
+        self._scope.ask_by(effects.clients)
+        return effects.returned
 
-    def _unknown(self, node: ast.Call, everything: Value) -> Value:
-        """Return what a function of somebody else may make of what it is given."""
+    def _library_call(self, node: ast.Call, everything: Value) -> Value:
+        """Return the result of a call of a library function, from its arguments and receiver."""
         if not isinstance(node.func, ast.Attribute):
-            objects = everything.instances if written(node.func) in _HANDS_ON else frozenset()
-            made = (self.of(node.func) | everything).then(f"{_short(node.func)}()")
-            return made | Value(instances=objects)
-        held, method = self.of(node.func.value), node.func.attr
-        if method in _TAKES_IN:
+            objects = everything.instances if written(node.func) in _PRESERVING else frozenset()
+            result = (self.of(node.func) | everything).then(f"{_short(node.func)}()")
+            return result | Value(instances=objects)
+        receiver, method = self.of(node.func.value), node.func.attr
+        if method in _STORING:
             self.bind(node.func.value, (everything or ELSEWHERE).then(LISTED))
-        literals = ", ".join(_short(one) for one in node.args if isinstance(one, ast.Constant))
-        step = f".{method}({literals})" if held.flows else f"{_short(node.func)}()"
-        objects = held.instances if method in _HANDS_ON else frozenset()
-        return (held | everything).then(step) | Value(instances=objects)
+        literals = ", ".join(
+            _short(argument) for argument in node.args if isinstance(argument, ast.Constant)
+        )
+        step = f".{method}({literals})" if receiver.flows else f"{_short(node.func)}()"
+        objects = receiver.instances if method in _PRESERVING else frozenset()
+        return (receiver | everything).then(step) | Value(instances=objects)
 
 
-def _about(made: Value, given: Sequence[Value], named: Mapping[str, Value]) -> Value:
-    """Return what clients are to be asked about, of what they are made with."""
-    arguments = [one.about for one in made.clients if one.about is not None]
-    return together(
-        named.get(name, given[at] if at < len(given) else NOTHING) for name, at in arguments
+def _inputs_of_clients(
+    clients: Value, arguments: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value:
+    """Return the arguments of a client's constructor that are inputs of its later calls."""
+    parameters = [client.about for client in clients.clients if client.about is not None]
+    return join_values(
+        keywords.get(name, arguments[index] if index < len(arguments) else NOTHING)
+        for name, index in parameters
     )
 
 
 def names_in(target: ast.expr) -> tuple[str, ...]:
-    """Return the variables that a target sets, each once."""
-    found = (node for node in ast.walk(target) if isinstance(node, ast.Name))
-    return tuple(dict.fromkeys(one.id for one in found if isinstance(one.ctx, ast.Store)))
+    """Return the variables that a target binds, each once."""
+    names = (node for node in ast.walk(target) if isinstance(node, ast.Name))
+    return tuple(dict.fromkeys(name.id for name in names if isinstance(name.ctx, ast.Store)))
 
 
 def _is_empty(node: ast.expr) -> bool:
-    """Return whether that is None or an empty list and the like, to be filled later."""
+    """Return whether an expression is None or an empty collection, to be filled later."""
     match node:
         case ast.List(elts=[]) | ast.Dict(keys=[]) | ast.Constant(value=None):
             return True

@@ -1,4 +1,4 @@
-"""What is known within one function: its variables, and what it was seen to do."""
+"""Scope of one function under analysis: its variables, and the summary collected so far."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ciguard.levels.app.static_analysis.application import ApplicationModule
-    from ciguard.levels.app.static_analysis.summaries import Placed, World
+    from ciguard.levels.app.static_analysis.summaries import AnalysisState, PlacedRoutine
     from ciguard.levels.app.static_analysis.values import Answer
 
     _Key = TypeVar("_Key", Goal, Answer)
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class FunctionScope:
-    """Of one function while it is read."""
+    """Variables and summary of one function while it is analysed."""
 
-    world: World
-    placed: Placed
+    world: AnalysisState
+    placed: PlacedRoutine
     local: dict[str, Value] = field(default_factory=dict)
     summary: Summary = field(default_factory=Summary)
 
@@ -62,17 +62,17 @@ class FunctionScope:
             self.local[routine.parameters()[0]] = Value(instances=frozenset({owner}))
 
     def annotated(self, annotation: ast.expr) -> Value:
-        """Return the client, or the application's object, that an annotation says is there."""
-        found = NOTHING
-        for one in _named_in(annotation):
-            name = self.module.names.qualified(one)
+        """Return the client, or the application's instance, that an annotation names."""
+        value = NOTHING
+        for type_name in _annotated_types(annotation):
+            name = self.module.names.qualified(type_name)
             own = next(filter(self.world.is_class, (f"{self.module.name}.{name}", name)), "")
             clients = frozenset(self.world.makers(name))
-            found |= Value(clients=clients, instances=frozenset({own} if own else ()))
-        return found
+            value |= Value(clients=clients, instances=frozenset({own} if own else ()))
+        return value
 
     def variable(self, name: str) -> Value:
-        """Return what a name may be: its own, of a function around it, the module's, imported."""
+        """Return the value of a name: local, of an outer function, of the module, or imported."""
         if name in self.local:
             return self.local[name]
         module, outer = self.module.name, self.placed.routine.outer
@@ -80,46 +80,52 @@ class FunctionScope:
         for owner in (*owners, f"{module}.{MAIN}"):
             if (owner, name) in self.world.variables:
                 return self.world.variables[owner, name]
-        home, _, there = self.module.names.meanings.get(name, "").rpartition(".")
-        return self.world.variables.get((f"{home}.{MAIN}", there), NOTHING)
+        source_module, _, source_name = self.module.names.meanings.get(name, "").rpartition(".")
+        return self.world.variables.get((f"{source_module}.{MAIN}", source_name), NOTHING)
 
     def set(self, name: str, value: Value, *, replaces: bool) -> None:
-        """Note what a variable may be from now on."""
+        """Set the value of a variable.
+
+        Args:
+            name: the variable.
+            value: its new value.
+            replaces: whether the previous value is gone; otherwise the variable may hold either.
+        """
         self.local[name] = value if replaces else self.local.get(name, NOTHING) | value
         self.world.set_variable(self.own, name, value)
 
     def grown_since(self, before: Mapping[str, Value]) -> bool:
-        """Return whether variables may be more than they could be before."""
+        """Return whether the value of a variable has changed since `before`."""
         return any(before.get(name) is not value for name, value in self.local.items())
 
-    def again(self, before: Mapping[str, Value]) -> None:
-        """Have variables be what they were before, too."""
+    def join(self, before: Mapping[str, Value]) -> None:
+        """Join the values that variables had before into their present values."""
         for name, value in before.items():
             self.local[name] = value | self.local[name]
 
     def decide(self, condition: ast.expr, of: Callable[[ast.expr], Value]) -> None:
-        """Note what the sub-conditions of a branch depend on.
+        """Add the sub-conditions of a branch as goals, with the flows that they depend on.
 
         Args:
-            condition: of the branch.
-            of: says what an expression may be.
+            condition: the condition of the branch.
+            of: returns the value of an expression.
         """
-        several = list(parts(condition))
-        constant = tuple(written(one) for one in several if isinstance(one, ast.Constant))
+        sub_conditions = list(parts(condition))
+        constant = tuple(written(part) for part in sub_conditions if isinstance(part, ast.Constant))
         branch = self._branch(condition, written(condition), constant)
-        for at, part in enumerate(several):
+        for at, part in enumerate(sub_conditions):
             test = test_of(part, self.module.constants)
             texts = texts_of(part, test)
             goal = Goal(branch, at, written(part), place_of(part), test, texts=texts)
             self.reach({goal: of(part).flows})
 
     def decide_by(self, node: ast.expr, value: Value, before: str) -> None:
-        """Note that a loop or a `match` depends on a value.
+        """Add a loop or a `match` as a goal that depends on a value.
 
         Args:
-            node: whose value it is.
-            value: that it has.
-            before: words in front of it.
+            node: the iterable, or the subject of the `match`.
+            value: its value.
+            before: words in front of it, such as `match`.
         """
         text = f"{before} {written(node)}"
         branch = self._branch(node, text)
@@ -131,15 +137,15 @@ class FunctionScope:
         return Branch(self.module.file, *place[:2], text, constant, place)
 
     def reach(self, goals: Mapping[Goal, frozenset[ValueFlow]]) -> None:
-        """Note goals and what they depend on, if that is anything."""
+        """Add goals with the flows that they depend on; goals without flows are dropped."""
         _add(self.summary.goals, {goal: flows for goal, flows in goals.items() if flows})
 
     def ask(self, asked: Mapping[Answer, frozenset[ValueFlow]]) -> None:
-        """Note calls of services and what they are given."""
+        """Add calls of services with the flows of their inputs."""
         _add(self.summary.asked, asked)
 
     def ask_by(self, clients: Mapping[Answer, frozenset[ValueFlow]]) -> None:
-        """Note where clients come from that services are called by, if from outside."""
+        """Add the sources of the clients of calls, where these come from outside the function."""
         _add(self.summary.clients, {answer: flows for answer, flows in clients.items() if flows})
 
 
@@ -150,22 +156,24 @@ def _add(
         known[key] = (Value(known.get(key, frozenset())) | Value(flows)).flows
 
 
-def _named_in(annotation: ast.expr) -> Iterator[ast.expr]:
-    """Yield the names that an annotation says a value is of: `a.B` of `"a.B | None"` and the like.
+def _annotated_types(annotation: ast.expr) -> Iterator[ast.expr]:
+    """Yield the types that an annotation names, such as `a.B` in `"a.B | None"`.
 
-    Nothing of what is in a list or another collection.
+    Element types of lists and other collections are left out.
     """
     match annotation:
         case ast.Constant(value=str(text)):
             try:
-                yield from _named_in(parse_expression(text))
+                yield from _annotated_types(parse_expression(text))
             except (SyntaxError, ValueError):  # words
                 return
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            yield from _named_in(left)
-            yield from _named_in(right)
-        case ast.Subscript(value=held, slice=inner) if dotted_name(held).endswith("Optional"):
-            yield from _named_in(inner)
+            yield from _annotated_types(left)
+            yield from _annotated_types(right)
+        case ast.Subscript(value=container, slice=argument) if dotted_name(container).endswith(
+            "Optional"
+        ):
+            yield from _annotated_types(argument)
         case ast.Name() | ast.Attribute():
             yield annotation
         case _:

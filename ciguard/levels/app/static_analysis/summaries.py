@@ -1,4 +1,4 @@
-"""What each function of an application does with what it is given, until nothing more comes out."""
+"""Summaries of an application's functions, in terms of their parameters, up to a fixed point."""
 
 from __future__ import annotations
 
@@ -36,62 +36,61 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Summary:
-    """Of one function, in terms of its parameters."""
+    """Summary of one function, in terms of its parameters."""
 
     returned: Value = NOTHING
     goals: dict[Goal, frozenset[ValueFlow]] = field(default_factory=dict)
-    """Its own and those of what it calls that depend on what it gives, with what they depend on."""
+    """Goals of the function, and those of callees that its arguments reach, with their flows."""
     asked: dict[Answer, frozenset[ValueFlow]] = field(default_factory=dict)
-    """Calls of services, its own and those that are given what it gives, with what they are given.
-    """
+    """Calls of services by the function, and by callees that its arguments reach: input flows."""
     clients: dict[Answer, frozenset[ValueFlow]] = field(default_factory=dict)
-    """Calls of services, by clients that come from outside, and where those come from."""
+    """Calls of services whose client comes from outside the function, with the client's flows."""
     own: set[Answer] = field(default_factory=set)
-    """Calls of services in its own text."""
+    """Calls of services in the function's own body."""
     callees: set[str] = field(default_factory=set)
-    """Functions of the application that it calls, qualified."""
+    """Qualified names of the application's functions that it calls."""
 
     def size(self) -> int:
-        """Return how much is known: it only grows."""
+        """Return the number of facts, which only grows."""
         flows = (*self.goals.values(), *self.asked.values(), *self.clients.values())
-        seen = len(self.goals) + len(self.asked) + len(self.own) + len(self.callees)
-        return sum(len(one) for one in flows) + seen + self.returned.size()
+        entries = len(self.goals) + len(self.asked) + len(self.own) + len(self.callees)
+        return sum(len(flow_set) for flow_set in flows) + entries + self.returned.size()
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A function and where it is."""
+class PlacedRoutine:
+    """A function and its module."""
 
     module: ApplicationModule
     routine: Routine
 
     @property
     def qualified(self) -> str:
-        """Its name within the application."""
+        """Qualified name within the application."""
         return f"{self.module.name}.{self.routine.name}" if self.module.name else self.routine.name
 
 
-class World:
-    """What is known of all functions by now."""
+class AnalysisState:
+    """State of the analysis: summaries of all functions, variables and fields."""
 
     def __init__(self, application: Application, providers: Sequence[ProviderDescription]) -> None:
         self.providers = tuple(providers)
         self.placed = {
             placed.qualified: placed
             for module in application.modules
-            for placed in (Placed(module, routine) for routine in module.routines)
+            for placed in (PlacedRoutine(module, routine) for routine in module.routines)
         }
         self.summaries = {name: Summary() for name in self.placed}
         self.callers: dict[str, set[str]] = {}
-        outer = {f"{one.module.name}.{one.routine.outer}" for one in self.placed.values()}
+        outer = {f"{placed.module.name}.{placed.routine.outer}" for placed in self.placed.values()}
         mains = {f"{module.name}.{MAIN}" for module in application.modules}
         self._seen_from_inside = outer | mains
         self.variables: dict[tuple[str, str], Value] = {}
-        """Of modules, and of functions that others stand in: (qualified owner, name)."""
+        """Variables of modules and of enclosing functions, by (qualified owner, name)."""
         self.fields: dict[str, dict[str, Value]] = {}
-        """Of objects: attribute → qualified class → what it may be."""
+        """Attribute → qualified class → value of that attribute of its instances."""
         self.passed: dict[tuple[str, str], frozenset[ServiceClient]] = {}
-        """Clients that parameters of functions may be: (qualified function, name)."""
+        """Clients that are passed as parameters, by (qualified function, name)."""
         self._lineages: dict[str, list[str]] = {}
         self._bases = {
             f"{module.name}.{name}": [
@@ -114,84 +113,90 @@ class World:
     # --- names ----------------------------------------------------------------------------------
 
     def is_class(self, name: str) -> bool:
-        """Return whether that is a class of the application."""
+        """Return whether a qualified name is a class of the application."""
         return name in self._bases
 
-    def method(self, of: str, name: str) -> str:
-        """Return the method of a class, its own or inherited, by its qualified name; else empty."""
-        for one in self.lineage(of):
-            if f"{one}.{name}" in self.placed:
-                return f"{one}.{name}"
+    def method(self, class_name: str, name: str) -> str:
+        """Return the qualified name of a method, own or inherited; empty if there is none."""
+        for ancestor in self.lineage(class_name):
+            if f"{ancestor}.{name}" in self.placed:
+                return f"{ancestor}.{name}"
         return ""
 
-    def lineage(self, of: str) -> list[str]:
-        """Return a class and those of the application that it inherits from."""
-        if of not in self._lineages:
-            found, waiting = list[str](), [of]
+    def lineage(self, class_name: str) -> list[str]:
+        """Return a class and its bases within the application."""
+        if class_name not in self._lineages:
+            ancestors, waiting = list[str](), [class_name]
             while waiting:
-                one = waiting.pop(0)
-                if one in self._bases and one not in found:
-                    found.append(one)
-                    waiting += self._bases[one]
-            self._lineages[of] = found
-        return self._lineages[of]
+                current = waiting.pop(0)
+                if current in self._bases and current not in ancestors:
+                    ancestors.append(current)
+                    waiting += self._bases[current]
+            self._lineages[class_name] = ancestors
+        return self._lineages[class_name]
 
-    def given_fields(self, of: str) -> list[str]:
-        """Return the fields that a class's generated constructor takes, in its order."""
-        several = (self._given.get(one, ()) for one in reversed(self.lineage(of)))
-        return list(dict.fromkeys(name for fields in several for name in fields))
+    def given_fields(self, class_name: str) -> list[str]:
+        """Return the fields that a generated constructor takes, in order."""
+        fields_by_class = (
+            self._given.get(ancestor, ()) for ancestor in reversed(self.lineage(class_name))
+        )
+        return list(dict.fromkeys(name for fields in fields_by_class for name in fields))
 
     def makers(self, name: str) -> Sequence[ServiceClient]:
-        """Return the clients that something of this qualified name makes."""
+        """Return the clients that a call of this qualified name creates."""
         return self._makers.get(name, ())
 
     def likely(self, module: ApplicationModule, method: str) -> Operation | None:
-        """Return the operation that a method of an unknown object is, where it can be told.
+        """Return the operation that a method of an unknown object probably is, by its name.
 
-        Only in a module that imports the provider's client, and if no other operation of the
-        provider has the same name: that is how what is handed around out of sight is found.
+        The module must import the provider's client, and the method's name must be unambiguous.
+        This finds calls by clients that the analysis could not follow.
         """
-        found = [
+        operations = [
             operation
             for provider in self.providers
             if any(module.names.imports(package) for package in provider.packages)
             for operation in provider.operations(method)
         ]
-        return found[0] if len(found) == 1 and method not in _COMMON else None
+        return operations[0] if len(operations) == 1 and method not in _COMMON else None
 
-    # --- what is learned ------------------------------------------------------------------------
+    # --- facts ----------------------------------------------------------------------------------
 
     def set_summary(self, name: str, summary: Summary) -> None:
-        """Note what a function does."""
+        """Store the summary of a function, and update the callers of its callees."""
         self.summaries[name] = summary
         for callee in summary.callees:
             self.callers.setdefault(callee, set()).add(name)
 
     def set_variable(self, owner: str, name: str, value: Value) -> None:
-        """Note what a variable may be, if functions elsewhere see it."""
+        """Join a value into a variable that other functions can read."""
         if owner in self._seen_from_inside:
             self.variables[owner, name] = self.variables.get((owner, name), NOTHING) | value
 
-    def set_clients(self, of: str, name: str, clients: frozenset[ServiceClient]) -> None:
-        """Note which clients a parameter of a function may be, as a caller hands them on."""
-        known = self.passed.get((of, name), frozenset())
-        self.passed[of, name] = known | clients
+    def set_clients(self, function: str, name: str, clients: frozenset[ServiceClient]) -> None:
+        """Add clients that a caller passes as a parameter of a function."""
+        known = self.passed.get((function, name), frozenset())
+        self.passed[function, name] = known | clients
 
-    def set_field(self, of: str, name: str, value: Value) -> None:
-        """Note what an attribute of a class's objects may be."""
+    def set_field(self, class_name: str, name: str, value: Value) -> None:
+        """Join a value into an attribute of a class's instances."""
         known = self.fields.setdefault(name, {})
-        known[of] = known.get(of, NOTHING) | value
+        known[class_name] = known.get(class_name, NOTHING) | value
 
-    def field(self, of: str, name: str) -> Value:
-        """Return what an attribute of objects of a class, or one below it, may be."""
-        found = NOTHING
-        for one, value in self.fields.get(name, {}).items():
-            if one == ANY or one in self.lineage(of) or of in self.lineage(one):
-                found |= value
-        return found
+    def field(self, class_name: str, name: str) -> Value:
+        """Return the value of an attribute over a class, its bases and its subclasses."""
+        joined = NOTHING
+        for owner, value in self.fields.get(name, {}).items():
+            if (
+                owner == ANY
+                or owner in self.lineage(class_name)
+                or class_name in self.lineage(owner)
+            ):
+                joined |= value
+        return joined
 
     def size(self) -> int:
-        """Return how much is known of variables and objects: it only grows."""
+        """Return the number of facts about variables and fields, which only grows."""
         fields = (value for known in self.fields.values() for value in known.values())
         values = (*self.variables.values(), *fields)
         return sum(value.size() for value in values) + sum(map(len, self.passed.values()))
@@ -202,46 +207,50 @@ _COMMON = frozenset({
     "detect_language", "detect_objects", "entities", "product_search", "recognize",
     "recognize_once", "sentiment", "annotate_image", "annotate_text",
 })  # fmt: skip
-"""Methods of other things too."""
+"""Operation names that are common method names of other objects too."""
 ANY = "*"
-"""Stands for the class of an object of which nobody knows the class."""
+"""Wildcard for the class of an object of unknown class."""
 
 
-def applied(summary: Summary, placed: Placed, given: Mapping[str, Value], step: str) -> Summary:
-    """Return what a call comes to: its result, and the goals and services that it has a part in.
+def applied(
+    summary: Summary, placed: PlacedRoutine, arguments: Mapping[str, Value], step: str
+) -> Summary:
+    """Return the summary of a callee applied to arguments, in terms of the caller's sources.
 
     Args:
-        summary: of what is called.
-        placed: what is called.
-        given: by parameter.
-        step: what the call is called in the way of a value.
+        summary: the callee's summary.
+        placed: the callee.
+        arguments: the value of each argument, by parameter.
+        step: the step that flows through the call get.
     """
 
     def through(flows: Iterable[ValueFlow]) -> frozenset[ValueFlow]:
-        begun = open_in(placed.qualified, flows)
-        found = set(flows).difference(begun)
-        for flow, source in begun.items():
-            for before in given.get(source.name, NOTHING).flows or ELSEWHERE.flows:
-                after = before.then(step)
-                for one in flow.steps:
-                    after = after.then(one)
-                found.add(after)
-        return frozenset(found)
+        open_flows = open_in(placed.qualified, flows)
+        substituted_flows = set(flows).difference(open_flows)
+        for flow, source in open_flows.items():
+            for argument_flow in arguments.get(source.name, NOTHING).flows or ELSEWHERE.flows:
+                extended = argument_flow.then(step)
+                for key in flow.steps:
+                    extended = extended.then(key)
+                substituted_flows.add(extended)
+        return frozenset(substituted_flows)
 
-    def given_to(known: Mapping[_Key, frozenset[ValueFlow]]) -> dict[_Key, frozenset[ValueFlow]]:
-        several = ((one, open_in(placed.qualified, flows)) for one, flows in known.items())
-        return {one: through(flows) for one, flows in several if flows}
+    def substituted(known: Mapping[_Key, frozenset[ValueFlow]]) -> dict[_Key, frozenset[ValueFlow]]:
+        open_flows_by_key = (
+            (key, open_in(placed.qualified, flows)) for key, flows in known.items()
+        )
+        return {key: through(flows) for key, flows in open_flows_by_key if flows}
 
     return Summary(
         returned=replace(summary.returned, flows=through(summary.returned.flows)),
-        goals=given_to(summary.goals),
-        asked=given_to(summary.asked),
+        goals=substituted(summary.goals),
+        asked=substituted(summary.asked),
         clients={
             answer: frozenset(
                 flow
                 for source in open_in(placed.qualified, flows).values()
-                for flow in given.get(source.name, NOTHING).flows
-                if not flow.steps  # what is made of something is no client that comes from outside
+                for flow in arguments.get(source.name, NOTHING).flows
+                if not flow.steps  # a value derived from a parameter is no client from outside
             )
             for answer, flows in summary.clients.items()
         },
@@ -249,7 +258,7 @@ def applied(summary: Summary, placed: Placed, given: Mapping[str, Value], step: 
 
 
 def open_in(name: str, flows: Iterable[ValueFlow]) -> dict[ValueFlow, FunctionParameter]:
-    """Return the ways that begin at a parameter of a function: its callers decide what they are."""
+    """Return the flows that begin at a parameter of a function, with the parameter."""
     sources = ((flow, flow.source) for flow in flows)
     return {
         flow: source

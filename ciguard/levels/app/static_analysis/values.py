@@ -1,4 +1,4 @@
-"""What is known of the value of an expression: where it comes from, and on which way."""
+"""Abstract values: the sources that flow into an expression, and the steps on the way."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_FLOWS = 3
 
 @dataclass(frozen=True, slots=True, order=True)
 class FunctionParameter:
-    """A function's parameter."""
+    """A parameter of a function, as a source."""
 
     routine: str
     name: str
@@ -24,7 +24,7 @@ class FunctionParameter:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a service answers to one call in the text."""
+    """The answer of a service to one call in the source text."""
 
     operation: Operation
     file: str
@@ -33,27 +33,27 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """Anything else: a literal, what another function returns."""
+    """Any other source, such as a literal or the result of a library function."""
 
 
 Source: TypeAlias = FunctionParameter | Answer | Elsewhere
 EACH = "each"
-"""Step from a list to what is in it."""
+"""Step from a list to an element."""
 LISTED = "in a list"
-"""Step from what is put into a list to the list."""
+"""Step from an element to the list that it is put into."""
 MORE = "…"
-"""Step for those that are too many to tell."""
+"""Step that stands for all steps beyond the limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueFlow:
-    """A source, and what was done to what came from it."""
+    """A source, and the steps that its value went through."""
 
     source: Source
     steps: tuple[str, ...] = ()
 
     def then(self, step: str) -> ValueFlow:
-        """Return it after one more step; the same twice in a row counts once."""
+        """Return the flow extended by a step; a step repeated in a row counts once."""
         is_taken_out = step.startswith("[") or step == EACH
         is_repeated = self.steps[-1:] == (step,) and not is_taken_out
         if not step or is_repeated or self.steps[-1:] == (MORE,):
@@ -63,14 +63,14 @@ class ValueFlow:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """All that an expression may come from, and what it may be."""
+    """Abstract value of an expression: its flows, and the objects that it may be."""
 
     flows: frozenset[ValueFlow] = frozenset()
     clients: frozenset[ServiceClient] = frozenset()
     instances: frozenset[str] = frozenset()
-    """Classes of the application, qualified, that it may be an object of."""
+    """Qualified names of the application's classes that it may be an instance of."""
     operations: frozenset[Operation] = frozenset()
-    """Methods of clients that it may be."""
+    """Client methods that the expression may be."""
 
     def __or__(self, other: Value) -> Value:
         if other is NOTHING or (
@@ -81,7 +81,7 @@ class Value:
         ):
             return self
         return Value(
-            _few(self.flows | other.flows),
+            _shortest(self.flows | other.flows),
             self.clients | other.clients,
             self.instances | other.instances,
             self.operations | other.operations,
@@ -91,15 +91,15 @@ class Value:
         return bool(self.flows or self.clients or self.instances or self.operations)
 
     def size(self) -> int:
-        """Return how much is known of it."""
+        """Return the number of facts in the value."""
         known = (self.flows, self.clients, self.instances, self.operations)
         return sum(map(len, known))
 
     def then(self, step: str) -> Value:
-        """Return what a step makes of it: no client any more, the same only out of a list."""
-        flows = _few({flow.then(step) for flow in self.flows})
-        is_held = step in {EACH, LISTED} or step.startswith("[")
-        if not is_held:
+        """Return the value after a step; only list steps keep instances and operations."""
+        flows = _shortest({flow.then(step) for flow in self.flows})
+        is_list_step = step in {EACH, LISTED} or step.startswith("[")
+        if not is_list_step:
             return Value(flows)
         return Value(flows, instances=self.instances, operations=self.operations)
 
@@ -108,16 +108,16 @@ NOTHING = Value()
 ELSEWHERE = Value(frozenset({ValueFlow(Elsewhere())}))
 
 
-def together(values: Iterable[Value]) -> Value:
-    """Return what is known of a value that comes from any of these."""
-    found = NOTHING
+def join_values(values: Iterable[Value]) -> Value:
+    """Return the join of values."""
+    joined = NOTHING
     for value in values:
-        found |= value
-    return found
+        joined |= value
+    return joined
 
 
-def _few(flows: Iterable[ValueFlow]) -> frozenset[ValueFlow]:
-    """Return the shortest ways from each source, and a note where there are more."""
+def _shortest(flows: Iterable[ValueFlow]) -> frozenset[ValueFlow]:
+    """Return the shortest flows from each source, with `MORE` where flows were dropped."""
     flows = frozenset(flows)
     if len(flows) <= 1:
         return flows

@@ -1,11 +1,12 @@
-"""Engines that answer in the place of a cognitive service, with the fields of its messages.
+"""Engines that answer requests in place of a cognitive service.
 
-`engine` is what all of them are. Real ones, each with an optional package: `written_text`, `faces`,
-`feelings`, `speech`. `simulated` makes answers up, from what inputs were made to show and what
-`relations` says of labels. `recording` asks a service once and answers from a file from then on;
-`habits` says what a simulated one confuses; `faults` says what goes wrong on purpose, and `faulty`
-puts it before an engine; `choosing` composes. `validation` refuses what services refuse, `pictures`
-and `sounds` read what may be damaged. The messages are written by the provider.
+`engine` has their protocol. Real recognisers, each with an optional package: `written_text`,
+`faces`, `feelings`, `speech`. `simulated` generates answers from what inputs were made to show, the
+`relations` of labels, and optionally a confusion matrix. `recording` calls a service once, and
+replays its answers later. `faults` reads the faults to inject, and `faulty` injects them in front
+of an engine. `choosing` builds the chain of engines. `validation` refuses what services refuse;
+`pictures` and `sounds` decode files that may be damaged. Engines return the fields of the
+provider's messages.
 """
 
 from ciguard.levels.app.virtualization.engine import Engine

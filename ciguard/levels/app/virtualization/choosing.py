@@ -1,16 +1,16 @@
-"""One engine made of several: the first that can answer does."""
+"""Build the chain of local engines: the first that serves an operation answers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.virtualization.chosen import Chosen
-from ciguard.levels.app.virtualization.composed import Composed
+from ciguard.levels.app.virtualization.composed import ImageAnalysisEngine
+from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.faces import Faces
-from ciguard.levels.app.virtualization.feelings import Feelings
-from ciguard.levels.app.virtualization.little_words import LittleWords
+from ciguard.levels.app.virtualization.sentiment import SentimentEngine
 from ciguard.levels.app.virtualization.simulated import Simulated
 from ciguard.levels.app.virtualization.speech import Speech
+from ciguard.levels.app.virtualization.stop_words import StopWords
 from ciguard.levels.app.virtualization.written_text import WrittenText
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ciguard.levels.app.dead_conditions.vocabulary import Vocabulary
     from ciguard.levels.app.input_synthesis.inputs import InputSpec
-    from ciguard.levels.app.virtualization.habits import Habits
+    from ciguard.levels.app.virtualization.confusion_matrix import ConfusionMatrix
 
 
 def local_engines(
@@ -27,20 +27,20 @@ def local_engines(
     *,
     confusion: float = 0.2,
     seed: int = 0,
-    habits: Habits | None = None,
-) -> Chosen:
-    """Return what answers without a network: engines that recognise, where they are installed.
+    confusion_matrix: ConfusionMatrix | None = None,
+) -> EngineChain:
+    """Return the engines that need no network: installed recognisers first, then simulated ones.
 
     Args:
-        labels: that simulated answers are from; None for a list of ciguard's own.
-        known: what inputs were made to show, by the digest of their content.
-        confusion: share of known inputs that simulated answers take for something else.
-        seed: of simulated answers.
-        habits: what simulated answers say of some things.
+        labels: labels of simulated answers; None for ciguard's own list.
+        known: specifications of the synthesised inputs, by the digest of their content.
+        confusion: share of known inputs that simulated answers mistake for something else.
+        seed: seed of the simulated answers.
+        confusion_matrix: confusion matrices of some labels, which replace `confusion` for them.
 
     Raises:
-        ConfigurationError: if the confusion is no share.
+        ConfigurationError: if the confusion is not between 0 and 1.
     """
-    simulated = Simulated(labels, known, confusion, seed, habits or {})
-    local = Chosen((WrittenText(), Faces(), Feelings(), Speech(), simulated))
-    return Chosen((*local.engines, Composed(local), LittleWords()))
+    simulated = Simulated(labels, known, confusion, seed, confusion_matrix or {})
+    local = EngineChain((WrittenText(), Faces(), SentimentEngine(), Speech(), simulated))
+    return EngineChain((*local.engines, ImageAnalysisEngine(local), StopWords()))

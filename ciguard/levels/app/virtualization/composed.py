@@ -1,4 +1,4 @@
-"""Tells at once what others tell of an image one by one, where a service is asked for all of it."""
+"""Answers image analyses, which combine the results of several operations."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.levels.app.providers.contract import ImageAnalysis, Provider
     from ciguard.levels.app.providers.description import Operation
-    from ciguard.levels.app.virtualization.chosen import Chosen
     from ciguard.levels.app.virtualization.engine import Engine
+    from ciguard.levels.app.virtualization.engine_chain import EngineChain
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
-    """Puts the answer of an image analysis together: tags, objects, and what is written.
+class ImageAnalysisEngine:
+    """Combines tags, objects and text of an image into the answer of an image analysis.
 
-    What it says in a sentence is no more than the likeliest tag.
+    Its one-sentence description is the most likely tag.
     """
 
-    engines: Chosen
-    """That are asked for the parts."""
+    engines: EngineChain
+    """Engines that answer the parts."""
 
     @property
     def name(self) -> str:
-        """How reports call it: by the engines of the parts."""
-        return ", ".join(dict.fromkeys(one.name for one in self._asked()))
+        """Name in reports: those of the engines of the parts."""
+        return ", ".join(dict.fromkeys(engine.name for engine in self._part_engines()))
 
     @property
     def is_simulated(self) -> bool:
-        """Whether any of the parts is made up."""
-        return any(one.is_simulated for one in self._asked())
+        """True if any of the parts is simulated."""
+        return any(engine.is_simulated for engine in self._part_engines())
 
-    def _asked(self) -> Iterator[Engine]:
+    def _part_engines(self) -> Iterator[Engine]:
         for provider in PROVIDERS.items().values():
             if provider.image_analysis is not None:
                 engines = map(self.engines.engine_for, _parts(provider, provider.image_analysis))
                 yield from filter(None, engines)
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether it can be asked that: an image analysis of which all parts can be."""
+        """Return whether the operation is an image analysis whose parts are all served."""
         provider = PROVIDERS.items().get(operation.provider)
         if (
             operation.task is not RecognitionTask.OTHER
@@ -56,15 +56,15 @@ class Composed:
         return all(map(self.engines.serves, _parts(provider, provider.image_analysis)))
 
     def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return all that is told of an image; see `Engine`.
+        """Return the combined answer; see `Engine`.
 
         Raises:
-            ValueError: if it is no image analysis.
+            ValueError: if the operation is no image analysis.
         """
         provider = PROVIDERS.get(operation.provider)
         analysis = provider.image_analysis
         if analysis is None:
-            msg = f"{operation.title}: does not tell all of an image"
+            msg = f"{operation.title}: is not an image analysis"
             raise ValueError(msg)
         return analysis.join(
             [self.engines.answer(part, about) for part in _parts(provider, analysis)]

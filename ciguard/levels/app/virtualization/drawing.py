@@ -1,4 +1,4 @@
-"""Draws what an answer that is made up says."""
+"""Draws the content of simulated answers at random."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ciguard.levels.app.providers.recognised import (
     BoundingBox,
     Entity,
     Face,
-    Felt,
     Scored,
+    ScoredSentence,
     Word,
     sentences,
 )
@@ -27,48 +27,50 @@ if TYPE_CHECKING:
     from ciguard.levels.app.input_synthesis.inputs import InputSpec
     from ciguard.levels.app.virtualization.relations import Relations
 
-_LEAST, _UNSURE, _MOST = 0.5, 0.75, 0.99
-"""Scores; of what is neither wanted nor like it, up to the second one."""
-_PLAIN = 0.9
-"""Share of faces whose emotion is beyond doubt."""
-_SUREST = 0.8
-"""Least score of what is wanted, and most of what is like it."""
-_FEW = 2
-"""Results at most where there is nothing in particular."""
-_LETTER, _LINE = 12, 24
-"""Width and height of what is written, in pixels."""
+_MIN_SCORE, _MAX_UNRELATED_SCORE, _MAX_SCORE = 0.5, 0.75, 0.99
+"""Bounds of scores; unrelated labels get a score up to the second one."""
+_CLEAR_SHARE = 0.9
+"""Share of faces with an unmistakable emotion."""
+_MIN_BEST_SCORE = 0.8
+"""Minimum score of the right label, and maximum score of similar ones."""
+_MAX_UNSPECIFIC = 2
+"""Maximum number of results for an input that shows nothing in particular."""
+_LETTER_WIDTH, _LINE_HEIGHT = 12, 24
+"""Width of a letter and height of a line, in pixels."""
 _SCORES = {
     Feeling.POSITIVE: (0.3, 0.95), Feeling.NEGATIVE: (-0.95, -0.3), Feeling.NEUTRAL: (-0.2, 0.2),
 }  # fmt: skip
 _NOISE = 0.1
-"""Of a sentence's score around its document's."""
-_SIGNS = {
+"""Standard deviation of a sentence's score around its document's."""
+_EMOTION_WORDS = {
     "joy": ("joy", "happ", "smil", "laugh"), "sorrow": ("sorrow", "sad", "cry"),
     "anger": ("ang", "mad"), "surprise": ("surpris", "astonish"),
 }  # fmt: skip
-"""What people may call a face that shows an emotion, by how the words begin."""
-_FELT = {Feeling.POSITIVE: "joy", Feeling.NEGATIVE: "sorrow"}
+"""Prefixes of words that describe a face with an emotion."""
+_EMOTION_OF = {Feeling.POSITIVE: "joy", Feeling.NEGATIVE: "sorrow"}
 _MAX_ENTITIES = 4
 _CAPITALISED = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z]\w+")
-"""What may be a name: no word that begins a sentence."""
+"""Possible names: capitalised words that do not begin a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class AnswerGenerator:
     """Draws one answer.
 
-    Where nothing is known of the content, wanted is None: anything may come. Where it is known to
-    show nothing in particular, its key is empty: little comes.
+    `wanted` is None if nothing is known of the content: any answer may be drawn. Its key is empty
+    if the content shows nothing in particular: few results are drawn.
     """
 
     rng: random.Random
     is_confused: bool
-    """Whether it misses what is wanted."""
+    """True if the answer misses what the input shows."""
 
-    def usual(self, habit: Mapping[str, float]) -> Scored:
-        """Return labels with scores, each as often as a habit says."""
+    def confused_labels(self, probabilities: Mapping[str, float]) -> Scored:
+        """Return labels with scores, each with its probability in a row of the confusion matrix."""
         return [
-            (label, self._score()) for label, share in habit.items() if self.rng.random() < share
+            (label, self._score())
+            for label, probability in probabilities.items()
+            if self.rng.random() < probability
         ]
 
     def names(
@@ -77,158 +79,164 @@ class Draw:
         """Return labels with scores.
 
         Args:
-            relations: that the labels are from.
-            wanted: what is shown.
-            count: of labels, where there are so many.
-            best: what is answered for it, if the key is no label itself.
+            relations: labels to draw from.
+            wanted: what the input shows.
+            count: number of labels, if there are as many.
+            best: label that is answered if the key itself is no label.
         """
         if wanted is not None and not wanted.key:
-            few = min(count, self.rng.randint(0, _FEW), len(relations.labels))
+            few = min(count, self.rng.randint(0, _MAX_UNSPECIFIC), len(relations.labels))
             drawn = self.rng.sample(relations.labels, few)
             return [(name, self._score()) for name in drawn]
         key = self.rng.choice(relations.labels) if wanted is None else wanted.key
-        near = relations.related(key)
-        best = relations.spelled(key) or best or next(iter(near), "")
+        similar = relations.related(key)
+        best = relations.spelled(key) or best or next(iter(similar), "")
         is_missed = self.is_confused and wanted is not None
-        found = [] if is_missed or not best else [best]
+        related = [] if is_missed or not best else [best]
         if not is_missed or self.rng.random() < 1 / 2:
-            like = [name for name in near if name != best]
-            beside = min(len(like), count - len(found), self.rng.randint(1, count))
-            found += self.rng.sample(like, beside)
+            alternatives = [name for name in similar if name != best]
+            added = min(len(alternatives), count - len(related), self.rng.randint(1, count))
+            related += self.rng.sample(alternatives, added)
         missing = best if is_missed else ""
-        others = self._others(found, relations.labels, count, missing=missing)
+        others = self._others(related, relations.labels, count, missing=missing)
         scored = [
-            *((name, self._score(is_best=name == best)) for name in found),
-            *((name, self.rng.uniform(_LEAST, _UNSURE)) for name in others),
+            *((name, self._score(is_best=name == best)) for name in related),
+            *((name, self.rng.uniform(_MIN_SCORE, _MAX_UNRELATED_SCORE)) for name in others),
         ]
-        return sorted(scored, key=lambda one: -one[1])
+        return sorted(scored, key=lambda pair: -pair[1])
 
     def _others(
-        self, found: Sequence[str], labels: Sequence[str], count: int, *, missing: str
+        self, chosen: Sequence[str], labels: Sequence[str], count: int, *, missing: str
     ) -> list[str]:
-        """Return any labels but one, so that there are as many as there should or can be."""
-        most = min(count, len(labels) - (missing in labels)) - len(found)
+        """Return random other labels that fill the answer up to `count`."""
+        missing_count = min(count, len(labels) - (missing in labels)) - len(chosen)
         others: list[str] = []
-        while len(others) < most:
+        while len(others) < missing_count:
             name = self.rng.choice(labels)
-            if name != missing and name not in (*found, *others):
+            if name != missing and name not in (*chosen, *others):
                 others.append(name)
         return others
 
     def _score(self, *, is_best: bool = False) -> float:
-        return self.rng.uniform(_SUREST, _MOST) if is_best else self.rng.uniform(_LEAST, _SUREST)
+        return (
+            self.rng.uniform(_MIN_BEST_SCORE, _MAX_SCORE)
+            if is_best
+            else self.rng.uniform(_MIN_SCORE, _MIN_BEST_SCORE)
+        )
 
     def share(self) -> BoundingBox:
-        """Return a part of an image."""
+        """Return a random box in an image, as shares of its size."""
         left, top = self.rng.uniform(0, 0.6), self.rng.uniform(0, 0.6)
         width, height = self.rng.uniform(0.1, 0.4), self.rng.uniform(0.1, 0.4)
-        return BoundingBox(*(round(one, 4) for one in (left, top, width, height)))
+        return BoundingBox(*(round(number, 4) for number in (left, top, width, height)))
 
     def faces(self, wanted: InputSpec | None) -> list[Face]:
-        """Return faces, with the emotion that is wanted if it is one."""
+        """Return faces, with the emotion that the input shows, if any."""
         if wanted is None:
-            emotions = self.rng.choices(("", *EMOTIONS), k=self.rng.randint(0, _FEW))
+            emotions = self.rng.choices(("", *EMOTIONS), k=self.rng.randint(0, _MAX_UNSPECIFIC))
         elif not wanted.key and wanted.feeling is None:
             emotions = [""] * self.rng.randint(0, 1)
         else:
             emotion = _emotion(wanted)
-            emotions = self._missed(emotion) if self.is_confused else [emotion]
-        return [self._face(emotion, at) for at, emotion in enumerate(emotions)]
+            emotions = self._other_emotion(emotion) if self.is_confused else [emotion]
+        return [self._face(emotion, index) for index, emotion in enumerate(emotions)]
 
-    def _missed(self, emotion: str) -> list[str]:
-        """Return no face, or one with another emotion."""
-        others = ["", *(one for one in EMOTIONS if one != emotion)]
+    def _other_emotion(self, emotion: str) -> list[str]:
+        """Return no face, or a face with another emotion."""
+        others = ["", *(other for other in EMOTIONS if other != emotion)]
         return [self.rng.choice(others)] if emotion and self.rng.random() < 1 / 2 else []
 
-    def _face(self, emotion: str, place: int) -> Face:
+    def _face(self, emotion: str, index: int) -> Face:
         side = self.rng.randint(60, 120)
-        box = BoundingBox(20 + place * 160, self.rng.randint(10, 60), side, side)
-        likely = {one: self.rng.choice(("VERY_UNLIKELY", "UNLIKELY")) for one in EMOTIONS}
+        box = BoundingBox(20 + index * 160, self.rng.randint(10, 60), side, side)
+        likely = {other: self.rng.choice(("VERY_UNLIKELY", "UNLIKELY")) for other in EMOTIONS}
         if emotion:
-            likely[emotion] = "VERY_LIKELY" if self.rng.random() < _PLAIN else "LIKELY"
+            likely[emotion] = "VERY_LIKELY" if self.rng.random() < _CLEAR_SHARE else "LIKELY"
         rest = dict.fromkeys(("under_exposed", "blurred", "headwear"), "VERY_UNLIKELY")
         return Face(box, self._score(), {**likely, **rest})
 
     def lines(self, wanted: InputSpec | None, labels: Sequence[str]) -> list[list[Word]]:
-        """Return what is written, where it may be in an image."""
+        """Return lines of words with their boxes."""
         text = self._text(wanted, "\n", labels)
         if wanted is not None and self.is_confused:
             text = misread(text, self.rng)
-        written = [line.split() for line in text.splitlines()]
-        return [self._line(words, at) for at, words in enumerate(filter(None, written))]
+        lines = [line.split() for line in text.splitlines()]
+        return [self._line(words, index) for index, words in enumerate(filter(None, lines))]
 
-    def _text(self, wanted: InputSpec | None, between: str, labels: Sequence[str]) -> str:
+    def _text(self, wanted: InputSpec | None, separator: str, labels: Sequence[str]) -> str:
         if wanted is not None:
             return wanted.key
-        return between.join(self.rng.choices(labels, k=self.rng.randint(0, _FEW + 1)))
+        return separator.join(self.rng.choices(labels, k=self.rng.randint(0, _MAX_UNSPECIFIC + 1)))
 
-    def _line(self, words: Sequence[str], place: int) -> list[Word]:
-        found, left = [], _LETTER
+    def _line(self, words: Sequence[str], index: int) -> list[Word]:
+        located, left = [], _LETTER_WIDTH
         for word in words:
-            box = BoundingBox(left, _LINE * (place + 1), _LETTER * len(word), _LINE)
-            found.append(Word(word, box, self._score()))
-            left += _LETTER * (len(word) + 1)
-        return found
+            box = BoundingBox(
+                left, _LINE_HEIGHT * (index + 1), _LETTER_WIDTH * len(word), _LINE_HEIGHT
+            )
+            located.append(Word(word, box, self._score()))
+            left += _LETTER_WIDTH * (len(word) + 1)
+        return located
 
     def transcript(self, wanted: InputSpec | None, labels: Sequence[str]) -> tuple[str, float]:
-        """Return what is said, and how sure that is."""
-        said = self._text(wanted, " ", labels)
+        """Return a transcript and its confidence."""
+        text = self._text(wanted, " ", labels)
         if wanted is None:
-            said = said.lower()
+            text = text.lower()
         elif self.is_confused:
-            said = misheard(said, self.rng, labels)
-        return said.strip(), self._score()
+            text = misheard(text, self.rng, labels)
+        return text.strip(), self._score()
 
-    def feelings(self, wanted: InputSpec | None, text: str) -> tuple[float, list[Felt]]:
-        """Return the score of a document, and those of its sentences around it."""
+    def feelings(self, wanted: InputSpec | None, text: str) -> tuple[float, list[ScoredSentence]]:
+        """Return the sentiment of a document, and of its sentences around it."""
         feelings = list(Feeling)
         if wanted is None:
             feeling = self.rng.choice(feelings)
         else:
             feeling = wanted.feeling or Feeling.NEUTRAL
             if self.is_confused and wanted.feeling is not None:
-                feeling = self.rng.choice([one for one in feelings if one is not feeling])
+                feeling = self.rng.choice([other for other in feelings if other is not feeling])
         score = self.rng.uniform(*_SCORES[feeling])
         return score, [
-            Felt(sentence, begin, max(-1.0, min(1.0, self.rng.gauss(score, _NOISE))))
+            ScoredSentence(sentence, begin, max(-1.0, min(1.0, self.rng.gauss(score, _NOISE))))
             for begin, sentence in sentences(text)
         ]
 
-    def entities(self, wanted: InputSpec | None, text: str, *, is_felt: bool) -> list[Entity]:
-        """Return what is wanted, and other names in a text.
+    def entities(self, wanted: InputSpec | None, text: str, *, has_sentiment: bool) -> list[Entity]:
+        """Return the entity that the input shows, and other names in the text.
 
         Args:
-            wanted: what it speaks of.
-            text: that is asked about.
-            is_felt: whether to tell what is felt of each.
+            wanted: what the input shows.
+            text: the text of the request.
+            has_sentiment: True to add the sentiment of each entity.
         """
         key = "" if wanted is None else wanted.key
-        others = [one for one in dict.fromkeys(_CAPITALISED.findall(text)) if one not in key]
-        most = _FEW if wanted is not None and not key else _MAX_ENTITIES
-        found = [(name, self._kind("")) for name in others[: self.rng.randint(0, most)]]
+        others = [name for name in dict.fromkeys(_CAPITALISED.findall(text)) if name not in key]
+        maximum = _MAX_UNSPECIFIC if wanted is not None and not key else _MAX_ENTITIES
+        named = [(name, self._kind("")) for name in others[: self.rng.randint(0, maximum)]]
         if wanted is not None and wanted.kind and not key:
             key = (others or text.split() or [""])[-1]
-            found = [one for one in found if one[0] != key]
+            named = [entity for entity in named if entity[0] != key]
         if wanted is not None and key:
             kind = wanted.kind.upper() if wanted.kind.upper() in ENTITY_KINDS else "OTHER"
             if not self.is_confused:
-                found.insert(0, (key, kind))
+                named.insert(0, (key, kind))
             elif self.rng.random() < 1 / 2:
-                found.insert(0, (key, self._kind(kind)))
-        shares = sorted((self.rng.uniform(0.1, 1) for _ in found), reverse=True)
-        felt = [self.rng.uniform(-0.9, 0.9) if is_felt else None for _ in found]
+                named.insert(0, (key, self._kind(kind)))
+        shares = sorted((self.rng.uniform(0.1, 1) for _ in named), reverse=True)
+        sentiments = [self.rng.uniform(-0.9, 0.9) if has_sentiment else None for _ in named]
         return [
-            Entity(name, kind, share / sum(shares), text.find(name), feeling, self._score())
-            for (name, kind), share, feeling in zip(found, shares, felt, strict=True)
+            Entity(name, kind, share / sum(shares), text.find(name), sentiment, self._score())
+            for (name, kind), share, sentiment in zip(named, shares, sentiments, strict=True)
         ]
 
     def _kind(self, other_than: str) -> str:
-        return self.rng.choice([one for one in ENTITY_KINDS[:7] if one != other_than])
+        return self.rng.choice([kind for kind in ENTITY_KINDS[:7] if kind != other_than])
 
 
 def _emotion(wanted: InputSpec) -> str:
-    """Return the emotion that a face is wanted to show; empty for none."""
-    for emotion, signs in _SIGNS.items():
+    """Return the emotion that a face should show; empty for none."""
+    for emotion, signs in _EMOTION_WORDS.items():
         if any(word.startswith(signs) for word in wanted.key.lower().split()):
             return emotion
-    return _FELT.get(wanted.feeling, "") if wanted.feeling else ""
+    return _EMOTION_OF.get(wanted.feeling, "") if wanted.feeling else ""

@@ -1,4 +1,4 @@
-"""What answers in the place of a service."""
+"""The protocol of engines, which answer in place of a service, and their base classes."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 
 class Engine(Protocol):
-    """Recognises something, or pretends to."""
+    """Answers operations of a service, by recognition or by simulation."""
 
     @property
     def name(self) -> str:
-        """How reports call it."""
+        """Name in reports."""
 
     @property
     def is_simulated(self) -> bool:
-        """Whether it makes its answers up, and recognises nothing."""
+        """True if it generates its answers, and recognises nothing."""
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether it can be asked that, with what is installed here."""
+        """Return whether it can answer the operation, with what is installed here."""
 
     def answer(self, operation: Operation, about: bytes) -> Json:
         """Return the fields of the answer's message, as JSON.
 
         Args:
-            operation: that is asked.
+            operation: the requested operation.
             about: content of an image or sound, or a text in UTF-8.
 
         Raises:
@@ -42,70 +42,72 @@ class Engine(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Passing:
-    """Base of what stands before another engine, and serves what that does."""
+class EngineWrapper:
+    """Base of wrappers: they serve what the wrapped engine serves."""
 
     engine: Engine
 
     @property
     def name(self) -> str:
-        """How reports call it: as if nothing stood before it."""
+        """Name in reports: that of the wrapped engine."""
         return self.engine.name
 
     @property
     def is_simulated(self) -> bool:
-        """Whether its engine makes its answers up."""
+        """True if the wrapped engine is simulated."""
         return self.engine.is_simulated
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether its engine can be asked that."""
+        """Return whether the wrapped engine serves the operation."""
         return self.engine.serves(operation)
 
 
 class Recogniser:
-    """Base of an engine that recognises one thing, with what may not be installed here."""
+    """Base of engines that recognise one thing, with optional packages."""
 
     NAME: ClassVar[str]
     TASK: ClassVar[RecognitionTask]
     MODULES: ClassVar[tuple[str, ...]]
-    """Top-level ones."""
+    """Names of the top-level modules that it needs."""
     PROGRAM: ClassVar[str] = ""
-    """That they run; empty for none."""
+    """Program that it needs; empty for none."""
 
     @property
     def name(self) -> str:
-        """How reports call it."""
+        """Name in reports."""
         return self.NAME
 
     @property
     def is_simulated(self) -> bool:
-        """It recognises."""
+        """False: its answers are recognised."""
         return False
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether it is asked for what it recognises, and all of it is installed."""
-        is_asked = operation.task is self.TASK and are_recognised(operation)
-        return is_asked and are_installed(*self.MODULES, program=self.PROGRAM)
+        """Return whether it recognises what the operation asks for, and is installed."""
+        is_recognised = operation.task is self.TASK and are_recognised(operation)
+        return is_recognised and are_installed(*self.MODULES, program=self.PROGRAM)
 
     def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return what is recognised; see `Engine`."""
+        """Return the recognised content; see `Engine`."""
         refuse(operation, about)
-        return self.recognised(operation, about)
+        return self.recognise(operation, about)
 
-    def recognised(self, operation: Operation, about: bytes) -> Json:
-        """Return what is recognised in a content that no service refuses at once.
+    def recognise(self, operation: Operation, about: bytes) -> Json:
+        """Return what is recognised in a content that passed `validation.refuse`.
 
         Raises:
-            ServiceError: if the content is damaged, or this fails.
+            ServiceError: if the content is damaged, or recognition fails.
         """
         raise NotImplementedError
 
 
 def are_installed(*modules: str, program: str = "") -> bool:
-    """Return whether modules can be imported, and a program be run, without doing so.
+    """Return whether modules and a program are installed, without importing or running them.
 
     Args:
-        modules: top-level ones.
-        program: that they run; empty for none.
+        modules: names of top-level modules.
+        program: name of a program; empty for none.
     """
-    return all(find_spec(one) for one in modules) and (not program or bool(shutil.which(program)))
+    return all(find_spec(module) for module in modules) and (
+        not program or bool(shutil.which(program))
+    )

@@ -22,49 +22,49 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.description import Operation
 
 _CASCADE = "haarcascade_frontalface_default.xml"
-_STEP = 1.1
-_NEIGHBOURS = 5
-"""Overlapping finds that make a face."""
-_SMALLEST = 24
-"""Pixels of a face's side; the cascade's own size."""
+_SCALE_FACTOR = 1.1
+_MIN_NEIGHBOURS = 5
+"""Overlapping detections that make a face."""
+_MIN_SIDE = 24
+"""Minimum side of a face, in pixels: the size that the cascade was trained with."""
 _HALF_SURE = 2.0
-"""Weight of a find that is as likely no face."""
+"""Weight of a detection that is a face with a probability of 1/2."""
 
 
 @dataclass(frozen=True)
 class Faces(Recogniser):
-    """Finds faces that look at the camera; knows nothing of what they express."""
+    """Detects frontal faces; it does not recognise emotions."""
 
-    _finding: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
-    """A cascade finds for one thread at a time."""
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    """Lock of the cascade, which is not thread-safe."""
 
     NAME = "OpenCV cascades"
     TASK = RecognitionTask.FACES
     MODULES: ClassVar[tuple[str, ...]] = ("cv2", pictures.MODULE)
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether it is asked for faces, and an OpenCV that has cascades is installed."""
+        """Return whether the operation detects faces, and an OpenCV with cascades is installed."""
         return super().serves(operation) and self._cascade is not None
 
     @cached_property
     def _cascade(self) -> Any:
-        """What finds; None where OpenCV has none, as from its version 5 on."""
+        """The face detector; None if OpenCV has no cascades, as from version 5 on."""
         opencv = import_module("cv2")
         if not hasattr(opencv, "CascadeClassifier"):
             return None
         cascade = opencv.CascadeClassifier(opencv.data.haarcascades + _CASCADE)
         return None if cascade.empty() else cascade
 
-    def recognised(self, operation: Operation, about: bytes) -> Json:
+    def recognise(self, operation: Operation, about: bytes) -> Json:
         """Return the faces in an image, from left to right; their emotions are `UNKNOWN`."""
         image = pictures.picture(operation, about)
         grey = np.asarray(image.convert("L"))
-        with self._finding:
+        with self._lock:
             boxes, _, weights = self._cascade.detectMultiScale3(
                 grey,
-                scaleFactor=_STEP,
-                minNeighbors=_NEIGHBOURS,
-                minSize=(_SMALLEST, _SMALLEST),
+                scaleFactor=_SCALE_FACTOR,
+                minNeighbors=_MIN_NEIGHBOURS,
+                minSize=(_MIN_SIDE, _MIN_SIDE),
                 outputRejectLevels=True,
             )
         faces = [
@@ -76,5 +76,5 @@ class Faces(Recogniser):
 
 
 def _confidence(weight: float) -> float:
-    """Return a weight of the cascade's last stage as a share; it grows with it, and is no more."""
+    """Return a detection weight as a confidence: a logistic function, not calibrated."""
     return 1 / (1 + math.exp(_HALF_SURE - weight))

@@ -1,14 +1,14 @@
-"""Faults of a service, made on purpose: it is slow, it refuses, or its answers are odd.
+"""Injected faults of a service: delays, errors and unusual answers.
 
     [[fault]]
-    operations = ["label_detection"]   # left out: whatever is asked
-    probability = 0.2                  # of each content; left out: 1
-    error = "RESOURCE_EXHAUSTED"       # a code of gRPC; or `answer = "nothing"`, "unsure", "many"
-    seconds = [0.5, 2]                 # that it takes longer; a number, or a range
-    times = 1                          # only the first time that a content is asked about
+    operations = ["label_detection"]   # default: all operations
+    probability = 0.2                  # share of the contents that are affected; default: 1
+    error = "RESOURCE_EXHAUSTED"       # a gRPC code; or `answer = "nothing"`, "unsure", "many"
+    seconds = [0.5, 2]                 # delay of the answer: a number, or a range
+    times = 1                          # only the first request about each content
 
-Which contents are met depends on the content, the operation and the seed alone. All faults that
-meet one apply, in their order; the first error is the answer.
+Content, operation and seed alone decide which contents are affected. All faults that affect a
+content apply in their order; the first error is the answer.
 """
 
 from __future__ import annotations
@@ -34,106 +34,110 @@ _KEYS = ("operations", "probability", "answer", "error", "message", "seconds", "
 _Member = TypeVar("_Member", bound=StrEnum)
 
 
-class Oddity(StrEnum):
-    """What becomes of an answer."""
+class Distortion(StrEnum):
+    """The change of an answer."""
 
     NOTHING = "nothing"
-    """Nothing is recognised; a text has no feeling."""
+    """An empty result; the sentiment of a text is neutral."""
     UNSURE = "unsure"
-    """The same, with low scores."""
+    """The same result with low scores."""
     MANY = "many"
-    """Its results again and again."""
+    """The same results, repeated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One fault."""
+    """One fault of the file."""
 
     operations: frozenset[str] = frozenset()
-    """Names of those that it meets; none for all."""
+    """Names of the affected operations; empty for all."""
     probability: float = 1.0
-    answer: Oddity | None = None
+    answer: Distortion | None = None
     error: Code | None = None
     message: str = ""
-    """Of the error; empty for a usual one."""
+    """Message of the error; empty for the default one."""
     seconds: tuple[float, float] = (0.0, 0.0)
-    """Least and most that the answer takes longer."""
+    """Minimum and maximum delay of the answer, in seconds."""
     times: int = 0
-    """How often a content is met; 0 for always."""
+    """Number of affected requests about each content; 0 for all."""
 
 
 def read_faults(file: Path) -> tuple[Fault, ...]:
-    """Read the faults of a service, TOML.
+    """Read the faults of a service from a TOML file.
 
     Raises:
-        ConfigurationError: if the file cannot be read, or says something else.
+        ConfigurationError: if the file cannot be read or is invalid.
     """
     try:
         raw = tomllib.loads(file.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        msg = f"{file}: cannot be read as the faults of a service: {error}"
+        msg = f"{file}: cannot be read as faults of a service: {error}"
         raise ConfigurationError(msg) from error
     tables = raw.pop("fault", None)
     if raw or not isinstance(tables, list) or not tables:
-        msg = f"{file}: is to hold one table [[fault]] or several, and nothing else."
+        msg = f"{file}: invalid. Write one or more tables [[fault]], and nothing else."
         raise ConfigurationError(msg)
-    known = {one.name for one in answered_operations()}
-    return tuple(_FaultReader(file, at, table).fault(known) for at, table in enumerate(tables, 1))
+    known = {operation.name for operation in answered_operations()}
+    return tuple(
+        _FaultReader(file, number, table).fault(known) for number, table in enumerate(tables, 1)
+    )
 
 
 class _FaultReader:
-    """Reads one fault, and says where it is not as it should be."""
+    """Reads one table of the file; each error names its place."""
 
-    def __init__(self, file: Path, at: int, table: Json) -> None:
-        self._place = f"{file}: fault {at}"
+    def __init__(self, file: Path, number: int, table: Json) -> None:
+        self._place = f"{file}: fault {number}"
         if not isinstance(table, dict):
-            msg = f"{self._place}: is no table. Write [[fault]] above its keys."
+            msg = f"{self._place}: is not a table. Write [[fault]] above its keys."
             raise ConfigurationError(msg)
         self._table = table
 
     def fault(self, known: set[str]) -> Fault:
         for key in self._table:
             if key not in _KEYS:
-                msg = f"{self._place}: {key!r:.80}: no such key.{suggestion(key, _KEYS)}"
+                msg = f"{self._place}: {key!r:.80}: unknown key.{suggestion(key, _KEYS)}"
                 raise ConfigurationError(msg)
         fault = Fault(
             operations=self._operations(known),
             probability=float(self._value("probability", 1.0, _is_share, "a number from 0 to 1")),
-            answer=self._member("answer", Oddity),
+            answer=self._member("answer", Distortion),
             error=self._member("error", Code),
-            message=self._value("message", "", lambda one: isinstance(one, str), "a text"),
+            message=self._value("message", "", lambda value: isinstance(value, str), "a text"),
             seconds=self._seconds(),
-            times=self._value("times", 0, _is_count, "a whole number; 0 is always"),
+            times=self._value("times", 0, _is_count, "an integer from 0 on; 0 for all requests"),
         )
         if fault.answer is None and fault.error is None and "seconds" not in self._table:
-            msg = f"{self._place}: does nothing. Write answer, error or seconds."
+            msg = f"{self._place}: has no effect. Add answer, error or seconds."
             raise ConfigurationError(msg)
         if fault.answer is not None and fault.error is not None:
-            msg = f"{self._place}: has both answer and error. Write two faults instead."
+            msg = f"{self._place}: has both answer and error. Split it into two faults."
             raise ConfigurationError(msg)
         if fault.message and fault.error is None:
-            raise self._wrong(key="message", wanted="left out, or have an error beside it")
+            raise self._wrong(key="message", wanted="used together with error, or omitted")
         return fault
 
     def _wrong(self, *, key: str, wanted: str) -> ConfigurationError:
         value = self._table.get(key)
-        return ConfigurationError(f"{self._place}: {key} = {value!r:.80}: is to be {wanted}.")
+        return ConfigurationError(f"{self._place}: {key} = {value!r:.80}: has to be {wanted}.")
 
     def _operations(self, known: set[str]) -> frozenset[str]:
-        several = self._table.get("operations")
-        if several is None:
+        operations = self._table.get("operations")
+        if operations is None:
             return frozenset()
-        if not isinstance(several, list) or not several:
-            raise self._wrong(key="operations", wanted="a list of names, or left out for all")
-        for one in several:
-            if not isinstance(one, str) or one not in known:
-                msg = f"{self._place}: operations: {one!r:.80}: no such operation."
-                raise ConfigurationError(msg + suggestion(str(one), known))
-        return frozenset(several)
+        if not isinstance(operations, list) or not operations:
+            raise self._wrong(key="operations", wanted="a list of names, or omitted for all")
+        for name in operations:
+            if not isinstance(name, str) or name not in known:
+                msg = f"{self._place}: operations: {name!r:.80}: unknown operation."
+                raise ConfigurationError(msg + suggestion(str(name), known))
+        return frozenset(operations)
 
-    def _value(self, key: str, usual: Json, is_fine: Callable[[Json], bool], wanted: str) -> Json:
-        value = self._table.get(key, usual)
-        if not is_fine(value):
+    def _value(
+        self, key: str, default: Json, is_valid: Callable[[Json], bool], wanted: str
+    ) -> Json:
+        value = self._table.get(key, default)
+        if not is_valid(value):
             raise self._wrong(key=key, wanted=wanted)
         return value
 
@@ -147,11 +151,13 @@ class _FaultReader:
 
     def _seconds(self) -> tuple[float, float]:
         value = self._table.get("seconds", 0.0)
-        least, most = value if isinstance(value, list) and len(value) == len("ab") else (value,) * 2
-        if not (_is_number(least) and _is_number(most) and 0 <= least <= most <= _MAX_S):
-            wanted = f"a number from 0 to {_MAX_S:g}, or two, the smaller one first"
+        minimum, maximum = (
+            value if isinstance(value, list) and len(value) == len("ab") else (value,) * 2
+        )
+        if not (_is_number(minimum) and _is_number(maximum) and 0 <= minimum <= maximum <= _MAX_S):
+            wanted = f"a number from 0 to {_MAX_S:g}, or a range of two, the smaller first"
             raise self._wrong(key="seconds", wanted=wanted)
-        return float(least), float(most)
+        return float(minimum), float(maximum)
 
 
 def _is_number(value: object) -> TypeGuard[float]:

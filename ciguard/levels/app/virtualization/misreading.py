@@ -1,4 +1,4 @@
-"""Texts as they come back when they are read or heard wrongly."""
+"""Distorts texts as wrong reading or speech recognition does."""
 
 from __future__ import annotations
 
@@ -13,35 +13,37 @@ _ALIKE = {
     "B": "8", "e": "c", "c": "e", "m": "rn", "w": "vv", "u": "v", "n": "h", "a": "o", "t": "f",
     "T": "7", "7": "T", "Z": "2", "2": "Z", "g": "9", "6": "b", "i": "j", ".": ",", ",": ".",
 }  # fmt: skip
-"""What letters are taken for; others are lost."""
-_ONE_IN = 8
-"""Letters or words, at most, for each wrong one."""
+"""Look-alikes that replace a letter; letters without one are dropped."""
+_ITEMS_PER_ERROR = 8
+"""Number of letters or words for each further error."""
 
 
 def misread(text: str, rng: random.Random) -> str:
-    """Return a text with some letters taken for others; never the same text."""
+    """Return a text with some letters replaced by look-alikes; never the same text."""
     letters = list(text)
-    visible = [at for at, letter in enumerate(letters) if not letter.isspace()]
-    for at in rng.sample(visible, _wrong(len(visible), rng)):
-        letters[at] = _ALIKE.get(letters[at], "")
+    visible = [index for index, letter in enumerate(letters) if not letter.isspace()]
+    for index in rng.sample(visible, _error_count(len(visible), rng)):
+        letters[index] = _ALIKE.get(letters[index], "")
     return "".join(letters)
 
 
 def misheard(text: str, rng: random.Random, words: Sequence[str]) -> str:
-    """Return a text with some words lost, or taken for others; never the same text.
+    """Return a text with some words dropped or replaced; never the same text.
 
     Args:
-        text: that was said.
-        rng: decides.
-        words: that may be heard instead.
+        text: the spoken text.
+        rng: the source of randomness.
+        words: words that may replace others.
     """
-    heard = text.split()
-    for at in rng.sample(range(len(heard)), _wrong(len(heard), rng)):
+    recognised = text.split()
+    for index in rng.sample(range(len(recognised)), _error_count(len(recognised), rng)):
         other = rng.choice(words).lower() if words else ""
-        heard[at] = other if rng.random() < 1 / 2 and other != heard[at].lower() else ""
-    return " ".join(filter(None, heard))
+        recognised[index] = (
+            other if rng.random() < 1 / 2 and other != recognised[index].lower() else ""
+        )
+    return " ".join(filter(None, recognised))
 
 
-def _wrong(count: int, rng: random.Random) -> int:
-    """Return how many of so many are wrong: one at least, where there is any."""
-    return rng.randint(1, 1 + count // _ONE_IN) if count else 0
+def _error_count(count: int, rng: random.Random) -> int:
+    """Return how many items out of a count are wrong: at least one, if there are any."""
+    return rng.randint(1, 1 + count // _ITEMS_PER_ERROR) if count else 0

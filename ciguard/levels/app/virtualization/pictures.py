@@ -1,4 +1,4 @@
-"""Reads images that anybody may have made, or damaged."""
+"""Decodes images that may be damaged or malicious."""
 
 from __future__ import annotations
 
@@ -15,47 +15,47 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.description import Operation
 
 MODULE = "PIL"
-"""That reads them; an extra."""
+"""Module that decodes them, of an optional package."""
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF", "ICO")
-"""That the service reads; not all that Pillow reads, as some of these run programs."""
+"""Formats that the service reads. Pillow knows others, some of which run programs."""
 _MAX_PIXELS = 75_000_000
-"""That the service takes."""
+"""Maximum size that the service accepts."""
 _MAX_LENGTH = 3000
-"""Pixels of a side that engines are given: they become slow, and find no more."""
+"""Maximum side of the decoded image, in pixels: engines become slow, and recognise no more."""
 _DAMAGED = (
     OSError, SyntaxError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError,
     EOFError, NotImplementedError, MemoryError, struct.error, zlib.error,
 )  # fmt: skip
-"""What Pillow's readers raise on damaged files."""
+"""Exceptions that Pillow's readers raise for damaged files."""
 
 
 def picture(operation: Operation, content: bytes) -> Any:
-    """Return an image in red, green and blue, as Pillow has it.
+    """Return an image as a Pillow image in RGB.
 
     Args:
-        operation: that is asked about it.
-        content: of a file.
+        operation: the operation that is requested.
+        content: content of the file.
 
     Raises:
-        ServiceError: if it cannot be read to its end, or is larger than the service takes.
+        ServiceError: if it cannot be decoded, or is larger than the service accepts.
     """
     images = import_module("PIL.Image")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what is odd in a file, and can be read still
+            warnings.simplefilter("ignore")  # oddities of a file that can still be decoded
             warnings.simplefilter("error", images.DecompressionBombWarning)
             image = images.open(io.BytesIO(content), formats=_FORMATS)
             if image.width * image.height > _MAX_PIXELS:
                 raise bad_image(operation)
-            found = image.convert("RGBA")
+            decoded = image.convert("RGBA")
     except (*_DAMAGED, images.DecompressionBombError, images.DecompressionBombWarning) as error:
         raise bad_image(operation) from error
-    return _on_white(images, found)
+    return _on_white(images, decoded)
 
 
 def _on_white(images: Any, image: Any) -> Any:
-    """Return an image without transparency, of no more pixels than engines bear."""
-    paper = images.new("RGBA", image.size, "white")
-    paper.alpha_composite(image)
-    paper.thumbnail((_MAX_LENGTH, _MAX_LENGTH))
-    return paper.convert("RGB")
+    """Return an image on a white background, scaled down to `_MAX_LENGTH`."""
+    background = images.new("RGBA", image.size, "white")
+    background.alpha_composite(image)
+    background.thumbnail((_MAX_LENGTH, _MAX_LENGTH))
+    return background.convert("RGB")

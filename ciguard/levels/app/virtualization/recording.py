@@ -1,4 +1,4 @@
-"""Asks a service once, and answers from a file from then on."""
+"""Records the answers of a service, and replays them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ciguard.levels.app.input_synthesis.inputs import digest_of
 from ciguard.levels.app.providers.codes import ServiceError
 from ciguard.levels.app.providers.description import Field
 from ciguard.levels.app.providers.registered import PROVIDERS
-from ciguard.levels.app.virtualization.engine import Passing
+from ciguard.levels.app.virtualization.engine import EngineWrapper
 from ciguard.levels.app.virtualization.records import AnswerRecord, Key, append_line, read_records
 
 if TYPE_CHECKING:
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 
 class NotRecordedError(CiguardError):
-    """A question has no answer in a recording."""
+    """A recording has no answer for a request."""
 
     def __init__(self, file: Path, operation: Operation, digest: str) -> None:
-        """Make it.
+        """Build the message.
 
         Args:
-            file: of the recording.
-            operation: that was asked.
-            digest: of the content.
+            file: file of the recording.
+            operation: the requested operation.
+            digest: digest of the content.
         """
         super().__init__(
-            f"{file}: holds no answer of {operation.title} about content {digest}: the input or "
-            "the question has changed since. Record it again, with access to the service."
+            f"{file}: no answer of {operation.title} is recorded for content {digest}: the input "
+            "or the request has changed. Record it again, with access to the service."
         )
         self.operation = operation
         self.digest = digest
@@ -44,10 +44,10 @@ class NotRecordedError(CiguardError):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Answers what was recorded, and nothing else.
+    """Replays a recording, and answers nothing else.
 
     Raises:
-        ConfigurationError: if the file cannot be read, or a line of it is damaged.
+        ConfigurationError: if the file cannot be read, or a line is invalid.
     """
 
     file: Path
@@ -58,26 +58,26 @@ class Recorded:
 
     @property
     def name(self) -> str:
-        """How reports call it: by the engines that were recorded."""
+        """Name in reports: those of the recorded engines."""
         engines = sorted({record.engine for record in self._records.values()})
         return f"recording of {', '.join(engines) or 'nothing'}"
 
     @property
     def is_simulated(self) -> bool:
-        """Whether any of its answers were made up."""
+        """True if any of its answers was simulated."""
         return any(record.is_simulated for record in self._records.values())
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether it holds any answer of an operation."""
-        asked = (operation.provider, operation.name)
-        return any(key[:2] == asked for key in self._records)
+        """Return whether it has an answer of the operation."""
+        requested = (operation.provider, operation.name)
+        return any(key[:2] == requested for key in self._records)
 
     def answer(self, operation: Operation, about: bytes) -> Json:
         """Return the recorded answer; see `Engine`.
 
         Raises:
-            NotRecordedError: if the question was not.
-            ConfigurationError: if somebody has made an answer of it that no service gives.
+            NotRecordedError: if the recording has no answer for the content.
+            ConfigurationError: if the answer does not have the fields of the operation.
         """
         key = _key(operation, about)
         if key not in self._records:
@@ -88,27 +88,28 @@ class Recorded:
         if not _are_results(operation, outcome):
             results = ".".join(operation.way) or "results"
             msg = (
-                f"{self.file}: the answer of {operation.title} about content {key[2]} has other "
-                f"{results} than the service's. Delete the line, or record it again."
+                f"{self.file}: the answer of {operation.title} for content {key[2]} has invalid "
+                f"{results}. Delete the line, or record it again."
             )
             raise ConfigurationError(msg)
         return json.loads(json.dumps(outcome))
 
 
 def _are_results(operation: Operation, answer: Json) -> bool:
-    """Return whether an answer is a list where it should be, and results are such.
+    """Return whether an answer has results of the right type.
 
-    The results are looked at where descriptions name them as the service does. Other clients read
-    answers whole, and say themselves what does not fit.
+    Only answers whose descriptions name the fields as the service sends them are checked. Clients
+    parse other answers whole, and report themselves what is invalid.
     """
     if isinstance(answer, list) is not bool(operation.records and not operation.way):
         return False
     if not PROVIDERS.get(operation.provider).is_described_as_sent:
         return True
-    found = answer.get(operation.records, [])
+    results = answer.get(operation.records, [])
     score = (operation.fields or {}).get(Field.SCORE, "")
-    return isinstance(found, list) and all(
-        isinstance(one, dict) and isinstance(one.get(score, 0), int | float) for one in found
+    return isinstance(results, list) and all(
+        isinstance(result, dict) and isinstance(result.get(score, 0), int | float)
+        for result in results
     )
 
 
@@ -117,23 +118,23 @@ def _key(operation: Operation, about: bytes) -> Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording(Passing):
-    """Asks another engine, and keeps what it answers, errors too.
+class Recording(EngineWrapper):
+    """Wraps an engine, and records its answers and errors.
 
     Raises:
-        ConfigurationError: if the file is there and damaged.
+        ConfigurationError: if the file exists and is invalid.
     """
 
     file: Path
-    _kept: dict[Key, bytes] = field(init=False, repr=False, compare=False)
+    _lines: dict[Key, bytes] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         records = read_records(self.file) if self.file.exists() else {}
-        kept = {key: record.line() for key, record in records.items()}
-        object.__setattr__(self, "_kept", kept)
+        lines = {key: record.line() for key, record in records.items()}
+        object.__setattr__(self, "_lines", lines)
 
     def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return the engine's answer, after it is safely in the file; see `Engine`.
+        """Return the engine's answer, after it is written to the file; see `Engine`.
 
         Raises:
             ConfigurationError: if the file cannot be written.
@@ -147,33 +148,33 @@ class Recording(Passing):
         return answer
 
     def keep(self, operation: Operation, about: bytes, outcome: Json | ServiceError) -> None:
-        """Write an answer, or an error, that is there already.
+        """Record an answer or an error.
 
         Args:
-            operation: that was asked.
-            about: what it was asked about.
-            outcome: what it has answered.
+            operation: the requested operation.
+            about: content of the request.
+            outcome: the answer, or the error.
 
         Raises:
             ConfigurationError: if the file cannot be written.
         """
         record = AnswerRecord(_key(operation, about), self.name, self.is_simulated, outcome)
         line = record.line()
-        if self._kept.get(record.key) == line:
+        if self._lines.get(record.key) == line:
             return
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             append_line(self.file, line)
         except OSError as error:
-            msg = f"{self.file}: cannot be written: {error.strerror}. Record to another place."
+            msg = f"{self.file}: cannot be written: {error.strerror}. Choose another file."
             raise ConfigurationError(msg) from error
-        self._kept[record.key] = line
+        self._lines[record.key] = line
 
 
-def kept_in(file: Path | None, engines: Iterable[Engine]) -> tuple[Engine, ...]:
-    """Return engines whose answers are kept in a file; the same ones if there is none.
+def with_recording(file: Path | None, engines: Iterable[Engine]) -> tuple[Engine, ...]:
+    """Return engines that record their answers to a file; the same engines if there is none.
 
     Raises:
-        ConfigurationError: if the file is there and damaged.
+        ConfigurationError: if the file exists and is invalid.
     """
-    return tuple(engines if file is None else (Recording(one, file) for one in engines))
+    return tuple(engines if file is None else (Recording(engine, file) for engine in engines))

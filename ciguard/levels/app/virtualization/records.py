@@ -1,12 +1,12 @@
-"""A service's own answers, asked once and kept in a file, so that later runs need no service.
+"""File format of recorded answers, so that later runs need no service.
 
-One JSON object in each line, in the order of asking; the last one of a question counts:
+One JSON object per line, in the order of the requests; the last one for a request counts:
 
     {"schema": 1, "provider": "acme", "operation": "label_detection", "content": "9f86…",
      "engine": "the service", "simulated": false, "answer": {…}}
     {"schema": 1, …, "error": {"code": "INVALID_ARGUMENT", "message": "Bad image data."}}
 
-Of what was asked about, only the digest is kept; an answer may repeat parts of a text, though.
+Only the digest of a content is stored; an answer may repeat parts of a text, though.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MAX_BYTES = 256 * 2**20
 _MAX_MESSAGE_LENGTH = 500
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _CODE = re.compile(rf"{'|'.join(Code)}|[A-Z][a-z]\w{{,98}}|\d{{3}}")
-"""Of gRPC; a provider's own, `ThrottlingException`, or one of HTTP."""
+"""Codes of gRPC, a provider's own such as `ThrottlingException`, or statuses of HTTP."""
 _ADDRESS = r"[\w.+-]+@[\w-]+\.[\w.]+"
 Key: TypeAlias = tuple[str, str, str]
 """Provider, operation, digest of the content."""
@@ -41,19 +41,19 @@ Key: TypeAlias = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
-    """What came of one question."""
+    """One request with its answer or error."""
 
     key: Key
     engine: str
     is_simulated: bool
     outcome: Json | ServiceError
-    """An answer, or the service's error."""
+    """The answer, or the service's error."""
 
     def line(self) -> bytes:
-        """Return it as a line of a file.
+        """Return the record as a line of a file.
 
         Raises:
-            ValueError: if its answer is more than JSON can say.
+            ValueError: if JSON cannot represent the answer.
         """
         return json.dumps(self._json(), separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
@@ -68,24 +68,24 @@ class AnswerRecord:
             "simulated": self.is_simulated,
         }
         if isinstance(self.outcome, ServiceError):
-            message = _secret().sub("***", self.outcome.message)[:_MAX_MESSAGE_LENGTH]
+            message = _secrets().sub("***", self.outcome.message)[:_MAX_MESSAGE_LENGTH]
             code = self.outcome.code if _CODE.fullmatch(self.outcome.code) else Code.UNKNOWN
             return {**record, "error": {"code": str(code), "message": message}}
         return {**record, "answer": self.outcome}
 
 
 @cache
-def _secret() -> re.Pattern[str]:
-    """Return what finds accounts and keys, as error messages of services repeat them."""
+def _secrets() -> re.Pattern[str]:
+    """Return a pattern of accounts and keys, which error messages of services repeat."""
     own = (provider.secrets for provider in PROVIDERS.items().values())
     return re.compile("|".join(filter(None, (_ADDRESS, *own))), re.IGNORECASE)
 
 
 def _record(encoded: Json) -> AnswerRecord:
-    """Rebuild a record that anybody may have written.
+    """Return the record of a JSON object that is not trusted.
 
     Raises:
-        ValueError: if it is none.
+        ValueError: if it is invalid.
     """
     match encoded:
         case {
@@ -100,9 +100,9 @@ def _record(encoded: Json) -> AnswerRecord:
             key = (provider, operation, digest)
             return AnswerRecord(key, engine, is_simulated, _outcome(rest))
         case {"schema": int(schema)} if schema > SCHEMA:
-            msg = f"schema {schema} is of a newer ciguard"
+            msg = f"schema {schema} belongs to a newer ciguard"
         case _:
-            msg = "it is no record of a question"
+            msg = "not a record of an answer"
     raise ValueError(msg)
 
 
@@ -115,22 +115,22 @@ def _outcome(rest: Json) -> Json | ServiceError:
         case {"error": {"code": str(code), "message": str(message)}, **others} if not others:
             if _CODE.fullmatch(code):
                 return ServiceError(code, message)
-            msg = f"{code!r} is no code of an error"
+            msg = f"{code!r} is not an error code"
             raise ValueError(msg)
-    msg = "it has neither an answer nor an error"
+    msg = "has neither an answer nor an error"
     raise ValueError(msg)
 
 
 def _are_objects(results: list[Json]) -> bool:
-    """Return whether an answer that is a list itself may be one of results."""
-    return all(isinstance(one, dict) for one in results)
+    """Return whether all items are objects, as in an answer that is a list of results."""
+    return all(isinstance(result, dict) for result in results)
 
 
 def read_records(file: Path) -> dict[Key, AnswerRecord]:
-    """Return the records of a file; a last line that was not written to its end is none.
+    """Return the records of a file, without an incomplete last line.
 
     Raises:
-        ConfigurationError: if the file cannot be read, or a line is damaged.
+        ConfigurationError: if the file cannot be read, or a line is invalid.
     """
     try:
         if file.stat().st_size > _MAX_BYTES:
@@ -138,30 +138,30 @@ def read_records(file: Path) -> dict[Key, AnswerRecord]:
             raise ConfigurationError(msg)
         *lines, last = file.read_bytes().split(b"\n")
     except OSError as error:
-        msg = f"{file}: cannot be read as a recording: {error.strerror}. Record one first."
+        msg = f"{file}: cannot be read as a recording: {error.strerror}. Create it with --record."
         raise ConfigurationError(msg) from error
-    found: dict[Key, AnswerRecord] = {}
-    for number, line in enumerate([*lines, last] if _is_whole(last) else lines, 1):
+    records: dict[Key, AnswerRecord] = {}
+    for number, line in enumerate([*lines, last] if _is_complete(last) else lines, 1):
         try:
             record = _record(_parsed(line))
         except ValueError as error:
-            msg = f"{file}: line {number}: damaged: {error}. Delete the line, or record it again."
+            msg = f"{file}: line {number}: {error}. Delete the line, or record it again."
             raise ConfigurationError(msg) from error
-        found[record.key] = record
-    return found
+        records[record.key] = record
+    return records
 
 
 def _parsed(line: bytes) -> Json:
-    """Return what a line says.
+    """Return the JSON value of a line.
 
     Raises:
-        ValueError: if that is no JSON of numbers and texts that a message can hold.
+        ValueError: if it is invalid JSON, or has values that a message cannot have.
     """
     try:
         encoded = json.loads(line, parse_constant=_refuse_constant)
-        json.dumps(encoded, ensure_ascii=False).encode("utf-8")  # no halves of letters
+        json.dumps(encoded, ensure_ascii=False).encode("utf-8")  # no lone surrogates
     except (ValueError, RecursionError) as error:
-        msg = "it is no JSON"
+        msg = "invalid JSON"
         raise ValueError(msg) from error
     return encoded
 
@@ -170,8 +170,8 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
-def _is_whole(line: bytes) -> bool:
-    """Return whether a line without an end says all that it should."""
+def _is_complete(line: bytes) -> bool:
+    """Return whether a line without a newline is complete."""
     try:
         _parsed(line)
     except ValueError:
@@ -180,18 +180,18 @@ def _is_whole(line: bytes) -> bool:
 
 
 def append_line(file: Path, line: bytes) -> None:
-    """Add a line to a file that others may add to as well, and mend what a killed one left.
+    """Append a line to a shared file, and repair the incomplete line of a killed process.
 
     Raises:
         OSError: if it cannot be written.
     """
     with file.open("a+b", buffering=0) as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
-        torn = _last_line(file)
-        if torn and _is_whole(torn):
+        incomplete = _last_line(file)
+        if incomplete and _is_complete(incomplete):
             line = b"\n" + line
-        elif torn:
-            stream.truncate(file.stat().st_size - len(torn))
+        elif incomplete:
+            stream.truncate(file.stat().st_size - len(incomplete))
         unwritten = memoryview(line)
         while unwritten:
             unwritten = unwritten[stream.write(unwritten) :]
@@ -199,12 +199,12 @@ def append_line(file: Path, line: bytes) -> None:
 
 
 def _last_line(file: Path) -> bytes:
-    """Return what a file has after the end of its last whole line."""
+    """Return what follows the last newline of a file."""
     with file.open("rb") as stream:
         size = stream.seek(0, os.SEEK_END)
-        found, step = b"", 4096
-        while b"\n" not in found and len(found) < size:
-            begin = max(0, size - len(found) - step)
+        tail, step = b"", 4096
+        while b"\n" not in tail and len(tail) < size:
+            begin = max(0, size - len(tail) - step)
             stream.seek(begin)
-            found = stream.read(size - len(found) - begin) + found
-        return found.rpartition(b"\n")[2]
+            tail = stream.read(size - len(tail) - begin) + tail
+        return tail.rpartition(b"\n")[2]

@@ -1,4 +1,4 @@
-"""Which labels of a vocabulary are like another: a service that errs seldom errs by far."""
+"""Finds labels of a vocabulary that are similar: recognition errors are seldom far off."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from importlib.resources import files
 
 from ciguard.levels.app.dead_conditions.vocabulary import Vocabulary
 
-_MOST = 24
+_MAX_RELATED = 24
 _WORD = re.compile(r"\w+")
 
 
 class Relations:
-    """Labels of a vocabulary, by what is like them."""
+    """Index of the similar labels of a vocabulary."""
 
     def __init__(
         self,
@@ -22,63 +22,69 @@ class Relations:
         *,
         is_open: bool = False,
     ) -> None:
-        """Prepare it.
+        """Index the labels.
 
         Args:
-            vocabulary: that every label is from.
-            groups: of labels that are related whatever their words; others are left out.
-            is_open: whether the service has labels beside these.
+            vocabulary: all labels.
+            groups: labels that are related although their words differ; unknown labels are ignored.
+            is_open: True if the service has further labels.
         """
         self.labels = tuple(sorted(vocabulary.labels))
         self._vocabulary = vocabulary
         self.is_open = is_open
         self._spellings = {label.lower(): label for label in reversed(self.labels)}
         self._by_word = self._words()
-        self._kin: dict[str, list[str]] = {}
+        self._related_by_group: dict[str, list[str]] = {}
         for group in groups:
-            known = [found for name in group if (found := self.spelled(name))]
+            known = [label for name in group if (label := self.spelled(name))]
             for label in known:
-                self._kin.setdefault(label, []).extend(one for one in known if one != label)
-        self._found: dict[str, tuple[str, ...]] = {}
+                self._related_by_group.setdefault(label, []).extend(
+                    other for other in known if other != label
+                )
+        self._cache: dict[str, tuple[str, ...]] = {}
 
     def _words(self) -> dict[str, list[str]]:
-        """Return labels by the word that they begin with, or end with, the short ones first."""
-        found: dict[str, list[str]] = {}
+        """Return labels by their first and last word, short labels first."""
+        by_word: dict[str, list[str]] = {}
         for label in sorted(self.labels, key=lambda label: (len(label), label)):
-            for word in _ends(label):
-                found.setdefault(word, []).append(label)
-        return found
+            for word in _outer_words(label):
+                by_word.setdefault(word, []).append(label)
+        return by_word
 
     def spelled(self, text: str) -> str:
-        """Return the label that is the text in other letters at most; empty for none."""
+        """Return the label that equals the text, ignoring case; empty for none."""
         text = text.strip()
         return text if text in self._vocabulary.labels else self._spellings.get(text.lower(), "")
 
     def related(self, text: str) -> tuple[str, ...]:
-        """Return a few other labels that are like a text, the nearest first.
+        """Return a few other labels that are similar to a text, the nearest first.
 
-        Of one that is no label, those that may be meant by it are first. There may be none.
+        If the text is no label, its likely corrections come first. There may be none.
         """
-        if text not in self._found:
-            self._found[text] = self._look(text)
-        return self._found[text]
+        if text not in self._cache:
+            self._cache[text] = self._find_related(text)
+        return self._cache[text]
 
-    def _look(self, text: str) -> tuple[str, ...]:
+    def _find_related(self, text: str) -> tuple[str, ...]:
         label = self.spelled(text)
         near = () if label else self._vocabulary.nearest(text)
-        found = [*near, *self._kin.get(label, ())]
-        for one in (label or text, *near[:1]):
-            found += [like for word in _ends(one) for like in self._by_word.get(word, ())[:_MOST]]
-        return tuple(one for one in dict.fromkeys(found) if one != label)[:_MOST]
+        found = [*near, *self._related_by_group.get(label, ())]
+        for similar in (label or text, *near[:1]):
+            found += [
+                like
+                for word in _outer_words(similar)
+                for like in self._by_word.get(word, ())[:_MAX_RELATED]
+            ]
+        return tuple(other for other in dict.fromkeys(found) if other != label)[:_MAX_RELATED]
 
 
-def _ends(label: str) -> tuple[str, ...]:
+def _outer_words(label: str) -> tuple[str, ...]:
     words = _WORD.findall(label.lower())
     return tuple(dict.fromkeys((words[0], words[-1]))) if words else ()
 
 
 def relations_of(vocabulary: Vocabulary | None) -> Relations:
-    """Return the relations of a user's vocabulary; None for ciguard's own."""
+    """Return the relations of a user's vocabulary; None stands for ciguard's own."""
     groups = tuple(
         tuple(label.strip() for label in line.split(",")) for line in _lines("labels.txt")
     )
@@ -87,9 +93,9 @@ def relations_of(vocabulary: Vocabulary | None) -> Relations:
 
 
 def topics_of(vocabulary: Vocabulary | None) -> Relations:
-    """Return the relations of the topics in a user's vocabulary, paths; None for ciguard's own."""
-    given = vocabulary.labels if vocabulary else frozenset[str]()
-    paths = frozenset(label for label in given if label.startswith("/"))
+    """Return the relations of the paths in a user's vocabulary; None stands for ciguard's own."""
+    labels = vocabulary.labels if vocabulary else frozenset[str]()
+    paths = frozenset(label for label in labels if label.startswith("/"))
     own = frozenset(_lines("topics.txt"))
     return Relations(Vocabulary(paths or own), is_open=not paths)
 

@@ -1,4 +1,4 @@
-"""The service itself, which the application asks with its own client and its own credentials."""
+"""The real service, which the application calls with its own client and credentials."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Stands for the service: what it has answered is heard, and never asked for."""
+    """Represents the real service in recordings; its answers are observed, never requested."""
 
     name: str = "the service"
     is_simulated: bool = False
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether it can be asked that: whatever the application asks."""
+        """Return True: the application may request any operation."""
         del operation
         return True
 
     def answer(self, operation: Operation, about: bytes) -> Json:
-        """Refuse: only the application asks the service.
+        """Raise an error: only the application calls the service.
 
         Raises:
             RuntimeError: always.
         """
         del about
-        msg = f"{operation.title}: the service was asked in the place of the application"
+        msg = f"{operation.title}: only the application may call the real service"
         raise RuntimeError(msg)

@@ -1,9 +1,8 @@
-"""Answers that are made up, for what no engine here recognises; it says so wherever it is named.
+"""Generates answers for tasks that no installed engine recognises, and is labelled as simulated.
 
 An answer depends on the content, the operation and the seed alone. What an input was made to show
-is answered as often as somebody says, and in the words that the service has for it. So it shows
-what an application makes of answers that are usual of a service, and nothing of how well the real
-service recognises anything.
+is answered with a configured probability, in the words that the service has for it. So a run shows
+how an application handles typical answers, and nothing about how well the real service recognises.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ciguard.levels.app.providers.registered import (
     messages_of,
     speech_messages_of,
 )
-from ciguard.levels.app.virtualization.drawing import Draw
+from ciguard.levels.app.virtualization.drawing import AnswerGenerator
 from ciguard.levels.app.virtualization.relations import Relations, relations_of, topics_of
 from ciguard.levels.app.virtualization.validation import refuse
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from ciguard.levels.app.dead_conditions.vocabulary import Vocabulary
     from ciguard.levels.app.providers.description import Operation
     from ciguard.levels.app.providers.recognised import Scored
-    from ciguard.levels.app.virtualization.habits import Habits
+    from ciguard.levels.app.virtualization.confusion_matrix import ConfusionMatrix
 
 _LABELLED = frozenset({RecognitionTask.LABELS, RecognitionTask.OBJECTS})
 _MIN_LABELS, _MAX_LABELS = 3, 10
@@ -43,36 +42,36 @@ _SIZE = (640, 480)
 
 @dataclass(frozen=True)
 class Simulated:
-    """Makes answers up.
+    """Generates answers.
 
     Raises:
-        ConfigurationError: if the confusion is no share.
+        ConfigurationError: if the confusion is not between 0 and 1.
     """
 
     labels: Vocabulary | None
-    """That answers are from; None for a list of ciguard's own. Paths (`/News`) are topics."""
+    """Labels of answers; None for ciguard's own list. Paths such as `/News` are topics."""
     known: Mapping[str, InputSpec]
-    """What inputs were made to show, by the digest of their content."""
+    """Specifications of the synthesised inputs, by the digest of their content."""
     confusion: float = 0.2
-    """Share of known inputs that are taken for something else."""
+    """Share of known inputs that are mistaken for something else."""
     seed: int = 0
-    habits: Habits = field(default_factory=dict)
-    """What it says of some things, whatever the confusion is."""
+    confusion_matrix: ConfusionMatrix = field(default_factory=dict)
+    """Confusion matrix of some labels; it replaces `confusion` for them."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.confusion <= 1:
-            msg = f"confusion = {self.confusion}: is to be a share from 0 to 1."
+            msg = f"confusion = {self.confusion}: has to be a number from 0 to 1."
             raise ConfigurationError(msg)
 
     @property
     def name(self) -> str:
-        """How reports call it."""
-        whose = "ciguard's own" if self.labels is None else "of the vocabulary"
-        return f"simulated labels ({whose}), texts and feelings"
+        """Name in reports."""
+        source = "ciguard's own" if self.labels is None else "of the vocabulary"
+        return f"generator of labels ({source}), texts and sentiment"
 
     @property
     def is_simulated(self) -> bool:
-        """It recognises nothing."""
+        """True: it recognises nothing."""
         return True
 
     @cached_property
@@ -84,7 +83,7 @@ class Simulated:
         return topics_of(self.labels)
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether it makes up answers of that kind: to what inputs are made for."""
+        """Return whether the operation recognises something that inputs are synthesised for."""
         return are_recognised(operation)
 
     def answer(self, operation: Operation, about: bytes) -> Json:
@@ -92,17 +91,21 @@ class Simulated:
         refuse(operation, about)
         digest = digest_of(about)
         rng = random.Random(f"{self.seed} {operation.title} {digest}")  # noqa: S311 - no secret
-        draw = Draw(rng, is_confused=rng.random() < self.confusion)
+        draw = AnswerGenerator(rng, is_confused=rng.random() < self.confusion)
         wanted = _for_task(self.known.get(digest), operation.task)
         if operation.task in {RecognitionTask.SENTIMENT, RecognitionTask.ENTITIES}:
-            return _of_text(draw, operation, wanted, about.decode("utf-8"))
-        return self._drawn(draw, operation, wanted)
+            return _text_answer(draw, operation, wanted, about.decode("utf-8"))
+        return self._generated(draw, operation, wanted)
 
-    def _drawn(self, draw: Draw, operation: Operation, wanted: InputSpec | None) -> Json:
+    def _generated(
+        self, draw: AnswerGenerator, operation: Operation, wanted: InputSpec | None
+    ) -> Json:
         labels, task = self._relations.labels, operation.task
-        habit = self.habits.get((task, wanted.key.lower())) if wanted is not None else None
-        if habit is not None:
-            return _answer(operation, draw.usual(habit), draw)
+        confusions = (
+            self.confusion_matrix.get((task, wanted.key.lower())) if wanted is not None else None
+        )
+        if confusions is not None:
+            return _answer(operation, draw.confused_labels(confusions), draw)
         match task:
             case RecognitionTask.FACES:
                 return face_messages_of(operation).face_answer(draw.faces(wanted), _SIZE)
@@ -110,53 +113,57 @@ class Simulated:
                 lines = draw.lines(wanted, labels)
                 return messages_of(operation).text_answer(lines, _SIZE)
             case RecognitionTask.SPEECH:
-                said = [draw.transcript(wanted, labels)]
-                return speech_messages_of(operation).speech_answer(said)
+                transcripts = [draw.transcript(wanted, labels)]
+                return speech_messages_of(operation).speech_answer(transcripts)
             case RecognitionTask.CATEGORIES:
                 count = draw.rng.randint(1, _MAX_TOPICS)
-                best = self._deeper(wanted)
+                best = self._subtopic(wanted)
                 return _answer(operation, draw.names(self._topics, wanted, count, best), draw)
             case _:
                 count = draw.rng.randint(_MIN_LABELS, _MAX_LABELS)
-                found = draw.names(self._relations, wanted, count, self._own(wanted, task))
-        return _answer(operation, found, draw)
+                scored = draw.names(
+                    self._relations, wanted, count, self._service_spelling(wanted, task)
+                )
+        return _answer(operation, scored, draw)
 
-    def _own(self, wanted: InputSpec | None, task: RecognitionTask) -> str:
-        """Return what is wanted as the service writes it, if nobody says that it has no such name.
+    def _service_spelling(self, wanted: InputSpec | None, task: RecognitionTask) -> str:
+        """Return the requested label in the spelling of the service; empty if it has no such label.
 
-        A vocabulary is of labels: a service for objects has names of its own.
+        A vocabulary lists labels: an object detector has names of its own.
         """
         if wanted is None or (task is RecognitionTask.LABELS and self.labels is not None):
             return ""
         return wanted.key[:1].upper() + wanted.key[1:]
 
-    def _deeper(self, wanted: InputSpec | None) -> str:
-        """Return what is wanted, if it is a topic below one of ciguard's own; it lists few."""
+    def _subtopic(self, wanted: InputSpec | None) -> str:
+        """Return the requested topic if it lies below one of ciguard's own; else empty."""
         if wanted is None or not self._topics.is_open:
             return ""
         top = "/".join(wanted.key.split("/")[:2])
         return wanted.key if top and self._topics.spelled(top) else ""
 
 
-def _answer(operation: Operation, found: Scored, draw: Draw) -> Json:
+def _answer(operation: Operation, scored: Scored, draw: AnswerGenerator) -> Json:
     messages = messages_of(operation)
     if operation.task is RecognitionTask.LABELS:
-        return messages.label_answer(found)
+        return messages.label_answer(scored)
     if operation.task is RecognitionTask.CATEGORIES:
-        return messages.category_answer(found)
-    return messages.object_answer(found, [draw.share() for _ in found])
+        return messages.category_answer(scored)
+    return messages.object_answer(scored, [draw.share() for _ in scored])
 
 
 def _for_task(wanted: InputSpec | None, task: RecognitionTask) -> InputSpec | None:
-    """Return what an input shows to a service for a task: nothing, if it was made for another."""
+    """Return what an input shows for a task: nothing, if it was made for another task."""
     if wanted is None or wanted.task is task or {wanted.task, task} <= _LABELLED:
         return wanted
     return InputSpec(task)
 
 
-def _of_text(draw: Draw, operation: Operation, wanted: InputSpec | None, text: str) -> Json:
+def _text_answer(
+    draw: AnswerGenerator, operation: Operation, wanted: InputSpec | None, text: str
+) -> Json:
     messages = messages_of(operation)
     if operation.task is RecognitionTask.SENTIMENT:
         return messages.sentiment_answer(*draw.feelings(wanted, text))
-    is_felt = "sentiment" in operation.name
-    return messages.entity_answer(draw.entities(wanted, text, is_felt=is_felt))
+    has_sentiment = "sentiment" in operation.name
+    return messages.entity_answer(draw.entities(wanted, text, has_sentiment=has_sentiment))

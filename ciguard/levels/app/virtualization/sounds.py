@@ -1,4 +1,4 @@
-"""Reads sounds that anybody may have made, or damaged."""
+"""Decodes sounds that may be damaged or malicious."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ import wave
 from ciguard.levels.app.providers.codes import Code, ServiceError
 
 RATE_HZ = 16_000
-_BYTES = 2
-"""Of a sample."""
+_SAMPLE_BYTES = 2
+"""Size of a sample, in bytes."""
 _MAX_S = 60
 
 
 def samples(content: bytes) -> bytes:
-    """Return the samples of a sound, of 16 bits each, little-endian.
+    """Return the samples of a sound, 16 bits each, little-endian.
 
     Args:
-        content: of a WAV file of one channel, 16 kHz, 16 bits.
+        content: content of a WAV file: one channel, 16 kHz, 16 bits.
 
     Raises:
-        ServiceError: if it is something else, damaged or longer than a minute.
+        ServiceError: if it has another format, is damaged or longer than a minute.
     """
     try:
         with wave.open(io.BytesIO(content)) as file:
             _refuse(file)
-            found: bytes = file.readframes(_MAX_S * RATE_HZ + 1)
+            frames: bytes = file.readframes(_MAX_S * RATE_HZ + 1)
     except (wave.Error, EOFError, OSError, ValueError, ArithmeticError, RuntimeError) as error:
         raise _bad_encoding() from error
-    if len(found) > _MAX_S * RATE_HZ * _BYTES:
+    if len(frames) > _MAX_S * RATE_HZ * _SAMPLE_BYTES:
         msg = (
             "Sync input too long. For audio longer than 1 min use LongRunningRecognize with a "
             "'uri' parameter."
         )
         raise ServiceError(Code.INVALID_ARGUMENT, msg)
-    return found[: len(found) // _BYTES * _BYTES]
+    return frames[: len(frames) // _SAMPLE_BYTES * _SAMPLE_BYTES]
 
 
 def _refuse(file: wave.Wave_read) -> None:
@@ -42,7 +42,7 @@ def _refuse(file: wave.Wave_read) -> None:
     if channels != 1:
         msg = f"Must use single channel (mono) audio, but WAV header indicates {channels} channels."
         raise ServiceError(Code.INVALID_ARGUMENT, msg)
-    if file.getsampwidth() != _BYTES:
+    if file.getsampwidth() != _SAMPLE_BYTES:
         raise _bad_encoding()
     if rate_hz != RATE_HZ:
         msg = (

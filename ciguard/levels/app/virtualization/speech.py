@@ -1,4 +1,4 @@
-"""Hears English in sounds, with PocketSphinx and the model that it brings."""
+"""Transcribes English speech, with PocketSphinx and its bundled model."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ if TYPE_CHECKING:
 
 _MODULE = "pocketsphinx"
 _NOISES = ("<", "[", "+")
-"""What silence and noises begin with among the words."""
+"""Prefixes of the markers of silence and noise among the words."""
 
 
 class Speech(Recogniser):
-    """Hears short sentences that are clearly said; it takes about as long as they do, or longer."""
+    """Transcribes short, clear sentences, in about their duration or longer."""
 
     NAME = "PocketSphinx"
     TASK = RecognitionTask.SPEECH
     MODULES: ClassVar[tuple[str, ...]] = (_MODULE,)
 
-    def recognised(self, operation: Operation, about: bytes) -> Json:
-        """Return what is said in a WAV file of 16 kHz, 16 bits, and how sure that is."""
-        heard = sounds.samples(about)
-        if not any(heard):  # it hears words in absolute silence
+    def recognise(self, operation: Operation, about: bytes) -> Json:
+        """Return the transcript of a WAV file of 16 kHz, 16 bits, and its confidence."""
+        samples = sounds.samples(about)
+        if not any(samples):  # PocketSphinx recognises words in digital silence
             return {}
         decoder = _decoder()
         decoder.start_utt()
-        decoder.process_raw(heard, full_utt=True)
+        decoder.process_raw(samples, full_utt=True)
         decoder.end_utt()
-        found = decoder.hyp()
-        if found is None or not found.hypstr:
+        hypothesis = decoder.hyp()
+        if hypothesis is None or not hypothesis.hypstr:
             return {}
-        shares = [word.prob for word in decoder.seg() if not word.word.startswith(_NOISES)]
-        sureness = min(fmean(shares), 1.0) if shares else 0.0
-        return speech_messages_of(operation).speech_answer([(found.hypstr, sureness)])
+        probabilities = [word.prob for word in decoder.seg() if not word.word.startswith(_NOISES)]
+        confidence = min(fmean(probabilities), 1.0) if probabilities else 0.0
+        return speech_messages_of(operation).speech_answer([(hypothesis.hypstr, confidence)])
 
 
 def _decoder() -> Any:
-    """Return a new decoder: one that has heard something before hears the next otherwise."""
+    """Return a new decoder: a used one adapts, so that its results would depend on the order."""
     return import_module(_MODULE).Decoder(samprate=sounds.RATE_HZ, loglevel="FATAL")

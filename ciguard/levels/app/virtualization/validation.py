@@ -1,4 +1,4 @@
-"""Refuses what the services refuse, in their words, before any engine looks at it."""
+"""Refuses invalid requests as the services do, before an engine reads them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ciguard.levels.app.providers.registered import PROVIDERS, messages_of
 _MIN_TOKENS = 20
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _PLACES = (b"gs://", b"http://", b"https://")
-"""What a request that names a place, instead of a content, begins with."""
+"""Prefixes of a content that is an address."""
 
 
 def refuse(operation: Operation, about: bytes) -> None:
-    """Refuse what no engine needs to look at.
+    """Refuse an invalid content.
 
     Args:
-        operation: that is asked.
+        operation: the requested operation.
         about: content of an image or sound, or a text in UTF-8.
 
     Raises:
-        ServiceError: for nothing at all, an image that is none, a text that is none or too short.
+        ServiceError: if the content is empty, not an image, not UTF-8, or a text too short.
     """
     match kind_of(operation.task):
         case MediaKind.IMAGE:
@@ -52,9 +52,9 @@ def _refuse_image(operation: Operation, about: bytes) -> None:
 
 
 def bad_image(operation: Operation) -> ServiceError:
-    """Return what is said of an image that nobody can read."""
+    """Return the error of an image that cannot be decoded."""
     refusals = messages_of(operation).refusals(operation)
-    message = next(one.message for one in refusals if one.is_of_content)
+    message = next(refusal.message for refusal in refusals if refusal.is_of_content)
     return ServiceError(Code.INVALID_ARGUMENT, message)
 
 

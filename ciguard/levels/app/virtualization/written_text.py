@@ -1,4 +1,4 @@
-"""Reads what is written in images, with Tesseract."""
+"""Recognises text in images, with Tesseract."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.description import Operation
 
 _MIN_CONFIDENCE = 30
-"""Per cent; below it is what Tesseract sees in patterns where nobody reads anything."""
+"""Minimum confidence in per cent. Below it, Tesseract reads text into patterns."""
 
 
 @dataclass(frozen=True)
 class WrittenText(Recogniser):
-    """Reads texts in images; printed ones well, handwriting seldom."""
+    """Recognises text in images: printed text well, handwriting seldom."""
 
     limit_s: float = 60.0
-    """For one image."""
+    """Timeout of one image, in seconds."""
 
     NAME = "Tesseract"
     TASK = RecognitionTask.TEXT
@@ -38,11 +38,11 @@ class WrittenText(Recogniser):
     PROGRAM = "tesseract"
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether it is asked for a text, and reads English ones."""
+        """Return whether the operation recognises text, and Tesseract has English data."""
         return super().serves(operation) and _reads_english()
 
-    def recognised(self, operation: Operation, about: bytes) -> Json:
-        """Return what is written in an image."""
+    def recognise(self, operation: Operation, about: bytes) -> Json:
+        """Return the text in an image."""
         image = pictures.picture(operation, about)
         tesseract = import_module("pytesseract")
         try:
@@ -53,23 +53,23 @@ class WrittenText(Recogniser):
             raise ServiceError(Code.INTERNAL, "Internal server error.") from error
         except RuntimeError as error:
             raise ServiceError(Code.DEADLINE_EXCEEDED, "Deadline Exceeded") from error
-        lines = itertools.groupby(_words(table), key=lambda found: found[0])
-        read = [[word for _, word in line] for _, line in lines]
-        return messages_of(operation).text_answer(read, image.size)
+        lines = itertools.groupby(_words(table), key=lambda word: word[0])
+        words_by_line = [[word for _, word in line] for _, line in lines]
+        return messages_of(operation).text_answer(words_by_line, image.size)
 
 
 @cache
 def _reads_english() -> bool:
-    """Return whether the program has its data of English."""
+    """Return whether Tesseract has data for English."""
     return "eng" in import_module("pytesseract").get_languages()
 
 
 def _words(table: dict[str, list[Any]]) -> Iterator[tuple[tuple[int, ...], Word]]:
-    """Yield each word that is read, and which line of which part of the page it is in."""
-    for at, text in enumerate(table["text"]):
-        confidence = float(table["conf"][at])
+    """Yield each recognised word with its line: block, paragraph and line number."""
+    for row, text in enumerate(table["text"]):
+        confidence = float(table["conf"][row])
         word = text.strip()
         if word and confidence >= _MIN_CONFIDENCE:
-            line = tuple(table[part][at] for part in ("block_num", "par_num", "line_num"))
-            box = BoundingBox(*(table[side][at] for side in ("left", "top", "width", "height")))
+            line = tuple(table[part][row] for part in ("block_num", "par_num", "line_num"))
+            box = BoundingBox(*(table[side][row] for side in ("left", "top", "width", "height")))
             yield line, Word(word, box, confidence / 100)

@@ -1,4 +1,4 @@
-"""Which inputs a function is tried on."""
+"""Selection of the inputs of a function."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ciguard.levels.app.accuracy.aims import Aim
-from ciguard.levels.app.accuracy.making import made_for
+from ciguard.levels.app.accuracy.generated_inputs import made_for
 from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,28 +37,33 @@ OTHERS = [InputSpec(RecognitionTask.TEXT, f"{number} kg") for number in range(20
 @pytest.fixture
 def aims(tmp_path: Path) -> list[Aim]:
     (tmp_path / "app.py").write_text(TEXT)
-    (found,) = find(read_application(tmp_path), known_providers())
-    (asked,) = {call.answer.operation for call in found.calls}
-    goals = [one.goal for one in found.goals]
+    (function,) = find_service_functions(read_application(tmp_path), known_providers())
+    (asked,) = {call.answer.operation for call in function.calls}
+    goals = [condition.goal for condition in function.goals]
     return [Aim(goal, asked, (wanted,)) for goal, wanted in zip(goals, (STOP, HALT), strict=True)]
 
 
-def test_each_sub_condition_has_as_many_and_others_one_each(aims: list[Aim]) -> None:
+def test_made_for_gives_equal_counts_to_aims_and_one_input_to_others(aims: list[Aim]) -> None:
     made = made_for(aims, [STOP, *OTHERS], inverse_of(InputSources()), 24, seed=0)
 
-    counted = Counter(one.wanted for one in made.inputs)
+    counted = Counter(service_input.wanted for service_input in made.inputs)
     assert [counted[one] for one in (STOP, HALT, NOTHING)] == [8, 8, 8]
     assert [counted[one] for one in OTHERS] == [1] * 6 + [0] * 14  # a quarter of all
     assert made.missing == ()
 
 
-def test_the_first_inputs_are_one_of_each(aims: list[Aim]) -> None:
+def test_made_for_interleaves_the_specifications(aims: list[Aim]) -> None:
     made = made_for(aims, OTHERS[:2], inverse_of(InputSources()), 24, seed=0)
 
-    assert {one.wanted for one in made.inputs[:5]} == {STOP, HALT, NOTHING, *OTHERS[:2]}
+    assert {service_input.wanted for service_input in made.inputs[:5]} == {
+        STOP,
+        HALT,
+        NOTHING,
+        *OTHERS[:2],
+    }
 
 
-def test_what_nothing_makes_is_told_of_sub_conditions_alone(aims: list[Aim]) -> None:
+def test_made_for_reports_missing_inputs_of_aims_only(aims: list[Aim]) -> None:
     unknown = InputSpec(RecognitionTask.LABELS, "Zebra")
     aim = Aim(aims[0].goal, aims[0].operation, (unknown,))
 
@@ -67,4 +72,4 @@ def test_what_nothing_makes_is_told_of_sub_conditions_alone(aims: list[Aim]) -> 
     )
 
     assert made.missing == (unknown,)
-    assert {one.wanted for one in made.inputs} == {NOTHING}
+    assert {service_input.wanted for service_input in made.inputs} == {NOTHING}

@@ -1,4 +1,4 @@
-"""What is found in applications, as findings: the same defect has the same fingerprint."""
+"""Findings about applications, and the stability of their fingerprints."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.findings import Finding, Severity, finding_from_json, finding_to_json
 from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Outcome, Passed
 from ciguard.domain.policy import FindingClass, class_of
-from ciguard.levels.app.dead_conditions import Dead, dead_conditions
+from ciguard.levels.app.dead_conditions import DeadCondition, dead_conditions
 from ciguard.levels.app.exploration import Crash, ExploredFunction, StubResponse
-from ciguard.levels.app.findings import Applied, of_answers, of_conditions
+from ciguard.levels.app.findings import TargetedApplication, of_answers, of_conditions
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import ServiceFunction, find, read_application
+from ciguard.levels.app.static_analysis import (
+    ServiceFunction,
+    find_service_functions,
+    read_application,
+)
 from ciguard.oracles import Subject, judge
 from ciguard.triage import fingerprint
 
@@ -36,20 +40,20 @@ def inner(image):
 def outer(image):
     return inner(image)
 """
-AT = Applied(root="src/app", library="google-cloud-vision", target="current")
+AT = TargetedApplication(root="src/app", library="google-cloud-vision", target="current")
 CALL = {"module": "app", "function": "inner", "arguments": {}, "files": {}, "answers": {}}
 
 
 @pytest.fixture
-def several(tmp_path: Path) -> tuple[ServiceFunction, ...]:
+def functions(tmp_path: Path) -> tuple[ServiceFunction, ...]:
     (tmp_path / "app.py").write_text(SOURCE, "utf-8")
-    return find(read_application(tmp_path), known_providers())
+    return find_service_functions(read_application(tmp_path), known_providers())
 
 
 def crash(
-    found: ServiceFunction, *, line: int = 8, error: str = "IndexError: list index 4 out of 2"
+    function: ServiceFunction, *, line: int = 8, error: str = "IndexError: list index 4 out of 2"
 ) -> Crash:
-    operation = found.calls[0].answer.operation
+    operation = function.calls[0].answer.operation
     answers = (StubResponse(operation, "nothing recognised", {}),)
     return Crash(error, "app.py", line, answers, "inner")
 
@@ -58,10 +62,10 @@ def found_by(explored: ExploredFunction) -> list[Finding]:
     return list(of_answers(explored, AT, lambda _: CALL))
 
 
-def test_a_crash_is_told_at_its_line_and_named_without_it(
-    several: tuple[ServiceFunction, ...],
+def test_crash_reports_its_line_but_its_fingerprint_ignores_the_line(
+    functions: tuple[ServiceFunction, ...],
 ) -> None:
-    inner = several[0]
+    inner = functions[0]
     (first,) = found_by(ExploredFunction(inner, crashes=[crash(inner)]))
     (moved,) = found_by(
         ExploredFunction(
@@ -79,22 +83,22 @@ def test_a_crash_is_told_at_its_line_and_named_without_it(
     assert finding_from_json(finding_to_json(first)) == first
 
 
-def test_a_dead_condition_is_told_of_the_function_that_it_stands_in(
-    several: tuple[ServiceFunction, ...],
+def test_dead_condition_is_reported_for_its_enclosing_function(
+    functions: tuple[ServiceFunction, ...],
 ) -> None:
-    reached: dict[Dead, list[ServiceFunction]] = {}
-    for one in reversed(several):
-        for dead in dead_conditions(one, None):
-            reached.setdefault(dead, []).append(one)
+    reached: dict[DeadCondition, list[ServiceFunction]] = {}
+    for function in reversed(functions):
+        for dead in dead_conditions(function, None):
+            reached.setdefault(dead, []).append(function)
     ((dead, _),) = reached.items()
 
-    (found,) = of_conditions([(dead, reached[dead])], AT)
+    (finding,) = of_conditions([(dead, reached[dead])], AT)
 
-    assert found.api == "src/app/app.py:app.inner"
-    assert isinstance(found.case, AppCase)
-    assert (found.case.aspect, found.case.line) == (Aspect.CONDITION, 8)
-    assert "'animal' in labels[0].description == 'dog' or 'animal'" in found.detail
-    assert found.severity is Severity.MEDIUM
+    assert finding.api == "src/app/app.py:app.inner"
+    assert isinstance(finding.case, AppCase)
+    assert (finding.case.aspect, finding.case.line) == (Aspect.CONDITION, 8)
+    assert "'animal' in labels[0].description == 'dog' or 'animal'" in finding.detail
+    assert finding.severity is Severity.MEDIUM
 
 
 CASE = AppCase(
@@ -118,25 +122,27 @@ REFUSED = {**CALL, "refused": True}
         (replace(CASE, aspect=Aspect.CONDITION), Passed(b"{}", 0.0), []),
     ],
 )
-def test_a_call_that_is_made_again_is_judged_alike(
+def test_repeated_call_gets_the_same_finding(
     case: AppCase, outcome: Outcome, kinds: list[str]
 ) -> None:
     subject = Subject(library="google-cloud-vision", api=CASE.api, targets={})
 
     found = judge(case, {"current": outcome}, subject)
 
-    assert [one.kind for one in found if one.oracle == "application"] == kinds
+    assert [function.kind for function in found if function.oracle == "application"] == kinds
 
 
-def test_the_same_crash_has_one_fingerprint_when_it_is_met_again(
-    several: tuple[ServiceFunction, ...],
+def test_repeated_crash_has_the_same_fingerprint(
+    functions: tuple[ServiceFunction, ...],
 ) -> None:
-    inner = several[0]
+    inner = functions[0]
     (first,) = found_by(ExploredFunction(inner, crashes=[crash(inner)]))
     subject = Subject(library=AT.library, api=first.api, targets={})
 
     (again,) = (
-        one for one in judge(first.case, first.outcomes, subject) if one.oracle == "application"
+        finding
+        for finding in judge(first.case, first.outcomes, subject)
+        if finding.oracle == "application"
     )
 
     assert fingerprint(again).key == fingerprint(first).key

@@ -1,4 +1,4 @@
-"""Sub-conditions that are proved to be always the same, and those beside them that are not."""
+"""Sub-conditions that are proved constant, beside similar ones that are not."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 
 from ciguard.levels.app.dead_conditions import contradictory_conditions, dead_conditions
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from ciguard.levels.app.dead_conditions import Dead
+    from ciguard.levels.app.dead_conditions import DeadCondition
 
 HEAD = """
 from google.cloud import language, vision
@@ -33,8 +33,8 @@ def look(image, text, other):
 def proved(folder: Path, body: str) -> list[tuple[str, str]]:
     (folder / "app.py").write_text(HEAD + indent(dedent(body), "    "))
     application = read_application(folder)
-    (found,) = find(application, known_providers())
-    return [(one.text, one.reason) for one in contradictory_conditions(application, found)]
+    (function,) = find_service_functions(application, known_providers())
+    return [(dead.text, dead.reason) for dead in contradictory_conditions(application, function)]
 
 
 @pytest.mark.parametrize(
@@ -53,36 +53,36 @@ def proved(folder: Path, body: str) -> list[tuple[str, str]]:
         (
             "if score > 0.8 and score < 0.5: pass",
             "score < 0.5",
-            "never, where it is looked at: score > 0.8 (line 11) is true by then",
+            "never at this point: score > 0.8 (line 11) is already true",
         ),
         (
             "if score > 0.5: pass\nelif score > 0.7: pass",
             "score > 0.7",
-            "never, where it is looked at: score > 0.5 (line 11) is false by then",
+            "never at this point: score > 0.5 (line 11) is already false",
         ),
         (
             "if one.description == 'a' and one.description == 'b': pass",
             "one.description == 'b'",
-            "never, where it is looked at: one.description == 'a' (line 11) is true by then",
+            "never at this point: one.description == 'a' (line 11) is already true",
         ),
         (
             "if one.description != 'a' or one.description != 'b': pass",
             "one.description != 'b'",
-            "always, where it is looked at: one.description != 'a' (line 11) is false by then",
+            "always at this point: one.description != 'a' (line 11) is already false",
         ),
         (
             "names = [x for x in labels if not (x.score < 0.2 and x.score > 0.3)]",
             "x.score > 0.3",
-            "never, where it is looked at: x.score < 0.2 (line 11) is true by then",
+            "never at this point: x.score < 0.2 (line 11) is already true",
         ),
         (
             "if len(labels) > 3: pass\nelif other: pass\nelif len(labels) == 5: pass",
             "len(labels) == 5",
-            "never, where it is looked at: len(labels) > 3 (line 11) is false by then",
+            "never at this point: len(labels) > 3 (line 11) is already false",
         ),
     ],
 )
-def test_what_nothing_can_turn_is_told_with_the_reason(
+def test_contradiction_is_reported_with_the_reason(
     tmp_path: Path, body: str, text: str, reason: str
 ) -> None:
     assert proved(tmp_path, body) == [(text, reason)]
@@ -100,7 +100,7 @@ def test_what_nothing_can_turn_is_told_with_the_reason(
         "if score > 0.8:\n    score = one.topicality\n    if score < 0.5: pass",
         "if score > 0.8 and other.next(score) and score < 0.5: pass",  # it may change anything
         "if (score := one.topicality) > 0.8 and score < 0.5: pass",
-        "if score > other and score < other: pass",  # of what kind it is, nobody knows
+        "if score > other and score < other: pass",  # of unknown type
         "if score * other > 120: pass",
         "if one.score * 100 > 120 or one.mid > 3: score = 200",
         "score = score * 100 if other else 130\nif score * 1 > 120: pass",
@@ -108,20 +108,20 @@ def test_what_nothing_can_turn_is_told_with_the_reason(
         "for score in (one.score, 130):\n    if score * 2 > 120: pass",
     ],
 )
-def test_what_may_turn_out_both_ways_is_not(tmp_path: Path, body: str) -> None:
-    told = [text for text, _ in proved(tmp_path, body)]
+def test_satisfiable_conditions_are_not_reported(tmp_path: Path, body: str) -> None:
+    reported = [text for text, _ in proved(tmp_path, body)]
 
-    assert told == [one for one in told if one == "one.score * 100 > 120"]
+    assert reported == [text for text in reported if text == "one.score * 100 > 120"]
 
 
-def test_it_says_the_same_as_the_plain_rules_of_what_both_judge(tmp_path: Path) -> None:
+def test_solver_agrees_with_the_syntactic_rules(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(HEAD + "    if score > 80 or one.score < -1: pass\n")
     application = read_application(tmp_path)
-    (found,) = find(application, known_providers())
+    (function,) = find_service_functions(application, known_providers())
 
-    def said(several: Iterable[Dead]) -> set[tuple[str, str]]:
-        return {(one.text, one.reason) for one in several}
+    def texts_and_reasons(conditions: Iterable[DeadCondition]) -> set[tuple[str, str]]:
+        return {(dead.text, dead.reason) for dead in conditions}
 
-    proved = said(contradictory_conditions(application, found))
-    assert proved == said(dead_conditions(found, None))
+    proved = texts_and_reasons(contradictory_conditions(application, function))
+    assert proved == texts_and_reasons(dead_conditions(function, None))
     assert len(proved) == 2

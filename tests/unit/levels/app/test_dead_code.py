@@ -1,4 +1,4 @@
-"""Sub-conditions that no answer can change, and those beside them that one can."""
+"""Sub-conditions that no answer can change, beside similar ones that an answer can change."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ciguard.errors import ConfigurationError
-from ciguard.levels.app.dead_conditions import Dead, Vocabulary, dead_conditions, read_vocabulary
+from ciguard.levels.app.dead_conditions import (
+    DeadCondition,
+    Vocabulary,
+    dead_conditions,
+    read_vocabulary,
+)
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +45,9 @@ def look(image, text):
 """
 
 
-def dead_in(folder: Path, condition: str, vocabulary: Vocabulary | None = VOCABULARY) -> list[Dead]:
+def dead_in(
+    folder: Path, condition: str, vocabulary: Vocabulary | None = VOCABULARY
+) -> list[DeadCondition]:
     body = dedent(f"""
     for one in things:
         for each in names:
@@ -48,8 +55,8 @@ def dead_in(folder: Path, condition: str, vocabulary: Vocabulary | None = VOCABU
                 pass
     """)
     (folder / "app.py").write_text(HEAD + indent(body, "    "))
-    (found,) = find(read_application(folder), known_providers())
-    return list(dead_conditions(found, vocabulary))
+    (function,) = find_service_functions(read_application(folder), known_providers())
+    return list(dead_conditions(function, vocabulary))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +80,7 @@ def dead_in(folder: Path, condition: str, vocabulary: Vocabulary | None = VOCABU
         ("found[0]['Name'] == 'Fires'", None, "'Fires'", ("Fire",)),
     ],
 )
-def test_what_is_always_the_same_is_told_with_the_reason(
+def test_constant_sub_condition_is_reported_with_the_reason(
     tmp_path: Path, condition: str, text: str | None, reason: str, proposals: tuple[str, ...]
 ) -> None:
     (dead,) = dead_in(tmp_path, condition)
@@ -91,7 +98,7 @@ def test_what_is_always_the_same_is_told_with_the_reason(
         "'fire' in low",
         "first.description != 'Firre'",
         "'ood' in first.description",
-        "first.description.split()[0] == 'fire'",  # what is done to it, nobody understands
+        "first.description.split()[0] == 'fire'",  # a step that the analysis does not understand
         "(first.description + text) == 'fire'",
         "first.description == text",
         "'Fire' not in first.description.lower()",
@@ -113,11 +120,11 @@ def test_what_is_always_the_same_is_told_with_the_reason(
         "(lambda NAMES=1: NAMES)() and first.score > LIMIT",
     ],
 )
-def test_what_an_answer_can_change_is_let_be(tmp_path: Path, condition: str) -> None:
+def test_sub_condition_that_answers_change_is_not_reported(tmp_path: Path, condition: str) -> None:
     assert dead_in(tmp_path, condition) == []
 
 
-def test_what_may_come_from_elsewhere_is_let_be(tmp_path: Path) -> None:
+def test_sub_condition_with_another_source_is_not_reported(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(
         dedent("""
         from google.cloud import vision
@@ -149,13 +156,13 @@ def test_what_may_come_from_elsewhere_is_let_be(tmp_path: Path) -> None:
                 seen = is_one(label)
         """)
     )
-    found = find(read_application(tmp_path), known_providers())
+    functions = find_service_functions(read_application(tmp_path), known_providers())
 
-    assert len(found[0].goals) > 6
-    assert not [dead for one in found for dead in dead_conditions(one, VOCABULARY)]
+    assert len(functions[0].goals) > 6
+    assert not [dead for function in functions for dead in dead_conditions(function, VOCABULARY)]
 
 
-def test_labels_are_not_judged_without_a_list_of_them(tmp_path: Path) -> None:
+def test_labels_without_a_vocabulary_are_not_judged(tmp_path: Path) -> None:
     assert dead_in(tmp_path, "first.description == 'fires'", None) == []
 
 
@@ -163,14 +170,16 @@ def test_labels_are_not_judged_without_a_list_of_them(tmp_path: Path) -> None:
     ("name", "text"),
     [("labels.csv", '/m/1,Fire\n/m/2,"Salt, pepper"\n'), ("labels.txt", "Fire\n\nSalt, pepper\n")],
 )
-def test_labels_are_read_from_lines_and_tables(tmp_path: Path, name: str, text: str) -> None:
+def test_vocabulary_is_read_from_lines_and_csv(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
 
     assert read_vocabulary(tmp_path / name).labels == {"Fire", "Salt, pepper"}
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"\xff\xfe"])
-def test_a_list_without_labels_is_refused_by_name(tmp_path: Path, content: bytes) -> None:
+def test_vocabulary_without_labels_is_rejected_with_its_name(
+    tmp_path: Path, content: bytes
+) -> None:
     (tmp_path / "none.txt").write_bytes(content)
 
     with pytest.raises(ConfigurationError, match=r"none\.txt"):

@@ -1,4 +1,4 @@
-"""What answers are drawn from, and which of them are varied."""
+"""Random search for answers: literals, draws and mutation."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ciguard.levels.app.exploration.drawn_answers import RecognisedItem, answer_of
 from ciguard.levels.app.exploration.hints import Hints, hints_of
-from ciguard.levels.app.exploration.searched import RecognisedItem, answer_of
-from ciguard.levels.app.exploration.searching import Search
+from ciguard.levels.app.exploration.search import AnswerSearch
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.levels.app.exploration.searching import Guess
+    from ciguard.levels.app.exploration.search import Guess
     from ciguard.levels.app.providers.description import Operation
 
 SOURCE = '''
@@ -52,16 +52,16 @@ def operation(name: str) -> Operation:
 
 def drawn(name: str, count: int, hints: Hints = HINTS) -> list[tuple[RecognisedItem, ...]]:
     asked = operation(name)
-    search = Search([asked], hints, seed=1)
+    search = AnswerSearch([asked], hints, seed=1)
     return [search.guess()[asked] for _ in range(count)]
 
 
-def test_hints_are_of_the_function_and_those_with_its_conditions(tmp_path: Path) -> None:
+def test_hints_come_from_the_function_and_the_functions_of_its_conditions(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(dedent(SOURCE))
     application = read_application(tmp_path)
-    (found,) = find(application, known_providers())
+    (function,) = find_service_functions(application, known_providers())
 
-    hints = hints_of(application, found)
+    hints = hints_of(application, function)
 
     assert {"Stop"} <= set(hints.texts)
     assert {0.75, 120.0} <= set(hints.numbers)
@@ -69,7 +69,7 @@ def test_hints_are_of_the_function_and_those_with_its_conditions(tmp_path: Path)
     assert not {"elsewhere", "Not compared with.", "Nor is this."} & set(hints.texts)
 
 
-def test_the_same_seed_draws_the_same_answers() -> None:
+def test_search_with_the_same_seed_draws_the_same_answers() -> None:
     assert drawn("label_detection", 20) == drawn("label_detection", 20)
 
 
@@ -77,36 +77,36 @@ def test_the_same_seed_draws_the_same_answers() -> None:
     "wanted",
     ["Stop", "wait 60", "Stop wait"],
 )
-def test_texts_are_made_of_what_the_application_speaks_of(wanted: str) -> None:
-    lines = {one.key for results in drawn("text_detection", 5_000) for one in results}
+def test_drawn_texts_combine_literals_of_the_application(wanted: str) -> None:
+    lines = {result.key for results in drawn("text_detection", 5_000) for result in results}
 
     assert wanted in lines
 
 
-def test_what_a_regular_expression_matches_is_drawn() -> None:
-    lines = [one.key for results in drawn("text_detection", 200) for one in results]
+def test_search_draws_matches_of_regular_expressions() -> None:
+    lines = [result.key for results in drawn("text_detection", 200) for result in results]
 
     assert any(len(line) > 3 and line[:2].isupper() and line[3:].isdigit() for line in lines)
 
 
-def test_scores_stand_beside_numbers_and_counts_are_theirs() -> None:
+def test_search_draws_scores_near_numbers_and_counts_from_them() -> None:
     several = drawn("label_detection", 500)
 
-    assert any(0.59 <= one.score < 0.6 for results in several for one in results)
+    assert any(0.59 <= result.score < 0.6 for results in several for result in results)
     few = drawn("label_detection", 500, Hints(texts=(), numbers=(14.0,), patterns=()))
     assert {14, 15} <= set(map(len, few))
 
 
-def test_what_brought_about_something_new_is_varied() -> None:
+def test_search_mutates_guesses_with_new_outcomes() -> None:
     asked = operation("label_detection")
-    search = Search([asked], HINTS, seed=2)
+    search = AnswerSearch([asked], HINTS, seed=2)
     good: Guess = {asked: (RecognisedItem(key="Zebra", score=0.123),) * 3}
-    search.note(good, frozenset({"seen"}))
+    search.observe(good, frozenset({"seen"}))
 
     guesses = [search.guess()[asked] for _ in range(100)]
 
-    assert sum(any(one.key == "Zebra" for one in results) for results in guesses) > 30
-    search.note({asked: (RecognisedItem(key="Lion", score=0.5),)}, frozenset({"seen"}))
+    assert sum(any(result.key == "Zebra" for result in results) for results in guesses) > 30
+    search.observe({asked: (RecognisedItem(key="Lion", score=0.5),)}, frozenset({"seen"}))
     assert not any(one.key == "Lion" for _ in range(100) for one in search.guess()[asked])
 
 
@@ -114,7 +114,7 @@ def test_what_brought_about_something_new_is_varied() -> None:
     "name",
     ["label_detection", "face_detection", "text_detection", "analyze_sentiment", "recognize"],
 )
-def test_answers_say_what_was_drawn(name: str) -> None:
+def test_stub_response_contains_the_drawn_results(name: str) -> None:
     asked = operation(name)
     results = [
         RecognisedItem(key=f"thing {at}", score=0.5, likelihoods={"joy": "LIKELY"})

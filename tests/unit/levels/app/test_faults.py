@@ -1,4 +1,4 @@
-"""Faults of a service: which contents they meet, what becomes of answers, what files may say."""
+"""Injected faults: affected contents, changed answers, and their file."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ciguard.levels.app.providers.codes import Code, ServiceError
 from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
 from ciguard.levels.app.providers.registered import answered_operations, are_recognised
 from ciguard.levels.app.virtualization.choosing import local_engines
-from ciguard.levels.app.virtualization.chosen import Chosen
-from ciguard.levels.app.virtualization.faults import Fault, Oddity, read_faults
+from ciguard.levels.app.virtualization.engine_chain import EngineChain
+from ciguard.levels.app.virtualization.faults import Distortion, Fault, read_faults
 from ciguard.levels.app.virtualization.faulty import Faulty, with_faults
 from ciguard.levels.app.virtualization.simulated import Simulated
 
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
     from ciguard.levels.app.providers.description import Operation
 
-RECOGNISED = [one for one in answered_operations() if are_recognised(one)]
-OPERATIONS = {one.name: one for one in RECOGNISED if one.provider == "google"}
+RECOGNISED = [operation for operation in answered_operations() if are_recognised(operation)]
+OPERATIONS = {
+    operation.name: operation for operation in RECOGNISED if operation.provider == "google"
+}
 LABELS, SENTIMENT = OPERATIONS["label_detection"], OPERATIONS["analyze_sentiment"]
 IMAGE = b"\x89PNG\r\n\x1a\n"
 
@@ -39,35 +41,35 @@ def image(number: int) -> bytes:
     return IMAGE + str(number).encode()
 
 
-def met(engine: Faulty, count: int = 400) -> list[bool]:
+def affected_contents(engine: Faulty, count: int = 400) -> list[bool]:
     """Return which of many contents get an error."""
-    found = []
+    affected = []
     for number in range(count):
         try:
             engine.answer(LABELS, image(number))
         except ServiceError:
-            found.append(True)
+            affected.append(True)
         else:
-            found.append(False)
-    return found
+            affected.append(False)
+    return affected
 
 
-def test_as_many_contents_are_met_as_is_said_and_the_same_ones_again() -> None:
+def test_fault_affects_the_configured_share_reproducibly() -> None:
     fault = Fault(error=Code.UNAVAILABLE, probability=0.25)
 
-    first, again, other = (met(faulty(fault, seed=seed)) for seed in (1, 1, 2))
+    first, again, other = (affected_contents(faulty(fault, seed=seed)) for seed in (1, 1, 2))
 
     assert 60 < sum(first) < 140
     assert first == again
     assert first != other
 
 
-def test_probability_one_meets_all_and_zero_none() -> None:
-    assert all(met(faulty(Fault(error=Code.UNAVAILABLE)), 50))
-    assert not any(met(faulty(Fault(error=Code.UNAVAILABLE, probability=0.0)), 50))
+def test_probability_one_affects_all_and_zero_none() -> None:
+    assert all(affected_contents(faulty(Fault(error=Code.UNAVAILABLE)), 50))
+    assert not any(affected_contents(faulty(Fault(error=Code.UNAVAILABLE, probability=0.0)), 50))
 
 
-def test_two_faults_meet_different_contents() -> None:
+def test_two_faults_affect_different_contents() -> None:
     faults = [Fault(error=Code.INTERNAL, probability=0.5), Fault(error=Code.ABORTED)]
     engine = faulty(*faults)
     codes: Counter[str] = Counter()
@@ -81,7 +83,7 @@ def test_two_faults_meet_different_contents() -> None:
     assert min(codes.values()) > 60
 
 
-def test_a_fault_meets_the_operations_that_it_names() -> None:
+def test_fault_affects_only_its_operations() -> None:
     engine = faulty(Fault(error=Code.UNAVAILABLE, operations=frozenset({"label_detection"})))
 
     with pytest.raises(ServiceError):
@@ -89,22 +91,22 @@ def test_a_fault_meets_the_operations_that_it_names() -> None:
     assert engine.answer(SENTIMENT, b"Fine.")
 
 
-def test_a_fault_of_the_first_times_goes_away_for_each_content() -> None:
+def test_fault_with_times_affects_the_first_requests_of_each_content() -> None:
     engine = faulty(Fault(error=Code.UNAVAILABLE, times=2))
     outcomes: dict[bytes, list[str]] = {}
 
     for about in (image(1), image(2)) * 3:
         try:
             engine.answer(LABELS, about)
-            said = "OK"
+            outcome = "OK"
         except ServiceError as error:
-            said = error.code
-        outcomes.setdefault(about, []).append(said)
+            outcome = error.code
+        outcomes.setdefault(about, []).append(outcome)
 
     assert set(map(tuple, outcomes.values())) == {("UNAVAILABLE", "UNAVAILABLE", "OK")}
 
 
-def test_an_error_has_a_message_as_services_write_it_or_the_given_one() -> None:
+def test_error_has_its_configured_or_a_default_message() -> None:
     with pytest.raises(ServiceError, match="Quota exceeded"):
         faulty(Fault(error=Code.RESOURCE_EXHAUSTED)).answer(LABELS, IMAGE)
     with pytest.raises(ServiceError, match="Data loss"):
@@ -113,7 +115,7 @@ def test_an_error_has_a_message_as_services_write_it_or_the_given_one() -> None:
         faulty(Fault(error=Code.ABORTED, message="Come back.")).answer(LABELS, IMAGE)
 
 
-def test_an_answer_comes_late() -> None:
+def test_answer_is_delayed() -> None:
     began = time.monotonic()
 
     faulty(Fault(seconds=(0.1, 0.2))).answer(LABELS, IMAGE)
@@ -121,13 +123,13 @@ def test_an_answer_comes_late() -> None:
     assert 0.1 <= time.monotonic() - began < 2
 
 
-@pytest.mark.parametrize("operation", RECOGNISED, ids=lambda one: one.title)
-def test_nothing_unsure_and_many_keep_the_form_of_each_answer(operation: Any) -> None:
+@pytest.mark.parametrize("operation", RECOGNISED, ids=lambda operation: operation.title)
+def test_changed_answers_keep_their_format(operation: Any) -> None:
     content = content_for(operation)
     plain = Simulated(None, {}).answer(operation, content)
 
     nothing, unsure, many = (
-        faulty(Fault(answer=oddity)).answer(operation, content) for oddity in Oddity
+        faulty(Fault(answer=oddity)).answer(operation, content) for oddity in Distortion
     )
 
     records = operation.records or "sentences"
@@ -144,7 +146,7 @@ def test_nothing_unsure_and_many_keep_the_form_of_each_answer(operation: Any) ->
 
 def content_for(operation: Operation) -> bytes:
     if kind_of(operation.task) is MediaKind.TEXT:
-        return b"The day was good. I met Ada in Rome. " * 5
+        return b"The day was good. I affected_contents Ada in Rome. " * 5
     return IMAGE
 
 
@@ -155,10 +157,10 @@ def results(answer: Any, path: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    "operation", [one for one in RECOGNISED if one.provider in {"aws", "azure"}]
+    "operation", [operation for operation in RECOGNISED if operation.provider in {"aws", "azure"}]
 )
-def test_what_aws_and_azure_say_of_nothing_has_all_its_lists(operation: Any) -> None:
-    nothing = faulty(Fault(answer=Oddity.NOTHING)).answer(operation, content_for(operation))
+def test_empty_answers_of_aws_and_azure_have_all_lists(operation: Any) -> None:
+    nothing = faulty(Fault(answer=Distortion.NOTHING)).answer(operation, content_for(operation))
 
     if operation.records not in {"", "ResultList"}:
         assert results(nothing, operation.records) == []
@@ -166,7 +168,7 @@ def test_what_aws_and_azure_say_of_nothing_has_all_its_lists(operation: Any) -> 
         assert str(nothing.get("Sentiment", nothing.get("sentiment"))).lower() == "neutral"
 
 
-def test_unsure_feelings_are_nearly_alike_and_keep_their_order() -> None:
+def test_unsure_sentiments_are_nearly_equal_and_keep_their_order() -> None:
     for operation in RECOGNISED:
         if operation.task is not RecognitionTask.SENTIMENT or operation.provider not in {
             "aws",
@@ -176,7 +178,7 @@ def test_unsure_feelings_are_nearly_alike_and_keep_their_order() -> None:
         field = "SentimentScore" if operation.provider == "aws" else "confidence_scores"
         engine = Simulated(None, {})
         sure = engine.answer(operation, b"I love this.")[field]
-        fault = Faulty(engine, (Fault(answer=Oddity.UNSURE),))
+        fault = Faulty(engine, (Fault(answer=Distortion.UNSURE),))
         unsure = fault.answer(operation, b"I love this.")[field]
 
         assert sum(unsure.values()) == pytest.approx(1.0, abs=0.01)
@@ -186,17 +188,19 @@ def test_unsure_feelings_are_nearly_alike_and_keep_their_order() -> None:
 
 def test_scores_of_an_unsure_answer_are_low() -> None:
     sure = Simulated(None, {}).answer(LABELS, IMAGE)["label_annotations"]
-    unsure = faulty(Fault(answer=Oddity.UNSURE)).answer(LABELS, IMAGE)["label_annotations"]
+    unsure = faulty(Fault(answer=Distortion.UNSURE)).answer(LABELS, IMAGE)["label_annotations"]
 
-    assert [one["description"] for one in unsure] == [one["description"] for one in sure]
-    assert all(one["score"] <= 0.2 for one in unsure)
-    assert min(one["score"] for one in sure) >= 0.5
+    assert [result["description"] for result in unsure] == [
+        result["description"] for result in sure
+    ]
+    assert all(result["score"] <= 0.2 for result in unsure)
+    assert min(result["score"] for result in sure) >= 0.5
 
 
-def test_an_engine_with_faults_passes_for_itself() -> None:
+def test_engine_with_faults_keeps_its_name() -> None:
     plain = local_engines(None, {})
 
-    engines = Chosen(with_faults(plain.engines, [Fault(error=Code.INTERNAL)], 0))
+    engines = EngineChain(with_faults(plain.engines, [Fault(error=Code.INTERNAL)], 0))
 
     for operation in OPERATIONS.values():
         with_fault, without = engines.engine_for(operation), plain.engine_for(operation)
@@ -222,7 +226,7 @@ seconds = 1
 """
 
 
-def test_a_file_says_all_that_a_fault_can_be(tmp_path: Path) -> None:
+def test_file_sets_every_field_of_a_fault(tmp_path: Path) -> None:
     (tmp_path / "faults.toml").write_text(WHOLE)
 
     assert read_faults(tmp_path / "faults.toml") == (
@@ -234,55 +238,59 @@ def test_a_file_says_all_that_a_fault_can_be(tmp_path: Path) -> None:
             seconds=(0.5, 2.0),
             times=3,
         ),
-        Fault(answer=Oddity.MANY, seconds=(1.0, 1.0)),
+        Fault(answer=Distortion.MANY, seconds=(1.0, 1.0)),
     )
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
-        ("", r"faults.toml: is to hold one table \[\[fault\]\] or several"),
-        ("fault = 1", r"is to hold one table \[\[fault\]\]"),
-        ("fault = [1]", r"fault 1: is no table. Write \[\[fault\]\]"),
-        ("[[fault]\n", "cannot be read as the faults of a service: "),
-        ("[[faults]]\nerror = 'INTERNAL'", "is to hold one table"),
-        ("[[fault]]\neror = 'INTERNAL'", "fault 1: 'eror': no such key. Did you mean 'error'"),
-        ("[[fault]]\nerror = 'TEAPOT'", "fault 1: error = 'TEAPOT': is to be one of CANCELLED, "),
-        ("[[fault]]\nerror = ['INTERNAL']", "is to be one of CANCELLED"),
-        ("[[fault]]\nanswer = 'few'", "answer = 'few': is to be one of nothing, unsure, many"),
-        ("[[fault]]\nprobability = 0.5", "fault 1: does nothing. Write answer, error or seconds"),
+        ("", r"faults.toml: invalid. Write one or more tables \[\[fault\]\]"),
+        ("fault = 1", r"invalid. Write one or more tables \[\[fault\]\]"),
+        ("fault = [1]", r"fault 1: is not a table. Write \[\[fault\]\]"),
+        ("[[fault]\n", "cannot be read as faults of a service: "),
+        ("[[faults]]\nerror = 'INTERNAL'", "invalid. Write one or more tables"),
+        ("[[fault]]\neror = 'INTERNAL'", "fault 1: 'eror': unknown key. Did you mean 'error'"),
+        ("[[fault]]\nerror = 'TEAPOT'", "fault 1: error = 'TEAPOT': has to be one of CANCELLED, "),
+        ("[[fault]]\nerror = ['INTERNAL']", "has to be one of CANCELLED"),
+        ("[[fault]]\nanswer = 'few'", "answer = 'few': has to be one of nothing, unsure, many"),
+        ("[[fault]]\nprobability = 0.5", "fault 1: has no effect. Add answer, error or seconds"),
         (
             "[[fault]]\nseconds = 1\n[[fault]]\nerror = 'INTERNAL'\nanswer = 'many'",
-            "fault 2: has both answer and error. Write two faults",
+            "fault 2: has both answer and error. Split it into two faults",
         ),
-        ("[[fault]]\nseconds = 1\nmessage = 'x'", "message = 'x': is to be left out, or have an"),
-        ("[[fault]]\nerror = 'INTERNAL'\nmessage = 1", "message = 1: is to be a text"),
-        ("[[fault]]\nseconds = 1\nprobability = 2", "probability = 2: is to be a number from 0"),
-        ("[[fault]]\nseconds = 1\nprobability = true", "probability = True: is to be a number"),
-        ("[[fault]]\nseconds = -1", "seconds = -1: is to be a number from 0 to 3600, or two"),
-        ("[[fault]]\nseconds = [2, 1]", r"seconds = \[2, 1\]: is to be"),
-        ("[[fault]]\nseconds = nan", "seconds = nan: is to be"),
-        (f"[[fault]]\nseconds = 1{'0' * 400}", "is to be a number from 0"),
-        ("[[fault]]\nseconds = 1\ntimes = 1.5", "times = 1.5: is to be a whole number"),
-        ("[[fault]]\nseconds = 1\noperations = []", r"operations = \[\]: is to be a list"),
+        (
+            "[[fault]]\nseconds = 1\nmessage = 'x'",
+            "message = 'x': has to be used together with error",
+        ),
+        ("[[fault]]\nerror = 'INTERNAL'\nmessage = 1", "message = 1: has to be a text"),
+        ("[[fault]]\nseconds = 1\nprobability = 2", "probability = 2: has to be a number from 0"),
+        ("[[fault]]\nseconds = 1\nprobability = true", "probability = True: has to be a number"),
+        (
+            "[[fault]]\nseconds = -1",
+            "seconds = -1: has to be a number from 0 to 3600, or a range of two",
+        ),
+        ("[[fault]]\nseconds = [2, 1]", r"seconds = \[2, 1\]: has to be"),
+        ("[[fault]]\nseconds = nan", "seconds = nan: has to be"),
+        (f"[[fault]]\nseconds = 1{'0' * 400}", "has to be a number from 0"),
+        ("[[fault]]\nseconds = 1\ntimes = 1.5", "times = 1.5: has to be an integer"),
+        ("[[fault]]\nseconds = 1\noperations = []", r"operations = \[\]: has to be a list"),
         (
             "[[fault]]\nseconds = 1\noperations = ['labeldetection']",
-            "operations: 'labeldetection': no such operation. Did you mean 'label_detection'",
+            "operations: 'labeldetection': unknown operation. Did you mean 'label_detection'",
         ),
-        ("[[fault]]\nseconds = 1\noperations = [[]]", r"operations: \[\]: no such operation"),
+        ("[[fault]]\nseconds = 1\noperations = [[]]", r"operations: \[\]: unknown operation"),
     ],
 )
-def test_a_file_that_says_something_else_is_refused_with_a_remedy(
-    tmp_path: Path, text: str, said: str
-) -> None:
+def test_invalid_file_is_refused_with_a_remedy(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "faults.toml").write_text(text)
 
-    with pytest.raises(ConfigurationError, match=said):
+    with pytest.raises(ConfigurationError, match=message):
         read_faults(tmp_path / "faults.toml")
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"none\.toml: cannot be read as the faults"):
+def test_missing_file_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"none\.toml: cannot be read as faults"):
         read_faults(tmp_path / "none.toml")
 
 
@@ -303,10 +311,10 @@ def test_any_file_is_read_or_refused(
     lines = (f"{key} = {value}" for table in tables for key, value in [("", ""), *table.items()])
     file.write_text("\n".join("[[fault]]" if line == " = " else line for line in lines))
 
-    assert said_of(file) in {str(file), f"{len(tables)} faults"}
+    assert result_of(file) in {str(file), f"{len(tables)} faults"}
 
 
-def said_of(file: Path) -> str:
+def result_of(file: Path) -> str:
     """Return how many faults a file has, or the file, if that is what its refusal begins with."""
     try:
         return f"{len(read_faults(file))} faults"

@@ -1,4 +1,4 @@
-"""What a parameter takes, by what it is called; and what is made of it where it is called."""
+"""Arguments that are guessed from the names of parameters, and their construction."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.levels.app.exploration.by_name import made_up, place, setting, text_form
+from ciguard.levels.app.exploration.guessed_values import made_up, place, setting, text_form
 from ciguard.levels.app.in_target.given import Awaited, Upload, argument, forms_in
 
 if TYPE_CHECKING:
@@ -33,12 +33,14 @@ if TYPE_CHECKING:
         ("slang", "", None),
     ],
 )
-def test_settings_are_told_by_their_names(name: str, annotation: str, value: object) -> None:
-    assert setting(name, annotation, highest=100.0, is_heard=False) == value
+def test_setting_is_recognised_by_the_name_of_a_parameter(
+    name: str, annotation: str, value: object
+) -> None:
+    assert setting(name, annotation, highest=100.0, is_speech=False) == value
 
 
-def test_the_language_that_is_spoken_has_a_country() -> None:
-    assert setting("language", "", highest=1.0, is_heard=True) == "en-US"
+def test_language_setting_of_speech_includes_a_country() -> None:
+    assert setting("language", "", highest=1.0, is_speech=True) == "en-US"
 
 
 @pytest.mark.parametrize(
@@ -57,26 +59,26 @@ def test_the_language_that_is_spoken_has_a_country() -> None:
         ("strategy", None),
     ],
 )
-def test_texts_are_told_by_their_names(name: str, form: object) -> None:
+def test_text_form_is_recognised_by_the_name_of_a_parameter(name: str, form: object) -> None:
     assert text_form(name, "aws") == form
 
 
 @pytest.mark.parametrize("name", ["s3Bucket", "s3ObjectKey", "bucket_name", "region"])
-def test_fields_say_where_something_lies(name: str) -> None:
+def test_place_returns_buckets_keys_and_regions(name: str) -> None:
     assert place(name)
 
 
 @pytest.mark.parametrize("name", ["keywords", "keyword", "monkey", "text", "regional"])
-def test_fields_that_say_something_else_are_no_places(name: str) -> None:
+def test_place_of_any_other_field_is_empty(name: str) -> None:
     assert not place(name)
 
 
-def test_nobody_knows_where_another_provider_stores() -> None:
+def test_text_form_of_a_provider_without_storage_has_no_address() -> None:
     assert text_form("job_uri", "azure") is None
 
 
 @given(st.binary(max_size=200_000))
-def test_an_upload_is_read_in_every_way(content: bytes) -> None:
+def test_upload_supports_all_ways_to_read_it(content: bytes) -> None:
     sent = Upload(content, "a.png")
 
     assert (sent.read(), sent.size, sent.content_type) == (content, len(content), "image/png")
@@ -86,7 +88,7 @@ def test_an_upload_is_read_in_every_way(content: bytes) -> None:
     assert sent.file.read() == content
 
 
-def test_an_upload_is_saved(tmp_path: Path) -> None:
+def test_upload_can_be_saved(tmp_path: Path) -> None:
     Upload(b"abc", "a.png").save(tmp_path / "a")
     with (tmp_path / "b").open("wb") as file:
         Upload(b"abc", "a.wav").save(file)
@@ -94,7 +96,7 @@ def test_an_upload_is_saved(tmp_path: Path) -> None:
     assert [(tmp_path / name).read_bytes() for name in "ab"] == [b"abc", b"abc"]
 
 
-def test_one_that_is_awaited_is_read_again_after_a_seek() -> None:
+def test_awaited_upload_is_read_again_after_a_seek() -> None:
     async def twice(sent: Awaited) -> list[bytes]:
         first = await sent.read()
         await sent.seek(1)
@@ -111,11 +113,11 @@ def test_one_that_is_awaited_is_read_again_after_a_seek() -> None:
     ("name", "kind"),
     [("a.jpg", "image/jpeg"), ("a.txt", "text/plain"), ("a", "application/octet-stream")],
 )
-def test_an_upload_is_of_its_kind(name: str, kind: str) -> None:
+def test_upload_has_the_content_type_of_its_name(name: str, kind: str) -> None:
     assert Upload(b"", name).content_type == kind
 
 
-def test_forms_are_found_however_deep() -> None:
+def test_forms_in_yields_nested_forms() -> None:
     given = {"several": [{"fields": {"Bytes": {"base64": "YQ=="}, "Key": {"made_up": "k"}}}]}
 
     assert list(forms_in(given)) == ["several", "fields", "base64", "made_up"]

@@ -28,7 +28,7 @@ def _nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hooks, "CLIENTS", type(CLIENTS)())
 
 
-def test_a_hook_is_loaded_once_from_the_file_of_its_module(tmp_path: Path) -> None:
+def test_hook_is_loaded_once_from_the_file_of_its_module(tmp_path: Path) -> None:
     file = tmp_path / "own_hook.py"
     file.write_text(OWN)
 
@@ -40,7 +40,7 @@ def test_a_hook_is_loaded_once_from_the_file_of_its_module(tmp_path: Path) -> No
     assert hooks.advice("no eyes") == "Look again."
 
 
-def test_the_hook_of_a_built_in_provider_is_found_by_its_name() -> None:
+def test_hook_of_a_built_in_provider_is_found_by_its_name() -> None:
     assert type(hooks.CLIENTS["google"]).__name__ == "GoogleHook"
     assert list(hooks.CLIENTS) == ["google"]
     with pytest.raises(ModuleNotFoundError):
@@ -55,7 +55,7 @@ def test_the_hook_of_a_built_in_provider_is_found_by_its_name() -> None:
         "module 'google.cloud.vision' has no attribute 'types'",
     ],
 )
-def test_what_is_missed_of_old_clients_is_known(message: str) -> None:
+def test_advice_explains_attributes_that_old_clients_had(message: str) -> None:
     load("google", "ciguard.levels.app.providers.google.in_target.clients")
 
     assert hooks.advice(message).endswith("such as google-cloud-vision<2")

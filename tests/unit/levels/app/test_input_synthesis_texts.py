@@ -1,4 +1,4 @@
-"""Texts that are made: of a feeling, with a name, about a topic."""
+"""Synthesised texts: with a sentiment, with a name, about a topic."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis.documents import DocumentWriter
-from ciguard.levels.app.input_synthesis.felt import own_texts, read_texts
 from ciguard.levels.app.input_synthesis.inputs import Feeling, InputSpec
 from ciguard.levels.app.input_synthesis.naming import NamedEntities
+from ciguard.levels.app.input_synthesis.sentiment_texts import own_texts, read_texts
 from ciguard.levels.app.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ KINDS = (
 
 
 def texts_of(inverse: Inverse, wanted: InputSpec, count: int = 5, seed: int = 1) -> list[str]:
-    return [one.content.decode() for one in inverse.inputs(wanted, count, seed=seed)]
+    return [sample.content.decode() for sample in inverse.inputs(wanted, count, seed=seed)]
 
 
 @pytest.mark.parametrize("feeling", Feeling)
-def test_own_texts_of_each_feeling_differ_and_are_the_same_for_a_seed(feeling: Feeling) -> None:
+def test_bundled_texts_are_distinct_and_reproducible(feeling: Feeling) -> None:
     wanted = InputSpec(RecognitionTask.SENTIMENT, feeling=feeling)
 
     texts = texts_of(own_texts(), wanted, 20)
@@ -41,13 +41,13 @@ def test_own_texts_of_each_feeling_differ_and_are_the_same_for_a_seed(feeling: F
     assert texts != texts_of(own_texts(), wanted, 20, seed=2)
 
 
-def test_no_text_is_of_two_feelings() -> None:
+def test_bundled_text_has_one_sentiment() -> None:
     texts = [text for of_one in own_texts().texts.values() for text in of_one]
 
     assert len(texts) == len(set(texts))
 
 
-def test_texts_of_a_user_are_read(tmp_path: Path) -> None:
+def test_texts_of_the_user_are_read(tmp_path: Path) -> None:
     file = tmp_path / "texts.csv"
     file.write_text('feeling,text\npositive,"Well, well!"\nneutral,So.\n', "utf-8")
 
@@ -60,26 +60,28 @@ def test_texts_of_a_user_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
-        ("feeling,words\npositive,a\n", "no column text"),
-        ("", "no column feeling"),
+        ("feeling,words\npositive,a\n", "column text is missing"),
+        ("", "column feeling is missing"),
         ("feeling,text\npositive,a\nglad,b\n", "texts.csv:3: feeling = 'glad'"),
         ("feeling,text\npositive,\n", "texts.csv:2: an empty text"),
         ("feeling,text\npositive\n", "texts.csv:2: an empty text"),
     ],
 )
-def test_what_is_wrong_with_a_users_texts_is_said(tmp_path: Path, content: str, said: str) -> None:
+def test_invalid_texts_of_the_user_report_the_place(
+    tmp_path: Path, content: str, message: str
+) -> None:
     file = tmp_path / "texts.csv"
     file.write_text(content, "utf-8")
 
     with pytest.raises(ConfigurationError) as error:
         read_texts(file)
 
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
-def test_texts_that_cannot_be_read_are_an_error_of_the_configuration(tmp_path: Path) -> None:
+def test_unreadable_texts_raise_a_configuration_error(tmp_path: Path) -> None:
     (tmp_path / "texts.csv").write_bytes(b"feeling,text\npositive,\xff\n")
 
     for name in ("texts.csv", "absent.csv"):
@@ -90,7 +92,7 @@ def test_texts_that_cannot_be_read_are_an_error_of_the_configuration(tmp_path: P
 @given(
     name=st.text(st.characters(exclude_categories=["Cs"]), min_size=1), kind=st.sampled_from(KINDS)
 )
-def test_a_sentence_has_the_name_that_is_wanted(name: str, kind: str) -> None:
+def test_sentence_contains_the_requested_name(name: str, kind: str) -> None:
     texts = texts_of(NamedEntities(), InputSpec(RecognitionTask.ENTITIES, name, kind), 3)
 
     assert texts
@@ -99,14 +101,14 @@ def test_a_sentence_has_the_name_that_is_wanted(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_there_are_sentences_with_names_of_each_kind(kind: str) -> None:
+def test_each_kind_of_entity_has_sentences(kind: str) -> None:
     texts = texts_of(NamedEntities(), InputSpec(RecognitionTask.ENTITIES, kind=kind), 5)
 
     assert len(set(texts)) == 5
     assert not any("{" in text for text in texts)
 
 
-def test_there_are_no_sentences_with_names_of_another_kind() -> None:
+def test_unknown_kind_of_entity_is_not_served() -> None:
     wanted = InputSpec(RecognitionTask.ENTITIES, kind="MOOD")
 
     assert not NamedEntities().serves(wanted)
@@ -127,7 +129,7 @@ def test_documents_have_words_of_their_topic(topic: str, word: str) -> None:
     topic=st.sampled_from(("", "food", "/Health", "/Travel", "Pets & Animals", "science")),
     seed=st.integers(),
 )
-def test_documents_are_longer_than_services_ask_for(topic: str, seed: int) -> None:
+def test_documents_exceed_the_minimum_length_of_services(topic: str, seed: int) -> None:
     texts = texts_of(DocumentWriter(), InputSpec(RecognitionTask.CATEGORIES, topic), 5, seed)
 
     assert len(texts) == 5

@@ -1,4 +1,4 @@
-"""Several patches of a file as one, applied by git."""
+"""Merged patches of a file, applied by git."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ciguard.sources import Source
 
 def patch_of(source: Source, old: str, new: str, nth: int = 0) -> str:
     """Return the patch that writes another text for the n-th literal of one."""
-    nodes = [one for one in ast.walk(source.tree) if isinstance(one, ast.Constant)]
+    nodes = [node for node in ast.walk(source.tree) if isinstance(node, ast.Constant)]
     several = sorted(
-        (one for one in nodes if one.value == old), key=lambda one: (one.lineno, one.col_offset)
+        (node for node in nodes if node.value == old), key=lambda one: (one.lineno, one.col_offset)
     )
     patch = source.replaced({several[nth]: repr(new)})
     assert patch is not None
@@ -42,7 +42,9 @@ def applied(source: Source, patch: str) -> str:
 @pytest.mark.parametrize("file", ["app.py", "with space/app.py", 'quo"ted.py', "größe.py"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", ""])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_patches_of_one_line_and_of_neighbours_become_one(file: str, end: str, mark: str) -> None:
+def test_patches_of_one_line_and_of_neighbouring_lines_are_merged(
+    file: str, end: str, mark: str
+) -> None:
     lines = ["x = 'ä'", "if x == 'one' or x == 'two':", "    y = 'three'", "z = x == 'four'"]
     source = Source(file, mark + (end or "\n").join(lines) + end)
     words = ["one", "two", "three", "four"]
@@ -57,7 +59,7 @@ def test_patches_of_one_line_and_of_neighbours_become_one(file: str, end: str, m
     assert applied(source, patch) == expected
 
 
-def test_of_two_that_change_the_same_the_first_is_kept() -> None:
+def test_merge_keeps_the_first_of_two_overlapping_patches() -> None:
     source = Source("app.py", "x = 'one'\ny = 'two'\n")
     first, second = patch_of(source, "one", "1"), patch_of(source, "one", "eins")
     other = patch_of(source, "two", "2")
@@ -73,7 +75,7 @@ def test_of_two_that_change_the_same_the_first_is_kept() -> None:
     st.lists(st.sampled_from(["a b", "c", "", "a\\nb", "ä€"]), min_size=1, max_size=8),
     st.lists(st.integers(0, 7), max_size=8, unique=True),
 )
-def test_what_is_combined_is_what_each_changes(words: list[str], chosen: list[int]) -> None:
+def test_merged_patch_contains_all_changes(words: list[str], chosen: list[int]) -> None:
     lines = [f"v{at} = [{word!r}, 'at {at}']" for at, word in enumerate(words)]
     source = Source("app.py", "\n".join(lines) + "\n")
     changed = sorted(at for at in chosen if at < len(words))

@@ -1,4 +1,4 @@
-"""Measures of branches, and labels that raise them, against a slow search that is plainly right."""
+"""Measures of branches, and added labels, compared with a naive search."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ciguard.levels.app.repair.labels import (
 )
 from ciguard.levels.app.repair.measures import (
     ALPHA,
-    ENOUGH,
+    MIN_INPUTS_TO_HOLD_OUT,
     BranchCounts,
+    held_out_indices,
     is_below,
-    kept_back,
     measured,
 )
 
@@ -65,7 +65,7 @@ def fires(*recognised: str, is_expected: bool = True) -> Observation:
         ([(True, True)] * 3 + [(True, False), (False, True)], 0.75, 0.75, 0.75),
     ],
 )
-def test_recall_precision_and_f1_are_those_of_the_paper(
+def test_recall_precision_and_f1_agree_with_the_paper(
     exercised: list[tuple[bool, bool]], recall: float, precision: float, f1: float
 ) -> None:
     found = measured(exercised)
@@ -74,7 +74,9 @@ def test_recall_precision_and_f1_are_those_of_the_paper(
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans())))
-def test_f1_is_the_harmonic_mean(exercised: list[tuple[bool, bool]]) -> None:
+def test_f1_is_the_harmonic_mean_of_recall_and_precision(
+    exercised: list[tuple[bool, bool]],
+) -> None:
     found = measured(exercised)
 
     if found.right:
@@ -86,22 +88,24 @@ def test_f1_is_the_harmonic_mean(exercised: list[tuple[bool, bool]]) -> None:
 
 
 @given(st.lists(st.booleans(), max_size=90))
-def test_a_third_of_each_kind_is_kept_back_of_enough_inputs(kinds: list[bool]) -> None:
-    places = kept_back(kinds)
+def test_a_third_of_each_kind_is_held_out_of_enough_inputs(kinds: list[bool]) -> None:
+    places = held_out_indices(kinds)
 
-    is_enough = len(kinds) >= ENOUGH and min(kinds.count(True), kinds.count(False)) >= 3
+    is_enough = (
+        len(kinds) >= MIN_INPUTS_TO_HOLD_OUT and min(kinds.count(True), kinds.count(False)) >= 3
+    )
     for kind in (True, False):
         held = [at for at in places if kinds[at] is kind]
         assert len(held) == (kinds.count(kind) // 3 if is_enough else 0)
 
 
-def test_labels_are_added_until_the_recall_suffices_as_in_the_paper() -> None:
-    several = [
+def test_extended_adds_labels_until_the_recall_suffices_as_in_the_paper() -> None:
+    observations = [
         *[fires("Fire")] * 8, *[fires("Flame", "Amber")] * 6, *[fires("Ash")] * 3,
         *[fires("Amber")] * 3, *[fires("Dog", is_expected=False)] * 20,
     ]  # fmt: skip
 
-    found = extended(["Fire"], several, is_one, related=RELATED)
+    found = extended(["Fire"], observations, is_one, related=RELATED)
 
     assert found is not None
     assert found.added == ("Flame", "Ash")
@@ -112,39 +116,39 @@ def test_labels_are_added_until_the_recall_suffices_as_in_the_paper() -> None:
     assert found.held_out.after.recall > found.held_out.before.recall
 
 
-def test_a_label_that_costs_more_precision_than_it_gains_is_not_added() -> None:
-    several = [
+def test_extended_skips_a_label_that_lowers_f1() -> None:
+    observations = [
         fires("Fire"), fires("Flame"), *[fires("Flame", is_expected=False)] * 4,
     ]  # fmt: skip
 
-    assert extended(["Fire"], several, is_one, related=RELATED) is None
+    assert extended(["Fire"], observations, is_one, related=RELATED) is None
 
 
-def test_a_smaller_gain_that_costs_nothing_comes_before_a_larger_one_that_does() -> None:
-    several = [
+def test_extended_prefers_a_smaller_gain_without_loss_to_a_larger_one_with_loss() -> None:
+    observations = [
         *[fires("Fire")] * 4, *[fires("Flame")] * 3, fires("Ash"),
         *[fires("Flame", is_expected=False)] * 9,
     ]  # fmt: skip
 
-    found = extended(["Fire"], several, is_one, related=RELATED)
+    found = extended(["Fire"], observations, is_one, related=RELATED)
 
     assert found is not None
     assert found.added == ("Ash",)
 
 
-def test_candidates_are_recognised_in_inputs_that_miss_the_branch() -> None:
-    several = [fires("Fire", "Ash"), fires("Wood Ash"), fires("Tree Ash")]
-    several.append(fires("Ash", is_expected=False))
+def test_candidates_come_from_inputs_that_miss_the_branch() -> None:
+    observations = [fires("Fire", "Ash"), fires("Wood Ash"), fires("Tree Ash")]
+    observations.append(fires("Ash", is_expected=False))
 
-    found = extended(["Fire"], several, is_within, related=RELATED, alpha=1)
+    found = extended(["Fire"], observations, is_within, related=RELATED, alpha=1)
 
     assert found is not None
     assert found.added == ("Tree Ash", "Wood Ash")
 
 
-def test_labels_that_hold_only_for_what_they_were_fitted_to_are_not_suggested() -> None:
+def test_labels_that_do_not_generalise_to_held_out_inputs_are_not_suggested() -> None:
     seen, unseen = fires("Fire", "x"), fires("Dog", "Flame", is_expected=False)
-    several = [
+    observations = [
         one
         for at in range(18)
         for one in (
@@ -153,8 +157,8 @@ def test_labels_that_hold_only_for_what_they_were_fitted_to_are_not_suggested() 
         )
     ]
 
-    assert extended(["Fire"], several[:18], is_one, related=RELATED) is not None
-    assert extended(["Fire"], several, is_one, related=RELATED) is None
+    assert extended(["Fire"], observations[:18], is_one, related=RELATED) is not None
+    assert extended(["Fire"], observations, is_one, related=RELATED) is None
 
 
 @pytest.mark.parametrize(
@@ -167,12 +171,12 @@ def test_labels_that_hold_only_for_what_they_were_fitted_to_are_not_suggested() 
          "CAMP FLAME"),
     ],
 )  # fmt: skip
-def test_labels_are_added_in_the_form_that_the_application_meets(
+def test_labels_are_added_in_the_spelling_that_the_application_matches(
     matches: Matches, label: str, added: str
 ) -> None:
-    several = [fires("Fire"), fires("Camp Flame"), fires("Fire"), fires("Camp Flame")]
+    observations = [fires("Fire"), fires("Camp Flame"), fires("Fire"), fires("Camp Flame")]
 
-    found = extended([label], several, matches, related=RELATED)
+    found = extended([label], observations, matches, related=RELATED)
 
     assert found is not None
     assert found.before.recall == 0.5
@@ -180,7 +184,7 @@ def test_labels_are_added_in_the_form_that_the_application_meets(
 
 
 @given(observations, ways, alphas)
-def test_an_extension_keeps_its_promises(
+def test_extension_has_the_measures_that_it_claims(
     several: list[Observation], matches: Matches, alpha: float
 ) -> None:
     labels = ("Fire", "fire")
@@ -201,7 +205,7 @@ def test_an_extension_keeps_its_promises(
 
 
 @given(observations, ways, alphas)
-def test_an_extension_is_the_one_that_a_plain_search_finds(
+def test_extension_equals_the_result_of_a_naive_search(
     several: list[Observation], matches: Matches, alpha: float
 ) -> None:
     found = extended(("Fire", "fire"), several, matches, related=RELATED, alpha=alpha)
@@ -210,26 +214,28 @@ def test_an_extension_is_the_one_that_a_plain_search_finds(
 
 
 def of_labels(
-    labels: Sequence[str], several: Sequence[Observation], matches: Matches
+    labels: Sequence[str], observations: Sequence[Observation], matches: Matches
 ) -> BranchCounts:
     return measured(
-        (one.is_expected, matches(frozenset(labels), one.recognised)) for one in several
+        (item.is_expected, matches(frozenset(labels), item.recognised)) for item in observations
     )
 
 
-def plainly_extended(several: list[Observation], matches: Matches, alpha: float) -> tuple[str, ...]:
+def plainly_extended(
+    observations: list[Observation], matches: Matches, alpha: float
+) -> tuple[str, ...]:
     """Return the labels by measuring everything again in each round."""
     labels = ["Fire", "fire"]
-    held = kept_back([one.is_expected for one in several])
-    fit = [one for at, one in enumerate(several) if at not in held]
+    held = held_out_indices([item.is_expected for item in observations])
+    fit = [function for at, function in enumerate(observations) if at not in held]
     missed = [
-        one for one in fit if one.is_expected and not matches(frozenset(labels), one.recognised)
+        item for item in fit if item.is_expected and not matches(frozenset(labels), item.recognised)
     ]
     forms: list[Callable[[str], str]] = [str, str.lower, str.upper, str.title, str.capitalize]
     candidates = {
         (form(label), place)
-        for one in missed
-        for label in one.recognised
+        for item in missed
+        for label in item.recognised
         if label != "Amber"
         for place, form in enumerate(forms)
     }
@@ -243,7 +249,7 @@ def plainly_extended(several: list[Observation], matches: Matches, alpha: float)
         if not tried:
             break
         labels.append(min(tried)[-1])
-    parts = [several, [several[at] for at in sorted(held)]]
+    parts = [observations, [observations[at] for at in sorted(held)]]
     is_worse = any(
         of_labels(labels, part, matches).f1 < of_labels(labels[:2], part, matches).f1
         for part in parts
@@ -251,12 +257,12 @@ def plainly_extended(several: list[Observation], matches: Matches, alpha: float)
     return () if is_worse else tuple(labels[2:])
 
 
-def test_nothing_is_added_to_a_branch_that_is_good_enough() -> None:
-    several = [*[fires("Fire")] * 3, fires("Flame")]
+def test_branch_with_sufficient_recall_is_not_extended() -> None:
+    observations = [*[fires("Fire")] * 3, fires("Flame")]
 
-    assert of_labels(["Fire"], several, is_one).recall == ALPHA
-    assert extended(["Fire"], several, is_one, related=RELATED) is None
-    assert isinstance(extended(["Fire"], several, is_one, related=RELATED, alpha=1), Extension)
+    assert of_labels(["Fire"], observations, is_one).recall == ALPHA
+    assert extended(["Fire"], observations, is_one, related=RELATED) is None
+    assert isinstance(extended(["Fire"], observations, is_one, related=RELATED, alpha=1), Extension)
 
 
 @pytest.mark.parametrize(
@@ -270,7 +276,7 @@ def test_nothing_is_added_to_a_branch_that_is_good_enough() -> None:
         (0, 0, False),
     ],
 )
-def test_a_recall_is_too_low_only_if_chance_does_not_explain_it(
+def test_recall_is_too_low_only_if_significant(
     right: int, expected: int, *, is_failure: bool
 ) -> None:
     assert is_below(BranchCounts(expected=expected, took=right, right=right), 0.75) is is_failure

@@ -1,4 +1,4 @@
-"""Patches of sub-conditions: what they say, that git applies them, and that they change no more."""
+"""Patches of sub-conditions: their content, and that git applies them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ FILE = "app.py"
 def place_in(source: Source, text: str) -> Place:
     """Return the place of the only expression that is written so."""
     (place,) = {
-        place_of(one)
-        for one in ast.walk(source.tree)
-        if isinstance(one, ast.expr) and ast.unparse(one) == ast.unparse(ast.parse(text))
+        place_of(node)
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.expr) and ast.unparse(node) == ast.unparse(ast.parse(text))
     }
     return place
 
@@ -120,7 +120,7 @@ def by_hand(source: Source, patch: str) -> str:
         ("TEXT in x", None, "TEXT in x or 'flame' in x"),
     ],
 )  # fmt: skip
-def test_labels_are_added_as_a_person_would_write_them(
+def test_add_labels_writes_idiomatic_comparisons(
     condition: str, at: str | None, expected: str
 ) -> None:
     head = "ALONE: list[str] = ['fire']\nSHARED = ['fire']\nTEXT = 'fire'\nprint(SHARED)\n"
@@ -135,7 +135,7 @@ def test_labels_are_added_as_a_person_would_write_them(
     assert changed == program % expected
 
 
-def test_parentheses_are_written_where_lines_need_them() -> None:
+def test_add_labels_writes_parentheses_where_lines_need_them() -> None:
     source = Source(FILE, "if x and 'fire' in (y\n or z): pass\n")
 
     patch = add_labels(source, place_in(source, "'fire' in (y or z)"), ["a", "b"])
@@ -155,7 +155,7 @@ def test_parentheses_are_written_where_lines_need_them() -> None:
         "x in ('fire', *y)", "'fire' in (await_ := x)", "x in LISTS[0]", "x in WORD",
     ],
 )  # fmt: skip
-def test_what_is_not_understood_is_let_be(condition: str) -> None:
+def test_add_labels_leaves_unsupported_code_alone(condition: str) -> None:
     program = f"""
 CHANGED = ['fire']
 CHANGED = ['ash']
@@ -189,7 +189,7 @@ if {condition}: pass
         ("x == f('fires')", None),
     ],
 )
-def test_a_label_is_replaced(condition: str, expected: str | None) -> None:
+def test_replace_label_changes_only_the_label(condition: str, expected: str | None) -> None:
     head = "ALONE = ['fires']\nSHARED = ['fires']\nTEXT = 'fires'\nprint(SHARED, TEXT)\n"
 
     changed = made_of(
@@ -219,7 +219,7 @@ def test_a_label_is_replaced(condition: str, expected: str | None) -> None:
         ("x == 'dog' or 'a'", "'b'", None),
     ],
 )
-def test_a_text_becomes_a_comparison_like_those_beside_it(
+def test_compare_constant_copies_the_neighbouring_comparison(
     condition: str, text: str, expected: str | None
 ) -> None:
     program = "for x in y:\n    if {}:\n        pass\n"
@@ -253,7 +253,7 @@ def test_a_text_becomes_a_comparison_like_those_beside_it(
         ("1 < 2", DecisionLine(1, 0, 0), None),
     ],
 )
-def test_a_score_is_compared_with_another_threshold(
+def test_replace_threshold_rewrites_the_comparison(
     condition: str, line: DecisionLine, expected: str | None
 ) -> None:
     source = Source(FILE, f"if {condition}: pass\n")
@@ -284,7 +284,7 @@ SHAPES = {
 @pytest.mark.parametrize("file", ["app.py", "src/my app.py", "é/日本.py", 'qu"ote\\.py', "a\tb.py"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.lengthy
-def test_git_applies_a_patch_to_files_of_all_kinds(shape: str, file: str) -> None:
+def test_patch_applies_with_git_to_all_kinds_of_files(shape: str, file: str) -> None:
     source = Source(file, SHAPES[shape])
 
     patch = add_labels(source, place_in(source, "x == 'fire'"), ["flame"])
@@ -294,7 +294,7 @@ def test_git_applies_a_patch_to_files_of_all_kinds(shape: str, file: str) -> Non
     assert applied(source, patch) == expected
 
 
-def test_a_path_with_a_space_ends_with_a_tab_as_git_writes_it() -> None:
+def test_diff_of_a_path_with_a_space_ends_with_a_tab() -> None:
     source = Source("my app.py", SHAPES["plain"])
 
     patch = add_labels(source, place_in(source, "x == 'fire'"), ["flame"]) or ""
@@ -302,7 +302,7 @@ def test_a_path_with_a_space_ends_with_a_tab_as_git_writes_it() -> None:
     assert patch.startswith("--- a/my app.py\t\n+++ b/my app.py\t\n@@ ")
 
 
-def test_a_place_where_nothing_stands_is_let_be() -> None:
+def test_patch_of_an_empty_position_is_none() -> None:
     source = Source(FILE, "if x == 'fire': pass\n")
 
     assert add_labels(source, (1, 0, 1, 3), ["flame"]) is None
@@ -370,7 +370,7 @@ def decided(program: str, more: list[str], text: str) -> object:
 @settings(max_examples=300)
 @given(programs(), st.lists(labels, min_size=1, max_size=3), st.lists(labels))
 @pytest.mark.lengthy
-def test_an_extended_program_behaves_as_extended_and_nothing_else_is_changed(
+def test_add_labels_changes_only_the_results_for_new_labels(
     program: tuple[str, str, str, str], more: list[str], texts: list[str]
 ) -> None:
     before, left, wanted, after = program
@@ -391,7 +391,7 @@ def test_an_extended_program_behaves_as_extended_and_nothing_else_is_changed(
 
 @settings(max_examples=20)
 @given(programs(), st.lists(labels, min_size=1, max_size=3))
-def test_git_makes_the_same_of_a_diff_as_the_other_tests(
+def test_patch_applied_by_git_equals_the_patch_applied_by_the_tests(
     program: tuple[str, str, str, str], more: list[str]
 ) -> None:
     before, left, _, after = program

@@ -1,4 +1,4 @@
-"""Which labels are related, and what is proposed for those that do not exist."""
+"""Relatedness of labels, and proposals for unknown ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ciguard.levels.app.repair.relatedness import (
     Taxonomy,
     Words,
     known_relations,
-    meant,
+    proposed_labels,
     read_taxonomy,
 )
 
@@ -33,7 +33,7 @@ LABELS = ["Fire", "campfire", "Fires", "Human face", "Face", "faces", "Tree", "o
         ("dog", "Dogs"), ("Glass bottle", "bottles"), ("dishes", "dish"),
     ],
 )  # fmt: skip
-def test_labels_that_share_a_word_are_related(one: str, other: str) -> None:
+def test_labels_with_a_common_word_are_related(one: str, other: str) -> None:
     assert Words().related(one, other)
     assert Words().related(other, one)
 
@@ -45,11 +45,11 @@ def test_labels_that_share_a_word_are_related(one: str, other: str) -> None:
         ("Bus", "Bu"), ("", ""), ("Fire", ""), ("Glass", "Glas"), ("Ash", "Wash"),
     ],
 )  # fmt: skip
-def test_labels_that_share_no_word_are_not(one: str, other: str) -> None:
+def test_labels_without_a_common_word_are_unrelated(one: str, other: str) -> None:
     assert not Words().related(one, other)
 
 
-def test_neighbours_and_those_with_a_neighbour_in_common_are_related() -> None:
+def test_taxonomy_relates_neighbours_and_labels_with_a_common_neighbour() -> None:
     taxonomy = Taxonomy([("flame", "fire"), ("ash", "fire"), ("volcanic  Ash", "Ash")])
 
     assert taxonomy.related("Flame", "Fire")
@@ -64,14 +64,14 @@ def test_neighbours_and_those_with_a_neighbour_in_common_are_related() -> None:
     st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS))),
     st.sampled_from(LABELS), st.sampled_from(LABELS),
 )  # fmt: skip
-def test_relations_have_no_direction_and_are_joined(
+def test_relatedness_is_symmetric_and_combined_by_union(
     edges: list[tuple[str, str]], one: str, other: str
 ) -> None:
     several = (Taxonomy(edges), Words(), known_relations())
     joined = CombinedRelatedness(*several)
 
-    assert all(each.related(one, other) == each.related(other, one) for each in several)
-    assert joined.related(one, other) == any(each.related(one, other) for each in several)
+    assert all(item.related(one, other) == item.related(other, one) for item in several)
+    assert joined.related(one, other) == any(item.related(one, other) for item in several)
 
 
 @pytest.mark.parametrize(
@@ -82,14 +82,14 @@ def test_relations_have_no_direction_and_are_joined(
         ("Paper", "Cardboard"), ("food", "Cuisine"), ("Dog", "Puppy"),
     ],
 )  # fmt: skip
-def test_everyday_labels_are_known(one: str, other: str) -> None:
+def test_known_relations_relate_everyday_labels(one: str, other: str) -> None:
     assert known_relations().related(one, other)
 
 
 @pytest.mark.parametrize(
     ("one", "other"), [("Fire", "Amber"), ("Fire", "Dog"), ("Food", "Paper"), ("Pizza", "Puppy")]
 )
-def test_everyday_labels_of_different_kinds_are_not_related(one: str, other: str) -> None:
+def test_known_relations_separate_everyday_labels_of_different_kinds(one: str, other: str) -> None:
     assert not CombinedRelatedness(known_relations(), Words()).related(one, other)
 
 
@@ -100,7 +100,7 @@ def test_everyday_labels_of_different_kinds_are_not_related(one: str, other: str
         ("mine.csv", '\ufeff# mine, of course\r\nflame,fire\r\n"""hot"" ash",fire\r\n'),
     ],
 )
-def test_relations_are_read_from_lines_and_tables(tmp_path: Path, name: str, text: str) -> None:
+def test_taxonomy_is_read_from_lines_and_csv(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8", newline="")
 
     assert read_taxonomy(tmp_path / name).related("Flame", '"hot" ash')
@@ -112,12 +112,12 @@ def test_relations_are_read_from_lines_and_tables(tmp_path: Path, name: str, tex
         ("x.tsv", b"flame\tfire\nash\n", r"x\.tsv: line 2: 'ash' is no relation.* tab between"),
         ("x.tsv", b"\n\na\tb\tc\n", r"x\.tsv: line 3: 'a.*c' is no relation"),
         ("x.csv", b"flame,\n", r"x\.csv: line 1: 'flame,' is no relation.* comma between"),
-        ("x.tsv", b"# nothing\n", r"x\.tsv: no relation in it\. Write"),
-        ("x.tsv", b"\xff\xfe", r"x\.tsv: cannot be read.* Name a text file in UTF-8"),
+        ("x.tsv", b"# nothing\n", r"x\.tsv: holds no relation\. Write"),
+        ("x.tsv", b"\xff\xfe", r"x\.tsv: cannot be read.* Give a text file in UTF-8"),
         ("gone.tsv", None, r"gone\.tsv: cannot be read"),
     ],
 )
-def test_a_file_that_is_no_taxonomy_is_refused_with_a_remedy(
+def test_invalid_taxonomy_file_is_rejected_with_a_remedy(
     tmp_path: Path, name: str, content: bytes | None, message: str
 ) -> None:
     if content is not None:
@@ -127,7 +127,7 @@ def test_a_file_that_is_no_taxonomy_is_refused_with_a_remedy(
         read_taxonomy(tmp_path / name)
 
 
-def test_labels_that_may_be_meant_are_the_same_then_near_then_alike() -> None:
+def test_proposals_are_equal_then_related_then_similarly_spelled_labels() -> None:
     vocabulary = Vocabulary(
         frozenset(
             {"Plants", "Trousers", "Clothing", "Human face", "Race", "FIRE", "Flame", "Tires"}
@@ -135,9 +135,9 @@ def test_labels_that_may_be_meant_are_the_same_then_near_then_alike() -> None:
     )
     closeness = (known_relations(), Words())
 
-    assert meant("pants", vocabulary, *closeness) == ("Clothing", "Trousers", "Plants")
-    assert meant("clothes", vocabulary, *closeness)[0] == "Clothing"
-    assert meant("face", vocabulary, *closeness)[0] == "Human face"
-    assert meant("fire", vocabulary, *closeness)[:2] == ("FIRE", "Flame")
-    assert meant("face", vocabulary) == vocabulary.nearest("face")
-    assert meant("xyzzy", vocabulary, *closeness) == ()
+    assert proposed_labels("pants", vocabulary, *closeness) == ("Clothing", "Trousers", "Plants")
+    assert proposed_labels("clothes", vocabulary, *closeness)[0] == "Clothing"
+    assert proposed_labels("face", vocabulary, *closeness)[0] == "Human face"
+    assert proposed_labels("fire", vocabulary, *closeness)[:2] == ("FIRE", "Flame")
+    assert proposed_labels("face", vocabulary) == vocabulary.nearest("face")
+    assert proposed_labels("xyzzy", vocabulary, *closeness) == ()

@@ -1,4 +1,4 @@
-"""Suggestions as a person reads them."""
+"""Sentences of suggestions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ciguard.levels.app.repair.thresholds import DecisionLine, ShareChange, Shar
 EXTENSION = Extension(("flame", "ash"), BranchCounts(20, 8, 8), BranchCounts(20, 17, 17))
 
 
-def test_labels_are_suggested_with_what_they_bring_about() -> None:
+def test_suggested_labels_come_with_their_recall_and_precision() -> None:
     assert more_labels(EXTENSION, 3, "--- a") == Suggestion(
         'If line 3 also checked "flame" and "ash", 85 % of the 20 inputs made for it would take '
         "the branch instead of 40 %, and 100 % of the 17 that take it would be meant to.",
@@ -26,7 +26,7 @@ def test_labels_are_suggested_with_what_they_bring_about() -> None:
     )
 
 
-def test_a_precision_that_changes_is_told_too() -> None:
+def test_suggestion_reports_a_changed_precision() -> None:
     extension = replace(EXTENSION, before=BranchCounts(20, 10, 8), after=BranchCounts(20, 20, 15))
 
     assert more_labels(extension, 3, None).sentence.endswith(
@@ -34,7 +34,7 @@ def test_a_precision_that_changes_is_told_too() -> None:
     )
 
 
-def test_it_is_told_how_they_do_on_inputs_that_they_were_not_fitted_to() -> None:
+def test_suggestion_reports_the_held_out_inputs() -> None:
     held = Change(BranchCounts(6, 0, 0), BranchCounts(6, 6, 5))
     extension = replace(EXTENSION, before=BranchCounts(20, 0, 0), held_out=held)
 
@@ -51,7 +51,7 @@ def test_it_is_told_how_they_do_on_inputs_that_they_were_not_fitted_to() -> None
 @pytest.mark.parametrize(
     ("right", "shown"), [(0, "0 %"), (1, "1 %"), (500, "50 %"), (999, "99 %"), (1000, "100 %")]
 )
-def test_all_and_none_are_said_of_all_and_none_only(right: int, shown: str) -> None:
+def test_shares_round_to_0_and_100_percent_only_if_exact(right: int, shown: str) -> None:
     extension = replace(EXTENSION, after=BranchCounts(1000, right, right))
 
     assert f'"ash", {shown} of the' in more_labels(extension, 3, None).sentence
@@ -66,7 +66,7 @@ def test_labels_of_a_service_cannot_forge_lines() -> None:
     assert len(sentence) < 500
 
 
-def test_a_threshold_is_suggested_for_both_feelings() -> None:
+def test_suggested_threshold_reports_both_sentiments() -> None:
     held = ShareChange(Shares(1, 0.5), Shares(0.75, 0.25))
     threshold = Threshold(DecisionLine(1, 0.5, -0.2), Shares(1, 0.6), Shares(0.9, 0.1), held)
 

@@ -1,4 +1,4 @@
-"""Thresholds of sentiments: mixed branches, and lines that tell the feelings apart."""
+"""Thresholds of sentiments: mixed branches, and lines that separate the sentiments."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def texts(
 ) -> list[ScoredText]:
     """Return texts of both feelings for a branch that compares the score with a number."""
     rng = random.Random(7)
-    several = []
+    samples = []
     for at in range(count):
         score, magnitude = of(rng, at % 2 == 0)
-        several.append(ScoredText(score, magnitude, at % 2 == 0, score > above))
-    return several
+        samples.append(ScoredText(score, magnitude, at % 2 == 0, score > above))
+    return samples
 
 
 def text_of(score: float, magnitude: float, *, is_positive: bool = True) -> ScoredText:
@@ -51,26 +51,29 @@ def by_both(rng: random.Random, is_positive: bool) -> tuple[float, float]:  # no
     return magnitude / 4 - 0.5 + (0.1 if is_positive else -0.1) + rng.uniform(-0.1, 0.1), magnitude
 
 
-def test_shares_are_of_each_feeling() -> None:
-    several = [ScoredText(0, 0, is_positive=True, took=took) for took in (True, True, False, False)]
-    several.append(ScoredText(0, 0, is_positive=False, took=True))
+def test_shares_are_computed_for_each_sentiment() -> None:
+    samples = [ScoredText(0, 0, is_positive=True, took=took) for took in (True, True, False, False)]
+    samples.append(ScoredText(0, 0, is_positive=False, took=True))
 
-    assert shares(several) == Shares(positive=0.5, negative=1.0)
+    assert shares(samples) == Shares(positive=0.5, negative=1.0)
     assert shares([]) == Shares(0, 0)
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("taken_shares", "expected"),
     [
         (Shares(0.9, 0.26), True), (Shares(0.9, 0.25), False), (Shares(0.1, 1.0), False),
         (Shares(0, 0), False),
     ],
 )  # fmt: skip
-def test_a_branch_is_mixed_that_takes_much_of_both(found: Shares, expected: bool) -> None:  # noqa: FBT001
-    assert is_mixed(found) is expected
+def test_branch_taken_by_many_texts_of_both_sentiments_is_mixed(
+    taken_shares: Shares,
+    expected: bool,  # noqa: FBT001
+) -> None:
+    assert is_mixed(taken_shares) is expected
 
 
-def test_what_counts_as_much_can_be_chosen() -> None:
+def test_mixed_share_is_configurable() -> None:
     assert is_mixed(Shares(0.2, 0.2), share=0.1)
     assert not is_mixed(Shares(0.9, 0.5), share=0.5)
 
@@ -87,12 +90,12 @@ def test_what_counts_as_much_can_be_chosen() -> None:
         (DecisionLine(0, -1, 2), "-m + 2 > 0"),
     ],
 )
-def test_a_line_is_written_as_a_person_would(line: DecisionLine, condition: str) -> None:
+def test_decision_line_is_written_as_idiomatic_python(line: DecisionLine, condition: str) -> None:
     assert line.condition("s", "m") == condition
 
 
 @given(FACTORS, FACTORS, FACTORS, st.integers(-10, 10), st.integers(0, 40))
-def test_a_line_holds_where_its_condition_does(
+def test_decision_line_agrees_with_its_python_condition(
     score: float, magnitude: float, constant: float, s: int, m: int
 ) -> None:
     assume(score or magnitude)
@@ -107,10 +110,10 @@ def test_a_line_holds_where_its_condition_does(
 
 @pytest.mark.parametrize("for_positive", [True, False])
 @pytest.mark.lengthy
-def test_a_threshold_on_the_score_is_found_and_short(for_positive: bool) -> None:  # noqa: FBT001
-    several = texts(by_score, above=-2)
+def test_fitted_score_threshold_has_few_digits(for_positive: bool) -> None:  # noqa: FBT001
+    samples = texts(by_score, above=-2)
 
-    threshold = fitted(several, for_positive=for_positive)
+    threshold = fitted(samples, for_positive=for_positive)
 
     assert threshold is not None
     assert threshold.before == Shares(1, 1)
@@ -123,10 +126,10 @@ def test_a_threshold_on_the_score_is_found_and_short(for_positive: bool) -> None
     assert threshold.held_out.after.positive == pytest.approx(threshold.after.positive, abs=0.1)
 
 
-def test_the_magnitude_is_used_where_the_score_alone_is_worse() -> None:
-    several = texts(by_both, above=-0.4, count=200)
+def test_fitted_threshold_uses_the_magnitude_where_it_helps() -> None:
+    samples = texts(by_both, above=-0.4, count=200)
 
-    threshold = fitted(several, for_positive=True)
+    threshold = fitted(samples, for_positive=True)
 
     assert threshold is not None
     assert threshold.line.magnitude < 0 < threshold.line.score
@@ -134,33 +137,33 @@ def test_the_magnitude_is_used_where_the_score_alone_is_worse() -> None:
     assert not is_mixed(threshold.after)
 
 
-def test_few_samples_are_all_fitted_to() -> None:
+def test_few_samples_are_all_used_for_the_fit() -> None:
     threshold = fitted(texts(by_score, above=-2, count=10), for_positive=True)
 
     assert threshold is not None
     assert threshold.held_out is None
 
 
-def test_a_threshold_that_is_no_better_is_not_suggested() -> None:
-    several = texts(by_score, above=0.2)
+def test_threshold_without_improvement_is_not_suggested() -> None:
+    samples = texts(by_score, above=0.2)
 
-    assert fitted(several, for_positive=True) is None
+    assert fitted(samples, for_positive=True) is None
 
 
 @pytest.mark.parametrize("feelings", [(), (True,), (False, False)])
-def test_one_feeling_alone_gives_no_threshold(feelings: tuple[bool, ...]) -> None:
-    several = [text_of(0.5, 1, is_positive=feeling) for feeling in feelings]
+def test_fit_to_one_sentiment_gives_no_threshold(feelings: tuple[bool, ...]) -> None:
+    samples = [text_of(0.5, 1, is_positive=feeling) for feeling in feelings]
 
-    assert fitted(several, for_positive=True) is None
-
-
-def test_scores_that_are_all_the_same_give_no_threshold() -> None:
-    several = [text_of(0, 0, is_positive=at % 2 == 0) for at in range(8)]
-
-    assert fitted(several, for_positive=True) is None
+    assert fitted(samples, for_positive=True) is None
 
 
-def test_without_the_package_a_person_is_told_what_to_install(
+def test_fit_to_equal_scores_gives_no_threshold() -> None:
+    samples = [text_of(0, 0, is_positive=at % 2 == 0) for at in range(8)]
+
+    assert fitted(samples, for_positive=True) is None
+
+
+def test_fit_without_scikit_learn_names_the_package_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)

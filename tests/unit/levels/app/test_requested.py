@@ -1,4 +1,4 @@
-"""What functions read of the request that they answer, as people write it."""
+"""Parts of a web request or event that functions read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from ciguard.levels.app.static_analysis.requested import read_of_event, requested
+from ciguard.levels.app.static_analysis.request_reads import read_of_event, requested
 from ciguard.sources import imports_of
 
 
@@ -35,7 +35,7 @@ def arguments(*parameters: str) -> ast.arguments:
         ("data = {}\ndata['a']", [], {}),
     ],
 )
-def test_parts_and_their_fields(
+def test_requested_returns_parts_with_their_fields(
     written: str, parameters: list[str], found: dict[str, tuple[str, ...]]
 ) -> None:
     head = "import flask, json\nfrom flask import request\n"
@@ -44,7 +44,7 @@ def test_parts_and_their_fields(
     assert requested(tree.body, arguments(*parameters), imports_of(tree, "")) == found
 
 
-def test_a_request_of_somebody_else_is_none() -> None:
+def test_requested_ignores_objects_that_are_no_flask_request() -> None:
     tree = ast.parse("from acme import request\nrequest.files['a']")
 
     assert requested(tree.body, arguments(), imports_of(tree, "")) == {}
@@ -61,7 +61,7 @@ def test_a_request_of_somebody_else_is_none() -> None:
         ("", "request: 'AnalyzeRequest'", "request.data"),
     ],
 )
-def test_requests_of_other_frameworks_are_not_flasks(
+def test_requested_ignores_requests_of_other_frameworks(
     head: str, parameter: str, reading: str
 ) -> None:
     tree = ast.parse(f"{head}\n{reading}")
@@ -77,7 +77,9 @@ def test_requests_of_other_frameworks_are_not_flasks(
         ("event: str", "event['x']"),
     ],
 )
-def test_other_events_are_no_dictionaries(parameter: str, reading: str) -> None:
+def test_read_of_event_ignores_events_that_are_no_dictionaries(
+    parameter: str, reading: str
+) -> None:
     tree = ast.parse(reading)
 
     assert read_of_event(tree.body, arguments(parameter), imports_of(tree, "")) == {}
@@ -99,7 +101,9 @@ def test_other_events_are_no_dictionaries(parameter: str, reading: str) -> None:
         ("other['Records']", {}),
     ],
 )
-def test_parts_of_an_event(written: str, found: dict[str, tuple[str, ...]]) -> None:
+def test_read_of_event_returns_fields_of_the_event(
+    written: str, found: dict[str, tuple[str, ...]]
+) -> None:
     tree = ast.parse(f"import json\n{written}")
 
     for first in ("event", "event: dict", "event: 'typing.Dict[str, Any]'"):

@@ -1,4 +1,4 @@
-"""The applications in `seeds/apps`: what is said of their planted faults is true of their text.
+"""The applications in `seeds/apps`: the description of their faults agrees with their text.
 
 What `ciguard` finds in them is tested where it runs them.
 """
@@ -16,9 +16,13 @@ from typing import Any
 
 import pytest
 
-from ciguard.levels.app.providers.description import NOT_MADE, RecognitionTask
+from ciguard.levels.app.providers.description import TASKS_WITHOUT_INPUTS, RecognitionTask
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import ServiceFunction, find, read_application
+from ciguard.levels.app.static_analysis import (
+    ServiceFunction,
+    find_service_functions,
+    read_application,
+)
 
 APPS = Path(__file__).parents[4] / "seeds" / "apps"
 NAMES = sorted(path.stem for path in APPS.glob("*.py"))
@@ -64,7 +68,10 @@ def place(fault: dict[str, Any]) -> str:
 @cache
 def found(folder: Path) -> dict[str, ServiceFunction]:
     """Return what asks services in the programs of a folder, by qualified name."""
-    return {one.name: one for one in find(read_application(folder), known_providers())}
+    return {
+        function.name: function
+        for function in find_service_functions(read_application(folder), known_providers())
+    }
 
 
 @cache
@@ -76,25 +83,25 @@ def functions_in(path: Path) -> dict[str, ast.FunctionDef]:
     """Return functions and methods, by name within the module."""
     tree = ast.parse(path.read_text("utf-8"))
     owners = [("", tree.body)]
-    owners += [(f"{one.name}.", one.body) for one in tree.body if isinstance(one, ast.ClassDef)]
+    owners += [(f"{node.name}.", node.body) for node in tree.body if isinstance(node, ast.ClassDef)]
     return {
-        owner + one.name: one
+        owner + node.name: node
         for owner, body in owners
-        for one in body
-        if isinstance(one, ast.FunctionDef)
+        for node in body
+        if isinstance(node, ast.FunctionDef)
     }
 
 
-def test_there_are_programs_each_with_a_fault_and_a_twin() -> None:
+def test_seed_programs_have_a_fault_and_a_twin_each() -> None:
     assert len(NAMES) >= 14
-    assert {one["application"] for one in FAULTS} == set(NAMES)
+    assert {fault["application"] for fault in FAULTS} == set(NAMES)
     assert sorted(path.stem for path in (APPS / "fixed").glob("*.py")) == NAMES
 
 
-def test_every_class_of_fault_is_planted_in_the_tasks_it_is_known_from() -> None:
+def test_fault_classes_are_planted_in_their_known_tasks() -> None:
     planted: dict[str, set[str]] = {}
-    for one in FAULTS:
-        planted.setdefault(one["class"], set()).add(one["task"])
+    for fault in FAULTS:
+        planted.setdefault(fault["class"], set()).add(fault["task"])
 
     assert planted.keys() == CLASSES.keys()
     for kind, tasks in TASKS_BY_CLASS.items():
@@ -102,15 +109,19 @@ def test_every_class_of_fault_is_planted_in_the_tasks_it_is_known_from() -> None
 
 
 @pytest.mark.lengthy
-def test_every_task_has_a_fault_and_every_operation_is_asked() -> None:
-    asked = {call.answer.operation.name for one in found(APPS).values() for call in one.calls}
+def test_every_task_has_a_fault_and_every_operation_is_called() -> None:
+    asked = {
+        call.answer.operation.name for function in found(APPS).values() for call in function.calls
+    }
 
-    assert {RecognitionTask(one["task"]) for one in FAULTS} == set(RecognitionTask) - NOT_MADE
+    assert {RecognitionTask(fault["task"]) for fault in FAULTS} == set(
+        RecognitionTask
+    ) - TASKS_WITHOUT_INPUTS
     assert asked == OPERATIONS
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=place)
-def test_a_fault_is_described_whole(fault: dict[str, Any]) -> None:
+def test_fault_has_a_complete_description(fault: dict[str, Any]) -> None:
     is_of_accuracy = fault["shows"] == "accuracy"
 
     assert set(fault) == KEYS | ({"meant_for"} if is_of_accuracy else set())
@@ -121,7 +132,7 @@ def test_a_fault_is_described_whole(fault: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=place)
-def test_a_fault_stands_in_its_function_which_asks_for_its_task(fault: dict[str, Any]) -> None:
+def test_fault_is_in_a_function_that_calls_its_task(fault: dict[str, Any]) -> None:
     function = functions_in(APPS / f"{fault['application']}.py")[fault["function"]]
     asking = found(APPS)[f"{fault['application']}.{fault['function']}"]
 
@@ -129,17 +140,19 @@ def test_a_fault_stands_in_its_function_which_asks_for_its_task(fault: dict[str,
     assert fault["task"] in {call.answer.operation.task for call in asking.calls}
 
 
-@pytest.mark.parametrize("fault", [one for one in FAULTS if one["shows"] != "crash"], ids=place)
-def test_what_is_dead_or_inaccurate_is_a_condition(fault: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "fault", [fault for fault in FAULTS if fault["shows"] != "crash"], ids=place
+)
+def test_dead_and_inaccurate_faults_are_conditions(fault: dict[str, Any]) -> None:
     line = lines(APPS / f"{fault['application']}.py")[fault["line"] - 1]
 
     assert re.match(r" +(el)?if .+:$", line)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_program_and_its_twin_differ_around_the_fault_only(name: str) -> None:
+def test_program_and_twin_differ_only_around_the_fault(name: str) -> None:
     program, twin = lines(APPS / f"{name}.py"), lines(APPS / "fixed" / f"{name}.py")
-    (line,) = (one["line"] for one in FAULTS if one["application"] == name)
+    (line,) = (fault["line"] for fault in FAULTS if fault["application"] == name)
     compared = difflib.SequenceMatcher(None, program, twin, autojunk=False).get_opcodes()
     edits = [(program[a:b], twin[c:d], a, b) for tag, a, b, c, d in compared if tag != "equal"]
 
@@ -149,25 +162,27 @@ def test_a_program_and_its_twin_differ_around_the_fault_only(name: str) -> None:
     assert len(far) < len(edits)
     for old, new, *_ in far:
         assert not old
-        assert all(re.match(r"$|[A-Z_]+ = ", one) for one in new)
+        assert all(re.match(r"$|[A-Z_]+ = ", name) for name in new)
 
 
 @pytest.mark.parametrize("path", sorted(APPS.rglob("*.py")), ids=lambda path: path.stem)
-def test_a_program_is_typed_and_imports_clients_and_the_standard_library_only(path: Path) -> None:
+def test_program_is_typed_and_imports_only_clients_and_the_standard_library(path: Path) -> None:
     tree = ast.parse(path.read_text("utf-8"))
     nodes = list(ast.walk(tree))
-    imported = {one.name for node in nodes if isinstance(node, ast.Import) for one in node.names}
+    imported = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
     imported |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-    clients = {one for one in imported if one.startswith(("google.cloud", "boto3", "azure"))}
+    clients = {name for name in imported if name.startswith(("google.cloud", "boto3", "azure"))}
 
     assert clients
-    assert {one.partition(".")[0] for one in imported - clients} <= sys.stdlib_module_names
+    assert {name.partition(".")[0] for name in imported - clients} <= sys.stdlib_module_names
     for function in functions_in(path).values():
         arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
         assert function.returns is not None, function.name
-        assert all(one.annotation or one.arg == "self" for one in arguments), function.name
+        assert all(argument.annotation or argument.arg == "self" for argument in arguments), (
+            function.name
+        )
 
 
 @pytest.mark.parametrize("path", sorted(APPS.rglob("*.py")), ids=lambda path: path.stem)
-def test_a_program_is_small(path: Path) -> None:
+def test_program_is_small(path: Path) -> None:
     assert 25 <= len(lines(path)) <= 70

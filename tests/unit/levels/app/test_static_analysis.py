@@ -1,4 +1,4 @@
-"""What is found of applications as people write them: old and new call styles, callees, classes."""
+"""Static analysis of typical applications: call styles, callees, classes and data flow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import (
     ServiceCallInputs,
     ServiceFunction,
-    find,
+    find_service_functions,
     read_application,
 )
 from ciguard.levels.app.static_analysis.conditions import LiteralTest
@@ -29,21 +29,24 @@ def found_in(folder: Path, **files: str) -> dict[str, ServiceFunction]:
         file = folder / f"{name.replace('__', '/')}.py"
         file.parent.mkdir(exist_ok=True, parents=True)
         file.write_text(dedent(text))
-    return {one.name: one for one in find(read_application(folder), PROVIDERS)}
+    return {
+        function.name: function
+        for function in find_service_functions(read_application(folder), PROVIDERS)
+    }
 
 
-def operations(found: ServiceFunction) -> set[str]:
-    return {call.answer.operation.name for call in found.calls}
+def operations(function: ServiceFunction) -> set[str]:
+    return {call.answer.operation.name for call in function.calls}
 
 
-def conditions(found: ServiceFunction) -> list[str]:
-    return [branch.condition for branch in found.branches()]
+def conditions(function: ServiceFunction) -> list[str]:
+    return [branch.condition for branch in function.branches()]
 
 
-def test_calls_are_found_through_callees_and_branches_with_what_decides_them(
+def test_find_follows_callees_and_returns_branches_with_their_answers(
     tmp_path: Path,
 ) -> None:
-    found = found_in(
+    functions = found_in(
         tmp_path,
         can="""
         from google.cloud import vision
@@ -64,19 +67,19 @@ def test_calls_are_found_through_callees_and_branches_with_what_decides_them(
         """,
     )
 
-    assert set(found) == {"can.labels_of", "can.smart_can"}
-    (call,) = found["can.smart_can"].calls
+    assert set(functions) == {"can.labels_of", "can.smart_can"}
+    (call,) = functions["can.smart_can"].calls
     assert call.through == ("can.labels_of",)
     assert call.answer.operation.task is RecognitionTask.LABELS
     assert call.called_with.inputs == (
         ("path", ("labels_of()", "open()", ".read()", "vision.Image()")),
     )
-    assert conditions(found["can.smart_can"]) == ["for c in classes", "c == 'food'"]
-    ((answer, steps),) = found["can.smart_can"].goals[1].answers
+    assert conditions(functions["can.smart_can"]) == ["for c in classes", "c == 'food'"]
+    ((answer, steps),) = functions["can.smart_can"].goals[1].answers
     assert answer.line == 8
     way = (".label_annotations", "each", ".description", ".lower()", "in a list", "each")
     assert steps == (*way, "== 'food'")
-    assert not found["can.labels_of"].goals
+    assert not functions["can.labels_of"].goals
 
 
 STYLES = {
@@ -125,14 +128,14 @@ STYLES = {
 
 
 @pytest.mark.parametrize(("operation", "text"), STYLES.items(), ids=STYLES)
-def test_clients_of_all_providers_are_known(tmp_path: Path, operation: str, text: str) -> None:
-    found = found_in(tmp_path, app=text)
+def test_find_knows_the_clients_of_all_providers(tmp_path: Path, operation: str, text: str) -> None:
+    functions = found_in(tmp_path, app=text)
 
-    assert operations(found["app.ask"]) == {operation}
+    assert operations(functions["app.ask"]) == {operation}
 
 
-def test_a_client_is_followed_through_objects_modules_and_functions(tmp_path: Path) -> None:
-    found = found_in(
+def test_client_is_followed_through_objects_modules_and_functions(tmp_path: Path) -> None:
+    functions = found_in(
         tmp_path,
         clients="""
         from google.cloud import vision
@@ -174,7 +177,7 @@ def test_a_client_is_followed_through_objects_modules_and_functions(tmp_path: Pa
         """,
     )
 
-    assert {name: operations(one) for name, one in found.items()} == {
+    assert {name: operations(function) for name, function in functions.items()} == {
         "app.Camera.see": {"face_detection"},
         "app.Camera.alarm": {"face_detection"},
         "app.one": {"logo_detection"},
@@ -182,12 +185,12 @@ def test_a_client_is_followed_through_objects_modules_and_functions(tmp_path: Pa
         "app.three": {"object_localization"},
         "app.three.<locals>.inner": {"object_localization"},
     }
-    assert conditions(found["app.Camera.alarm"]) == ["len(self.seen) > 3"]
-    assert len(found["app.two"].branches()) == 2
+    assert conditions(functions["app.Camera.alarm"]) == ["len(self.seen) > 3"]
+    assert len(functions["app.two"].branches()) == 2
 
 
-def test_what_is_done_to_a_parameter_before_is_told(tmp_path: Path) -> None:
-    found = found_in(
+def test_call_site_lists_the_steps_from_a_parameter(tmp_path: Path) -> None:
+    functions = found_in(
         tmp_path,
         app="""
         import boto3
@@ -200,14 +203,14 @@ def test_what_is_done_to_a_parameter_before_is_told(tmp_path: Path) -> None:
         """,
     )
 
-    (call,) = found["app.feel"].calls
+    (call,) = functions["app.feel"].calls
     assert call.called_with.inputs == (("lang", ()), ("text", (".strip()", "[1:]")))
-    ((_, steps),) = found["app.feel"].goals[0].answers
+    ((_, steps),) = functions["app.feel"].goals[0].answers
     assert steps == ("['Sentiment']", "== 'POSITIVE'")
 
 
-def test_what_is_put_into_a_message_of_the_client_is_given_too(tmp_path: Path) -> None:
-    found = found_in(
+def test_parameter_in_a_client_message_reaches_the_call(tmp_path: Path) -> None:
+    functions = found_in(
         tmp_path,
         app="""
         def labels_of(uri):
@@ -219,12 +222,12 @@ def test_what_is_put_into_a_message_of_the_client_is_given_too(tmp_path: Path) -
         """,
     )
 
-    (call,) = found["app.labels_of"].calls
+    (call,) = functions["app.labels_of"].calls
     assert call.called_with.inputs == (("uri", ()),)
 
 
-def test_every_kind_of_branch_counts(tmp_path: Path) -> None:
-    found = found_in(
+def test_find_returns_every_kind_of_branch(tmp_path: Path) -> None:
+    functions = found_in(
         tmp_path,
         app="""
         from google.cloud import vision
@@ -246,7 +249,7 @@ def test_every_kind_of_branch_counts(tmp_path: Path) -> None:
         """,
     )
 
-    assert conditions(found["app.many"]) == [
+    assert conditions(functions["app.many"]) == [
         "for (index, one) in enumerate(client.label_detection(image=image).label_annotations)",
         "names[name] > 0.5",
         "match best",
@@ -257,7 +260,7 @@ def test_every_kind_of_branch_counts(tmp_path: Path) -> None:
 
 
 def test_each_sub_condition_that_an_answer_decides_is_a_goal(tmp_path: Path) -> None:
-    found = found_in(
+    functions = found_in(
         tmp_path,
         app="""
         from google.cloud import vision
@@ -271,7 +274,7 @@ def test_each_sub_condition_that_an_answer_decides_is_a_goal(tmp_path: Path) -> 
         """,
     )
 
-    looked_for, score = [decided.goal for decided in found["app.alarm"].goals[1:]]
+    looked_for, score = [decided.goal for decided in functions["app.alarm"].goals[1:]]
     assert looked_for.text == "one.description in FIRES"
     assert looked_for.test == LiteralTest("in", ("fire", "flame"))
     assert score.test == LiteralTest("<", (0.5,))
@@ -279,8 +282,8 @@ def test_each_sub_condition_that_an_answer_decides_is_a_goal(tmp_path: Path) -> 
     assert looked_for.branch == score.branch
 
 
-def test_methods_of_the_same_name_elsewhere_are_no_services(tmp_path: Path) -> None:
-    found = found_in(
+def test_methods_of_other_objects_with_the_same_name_are_no_service_calls(tmp_path: Path) -> None:
+    functions = found_in(
         tmp_path,
         app="""
         from google.cloud import vision
@@ -301,11 +304,11 @@ def test_methods_of_the_same_name_elsewhere_are_no_services(tmp_path: Path) -> N
         """,
     )
 
-    assert set(found) == {"app.theirs"}
+    assert set(functions) == {"app.theirs"}
 
 
-def test_recursion_ends(tmp_path: Path) -> None:
-    found = found_in(
+def test_analysis_of_recursion_terminates(tmp_path: Path) -> None:
+    functions = found_in(
         tmp_path,
         app="""
         from google.cloud import language
@@ -320,10 +323,10 @@ def test_recursion_ends(tmp_path: Path) -> None:
         """,
     )
 
-    assert conditions(found["app.one"]) == ["two(text + 'x', depth).score > 0"]
+    assert conditions(functions["app.one"]) == ["two(text + 'x', depth).score > 0"]
 
 
-def test_a_package_is_read_under_the_name_that_it_is_imported_by(tmp_path: Path) -> None:
+def test_package_is_read_under_its_import_name(tmp_path: Path) -> None:
     package = tmp_path / "camera"
     (package / "inner").mkdir(parents=True)
     (package / "__init__.py").write_text("from .clients import client\n")
@@ -335,14 +338,14 @@ def test_a_package_is_read_under_the_name_that_it_is_imported_by(tmp_path: Path)
         "from ..clients import client\ndef see(x):\n    return client.face_detection(image=x)\n"
     )
 
-    (found,) = find(read_application(package), PROVIDERS)
+    (function,) = find_service_functions(read_application(package), PROVIDERS)
     alone = read_application(package / "inner/look.py")
 
-    assert (found.file, found.name) == ("camera/inner/look.py", "camera.inner.look.see")
-    assert [one.name for one in alone.modules] == ["camera.inner.look"]
+    assert (function.file, function.name) == ("camera/inner/look.py", "camera.inner.look.see")
+    assert [module.name for module in alone.modules] == ["camera.inner.look"]
 
 
-def test_files_that_cannot_be_read_are_told_and_environments_passed_over(tmp_path: Path) -> None:
+def test_unreadable_files_are_reported_and_environments_skipped(tmp_path: Path) -> None:
     (tmp_path / "old.py").write_text('print "x"\n')
     (tmp_path / "null.py").write_bytes(b"\x00\xff")
     (tmp_path / "link.py").symlink_to(tmp_path / "nowhere.py")
@@ -354,9 +357,9 @@ def test_files_that_cannot_be_read_are_told_and_environments_passed_over(tmp_pat
 
     application = read_application(tmp_path)
 
-    assert [one.file for one in application.modules] == ["good.py"]
-    assert {one.file for one in application.unread} == {"old.py", "null.py", "link.py", "deep.py"}
-    assert any("line 1" in one.reason for one in application.unread)
+    assert [module.file for module in application.modules] == ["good.py"]
+    assert {file.file for file in application.unread} == {"old.py", "null.py", "link.py", "deep.py"}
+    assert any("line 1" in file.reason for file in application.unread)
 
 
 @pytest.mark.parametrize(
@@ -367,26 +370,26 @@ def test_files_that_cannot_be_read_are_told_and_environments_passed_over(tmp_pat
         pytest.param("email", marks=pytest.mark.slow),
     ],
 )
-def test_big_packages_of_others_are_read_whole(package: str) -> None:
+def test_large_packages_are_read_completely(package: str) -> None:
     application = read_application(Path(sysconfig.get_path("stdlib"), package))
     asking = replace(PROVIDERS[0], packages=("io", "typing", "types", "sys"))
 
     assert len(application.modules) >= 5
-    assert find(application, [asking]) == ()
+    assert find_service_functions(application, [asking]) == ()
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary())
-def test_any_file_is_read_or_told(tmp_path: Path, content: bytes) -> None:
+def test_any_file_is_read_or_reported(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "any.py").write_bytes(content)
 
     application = read_application(tmp_path)
 
     assert len(application.modules) + len(application.unread) == 1
-    assert find(application, PROVIDERS) == ()
+    assert find_service_functions(application, PROVIDERS) == ()
 
 
-def test_a_script_in_a_folder_finds_what_lies_beside_it(tmp_path: Path) -> None:
+def test_script_imports_modules_of_its_own_folder(tmp_path: Path) -> None:
     scripts, package = tmp_path / "scripts", tmp_path / "package"
     scripts.mkdir()
     package.mkdir()
@@ -412,10 +415,13 @@ def has_too(image):
         (folder / "helper.py").write_text(helper)
         (folder / "script.py").write_text(script)
 
-    found = {one.name for one in find(read_application(tmp_path), known_providers())}
+    functions = {
+        function.name
+        for function in find_service_functions(read_application(tmp_path), known_providers())
+    }
 
     # In a package, `helper` is another library.
-    assert found == {
+    assert functions == {
         "package.helper.labels",
         "scripts.helper.labels",
         "scripts.script.has",
@@ -423,8 +429,8 @@ def has_too(image):
     }
 
 
-def test_a_variable_of_a_loop_is_what_that_loop_goes_over(tmp_path: Path) -> None:
-    found = found_in(
+def test_loop_variable_holds_only_the_elements_of_its_iterable(tmp_path: Path) -> None:
+    functions = found_in(
         tmp_path,
         feed="""
         from google.cloud import vision
@@ -441,15 +447,15 @@ def test_a_variable_of_a_loop_is_what_that_loop_goes_over(tmp_path: Path) -> Non
         """,
     )
 
-    goals = {one.goal.text: one for one in found["feed.feed"].goals}
+    goals = {condition.goal.text: condition for condition in functions["feed.feed"].goals}
     within = goals["one.joy_likelihood == 4"].answers
     assert [answer.operation.name for answer, _ in within] == ["face_detection"]
     after = goals["one.score > 1"].answers
     assert [answer.operation.name for answer, _ in after] == ["label_detection", "face_detection"]
 
 
-def test_a_variable_of_a_comprehension_is_its_own(tmp_path: Path) -> None:
-    found = found_in(
+def test_comprehension_variable_is_local(tmp_path: Path) -> None:
+    functions = found_in(
         tmp_path,
         names="""
         from google.cloud import vision
@@ -464,14 +470,14 @@ def test_a_variable_of_a_comprehension_is_its_own(tmp_path: Path) -> None:
         """,
     )
 
-    (decided,) = found["names.names"].goals
+    (decided,) = functions["names.names"].goals
     assert decided.goal.text == "one.score > 0.5"
     ((answer, _),) = decided.answers
     assert answer.operation.name == "object_localization"
 
 
-def test_what_stands_in_a_with_statement_is_always_run(tmp_path: Path) -> None:
-    found = found_in(
+def test_body_of_a_with_statement_always_runs(tmp_path: Path) -> None:
+    functions = found_in(
         tmp_path,
         text="""
         from google.cloud import vision
@@ -485,7 +491,7 @@ def test_what_stands_in_a_with_statement_is_always_run(tmp_path: Path) -> None:
         """,
     )
 
-    (decided,) = found["text.read"].goals
+    (decided,) = functions["text.read"].goals
     assert [answer.operation.name for answer, _ in decided.answers] == ["text_detection"]
 
 
@@ -550,17 +556,17 @@ def test_values_are_followed_through_generated_constructors(
             if found.path == "none":
                 return "none"
         """
-    found = found_in(tmp_path, app=dedent(record) + dedent(asking))
+    functions = found_in(tmp_path, app=dedent(record) + dedent(asking))
 
-    (decided,) = found["app.judge"].goals
+    (decided,) = functions["app.judge"].goals
     assert decided.goal.text == "found.label == 'Cat'"
     ((answer, steps),) = decided.answers
     assert answer.operation.name == "label_detection"
     assert steps[:3] == (".label_annotations", "[0]", ".description")
 
 
-def test_a_record_may_be_taken_apart_and_finish_itself(tmp_path: Path) -> None:
-    found = found_in(
+def test_values_are_followed_through_unpacking_and_post_init(tmp_path: Path) -> None:
+    functions = found_in(
         tmp_path,
         app="""
         from dataclasses import dataclass
@@ -589,13 +595,13 @@ def test_a_record_may_be_taken_apart_and_finish_itself(tmp_path: Path) -> None:
         """,
     )
 
-    assert conditions(found["app.judge"]) == ["score > 0"]
-    assert conditions(found["app.told"]) == ["Mood(text).score > 0.5"]
-    assert operations(found["app.told"]) == {"analyze_sentiment"}
+    assert conditions(functions["app.judge"]) == ["score > 0"]
+    assert conditions(functions["app.told"]) == ["Mood(text).score > 0.5"]
+    assert operations(functions["app.told"]) == {"analyze_sentiment"}
 
 
 def test_objects_are_followed_through_lists(tmp_path: Path) -> None:
-    found = found_in(
+    functions = found_in(
         tmp_path,
         app="""
         from dataclasses import dataclass
@@ -621,13 +627,13 @@ def test_objects_are_followed_through_lists(tmp_path: Path) -> None:
         """,
     )
 
-    goals = {one.goal.text: one for one in found["app.judge"].goals}
+    goals = {condition.goal.text: condition for condition in functions["app.judge"].goals}
     assert goals["one.score > 0.5"].answers[0][1][-2:] == (".score", "> 0.5")
     assert goals["one.label == 'Cat'"].answers[0][1][-2:] == (".description", "== 'Cat'")
 
 
-def test_attributes_may_be_set_and_read_by_their_names(tmp_path: Path) -> None:
-    found = found_in(
+def test_values_are_followed_through_getattr_and_setattr(tmp_path: Path) -> None:
+    functions = found_in(
         tmp_path,
         app="""
         from google.cloud import vision
@@ -643,7 +649,7 @@ def test_attributes_may_be_set_and_read_by_their_names(tmp_path: Path) -> None:
         """,
     )
 
-    (decided,) = found["app.Eyes.judge"].goals
+    (decided,) = functions["app.Eyes.judge"].goals
     ((answer, steps),) = decided.answers
     assert answer.operation.name == "face_detection"
     assert steps == (".face_annotations", "len()", "> 1")
@@ -651,9 +657,7 @@ def test_attributes_may_be_set_and_read_by_their_names(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_called_first", [True, False], ids=["callees first", "callers first"])
 @pytest.mark.lengthy
-def test_a_long_chain_of_functions_is_followed_to_its_end(
-    tmp_path: Path, *, is_called_first: bool
-) -> None:
+def test_long_call_chain_is_followed_to_its_end(tmp_path: Path, *, is_called_first: bool) -> None:
     first = """
 def ask_0(image):
     found = client.label_detection(image=image).label_annotations
@@ -681,8 +685,8 @@ def ask_{at}(image):
     assert call.called_with.inputs[0][0] == "image"
 
 
-def test_functions_that_call_each_other_reach_the_same(tmp_path: Path) -> None:
-    found = found_in(
+def test_mutually_recursive_functions_reach_the_same_calls(tmp_path: Path) -> None:
+    functions = found_in(
         tmp_path,
         app="""
         from google.cloud import vision
@@ -701,10 +705,10 @@ def test_functions_that_call_each_other_reach_the_same(tmp_path: Path) -> None:
         """,
     )
 
-    for one in found.values():
-        assert operations(one) == {"text_detection", "label_detection"}
-        assert len(one.goals) == 2
-    ways = {call.answer.operation.name: call.through for call in found["app.main"].calls}
+    for function in functions.values():
+        assert operations(function) == {"text_detection", "label_detection"}
+        assert len(function.goals) == 2
+    ways = {call.answer.operation.name: call.through for call in functions["app.main"].calls}
     assert ways["text_detection"] == ("app.odd", "app.even")
 
 
@@ -718,7 +722,7 @@ HANDED = {
 
 
 @pytest.mark.parametrize("way", HANDED.values(), ids=HANDED)
-def test_methods_of_clients_may_be_called_by_others(tmp_path: Path, way: str) -> None:
+def test_client_method_passed_to_a_library_counts_as_called(tmp_path: Path, way: str) -> None:
     head = """
 from google.cloud import vision
 import asyncio, concurrent.futures, functools
@@ -733,17 +737,15 @@ async def judge(path):
     if (await ask(path)).text_annotations:
         return 1
 """
-    found = found_in(tmp_path, app=f"{head}    {way}\n{tail}")
+    functions = found_in(tmp_path, app=f"{head}    {way}\n{tail}")
 
-    assert operations(found["app.ask"]) == {"text_detection"}
-    assert ("image", ()) in found["app.ask"].calls[0].called_with.inputs
-    assert len(found["app.judge"].goals) == 1
+    assert operations(functions["app.ask"]) == {"text_detection"}
+    assert ("image", ()) in functions["app.ask"].calls[0].called_with.inputs
+    assert len(functions["app.judge"].goals) == 1
 
 
 @pytest.mark.parametrize("given", ["config, audio", "config, audio_config=audio"])
-def test_what_a_client_is_made_with_may_be_what_it_is_asked_about(
-    tmp_path: Path, given: str
-) -> None:
+def test_constructor_argument_of_a_client_may_be_its_input(tmp_path: Path, given: str) -> None:
     text = f"""
 import azure.cognitiveservices.speech as speech
 
@@ -754,15 +756,15 @@ def stop(key, path):
     if recognizer.recognize_once_async().get().text == "Stop.":
         return True
 """
-    found = found_in(tmp_path, app=text)["app.stop"]
+    function = found_in(tmp_path, app=text)["app.stop"]
 
-    (call,) = found.calls
+    (call,) = function.calls
     assert [name for name, _ in call.called_with.inputs] == ["path"]
-    assert len(found.goals) == 1
+    assert len(function.goals) == 1
 
 
-def test_a_client_may_be_made_by_a_function_for_any_service(tmp_path: Path) -> None:
-    found = found_in(
+def test_client_factory_with_a_variable_service_creates_any_client(tmp_path: Path) -> None:
+    functions = found_in(
         tmp_path,
         making="""
         import boto3
@@ -777,15 +779,15 @@ def test_a_client_may_be_made_by_a_function_for_any_service(tmp_path: Path) -> N
         """,
     )
 
-    assert operations(found["asking.feel"]) == {"detect_sentiment"}
+    assert operations(functions["asking.feel"]) == {"detect_sentiment"}
 
 
-def clients(found: ServiceFunction) -> set[str]:
-    return {name for call in found.calls for name in call.called_with.clients}
+def clients(function: ServiceFunction) -> set[str]:
+    return {name for call in function.calls for name in call.called_with.clients}
 
 
-def test_what_a_parameter_says_it_is_is_believed(tmp_path: Path) -> None:
-    found = found_in(
+def test_annotation_of_a_parameter_is_trusted(tmp_path: Path) -> None:
+    functions = found_in(
         tmp_path,
         eyes="""
         from google.cloud import speech
@@ -809,14 +811,14 @@ def test_what_a_parameter_says_it_is_is_believed(tmp_path: Path) -> None:
         """,
     )
 
-    assert set(found) == {"eyes.Ears.hear", "app.see", "app.hear"}
-    assert operations(found["app.see"]) == {"annotate_image"}
-    assert clients(found["app.see"]) == {"client"}
-    assert conditions(found["app.hear"]) == ["ears.hear(content)"]
+    assert set(functions) == {"eyes.Ears.hear", "app.see", "app.hear"}
+    assert operations(functions["app.see"]) == {"annotate_image"}
+    assert clients(functions["app.see"]) == {"client"}
+    assert conditions(functions["app.hear"]) == ["ears.hear(content)"]
 
 
-def test_the_client_is_told_from_what_holds_it(tmp_path: Path) -> None:
-    found = found_in(
+def test_client_is_distinguished_from_its_container(tmp_path: Path) -> None:
+    functions = found_in(
         tmp_path,
         app="""
         import boto3
@@ -834,8 +836,8 @@ def test_the_client_is_told_from_what_holds_it(tmp_path: Path) -> None:
         """,
     )
 
-    told = {name: clients(one) for name, one in found.items()}
-    assert told == {
+    clients_of = {name: clients(function) for name, function in functions.items()}
+    assert clients_of == {
         "app.feel": {"reader"},
         "app.main": {"comprehend"},
         "app.handle": set(),
@@ -886,7 +888,7 @@ def test_the_client_is_told_from_what_holds_it(tmp_path: Path) -> None:
         """,
     ],
 )
-def test_what_an_object_is_made_with_is_told_of_its_methods(tmp_path: Path, made: str) -> None:
+def test_method_call_site_lists_constructor_parameters(tmp_path: Path, made: str) -> None:
     look = """
             def look(self, at):
                 return self.client.detect_labels(Image={"Bytes": self.image})["Labels"][at]
@@ -895,9 +897,9 @@ def test_what_an_object_is_made_with_is_told_of_its_methods(tmp_path: Path, made
                 return client.detect_labels(Image=image)
     """
     text = dedent(made).replace("    pass", "") + look.replace("\n        ", "\n")
-    found = found_in(tmp_path, app="import boto3\n" + text)
+    functions = found_in(tmp_path, app="import boto3\n" + text)
 
-    (call,) = found["app.Eye.look"].calls
+    (call,) = functions["app.Eye.look"].calls
     assert call.called_with == ServiceCallInputs()
     assert call.made_with.clients == ("client",)
     assert [name for name, _ in call.made_with.inputs] == ["image"]
@@ -910,8 +912,8 @@ def test_what_an_object_is_made_with_is_told_of_its_methods(tmp_path: Path, made
     assert routines["Eye.about"].constructor is None
 
 
-def test_a_client_is_known_where_a_caller_hands_it_on(tmp_path: Path) -> None:
-    found = found_in(
+def test_client_passed_by_a_caller_is_known_in_the_callee(tmp_path: Path) -> None:
+    functions = found_in(
         tmp_path,
         app="""
         from google.cloud import speech
@@ -926,18 +928,20 @@ def test_a_client_is_known_where_a_caller_hands_it_on(tmp_path: Path) -> None:
         """,
     )
 
-    assert set(found) == {"app.hear", "app.main"}
-    assert clients(found["app.hear"]) == {"client"}
+    assert set(functions) == {"app.hear", "app.main"}
+    assert clients(functions["app.hear"]) == {"client"}
 
 
-def test_texts_of_classes_are_known(tmp_path: Path) -> None:
+def test_module_texts_include_class_variables(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text('A = "a"\nclass B:\n    C = ["c"]\n    D = {"d": ["e"]}\n')
     (module,) = read_application(tmp_path).modules
 
     assert module.texts == ("a", "c", "d", "e")
 
 
-def test_variables_that_have_to_be_there_are_told_from_others(tmp_path: Path) -> None:
+def test_required_environment_variables_are_distinguished_from_optional_ones(
+    tmp_path: Path,
+) -> None:
     text = "import os\nos.environ['A'], os.getenv('B'), os.environ.get('C')\n"
     (tmp_path / "app.py").write_text(text)
     (module,) = read_application(tmp_path).modules

@@ -1,4 +1,4 @@
-"""What was begun a moment ago is under way for whoever asks at once, and once only."""
+"""Jobs of services that are still running at the first status request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_it_is_met_once_and_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_job_is_running_once_and_only_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [10.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     begun = UnderWay()
@@ -24,7 +24,7 @@ def test_it_is_met_once_and_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not begun.is_met("never begun")
 
 
-def test_what_nobody_asks_for_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_job_without_a_status_request_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     begun = UnderWay()

@@ -1,4 +1,4 @@
-"""Languages and phrases of texts, told by little words."""
+"""Languages and key phrases of texts, detected by stop words."""
 
 from __future__ import annotations
 
@@ -8,19 +8,25 @@ from hypothesis import strategies as st
 
 from ciguard.levels.app.providers.codes import ServiceError
 from ciguard.levels.app.providers.registered import answered_operations, known_providers
-from ciguard.levels.app.virtualization.little_words import LittleWords
+from ciguard.levels.app.virtualization.stop_words import StopWords
 
-WORDS = LittleWords()
-SERVED = {one.title: one for one in answered_operations() if WORDS.serves(one)}
+WORDS = StopWords()
+SERVED = {
+    operation.title: operation for operation in answered_operations() if WORDS.serves(operation)
+}
 PHRASES = SERVED["aws detect_key_phrases"]
 
 
-def test_it_serves_phrases_and_languages_and_nothing_else() -> None:
+def test_stop_words_serve_only_phrases_and_languages() -> None:
     assert set(SERVED) == {
         "aws detect_key_phrases", "aws detect_dominant_language",
         "azure extract_key_phrases", "azure detect_language",
     }  # fmt: skip
-    described = [one for two in known_providers() for one in two.operations("detect_pii_entities")]
+    described = [
+        operation
+        for two in known_providers()
+        for operation in two.operations("detect_pii_entities")
+    ]
     assert described
     assert not any(map(WORDS.serves, described))
 
@@ -38,7 +44,7 @@ def test_it_serves_phrases_and_languages_and_nothing_else() -> None:
         ("12 + 30", "en"),
     ],
 )
-def test_a_language_is_told_by_its_little_words(text: str, language: str) -> None:
+def test_language_is_detected_by_its_stop_words(text: str, language: str) -> None:
     aws = WORDS.answer(SERVED["aws detect_dominant_language"], text.encode())
     azure = WORDS.answer(SERVED["azure detect_language"], text.encode())
 
@@ -46,15 +52,17 @@ def test_a_language_is_told_by_its_little_words(text: str, language: str) -> Non
     assert azure["detected_language"]["iso6391_name"] == language
 
 
-def test_phrases_are_what_is_between_little_words_with_their_places() -> None:
+def test_phrases_are_the_words_between_stop_words_with_offsets() -> None:
     text = "The old concert hall, where it\u2019s warm, is in the city of Rome"
 
     found = WORDS.answer(PHRASES, text.encode())["KeyPhrases"]
 
-    phrases = [one["Text"] for one in found]
+    phrases = [phrase["Text"] for phrase in found]
     assert phrases[0] == "old concert hall"
     assert {"city", "Rome"} <= set(phrases)
-    assert all(text[one["BeginOffset"] : one["EndOffset"]] == one["Text"] for one in found)
+    assert all(
+        text[phrase["BeginOffset"] : phrase["EndOffset"]] == phrase["Text"] for phrase in found
+    )
     assert WORDS.answer(SERVED["azure extract_key_phrases"], text.encode()) == {
         "key_phrases": phrases
     }
@@ -64,11 +72,11 @@ def test_phrases_are_what_is_between_little_words_with_their_places() -> None:
 def test_any_text_is_answered(text: str) -> None:
     for operation in SERVED.values():
         answer = WORDS.answer(operation, text.encode())
-        for one in answer.get("KeyPhrases", []):
-            assert text[one["BeginOffset"] : one["EndOffset"]] == one["Text"]
+        for phrase in answer.get("KeyPhrases", []):
+            assert text[phrase["BeginOffset"] : phrase["EndOffset"]] == phrase["Text"]
 
 
-def test_no_text_is_refused() -> None:
+def test_empty_text_is_refused() -> None:
     for operation in SERVED.values():
         with pytest.raises(ServiceError):
             WORDS.answer(operation, b"")

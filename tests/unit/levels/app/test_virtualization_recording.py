@@ -1,4 +1,4 @@
-"""Recordings: what was asked once is answered again, however the file was cut or changed."""
+"""Recordings: recorded answers are replayed, and damaged files are reported."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.description import Operation
 
 GOOGLE = known_providers()[0]
-OPERATIONS = {name: one for client in GOOGLE.clients for name, one in client.operations.items()}
+OPERATIONS = {
+    name: operation for client in GOOGLE.clients for name, operation in client.operations.items()
+}
 LABELS, SENTIMENT = OPERATIONS["label_detection"], OPERATIONS["analyze_sentiment"]
 PNG = b"\x89PNG\r\n\x1a\n"
 SHARED = settings(
@@ -63,7 +65,7 @@ def recorded(file: Path, *outcomes: Json | ServiceError) -> None:
             assert recording.answer(LABELS, bytes([about])) == outcome
 
 
-def test_what_was_recorded_is_answered_errors_too(tmp_path: Path) -> None:
+def test_recorded_answers_and_errors_are_replayed(tmp_path: Path) -> None:
     file = tmp_path / "new" / "recording.jsonl"
     recorded(file, {"label_annotations": []}, ServiceError("UNAVAILABLE", "Try later."))
 
@@ -79,7 +81,7 @@ def test_what_was_recorded_is_answered_errors_too(tmp_path: Path) -> None:
     assert not replayed.serves(SENTIMENT)
 
 
-def test_a_question_that_was_not_recorded_is_no_error_of_the_service(tmp_path: Path) -> None:
+def test_request_without_recording_is_not_a_service_error(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     recorded(file, {})
 
@@ -92,7 +94,7 @@ def test_a_question_that_was_not_recorded_is_no_error_of_the_service(tmp_path: P
     assert (caught.value.operation, caught.value.digest) == (LABELS, digest_of(b"other"))
 
 
-def test_what_is_answered_can_be_changed_without_changing_the_recording(tmp_path: Path) -> None:
+def test_changing_an_answer_does_not_change_the_recording(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     recorded(file, {"label_annotations": [{}]})
     replayed = Recorded(file)
@@ -102,7 +104,7 @@ def test_what_is_answered_can_be_changed_without_changing_the_recording(tmp_path
     assert replayed.answer(LABELS, b"\0") == {"label_annotations": [{}]}
 
 
-def test_a_recording_of_made_up_answers_says_so(tmp_path: Path) -> None:
+def test_recording_of_simulated_answers_is_simulated(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     engine = Recording(Simulated(None, {}), file)
     answer = engine.answer(LABELS, PNG)
@@ -111,10 +113,10 @@ def test_a_recording_of_made_up_answers_says_so(tmp_path: Path) -> None:
     assert engine.serves(SENTIMENT)
     assert Recorded(file).is_simulated
     assert Recorded(file).answer(LABELS, PNG) == answer
-    assert "simulated labels" in Recorded(file).name
+    assert "generator of labels" in Recorded(file).name
 
 
-def test_neither_contents_nor_secrets_of_errors_are_kept(tmp_path: Path) -> None:
+def test_recording_has_no_contents_and_no_secrets(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     message = (
         "API key AIzaSyA-0123456789abcdefghijklmnopqrstuv of me@some-project.iam.gserviceaccount"
@@ -134,7 +136,7 @@ def test_neither_contents_nor_secrets_of_errors_are_kept(tmp_path: Path) -> None
     assert "has used it" in text
 
 
-def test_the_last_answer_counts_and_one_that_is_there_is_not_written_again(tmp_path: Path) -> None:
+def test_last_answer_counts_and_equal_answers_are_written_once(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     outcomes: list[Json] = [{}, {}, {"label_annotations": []}, {"label_annotations": []}]
     for outcome in outcomes:
@@ -144,7 +146,7 @@ def test_the_last_answer_counts_and_one_that_is_there_is_not_written_again(tmp_p
     assert Recorded(file).answer(LABELS, b"\0") == {"label_annotations": []}
 
 
-def test_an_unknown_code_of_an_engine_is_kept_as_unknown(tmp_path: Path) -> None:
+def test_invalid_code_of_an_engine_is_recorded_as_unknown(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     recorded(file, ServiceError("STRANGE", "What?"))
 
@@ -153,7 +155,7 @@ def test_an_unknown_code_of_an_engine_is_kept_as_unknown(tmp_path: Path) -> None
 
 
 @pytest.mark.lengthy
-def test_a_recording_survives_being_cut_at_any_byte_and_is_mended(tmp_path: Path) -> None:
+def test_recording_cut_at_any_byte_is_repaired(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     recorded(file, {"a": 1}, {"b": "é\u2028"})
     whole = file.read_bytes()
@@ -178,7 +180,7 @@ def is_recorded(file: Path, number: int) -> bool:
     return True
 
 
-def test_a_long_line_that_was_torn_is_mended(tmp_path: Path) -> None:
+def test_long_incomplete_line_is_repaired(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     recorded(file, {"a": "x"}, {"b": "y" * 20_000})
     file.write_bytes(file.read_bytes()[:-10])
@@ -223,26 +225,24 @@ def line(**changes: Json) -> str:
 @pytest.mark.parametrize(
     ("damaged", "why"),
     [
-        ("", "no JSON"),
-        ("nonsense", "no JSON"),
-        ("[" * 100_000, "no JSON"),
-        ("5", "no record"),
-        (line(schema=2), "schema 2 is of a newer ciguard"),
-        (line(schema="1"), "no record"),
-        (line(content="../etc/passwd"), "no record"),
-        (line(engine=...), "no record"),
+        ("", "invalid JSON"),
+        ("nonsense", "invalid JSON"),
+        ("[" * 100_000, "invalid JSON"),
+        ("5", "not a record"),
+        (line(schema=2), "schema 2 belongs to a newer ciguard"),
+        (line(schema="1"), "not a record"),
+        (line(content="../etc/passwd"), "not a record"),
+        (line(engine=...), "not a record"),
         (line(answer=[{}, 1]), "neither an answer nor an error"),
         (line(answer=...), "neither an answer nor an error"),
         (line(more=1), "neither an answer nor an error"),
         (line(answer=..., error={"code": "NO_CODE", "message": ""}), "NO_CODE"),
         (line(answer=..., error={"code": "INTERNAL"}), "neither an answer nor an error"),
-        (line(answer={"score": float("nan")}), "no JSON"),
-        (line(answer={"half": "\ud800"}), "no JSON"),
+        (line(answer={"score": float("nan")}), "invalid JSON"),
+        (line(answer={"half": "\ud800"}), "invalid JSON"),
     ],
 )
-def test_a_damaged_line_is_named_with_its_file_and_what_to_do(
-    damaged: str, why: str, tmp_path: Path
-) -> None:
+def test_invalid_line_reports_file_and_remedy(damaged: str, why: str, tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     file.write_text(f"{line()}\n{damaged}\n{line()}\n")
 
@@ -250,7 +250,7 @@ def test_a_damaged_line_is_named_with_its_file_and_what_to_do(
         with pytest.raises(ConfigurationError) as caught:
             use()
 
-        assert str(caught.value).startswith(f"{file}: line 2: damaged: ")
+        assert str(caught.value).startswith(f"{file}: line 2: ")
         assert why in str(caught.value)
         assert "Delete the line, or record it again." in str(caught.value)
 
@@ -281,7 +281,7 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes) -> None:
     st.binary(),
 )  # fmt: skip
 @pytest.mark.lengthy
-def test_every_answer_comes_back_as_it_was(tmp_path: Path, answer: Json, about: bytes) -> None:
+def test_answer_round_trips_through_a_recording(tmp_path: Path, answer: Json, about: bytes) -> None:
     file = tmp_path / "recording.jsonl"
     Recording(Service([answer]), file).answer(LABELS, about)
 
@@ -291,9 +291,7 @@ def test_every_answer_comes_back_as_it_was(tmp_path: Path, answer: Json, about: 
 @pytest.mark.parametrize(
     "results", ["x", {"Name": "Dog"}, ["Dog"], [{"Name": "Dog", "Confidence": "99"}], [None]]
 )
-def test_results_that_no_service_gives_are_refused_with_the_file(
-    tmp_path: Path, results: Json
-) -> None:
+def test_invalid_results_in_a_recording_report_the_file(tmp_path: Path, results: Json) -> None:
     file = tmp_path / "recording.jsonl"
     (labels,) = known_providers()[1].operations("detect_labels")
     Recording(Service([{"Labels": results}]), file).answer(labels, PNG)
@@ -306,19 +304,19 @@ def test_results_that_no_service_gives_are_refused_with_the_file(
     ("place", "name", "answer"),
     [(0, "label_detection", [{}]), (1, "detect_labels", []), (2, "detect_with_stream", {})],
 )
-def test_an_answer_is_a_list_of_results_only_where_the_service_gives_one(
+def test_answer_may_be_a_list_only_if_the_service_returns_one(
     tmp_path: Path, place: int, name: str, answer: Json
 ) -> None:
     file = tmp_path / "recording.jsonl"
     (operation,) = known_providers()[place].operations(name)
     Recording(Service([answer]), file).answer(operation, PNG)
 
-    with pytest.raises(ConfigurationError, match=r"recording\.jsonl: the answer of .* has other"):
+    with pytest.raises(ConfigurationError, match=r"recording\.jsonl: the answer of .* has invalid"):
         Recorded(file).answer(operation, PNG)
 
 
-def test_a_file_that_is_not_there_or_cannot_be_written_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"none\.jsonl: cannot be read .* Record one"):
+def test_missing_or_read_only_file_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"none\.jsonl: cannot be read .* Create it"):
         Recorded(tmp_path / "none.jsonl")
     with pytest.raises(ConfigurationError, match="cannot be read"):
         Recorded(tmp_path)
@@ -327,7 +325,7 @@ def test_a_file_that_is_not_there_or_cannot_be_written_is_named(tmp_path: Path) 
         Recording(Service([{}]), tmp_path / "file" / "recording.jsonl").answer(LABELS, b"")
 
 
-def test_an_empty_file_holds_nothing(tmp_path: Path) -> None:
+def test_empty_file_has_no_records(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     file.touch()
 

@@ -1,4 +1,4 @@
-"""Answers that are made up: from the vocabulary, the same each time, as often right as is said."""
+"""Simulated answers: from the vocabulary, reproducible, with the configured confusion."""
 
 from __future__ import annotations
 
@@ -31,8 +31,12 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 GOOGLE = known_providers()[0]
-OPERATIONS = {name: one for client in GOOGLE.clients for name, one in client.operations.items()}
-SERVED = [one for one in OPERATIONS.values() if one.task is not RecognitionTask.OTHER]
+OPERATIONS = {
+    name: operation for client in GOOGLE.clients for name, operation in client.operations.items()
+}
+SERVED = [
+    operation for operation in OPERATIONS.values() if operation.task is not RecognitionTask.OTHER
+]
 PNG = b"\x89PNG\r\n\x1a\n"
 LONG_TEXT = (
     "Anna and Bruno went to Paris on a rainy day. The food was good, the hotel was not! Would "
@@ -68,15 +72,15 @@ def parsed(operation: Operation, answer: Json) -> Any:
     """Return an answer as the client's own message, unknown fields refused."""
     name = MESSAGES.get(operation.task, "")
     if operation.task is RecognitionTask.ENTITIES:
-        is_felt = operation.name == "analyze_entity_sentiment"
-        name = f"language_v1.AnalyzeEntit{'ySentiment' if is_felt else 'ies'}Response"
+        has_sentiment = operation.name == "analyze_entity_sentiment"
+        name = f"language_v1.AnalyzeEntit{'ySentiment' if has_sentiment else 'ies'}Response"
     module, _, message = name.partition(".")
     made = getattr(importlib.import_module(f"google.cloud.{module}"), message)
     return made(json_format.ParseDict(answer, made.pb(made())))
 
 
-def found(answer: Json) -> list[str]:
-    return [one["description"] for one in answer.get("label_annotations", [])]
+def labels_in(answer: Json) -> list[str]:
+    return [item["description"] for item in answer.get("label_annotations", [])]
 
 
 def known(wanted: InputSpec, count: int) -> dict[str, InputSpec]:
@@ -84,7 +88,7 @@ def known(wanted: InputSpec, count: int) -> dict[str, InputSpec]:
 
 
 @given(vocabularies, st.data(), st.integers())
-def test_no_label_is_outside_the_vocabulary(
+def test_labels_are_from_the_vocabulary(
     vocabulary: Vocabulary, data: st.DataObject, seed: int
 ) -> None:
     key = data.draw(
@@ -96,22 +100,22 @@ def test_no_label_is_outside_the_vocabulary(
         engine = Simulated(vocabulary, wanted, confusion, seed)
         answer = engine.answer(LABELS, content(RecognitionTask.LABELS))
 
-        assert set(found(answer)) <= vocabulary.labels
-        assert len(found(answer)) == len(set(found(answer))) <= 10
-        scores = [one["score"] for one in answer.get("label_annotations", [])]
+        assert set(labels_in(answer)) <= vocabulary.labels
+        assert len(labels_in(answer)) == len(set(labels_in(answer))) <= 10
+        scores = [item["score"] for item in answer.get("label_annotations", [])]
         assert scores == sorted(scores, reverse=True)
         assert all(0.5 <= score <= 0.99 for score in scores)
 
 
 @given(vocabularies, st.data(), st.integers())
-def test_without_confusion_what_is_wanted_is_shown_and_with_all_of_it_never(
+def test_requested_label_is_always_answered_without_confusion_and_never_with_full_confusion(
     vocabulary: Vocabulary, data: st.DataObject, seed: int
 ) -> None:
     label = data.draw(st.sampled_from(sorted(vocabulary.labels)))
     wanted = known(InputSpec(RecognitionTask.LABELS, label.upper()), 1)
 
     answers = [
-        found(
+        labels_in(
             Simulated(vocabulary, wanted, confusion, seed).answer(
                 LABELS, content(RecognitionTask.LABELS)
             )
@@ -125,7 +129,7 @@ def test_without_confusion_what_is_wanted_is_shown_and_with_all_of_it_never(
 
 
 @given(st.sampled_from(SERVED), st.integers(0, 10**6), st.integers(), st.text(max_size=20))
-def test_the_same_content_is_answered_the_same_in_messages_that_the_clients_can_read(
+def test_equal_contents_have_equal_answers_that_clients_can_parse(
     operation: Operation, number: int, seed: int, key: str
 ) -> None:
     about = content(operation.task, number)
@@ -153,7 +157,7 @@ def test_the_same_content_is_answered_the_same_in_messages_that_the_clients_can_
     ],
 )
 @pytest.mark.lengthy
-def test_the_share_of_hits_is_near_what_is_said(name: str, wanted: InputSpec) -> None:
+def test_share_of_hits_matches_the_confusion(name: str, wanted: InputSpec) -> None:
     operation, count = OPERATIONS[name], 500
     for confusion in (0.0, 0.2, 1.0):
         engine = Simulated(None, known(wanted, count), confusion, seed=4)
@@ -177,46 +181,50 @@ def _emotions(answer: Json) -> list[tuple[str, str]]:
 
 
 RESULTS: dict[RecognitionTask, Callable[[Json], list[tuple[str, str]]]] = {
-    RecognitionTask.LABELS: lambda answer: [(name.lower(), "") for name in found(answer)],
+    RecognitionTask.LABELS: lambda answer: [(name.lower(), "") for name in labels_in(answer)],
     RecognitionTask.OBJECTS: lambda answer: [
         (r["name"], "") for r in answer["localized_object_annotations"]
     ],
     RecognitionTask.FACES: _emotions,
     RecognitionTask.TEXT: lambda answer: [(answer.get("full_text_annotation", {}).get("text"), "")],
-    RecognitionTask.CATEGORIES: lambda answer: [(one["name"], "") for one in answer["categories"]],
+    RecognitionTask.CATEGORIES: lambda answer: [
+        (item["name"], "") for item in answer["categories"]
+    ],
     RecognitionTask.ENTITIES: lambda answer: [
-        (one["name"], one["type"]) for one in answer["entities"]
+        (item["name"], item["type"]) for item in answer["entities"]
     ],
     RecognitionTask.SENTIMENT: lambda a: (
         [("", "")] if a["document_sentiment"]["score"] < -0.25 else []
     ),
     RecognitionTask.SPEECH: lambda answer: [
-        (one["alternatives"][0]["transcript"], "") for one in answer.get("results", [])
+        (item["alternatives"][0]["transcript"], "") for item in answer.get("results", [])
     ],
 }
 
 
-def test_beside_what_is_wanted_are_labels_that_are_like_it() -> None:
+def test_answer_also_has_labels_similar_to_the_requested_one() -> None:
     engine = Simulated(None, known(InputSpec(RecognitionTask.LABELS, "fire"), 50), 0.0)
 
     like = {"Flame", "Heat", "Gas", "Smoke", "Bonfire", "Fireplace", "Explosion"}
     answers = [
-        set(found(engine.answer(LABELS, content(RecognitionTask.LABELS, n)))) for n in range(50)
+        set(labels_in(engine.answer(LABELS, content(RecognitionTask.LABELS, n)))) for n in range(50)
     ]
 
     assert sum(bool(answer & like) for answer in answers) > 40
 
 
-def test_for_a_label_that_the_service_lacks_it_gives_the_nearest_ones() -> None:
+def test_unknown_label_is_answered_with_the_nearest_ones() -> None:
     vocabulary = Vocabulary(frozenset({"Clothing", "Fire", "Sky", "Food", "Tree", "Dog", "Cat"}))
     engine = Simulated(vocabulary, known(InputSpec(RecognitionTask.LABELS, "clothes"), 50), 0.0)
 
-    answers = [found(engine.answer(LABELS, content(RecognitionTask.LABELS, n))) for n in range(50)]
+    answers = [
+        labels_in(engine.answer(LABELS, content(RecognitionTask.LABELS, n))) for n in range(50)
+    ]
 
     assert all("Clothing" in answer for answer in answers)
 
 
-def test_where_nothing_in_particular_is_shown_little_is_found() -> None:
+def test_input_that_shows_nothing_has_few_results() -> None:
     for operation in SERVED:
         engine = Simulated(None, known(InputSpec(operation.task), 50), 0.0)
         answers = [engine.answer(operation, content(operation.task, n)) for n in range(50)]
@@ -227,7 +235,7 @@ def test_where_nothing_in_particular_is_shown_little_is_found() -> None:
             assert all(len(a.get(operation.records, [])) <= 2 for a in answers)
 
 
-def test_an_input_that_was_made_for_another_task_shows_nothing_in_particular_to_this_one() -> None:
+def test_input_of_another_task_shows_nothing() -> None:
     made = {digest_of(content(RecognitionTask.TEXT)): InputSpec(RecognitionTask.TEXT, "Fire")}
     objects = {
         digest_of(content(RecognitionTask.LABELS)): InputSpec(RecognitionTask.LABELS, "Fire")
@@ -238,11 +246,11 @@ def test_an_input_that_was_made_for_another_task_shows_nothing_in_particular_to_
         OPERATIONS["object_localization"], content(RecognitionTask.LABELS)
     )
 
-    assert len(found(answer)) <= 2
-    assert "Fire" in [one["name"] for one in things["localized_object_annotations"]]
+    assert len(labels_in(answer)) <= 2
+    assert "Fire" in [item["name"] for item in things["localized_object_annotations"]]
 
 
-def test_other_seeds_give_other_answers() -> None:
+def test_different_seeds_give_different_answers() -> None:
     answers = {str(Simulated(None, {}, seed=seed).answer(LABELS, PNG)) for seed in range(20)}
 
     assert len(answers) == 20
@@ -255,7 +263,7 @@ def test_a_text_is_laid_out_by_words_and_breaks() -> None:
     answer = Simulated(None, wanted, 0.0).answer(operation, content(RecognitionTask.TEXT))
 
     read = parsed(operation, answer)
-    assert [one.description for one in read.text_annotations] == [
+    assert [item.description for item in read.text_annotations] == [
         "Way out\nleft", "Way", "out", "left",
     ]  # fmt: skip
     assert "".join(_letters(read.full_text_annotation)) == "Way out\nleft\n"
@@ -269,7 +277,7 @@ def _letters(text: Any) -> Iterator[str]:
                 yield {0: "", 1: " ", 5: "\n"}[int(symbol.property.detected_break.type_)]
 
 
-def test_a_topic_below_one_of_ciguards_own_is_believed_and_an_unknown_one_is_not() -> None:
+def test_topic_is_answered_only_below_a_known_one() -> None:
     operation = OPERATIONS["classify_text"]
     deep, unknown = "/Sports/Team Sports/Soccer", "/Sport"
 
@@ -280,7 +288,7 @@ def test_a_topic_below_one_of_ciguards_own_is_believed_and_an_unknown_one_is_not
         for key in (deep, unknown)
     ]
 
-    topics = [[one["name"] for one in answer["categories"]] for answer in answers]
+    topics = [[item["name"] for item in answer["categories"]] for answer in answers]
     assert deep in topics[0]
     assert unknown not in topics[1]
     assert "/Sports" in topics[1]
@@ -293,28 +301,30 @@ def test_paths_in_the_users_vocabulary_are_the_topics() -> None:
     assert "/News" in topics_of(None).labels
 
 
-def test_the_kind_of_an_entity_is_one_that_the_service_has() -> None:
+def test_kind_of_an_entity_is_one_of_the_service() -> None:
     operation = OPERATIONS["analyze_entities"]
     wanted = known(InputSpec(RecognitionTask.ENTITIES, "Rex", "ANIMAL"), 1)
 
     answer = Simulated(None, wanted, 0.0).answer(operation, content(RecognitionTask.ENTITIES))
 
-    assert ("Rex", "OTHER") in [(one["name"], one["type"]) for one in answer["entities"]]
+    assert ("Rex", "OTHER") in [(item["name"], item["type"]) for item in answer["entities"]]
 
 
-def test_it_says_that_it_is_simulated_and_serves_what_inputs_are_made_for() -> None:
+def test_simulated_engine_states_it_and_serves_tasks_with_inputs() -> None:
     engine = Simulated(None, {})
 
     assert engine.is_simulated
-    assert engine.name.startswith("simulated labels")
+    assert engine.name.startswith("generator of labels")
     assert not engine.serves(OPERATIONS["logo_detection"])
-    assert all(engine.serves(one) for one in SERVED)
-    assert all(engine.serves(one) for one in known_providers()[1].operations("detect_labels"))
+    assert all(engine.serves(operation) for operation in SERVED)
+    assert all(
+        engine.serves(operation) for operation in known_providers()[1].operations("detect_labels")
+    )
     compared = known_providers()[1].operations("compare_faces")
-    assert not any(engine.serves(one) for one in compared)
+    assert not any(engine.serves(operation) for operation in compared)
 
 
-def test_its_own_labels_are_many_and_related_both_ways() -> None:
+def test_bundled_labels_are_related_symmetrically() -> None:
     own = relations_of(None)
 
     assert len(own.labels) > 200
@@ -325,12 +335,12 @@ def test_its_own_labels_are_many_and_related_both_ways() -> None:
     assert "Fire" in own.related("Flame")
 
 
-def test_what_the_service_refuses_is_refused() -> None:
+def test_simulated_engine_refuses_what_the_service_refuses() -> None:
     with pytest.raises(ServiceError, match="Bad image data"):
         Simulated(None, {}).answer(LABELS, b"no image")
 
 
 @pytest.mark.parametrize("confusion", [-0.1, 1.1, float("nan")])
-def test_a_confusion_that_is_no_share_is_refused(confusion: float) -> None:
+def test_confusion_outside_zero_to_one_is_refused(confusion: float) -> None:
     with pytest.raises(ConfigurationError, match="from 0 to 1"):
         Simulated(None, {}, confusion)

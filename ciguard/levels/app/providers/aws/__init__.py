@@ -1,1 +1,1 @@
-"""AWS: everything that ciguard knows of it; see `spec`."""
+"""Support of AWS; see `spec`."""

@@ -1,4 +1,4 @@
-"""What AWS Lambda tells a function: something was put into a bucket or a queue, or is asked."""
+"""Events of AWS Lambda: a new object in a bucket, a message in a queue, or a web request."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 _BUCKET = "bucket"
 _WHEN = "2024-01-01T00:00:00.000Z"
-_OF_STORAGE: Json = {
+_BUCKET_EVENT: Json = {
     "eventVersion": "2.1",
     "eventSource": "aws:s3",
     "eventName": "ObjectCreated:Put",
     "eventTime": _WHEN,
     "awsRegion": "us-east-1",
 }
-_OF_QUEUE: Json = {"messageId": "1", "receiptHandle": "1", "attributes": {}}
+_QUEUE_EVENT: Json = {"messageId": "1", "receiptHandle": "1", "attributes": {}}
 OF_GATEWAY: Mapping[str, Json] = {
     "httpMethod": "POST",
     "path": "/",
@@ -36,13 +36,13 @@ OF_GATEWAY: Mapping[str, Json] = {
 
 
 def records(stored: StoredFile) -> Mapping[str, Json]:
-    """Return the form of a record that is of a bucket, a queue and a topic at once."""
+    """Return the form of a record that fits a bucket, a queue and a topic at once."""
     text = stored.text
     sns = {"Message": text, "MessageId": "1", "Subject": "subject", "Timestamp": _WHEN}
-    plain = {**_OF_STORAGE, **_OF_QUEUE, "body": text, "Sns": sns}
+    plain = {**_BUCKET_EVENT, **_QUEUE_EVENT, "body": text, "Sns": sns}
     size, tag = {"value": len(stored.content)}, {"value": "0" * 32}
-    lies = {"fields": {"key": stored.form, "size": size, "eTag": tag}}
+    stored_object = {"fields": {"key": stored.form, "size": size, "eTag": tag}}
     bucket = {"name": _BUCKET, "arn": f"arn:aws:s3:::{_BUCKET}"}
-    place = {"bucket": {"value": bucket}, "object": lies}
+    place = {"bucket": {"value": bucket}, "object": stored_object}
     record = {"fields": {**{n: {"value": v} for n, v in plain.items()}, "s3": {"fields": place}}}
     return {"Records": {"several": [record]}}

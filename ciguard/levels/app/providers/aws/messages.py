@@ -1,6 +1,6 @@
-"""Answers of Rekognition, Comprehend and Transcribe, as AWS has them in JSON.
+"""Writes answers of Rekognition, Comprehend and Transcribe, in the JSON format of AWS.
 
-What an older client does not know is left out when it reads them; lists that are empty it adds.
+The client drops fields that its version does not know, and adds empty lists.
 """
 
 from __future__ import annotations
@@ -8,8 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.codes import Code, Refusal, long_text
-from ciguard.levels.app.providers.described import described
-from ciguard.levels.app.providers.description import NOT_MADE, MediaKind, RecognitionTask, kind_of
+from ciguard.levels.app.providers.described import described_result
+from ciguard.levels.app.providers.description import (
+    TASKS_WITHOUT_INPUTS,
+    MediaKind,
+    RecognitionTask,
+    kind_of,
+)
 from ciguard.levels.app.providers.recognised import (
     DIGITS,
     EMOTIONS,
@@ -17,10 +22,10 @@ from ciguard.levels.app.providers.recognised import (
     NEUTRAL,
     BoundingBox,
     Word,
-    around,
+    as_sentence,
     as_shares,
-    displayed,
-    ordered,
+    bounding_box_of,
+    likeliest_first,
     shares_around,
 )
 
@@ -29,11 +34,13 @@ if TYPE_CHECKING:
 
     from ciguard.domain.values import Json
     from ciguard.levels.app.providers.description import Operation
-    from ciguard.levels.app.providers.recognised import Entity, Face, Felt, Scored, Size
+    from ciguard.levels.app.providers.recognised import Entity, Face, Scored, ScoredSentence, Size
 
 CLIENTS: frozenset[str] = frozenset({"rekognition", "comprehend", "transcribe"})
 TASKS: frozenset[RecognitionTask] = (
-    frozenset(RecognitionTask) - NOT_MADE - {RecognitionTask.OBJECTS, RecognitionTask.CATEGORIES}
+    frozenset(RecognitionTask)
+    - TASKS_WITHOUT_INPUTS
+    - {RecognitionTask.OBJECTS, RecognitionTask.CATEGORIES}
 )
 KINDS: Mapping[str, str] = {
     "PERSON": "PERSON", "LOCATION": "LOCATION", "ORGANIZATION": "ORGANIZATION", "EVENT": "EVENT",
@@ -46,9 +53,9 @@ _KIND_OF = {
 }  # fmt: skip
 _EMOTION_OF = {"joy": "HAPPY", "sorrow": "SAD", "anger": "ANGRY", "surprise": "SURPRISED"}
 EMOTION_KINDS = (*_EMOTION_OF.values(), "CALM", "CONFUSED", "DISGUSTED", "FEAR")
-"""Each face is said to show each of them, with a share."""
+"""Emotions of AWS; an answer has the confidence of each."""
 ATTRIBUTES = ("Eyeglasses", "Sunglasses", "Beard", "Mustache", "MouthOpen", "FaceOccluded")
-"""That a face has or has not."""
+"""Boolean attributes of a face."""
 SHOWN_BY_FACES: tuple[str, ...] = (
     *EMOTIONS, *EMOTION_KINDS[4:], "smile", "female", "eyes_closed", *ATTRIBUTES,
 )  # fmt: skip
@@ -57,49 +64,49 @@ _LANDMARKS = (
     ("eyeLeft", 0.3, 0.35), ("eyeRight", 0.7, 0.35), ("mouthLeft", 0.35, 0.75),
     ("mouthRight", 0.65, 0.75), ("nose", 0.5, 0.55),
 )  # fmt: skip
-"""Where they are in a face, in shares of it."""
-_OF_FEELINGS = ("Positive", "Negative", "Neutral", "Mixed")
+"""Landmarks and their positions in a face, as shares of its size."""
+_SENTIMENTS = ("Positive", "Negative", "Neutral", "Mixed")
 _CALM = 0.95
-_SEEN_ALONE = 0.9
-"""Least score of a label that is found in a place of its own too."""
+_MIN_BOXED_SCORE = 0.9
+"""Minimum score of a label that also gets a bounding box."""
 _MAX_LENGTH = 5_000
-"""Bytes of a text, where it is asked what is felt."""
+"""Maximum size of a text for sentiment analysis, in bytes."""
 
 
 def topic(text: str) -> str:
-    """Return a category as it is: users name their own."""
+    """Return a category unchanged: users name their own."""
     return text
 
 
 def label_answer(found: Scored) -> Json:
-    """Return labels, the likeliest first; one that is sure with a place where it is."""
+    """Return labels, the likeliest first; confident ones with a bounding box."""
     return {
         "Labels": [
             {
                 "Name": name,
                 "Confidence": _percent(score),
                 "Instances": [_placed(BoundingBox(0.1, 0.1, 0.5, 0.5), score)]
-                if score >= _SEEN_ALONE
+                if score >= _MIN_BOXED_SCORE
                 else [],
                 "Parents": [],
                 "Aliases": [],
                 "Categories": [],
             }
-            for name, score in ordered(found)
+            for name, score in likeliest_first(found)
         ],
         "LabelModelVersion": "3.0",
     }
 
 
 def object_answer(found: Scored, boxes: Sequence[BoundingBox]) -> Json:
-    """Return the same: Rekognition's objects are labels."""
+    """Return labels: Rekognition returns objects as labels."""
     del boxes
     return label_answer(found)
 
 
 def category_answer(found: Scored) -> Json:
-    """Return the classes of a user's own model."""
-    return {"Classes": [{"Name": name, "Score": score} for name, score in ordered(found)]}
+    """Return the classes of a custom model."""
+    return {"Classes": [{"Name": name, "Score": score} for name, score in likeliest_first(found)]}
 
 
 def _percent(share: float) -> float:
@@ -115,26 +122,26 @@ def _box(box: BoundingBox) -> Json:
 
 
 def face_answer(faces: Sequence[Face], size: Size) -> Json:
-    """Return faces with all their attributes; the client leaves out those not asked for."""
+    """Return faces with all attributes; the client drops those not requested."""
     return {"FaceDetails": [_face(face, face.box.of(size)) for face in faces]}
 
 
 def _face(face: Face, box: BoundingBox) -> Json:
     shown = face.shares()
 
-    def told(what: str) -> Json:
-        share = shown.get(what, 0.0)
+    def attribute(name: str) -> Json:
+        share = shown.get(name, 0.0)
         return {"Value": share > 1 / 2, "Confidence": _percent(max(share, 1 - share))}
 
-    is_closed = told("eyes_closed")
-    is_female = told("female")
+    is_closed = attribute("eyes_closed")
+    is_female = attribute("female")
     return {
         **_placed(box, face.confidence),
         "AgeRange": {"Low": face.age, "High": face.age + 8},
-        "Smile": told("smile" if "smile" in shown else "joy"),
+        "Smile": attribute("smile" if "smile" in shown else "joy"),
         "Gender": {**is_female, "Value": "Female" if is_female["Value"] else "Male"},
         "EyesOpen": {**is_closed, "Value": not is_closed["Value"]},
-        **{name: told(name) for name in ATTRIBUTES},
+        **{name: attribute(name) for name in ATTRIBUTES},
         "Emotions": _emotions(shown),
         "EyeDirection": {"Yaw": 0.0, "Pitch": 0.0, "Confidence": _percent(face.confidence)},
         "Landmarks": [
@@ -147,28 +154,30 @@ def _face(face: Face, box: BoundingBox) -> Json:
 
 
 def _emotions(shown: Mapping[str, float]) -> Json:
-    """Return all emotions, the surest first; a face that shows none is calm."""
-    named = {_EMOTION_OF.get(what, what): share for what, share in shown.items()}
+    """Return all emotions, the most confident first; a face without one is calm."""
+    named = {_EMOTION_OF.get(name, name): share for name, share in shown.items()}
     shares = {kind: named.get(kind, 0.0) for kind in EMOTION_KINDS}
     if not any(shares.values()):
         shares["CALM"] = _CALM
-    surest = sorted(shares.items(), key=lambda one: -one[1])
+    surest = sorted(shares.items(), key=lambda pair: -pair[1])
     return [{"Type": name, "Confidence": _percent(share)} for name, share in surest]
 
 
 def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
-    """Return the lines that are written, then their words, each with its line."""
-    found = [_written(line, at, "LINE", size) for at, line in enumerate(lines)]
-    for at, line in enumerate(lines):
+    """Return the lines of text, then their words with the number of the line."""
+    detections = [_written(line, number, "LINE", size) for number, line in enumerate(lines)]
+    for number, line in enumerate(lines):
         for word in line:
             for part in word.text.split():
-                written = Word(part, word.box, word.confidence)
-                found.append({**_written([written], len(found), "WORD", size), "ParentId": at})
-    return {"TextDetections": found, "TextModelVersion": "3.0"}
+                single_word = Word(part, word.box, word.confidence)
+                detections.append(
+                    {**_written([single_word], len(detections), "WORD", size), "ParentId": number}
+                )
+    return {"TextDetections": detections, "TextModelVersion": "3.0"}
 
 
 def _written(words: Sequence[Word], number: int, kind: str, size: Size) -> Json:
-    box = around([word.box for word in words]).of(size)
+    box = bounding_box_of([word.box for word in words]).of(size)
     return {
         "DetectedText": " ".join(word.text for word in words),
         "Type": kind,
@@ -181,95 +190,104 @@ def _written(words: Sequence[Word], number: int, kind: str, size: Size) -> Json:
     }
 
 
-def sentiment_answer(score: float, felt: Sequence[Felt]) -> Json:
-    """Return the feeling of a document, and how sure that is.
+def sentiment_answer(score: float, scored_sentences: Sequence[ScoredSentence]) -> Json:
+    """Return the sentiment of a document, and its confidence.
 
-    The further from nothing, the surer; mixed as far as there are sentences of either feeling.
+    The confidence grows with the score. It is mixed if sentences have opposite sentiments.
     """
-    strongest = [max((sign * one.score for one in felt), default=0.0) for sign in (1, -1)]
-    mixed = min(strongest) if len(felt) > 1 else -1.0
+    strongest = [
+        max((sign * sentence.score for sentence in scored_sentences), default=0.0)
+        for sign in (1, -1)
+    ]
+    mixed = min(strongest) if len(scored_sentences) > 1 else -1.0
     return _sentiment(as_shares((score, -score, NEUTRAL, mixed)))
 
 
 def _sentiment(shares: Sequence[float]) -> Json:
-    by_feeling = dict(zip(_OF_FEELINGS, shares, strict=True))
-    surest = max(_OF_FEELINGS, key=by_feeling.__getitem__)
+    by_sentiment = dict(zip(_SENTIMENTS, shares, strict=True))
+    best = max(_SENTIMENTS, key=by_sentiment.__getitem__)
     return {
-        "Sentiment": surest.upper(),
-        "SentimentScore": {name: round(share, DIGITS) for name, share in by_feeling.items()},
+        "Sentiment": best.upper(),
+        "SentimentScore": {name: round(share, DIGITS) for name, share in by_sentiment.items()},
     }
 
 
 def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
-    """Yield each feeling surely, then each with a share on both sides of each number."""
-    for title, shares in shares_around(_OF_FEELINGS, numbers):
+    """Yield each sentiment with a high confidence, then with confidences around each number."""
+    for title, shares in shares_around(_SENTIMENTS, numbers):
         content = _sentiment(shares)
         yield f"{content['Sentiment']}, {title}", content
 
 
 def entity_answer(entities: Sequence[Entity]) -> Json:
-    """Return what a text speaks of, in the order of the text."""
+    """Return the entities in a text, in the order of the text."""
     return {
         "Entities": [
             {
-                "Text": one.name,
-                "Type": _KIND_OF.get(one.kind, one.kind),
-                "Score": round(one.certainty, DIGITS),
-                "BeginOffset": max(one.begin, 0),
-                "EndOffset": max(one.begin, 0) + len(one.name),
+                "Text": entity.name,
+                "Type": _KIND_OF.get(entity.kind, entity.kind),
+                "Score": round(entity.confidence, DIGITS),
+                "BeginOffset": max(entity.begin, 0),
+                "EndOffset": max(entity.begin, 0) + len(entity.name),
             }
-            for one in sorted(entities, key=lambda entity: entity.begin)
+            for entity in sorted(entities, key=lambda entity: entity.begin)
         ]
     }
 
 
 def speech_answer(found: Scored) -> Json:
-    """Return the file with a transcript, as sentences; of each word, when and how surely."""
-    parts = [(displayed(said.strip()), sure) for said, sure in found if said.strip()]
-    words = [(word, sure) for said, sure in parts for word in said.split()]
-    items = [one for at, word in enumerate(words) for one in _spoken(at, *word)]
-    text = " ".join(said for said, _ in parts)
+    """Return a transcript file: sentences, and each word with its time and confidence."""
+    parts = [(as_sentence(part.strip()), confidence) for part, confidence in found if part.strip()]
+    words = [(word, confidence) for part, confidence in parts for word in part.split()]
+    items = [item for index, word in enumerate(words) for item in _transcript_items(index, *word)]
+    text = " ".join(part for part, _ in parts)
     return {"results": {"transcripts": [{"transcript": text}], "items": items}}
 
 
-def _spoken(at: int, word: str, sure: float) -> Iterator[Json]:
-    """Yield a word, said half a second after the one before, and the mark that ends it."""
-    said = word.rstrip(ENDS)
-    times = {"start_time": f"{at / 2:.2f}", "end_time": f"{at / 2 + 0.4:.2f}"}
-    for kind, content, when, score in (
-        ("pronunciation", said, times, f"{sure:.{DIGITS}f}"),
-        ("punctuation", word[len(said) :][:1], {}, "0.0"),
+def _transcript_items(index: int, word: str, confidence: float) -> Iterator[Json]:
+    """Yield a word, half a second after the previous one, and the punctuation after it."""
+    spoken = word.rstrip(ENDS)
+    times = {"start_time": f"{index / 2:.2f}", "end_time": f"{index / 2 + 0.4:.2f}"}
+    for kind, content, time_fields, score in (
+        ("pronunciation", spoken, times, f"{confidence:.{DIGITS}f}"),
+        ("punctuation", word[len(spoken) :][:1], {}, "0.0"),
     ):
         if content:
-            told = {"content": content, "confidence": score}
-            yield {"type": kind, **when, "alternatives": [told]}
+            alternative = {"content": content, "confidence": score}
+            yield {"type": kind, **time_fields, "alternatives": [alternative]}
 
 
 def listed_answer(operation: Operation, found: Scored) -> Json:
-    """Return what has a name and a score: celebrities, phrases, languages, what is unfit."""
-    most = operation.between[1] if operation.between else 1.0
+    """Return results with a name and a score: celebrities, phrases, languages, unsafe content."""
+    maximum = operation.between[1] if operation.between else 1.0
     records = []
-    for at, (key, score) in enumerate(ordered(found)):
-        beside = _beside(operation, key, at=at, parent=found[0][0] if at else "")
-        records.append(described(operation, key, round(most * score, DIGITS), beside))
+    for index, (key, score) in enumerate(likeliest_first(found)):
+        further_fields = _further_fields(
+            operation, key, index=index, parent=found[0][0] if index else ""
+        )
+        records.append(
+            described_result(operation, key, round(maximum * score, DIGITS), further_fields)
+        )
     return {operation.records: records}
 
 
-def _beside(operation: Operation, key: str, *, at: int, parent: str) -> Mapping[str, Json]:
-    """Return what a result says beside what it is and how sure."""
+def _further_fields(
+    operation: Operation, key: str, *, index: int, parent: str
+) -> Mapping[str, Json]:
+    """Return the fields of a result beside its name and score."""
     if operation.task is RecognitionTask.PHRASES:
         return {"BeginOffset": 0, "EndOffset": len(key)}
     if kind_of(operation.task) is MediaKind.TEXT:
         return {}
     face = {"BoundingBox": _box(BoundingBox(0.1, 0.1, 0.5, 0.5)), "Confidence": 99.0}
     return {
-        "Id": f"{at}", "Urls": [], "Face": face, "ParentName": parent,
-        "TaxonomyLevel": 2 if at else 1,
+        "Id": f"{index}", "Urls": [], "Face": face, "ParentName": parent,
+        "TaxonomyLevel": 2 if index else 1,
     }  # fmt: skip
 
 
 def refusals(operation: Operation) -> Sequence[Refusal]:
-    """Return its own: asked too often, an image that is none, a text that is too long."""
+    """Return the refusals of AWS: rate limits, invalid images, texts that are too long."""
     rate = Refusal("Rate exceeded", "ThrottlingException", is_of_content=False)
     if kind_of(operation.task) is MediaKind.IMAGE:
         return rate, Refusal("Request has invalid image format", "InvalidImageFormatException")

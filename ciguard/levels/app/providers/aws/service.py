@@ -1,4 +1,4 @@
-"""Rekognition and Comprehend of AWS, in their JSON."""
+"""Answers HTTP requests to Rekognition and Comprehend, in their JSON."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ciguard.levels.app.providers.aws.in_target.messages import (
     OF_IMAGES,
     OF_TEXTS,
-    answered,
-    refused,
+    answer_request,
+    refusal_reply,
 )
 from ciguard.levels.app.providers.codes import Code, ServiceError
 from ciguard.levels.app.providers.reading import invalid, read_json
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.request import ServiceRequest
 
 _UNREADABLE = "SerializationException"
-_IN_NO_LANGUAGE = "DetectDominantLanguage"
-_MAX_SURE = 100
+_WITHOUT_LANGUAGE = "DetectDominantLanguage"
+_MAX_CONFIDENCE = 100
 _OPERATIONS = {"RekognitionService": OF_IMAGES, "Comprehend_20171127": OF_TEXTS}
 _TARGET_HEADER = "x-amz-target"
 _TARGET = re.compile(r"(?P<service>\w+)\.(?P<name>\w+)", re.ASCII)
@@ -34,38 +34,40 @@ _TYPE = "application/x-amz-json-1.1"
 
 
 class AwsServices:
-    """What boto3 asks at another address. Signatures are not looked at."""
+    """Services for boto3 with another endpoint. Signatures are not checked."""
 
     provider = "aws"
 
     def are_asked(self, request: ServiceRequest) -> bool:
-        """Return whether a request is for them: it says so in a header."""
+        """Return whether a request is for AWS, by its header."""
         return _TARGET_HEADER in request.headers
 
     def title(self, request: ServiceRequest) -> str:
-        """Return how a log calls a request: as it names what it asks."""
+        """Return the title of a request in logs: its target header."""
         return request.headers[_TARGET_HEADER]
 
     def reply(self, request: ServiceRequest, answering: Callable[[str, bytes], Json]) -> Reply:
-        """Answer a request; see `Services`."""
+        """Return the reply to a request; see `Services`."""
         name = _name(request)
         if not name:
             known = ", ".join(f"{service}.*" for service in _OPERATIONS)
-            msg = f"Not answered here. Known are some of {known}."
+            msg = f"Not supported here. Supported are some of {known}."
             raise ServiceError(Code.UNIMPLEMENTED, msg)
-        return _reply(*answered(name, read_request(name, request.body), answering))
+        return _reply(*answer_request(name, read_request(name, request.body), answering))
 
     def refusal(self, request: ServiceRequest, error: ServiceError) -> Reply:
-        """Return how they refuse a request."""
-        return _reply(*refused(_name(request), {"code": error.code, "message": error.message}))
+        """Return the refusal of a request."""
+        return _reply(
+            *refusal_reply(_name(request), {"code": error.code, "message": error.message})
+        )
 
 
 def _name(request: ServiceRequest) -> str:
-    """Return the operation that is asked; empty where none of them is."""
-    found = _TARGET.fullmatch(request.headers[_TARGET_HEADER])
-    if found is None or request.method != "POST":
+    """Return the name of the requested operation; empty if it is not supported."""
+    target = _TARGET.fullmatch(request.headers[_TARGET_HEADER])
+    if target is None or request.method != "POST":
         return ""
-    return found["name"] if found["name"] in _OPERATIONS.get(found["service"], ()) else ""
+    return target["name"] if target["name"] in _OPERATIONS.get(target["service"], ()) else ""
 
 
 def _reply(status: int, content: Json) -> Reply:
@@ -74,19 +76,19 @@ def _reply(status: int, content: Json) -> Reply:
         code, message = content["__type"], content["message"]
         headers["x-amzn-ErrorType"] = code
         return Reply(content=content, status=status, headers=headers, code=code, message=message)
-    errors = dict.fromkeys(one["ErrorMessage"] for one in content.get("ErrorList", []))
+    errors = dict.fromkeys(item["ErrorMessage"] for item in content.get("ErrorList", []))
     return Reply(content=content, status=status, headers=headers, message=" ".join(errors))
 
 
 def read_request(name: str, body: bytes) -> Json:
-    """Return what a request asks, as `answered` takes it.
+    """Return the parameters of a request, as `answer_request` takes them.
 
     Args:
-        name: of a known operation, `DetectLabels`.
+        name: name of a supported operation, such as `DetectLabels`.
         body: JSON.
 
     Raises:
-        ServiceError: if it is no such request.
+        ServiceError: if the request is invalid.
     """
     try:
         request = read_json(body)
@@ -96,19 +98,19 @@ def read_request(name: str, body: bytes) -> Json:
 
 
 def _image(request: RequestPart) -> Json:
-    asked: dict[str, Json] = {"Image": _content(request.part("Image"))}
+    parameters: dict[str, Json] = {"Image": _content(request.part("Image"))}
     attributes = request.texts("Attributes")
     if attributes:
-        asked["Attributes"] = attributes
-    least = request.number("MinConfidence")
-    if least is not None:
-        if not 0 <= least <= _MAX_SURE:
-            msg = "Invalid value at 'MinConfidence': is to be from 0 to 100."
+        parameters["Attributes"] = attributes
+    min_confidence = request.number("MinConfidence")
+    if min_confidence is not None:
+        if not 0 <= min_confidence <= _MAX_CONFIDENCE:
+            msg = "Invalid value at 'MinConfidence': has to be from 0 to 100."
             raise invalid(msg)
-        asked["MinConfidence"] = least
+        parameters["MinConfidence"] = min_confidence
     if request.has("MaxLabels"):
-        asked["MaxLabels"] = request.count("MaxLabels")
-    return asked
+        parameters["MaxLabels"] = request.count("MaxLabels")
+    return parameters
 
 
 def _content(image: RequestPart) -> Json:
@@ -119,7 +121,7 @@ def _content(image: RequestPart) -> Json:
 
 
 def _text(name: str, request: RequestPart) -> Json:
-    if name != _IN_NO_LANGUAGE and not request.text("LanguageCode"):
+    if name != _WITHOUT_LANGUAGE and not request.text("LanguageCode"):
         msg = "Value null at 'languageCode' failed to satisfy constraint: Member must not be null."
         raise invalid(msg)
     if name.startswith("Batch"):

@@ -1,1 +1,1 @@
-"""Azure: everything that ciguard knows of it; see `spec`."""
+"""Support of Azure; see `spec`."""

@@ -1,6 +1,6 @@
-"""Answers of Azure's Face, with the names that its clients have.
+"""Writes answers of Azure's Face, with the field names of its clients.
 
-Parts that an operation does not tell are left out by the client, which knows what was asked for.
+The client drops parts that the operation does not return.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 _EMOTION_OF = {"joy": "happiness", "sorrow": "sadness", "anger": "anger", "surprise": "surprise"}
 NEUTRAL = "neutral"
 EMOTION_KINDS = (*_EMOTION_OF.values(), "contempt", "disgust", "fear", NEUTRAL)
-"""Each face is said to show each of them, with a share; all are one."""
+"""Emotions of Azure; an answer has a share of each, and they sum to 1."""
 GLASSES: Mapping[str, str] = {
     "reading_glasses": "readingGlasses", "sunglasses": "sunglasses",
     "swimming_goggles": "swimmingGoggles",
 }  # fmt: skip
-"""What a face shows → how the service calls it."""
+"""Kinds of glasses → names of the service."""
 NO_GLASSES = "noGlasses"
 MASKS = ("noMask", "faceMask", "otherMaskOrOcclusion", "uncertain")
 QUALITIES = ("low", "medium", "high")
@@ -33,21 +33,21 @@ LEVELS: Mapping[str, tuple[tuple[float, str], ...]] = {
     "exposure": ((0.25, "underExposure"), (0.75, "goodExposure"), (1.0, "overExposure")),
     "noise": ((0.3, "low"), (0.7, "medium"), (1.0, "high")),
 }
-"""Of each value, up to which one it is at which level."""
+"""Upper bounds of the levels of each value."""
 OCCLUDED = ("forehead", "eye", "mouth")
 HAIRS = ("moustache", "beard", "sideburns")
 MAKEUPS = ("eye_makeup", "lip_makeup")
-_TURNS = {"turned": "yaw", "raised": "pitch", "tilted": "roll"}
+_ROTATION_AXES = {"turned": "yaw", "raised": "pitch", "tilted": "roll"}
 SHOWN_BY_FACES: tuple[str, ...] = (
     *EMOTIONS, *EMOTION_KINDS[4:-1], "smile", "female", *HAIRS, *GLASSES, "headwear", "mask",
     "makeup", "bald", "blurred", "under_exposed", "over_exposed", "noisy",
-    *(f"{part}_occluded" for part in OCCLUDED), *_TURNS,
+    *(f"{part}_occluded" for part in OCCLUDED), *_ROTATION_AXES,
 )  # fmt: skip
 ARE_FACES_MEASURED: bool = True
-_STEEPEST = 90.0
-"""Degrees of a head that is turned as far as can be."""
-_MOST = 100
-"""Faces that are told of one image."""
+_MAX_ROTATION = 90.0
+"""Maximum rotation of a head, in degrees."""
+_MAX_FACES = 100
+"""Maximum number of faces of an image."""
 _LANDMARKS = {
     "pupil_left": (0.3, 0.35), "pupil_right": (0.7, 0.35), "nose_tip": (0.5, 0.6),
     "mouth_left": (0.33, 0.77), "mouth_right": (0.67, 0.77),
@@ -62,20 +62,20 @@ _LANDMARKS = {
     "upper_lip_top": (0.5, 0.73), "upper_lip_bottom": (0.5, 0.76), "under_lip_top": (0.5, 0.79),
     "under_lip_bottom": (0.5, 0.83),
 }  # fmt: skip
-"""Where they are in a face, in shares of it."""
+"""Positions of landmarks in a face, as shares of its size."""
 
 
 def face_answer(faces: Sequence[Face], size: Size) -> Json:
-    """Return faces with all that may be asked for, the largest first: the answer is this list."""
+    """Return a list of faces with all attributes, the largest first."""
     del size  # places are in pixels
     largest = sorted(faces, key=lambda face: -face.box.width * face.box.height)
-    return [_face(face, at) for at, face in enumerate(largest[:_MOST])]
+    return [_face(face, index) for index, face in enumerate(largest[:_MAX_FACES])]
 
 
-def _face(face: Face, place: int) -> Json:
+def _face(face: Face, index: int) -> Json:
     box = face.box
     return {
-        "face_id": str(uuid.UUID(int=place + 1)),
+        "face_id": str(uuid.UUID(int=index + 1)),
         "face_rectangle": {
             "top": round(box.top),
             "left": round(box.left),
@@ -92,22 +92,22 @@ def _point(box: BoundingBox, x: float, y: float) -> Json:
 
 
 def _attributes(face: Face) -> Json:
-    shown = {what: round(share, DIGITS) for what, share in face.shares().items()}
+    shown = {name: round(share, DIGITS) for name, share in face.shares().items()}
 
-    def share(what: str) -> float:
-        return shown.get(what, 0.0)
+    def share(name: str) -> float:
+        return shown.get(name, 0.0)
 
-    def is_shown(what: str) -> bool:
-        return share(what) > 1 / 2
+    def is_shown(name: str) -> bool:
+        return share(name) > 1 / 2
 
     lit = max(share("over_exposed"), 1 - share("under_exposed") if share("under_exposed") else 0.5)
-    told = {
+    attributes = {
         "age": float(face.age),
         "gender": "female" if is_shown("female") else "male",
         "smile": max(share("smile"), share("joy")),
-        "facial_hair": {what: share(what) for what in HAIRS},
-        "glasses": next((told for what, told in GLASSES.items() if is_shown(what)), NO_GLASSES),
-        "head_pose": {axis: _STEEPEST * share(what) for what, axis in _TURNS.items()},
+        "facial_hair": {name: share(name) for name in HAIRS},
+        "glasses": next((kind for name, kind in GLASSES.items() if is_shown(name)), NO_GLASSES),
+        "head_pose": {axis: _MAX_ROTATION * share(name) for name, axis in _ROTATION_AXES.items()},
         "emotion": _emotion(shown),
         "hair": _hair(share("bald"), is_hidden=is_shown("headwear")),
         "makeup": dict.fromkeys(MAKEUPS, is_shown("makeup")),
@@ -118,41 +118,45 @@ def _attributes(face: Face) -> Json:
         "noise": leveled("noise", share("noisy")),
         "mask": _mask(is_worn=is_shown("mask"), is_hidden=is_shown("mouth_occluded")),
     }
-    return {**told, "quality_for_recognition": _quality(told)}
+    return {**attributes, "quality_for_recognition": _quality(attributes)}
 
 
 def _emotion(shown: Mapping[str, float]) -> dict[str, float]:
-    """Return the share of each emotion; what is left of one is that none is shown."""
-    named = {_EMOTION_OF.get(what, what): share for what, share in shown.items()}
+    """Return the share of each emotion; the remainder is neutral."""
+    named = {_EMOTION_OF.get(name, name): share for name, share in shown.items()}
     shares = {kind: named.get(kind, 0.0) for kind in EMOTION_KINDS}
-    whole = max(1.0, sum(shares.values()))
-    shares = {name: round(share / whole, DIGITS) for name, share in shares.items()}
+    total = max(1.0, sum(shares.values()))
+    shares = {name: round(share / total, DIGITS) for name, share in shares.items()}
     return {**shares, NEUTRAL: round(max(0.0, 1 - sum(shares.values())), DIGITS)}
 
 
 def _hair(bald: float, *, is_hidden: bool) -> Json:
     colours = [] if is_hidden or bald > 1 / 2 else [("brown", 0.9), ("black", 0.7)]
-    told = [{"color": colour, "confidence": sure} for colour, sure in colours]
-    return {"bald": bald, "invisible": is_hidden, "hair_color": told}
+    hair_colours = [{"color": colour, "confidence": confidence} for colour, confidence in colours]
+    return {"bald": bald, "invisible": is_hidden, "hair_color": hair_colours}
 
 
 def _accessories(shown: Mapping[str, float]) -> Json:
-    glasses = max((shown.get(what, 0.0) for what in GLASSES), default=0.0)
+    glasses = max((shown.get(item, 0.0) for item in GLASSES), default=0.0)
     worn = {"headwear": shown.get("headwear", 0.0), "glasses": glasses}
     worn["mask"] = shown.get("mask", 0.0)
-    return [{"type": what, "confidence": sure} for what, sure in worn.items() if sure > 1 / 2]
+    return [
+        {"type": item, "confidence": confidence}
+        for item, confidence in worn.items()
+        if confidence > 1 / 2
+    ]
 
 
-def leveled(what: str, value: float) -> dict[str, Json]:
+def leveled(name: str, value: float) -> dict[str, Json]:
     """Return a value with its level.
 
     Args:
-        what: one of `LEVELS`.
-        value: from 0 to 1.
+        name: one of `LEVELS`.
+        value: number from 0 to 1.
     """
-    steps = LEVELS[what]
-    level = next((name for end, name in steps if value < end), steps[-1][1])
-    return {f"{what}_level": level, "value": value}
+    steps = LEVELS[name]
+    level = next((step for end, step in steps if value < end), steps[-1][1])
+    return {f"{name}_level": level, "value": value}
 
 
 def _mask(*, is_worn: bool, is_hidden: bool) -> Json:
@@ -160,10 +164,10 @@ def _mask(*, is_worn: bool, is_hidden: bool) -> Json:
     return {"type": kind, "nose_and_mouth_covered": is_worn or is_hidden}
 
 
-def _quality(told: Mapping[str, Json]) -> str:
-    """Return how good an image is to recognise somebody in: as bad as the worst of it."""
-    blurs = (told["blur"]["blur_level"], told["noise"]["noise_level"])
-    is_lit = told["exposure"]["exposure_level"] == "goodExposure"
-    if "high" in blurs or told["mask"]["nose_and_mouth_covered"]:
+def _quality(attributes: Mapping[str, Json]) -> str:
+    """Return the quality for recognition: that of the worst property."""
+    blurs = (attributes["blur"]["blur_level"], attributes["noise"]["noise_level"])
+    is_lit = attributes["exposure"]["exposure_level"] == "goodExposure"
+    if "high" in blurs or attributes["mask"]["nose_and_mouth_covered"]:
         return QUALITIES[0]
     return QUALITIES[1] if "medium" in blurs or not is_lit else QUALITIES[2]

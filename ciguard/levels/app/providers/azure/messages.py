@@ -1,6 +1,6 @@
-"""Answers of Azure's services for texts and images, with the names that their clients have.
+"""Writes answers of Azure's text and image services, with the field names of their clients.
 
-Parts that an operation does not tell are left out by the client, which knows what was asked for.
+The client drops parts that the operation does not return.
 """
 
 from __future__ import annotations
@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.azure import speech_messages
 from ciguard.levels.app.providers.codes import Code, Refusal, long_text
-from ciguard.levels.app.providers.description import NOT_MADE, MediaKind, RecognitionTask, kind_of
+from ciguard.levels.app.providers.description import (
+    TASKS_WITHOUT_INPUTS,
+    MediaKind,
+    RecognitionTask,
+    kind_of,
+)
 from ciguard.levels.app.providers.recognised import (
     DIGITS,
     NEUTRAL,
     BoundingBox,
     Word,
-    around,
     as_shares,
-    ordered,
+    bounding_box_of,
+    likeliest_first,
     shares_around,
 )
 
@@ -26,13 +31,13 @@ if TYPE_CHECKING:
 
     from ciguard.domain.values import Json
     from ciguard.levels.app.providers.description import Operation
-    from ciguard.levels.app.providers.recognised import Entity, Felt, Scored, Size
+    from ciguard.levels.app.providers.recognised import Entity, Scored, ScoredSentence, Size
 
 CLIENTS: frozenset[str] = frozenset({
     "vision", "image analysis", "text analytics", "face", "speech",
 })  # fmt: skip
 TASKS: frozenset[RecognitionTask] = (
-    frozenset(RecognitionTask) - NOT_MADE - {RecognitionTask.CATEGORIES}
+    frozenset(RecognitionTask) - TASKS_WITHOUT_INPUTS - {RecognitionTask.CATEGORIES}
 )
 KINDS: Mapping[str, str] = {
     "Person": "PERSON", "Location": "LOCATION", "Organization": "ORGANIZATION", "Event": "EVENT",
@@ -43,28 +48,28 @@ _KIND_OF = {
     **{own: kind for kind, own in KINDS.items() if own},
     "PRICE": "Quantity", "WORK_OF_ART": "Product", "OTHER": "Skill",
 }  # fmt: skip
-_FEELINGS = ("positive", "negative", "neutral")
+_SENTIMENTS = ("positive", "negative", "neutral")
 _SIDE = 32
 _SIZE = {"width": _SIDE, "height": _SIDE, "format": "Png"}
 _PLACE = BoundingBox(2, 2, 18, 18)
 _NO_LANGUAGE = ("(Unknown)", 0.0)
 _MAX_LENGTH = 5_120
-"""Letters of a text."""
+"""Maximum length of a text, in characters."""
 
 
 def topic(text: str) -> str:
-    """Return a category as it is."""
+    """Return a category unchanged."""
     return text
 
 
 def label_answer(found: Scored) -> Json:
-    """Return labels in small letters, as it writes all of them, the likeliest first."""
-    tags = [{"name": name.lower(), "confidence": score} for name, score in ordered(found)]
+    """Return labels in lower case, as the service writes them, the likeliest first."""
+    tags = [{"name": name.lower(), "confidence": score} for name, score in likeliest_first(found)]
     return {"tags": tags, "metadata": _SIZE}
 
 
 def object_answer(found: Scored, boxes: Sequence[BoundingBox]) -> Json:
-    """Return objects in small letters likewise, each with its rectangle."""
+    """Return objects in lower case, each with its rectangle."""
     return {
         "objects": [
             {
@@ -77,7 +82,7 @@ def object_answer(found: Scored, boxes: Sequence[BoundingBox]) -> Json:
                     "h": round(box.height * _SIDE),
                 },
             }
-            for (name, score), box in zip(ordered(found), boxes, strict=True)
+            for (name, score), box in zip(likeliest_first(found), boxes, strict=True)
         ],
         "metadata": _SIZE,
     }
@@ -85,11 +90,13 @@ def object_answer(found: Scored, boxes: Sequence[BoundingBox]) -> Json:
 
 def category_answer(found: Scored) -> Json:
     """Return categories of an image."""
-    return {"categories": [{"name": name, "score": score} for name, score in ordered(found)]}
+    return {
+        "categories": [{"name": name, "score": score} for name, score in likeliest_first(found)]
+    }
 
 
 def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
-    """Return what is written, as all ways to read tell it."""
+    """Return the text of an image, for all text operations."""
     width, height = size
     read = {"page": 1, "angle": 0.0, "width": width, "height": height, "unit": "pixel"}
     regions = [{"bounding_box": "2,2,18,18", "lines": [_printed(line) for line in lines]}]
@@ -132,89 +139,89 @@ def _printed(words: Sequence[Word]) -> Json:
 
 
 def _edges(words: Sequence[Word]) -> list[float]:
-    corners = around([word.box for word in words]).corners()
+    corners = bounding_box_of([word.box for word in words]).corners()
     return [float(number) for corner in corners for number in corner]
 
 
-def sentiment_answer(score: float, felt: Sequence[Felt]) -> Json:
-    """Return the feeling of a document and of its sentences; mixed if those are of either one."""
-    told = [
+def sentiment_answer(score: float, scored_sentences: Sequence[ScoredSentence]) -> Json:
+    """Return the sentiment of a document and its sentences; mixed if sentences are opposite."""
+    sentences = [
         {
-            **_sentiment(as_shares((one.score, -one.score, NEUTRAL))),
-            "text": one.text,
-            "offset": one.begin,
-            "length": len(one.text),
+            **_sentiment(as_shares((sentence.score, -sentence.score, NEUTRAL))),
+            "text": sentence.text,
+            "offset": sentence.begin,
+            "length": len(sentence.text),
         }
-        for one in felt
+        for sentence in scored_sentences
     ]
-    feelings = {one["sentiment"] for one in told}
+    sentiments = {sentence["sentiment"] for sentence in sentences}
     document = _sentiment(as_shares((score, -score, NEUTRAL)))
-    if {"positive", "negative"} <= feelings:
+    if {"positive", "negative"} <= sentiments:
         document["sentiment"] = "mixed"
-    return {**document, "sentences": told}
+    return {**document, "sentences": sentences}
 
 
 def _sentiment(shares: Sequence[float]) -> dict[str, Json]:
-    by_feeling = dict(zip(_FEELINGS, shares, strict=True))
+    by_sentiment = dict(zip(_SENTIMENTS, shares, strict=True))
     return {
-        "sentiment": max(_FEELINGS, key=by_feeling.__getitem__),
-        "confidence_scores": {name: round(share, DIGITS) for name, share in by_feeling.items()},
+        "sentiment": max(_SENTIMENTS, key=by_sentiment.__getitem__),
+        "confidence_scores": {name: round(share, DIGITS) for name, share in by_sentiment.items()},
     }
 
 
 def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
-    """Yield each feeling surely, then each with a share on both sides of each number."""
-    for title, shares in shares_around(_FEELINGS, numbers):
+    """Yield each sentiment with a high confidence, then with confidences around each number."""
+    for title, shares in shares_around(_SENTIMENTS, numbers):
         document = _sentiment(shares)
-        yield f"{document['sentiment']}, {title}", _about_one_sentence(document)
+        yield f"{document['sentiment']}, {title}", _single_sentence(document)
     document = {**_sentiment((0.5, 0.5, 0.0)), "sentiment": "mixed"}
-    yield "mixed", _about_one_sentence(document)
+    yield "mixed", _single_sentence(document)
 
 
-def _about_one_sentence(document: Json) -> Json:
-    """Return what is felt in a text of one sentence: the same in it, but nothing mixed."""
-    feeling = document["sentiment"]
-    told = {**document, "sentiment": "neutral" if feeling == "mixed" else feeling}
-    sentence = {**told, "text": "This is a text.", "offset": 0, "length": 15}
+def _single_sentence(document: Json) -> Json:
+    """Return the sentiment of a text of one sentence, which itself is never mixed."""
+    sentiment = document["sentiment"]
+    fields = {**document, "sentiment": "neutral" if sentiment == "mixed" else sentiment}
+    sentence = {**fields, "text": "This is a text.", "offset": 0, "length": 15}
     return {**document, "sentences": [sentence]}
 
 
 def entity_answer(entities: Sequence[Entity]) -> Json:
-    """Return what a text speaks of, in the order of the text."""
+    """Return the entities in a text, in the order of the text."""
     return {
         "entities": [
             {
-                "text": one.name,
-                "category": _KIND_OF.get(one.kind, one.kind),
-                "confidence_score": round(one.certainty, DIGITS),
-                "offset": max(one.begin, 0),
-                "length": len(one.name),
+                "text": entity.name,
+                "category": _KIND_OF.get(entity.kind, entity.kind),
+                "confidence_score": round(entity.confidence, DIGITS),
+                "offset": max(entity.begin, 0),
+                "length": len(entity.name),
             }
-            for one in sorted(entities, key=lambda entity: entity.begin)
+            for entity in sorted(entities, key=lambda entity: entity.begin)
         ]
     }
 
 
 def listed_answer(operation: Operation, found: Scored) -> Json:
-    """Return phrases, a language, or all that is told of an image."""
+    """Return phrases, a language, or an image analysis."""
     names = [name for name, _ in found]
     if operation.task is RecognitionTask.PHRASES:
         return {"key_phrases": names}
     if operation.task is RecognitionTask.LANGUAGE:
         code, score = found[0] if found else _NO_LANGUAGE
-        told = {"name": code, "iso6391_name": code, "confidence_score": round(score, DIGITS)}
-        return {"detected_language": told}
-    return _of_image(found)
+        language = {"name": code, "iso6391_name": code, "confidence_score": round(score, DIGITS)}
+        return {"detected_language": language}
+    return _image_analysis(found)
 
 
-def _of_image(found: Scored) -> Json:
+def _image_analysis(found: Scored) -> Json:
     objects = object_answer(found, [_PLACE.of((_SIDE, _SIDE))] * len(found))["objects"]
     words = [[Word(name, _PLACE, score)] for name, score in found]
     lines = [_line(line) for line in words]
-    captions = [{"text": name, "confidence": score} for name, score in ordered(found)]
+    captions = [{"text": name, "confidence": score} for name, score in likeliest_first(found)]
     tags = label_answer(found)["tags"]
     place = {"x": 2, "y": 2, "w": 18, "h": 18}
-    brands = [{**one, "rectangle": place} for one in tags]
+    brands = [{**tag, "rectangle": place} for tag in tags]
     return {**image_answer(tags, captions, objects, lines), "brands": brands}
 
 
@@ -230,21 +237,21 @@ _GREY = {
 def image_answer(
     tags: Sequence[Json], captions: Sequence[Json], objects: Sequence[Json], lines: Sequence[Json]
 ) -> Json:
-    """Return all that is told of an image at once.
+    """Return an image analysis.
 
     Args:
-        tags: as `label_answer` has them.
-        captions: each a `text` with its `confidence`, the likeliest first.
-        objects: as `object_answer` has them.
-        lines: as `text_answer` has them, where it tells its results.
+        tags: tags as in `label_answer`.
+        captions: captions with `text` and `confidence`, the likeliest first.
+        objects: objects as in `object_answer`.
+        lines: lines as in the results of `text_answer`.
     """
     whole = {"x": 0, "y": 0, "w": _SIDE, "h": _SIDE}
     safe = {"is_adult_content": False, "is_racy_content": False, "is_gory_content": False}
     return {
         "tags": tags,
         "objects": objects,
-        "description": {"tags": [one["name"] for one in tags], "captions": captions},
-        **category_answer([(one["name"], one["confidence"]) for one in tags]),
+        "description": {"tags": [tag["name"] for tag in tags], "captions": captions},
+        **category_answer([(tag["name"], tag["confidence"]) for tag in tags]),
         "faces": [],
         "brands": [],
         "color": _GREY,
@@ -253,47 +260,51 @@ def image_answer(
         "metadata": _SIZE,
         "model_version": "2023-10-01",
         "tags_result": {"values": tags},
-        "objects_result": {"values": [_found(one) for one in objects]},
+        "objects_result": {"values": [_detected_object(item) for item in objects]},
         "caption_result": captions[0]
         if captions
         else {"text": "a blurry image", "confidence": 0.5},
-        "dense_captions_result": {"values": [{**one, "bounding_box": whole} for one in captions]},
-        "read_result": {"blocks": [{"lines": [_read(one) for one in lines]}] if lines else []},
+        "dense_captions_result": {
+            "values": [{**caption, "bounding_box": whole} for caption in captions]
+        },
+        "read_result": {
+            "blocks": [{"lines": [_read_line(line) for line in lines]}] if lines else []
+        },
         "people_result": {"values": []},
     }
 
 
 def joined_answer(parts: Sequence[Json]) -> Json:
-    """Return all that is told of an image, of its tags, its objects and what is written in it.
+    """Return an image analysis from its tags, objects and text.
 
-    What it says in a sentence is no more than the likeliest tag.
+    Its one-sentence description is the most likely tag.
     """
-    tagged, found, read = parts
-    captions = [{"text": one["name"], "confidence": one["confidence"]} for one in tagged["tags"]]
+    tagged, detected, read = parts
+    captions = [{"text": tag["name"], "confidence": tag["confidence"]} for tag in tagged["tags"]]
     lines = read["analyze_result"]["read_results"][0]["lines"]
-    return image_answer(tagged["tags"], captions, found["objects"], lines)
+    return image_answer(tagged["tags"], captions, detected["objects"], lines)
 
 
-def _found(one: Json) -> Json:
-    tag = {"name": one["object_property"], "confidence": one["confidence"]}
-    return {"bounding_box": one["rectangle"], "tags": [tag], "id": ""}
+def _detected_object(item: Json) -> Json:
+    tag = {"name": item["object_property"], "confidence": item["confidence"]}
+    return {"bounding_box": item["rectangle"], "tags": [tag], "id": ""}
 
 
-def _read(line: Json) -> Json:
-    """Return a line as the newer service tells it."""
-    words = [{**one, "bounding_polygon": _points(one)} for one in line["words"]]
-    for one in words:
-        del one["bounding_box"]
+def _read_line(line: Json) -> Json:
+    """Return a line in the format of the newer service."""
+    words = [{**word, "bounding_polygon": _points(word)} for word in line["words"]]
+    for word in words:
+        del word["bounding_box"]
     return {"text": line["text"], "bounding_polygon": _points(line), "words": words}
 
 
-def _points(one: Json) -> Json:
-    edges = [round(number) for number in one["bounding_box"]]
+def _points(item: Json) -> Json:
+    edges = [round(number) for number in item["bounding_box"]]
     return [{"x": x, "y": y} for x, y in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def refusals(operation: Operation) -> Sequence[Refusal]:
-    """Return its own: asked too often, an image that is none, a text that is too long."""
+    """Return the refusals of Azure: rate limits, invalid images, texts that are too long."""
     quota = "Requests have exceeded rate limit of your current pricing tier."
     if operation.task is RecognitionTask.SPEECH:
         return speech_messages.refusals()

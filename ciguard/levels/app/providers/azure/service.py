@@ -1,4 +1,4 @@
-"""Azure's services for texts and images, in the versions that their clients speak."""
+"""Answers HTTP requests to Azure's text and image services, in the versions of their clients."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ciguard.levels.app.providers.azure.in_target.messages import (
     STREAM,
     AzureRequest,
     Reads,
-    answered,
+    answer_request,
     are_texts,
-    refused,
+    refusal_reply,
 )
 from ciguard.levels.app.providers.codes import Code, ServiceError
 from ciguard.levels.app.providers.reading import invalid, read_json
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 _PATHS = re.compile(r"/(?:vision|computervision|face|language|text/analytics)(?:/.*)?", re.DOTALL)
 _JSON = frozenset({"application/json", "text/json"})
 _OTHER_TYPE = "415"
-_KNOWN = (
-    "/language/:analyze-text and /text/analytics/v3.x, of sentiment, entities, key phrases and "
+_SUPPORTED = (
+    "/language/:analyze-text and /text/analytics/v3.x, for sentiment, entities, key phrases and "
     "languages; /computervision/imageanalysis:analyze; /vision/v3.x/tag, detect, describe, "
     "analyze, ocr and read; /face/v1.x/detect"
 )
 
 
 class AzureServices:
-    """Language, Computer Vision, Image Analysis and Face. Keys are not looked at."""
+    """Language, Computer Vision, Image Analysis and Face. Keys are not checked."""
 
     provider = "azure"
 
@@ -45,39 +45,39 @@ class AzureServices:
         self._reads = Reads()
 
     def are_asked(self, request: ServiceRequest) -> bool:
-        """Return whether a request is for them, by its path."""
+        """Return whether a request is for Azure, by its path."""
         return _PATHS.fullmatch(request.path) is not None
 
     def title(self, request: ServiceRequest) -> str:
-        """Return how a log calls a request: by its path."""
+        """Return the title of a request in logs: its path."""
         return request.path
 
     def reply(self, request: ServiceRequest, answering: Callable[[str, bytes], Json]) -> Reply:
-        """Answer a request; see `Services`."""
+        """Return the reply to a request; see `Services`."""
         url = request.origin + request.target
-        asked = AzureRequest(request.method, url, read_content(request))
-        is_result = bool(asked.read)
-        if is_result != (request.method == "GET") or not asked.operation:
-            msg = f"Not answered here. Known are {_KNOWN}."
+        parsed = AzureRequest(request.method, url, read_content(request))
+        is_result = bool(parsed.read)
+        if is_result != (request.method == "GET") or not parsed.operation:
+            msg = f"Not supported here. Supported are {_SUPPORTED}."
             raise ServiceError(Code.UNIMPLEMENTED, msg)
-        if is_result and self._reads.about(asked.read or "") is None:
-            msg = "There is no such operation, or it was too long ago."
+        if is_result and self._reads.about(parsed.read or "") is None:
+            msg = "No such operation, or its result has expired."
             raise ServiceError(Code.NOT_FOUND, msg)
-        reply = _reply(*answered(asked, answering, self._reads))
-        is_of_texts = are_texts(asked.path) and reply.code == "OK"
-        return replace(reply, message=_of_single_texts(reply.content)) if is_of_texts else reply
+        reply = _reply(*answer_request(parsed, answering, self._reads))
+        has_documents = are_texts(parsed.path) and reply.code == "OK"
+        return replace(reply, message=_document_errors(reply.content)) if has_documents else reply
 
     def refusal(self, request: ServiceRequest, error: ServiceError) -> Reply:
-        """Return how they refuse a request."""
+        """Return the refusal of a request."""
         del request
-        return _reply(*refused({"code": error.code, "message": error.message}))
+        return _reply(*refusal_reply({"code": error.code, "message": error.message}))
 
 
-def _reply(status: int, more: Mapping[str, str], content: Json) -> Reply:
+def _reply(status: int, more_headers: Mapping[str, str], content: Json) -> Reply:
     headers = {
         "Content-Type": "application/json; charset=utf-8",
         "apim-request-id": str(uuid.uuid4()),
-        **more,
+        **more_headers,
     }
     if "error" in content:
         code, message = content["error"]["code"], content["error"]["message"]
@@ -85,17 +85,17 @@ def _reply(status: int, more: Mapping[str, str], content: Json) -> Reply:
     return Reply(content=content, status=status, headers=headers)
 
 
-def _of_single_texts(content: Json) -> str:
-    """Return the messages of errors that are told in the places of texts."""
+def _document_errors(content: Json) -> str:
+    """Return the error messages of single texts."""
     errors = content.get("results", content)["errors"]
-    return " ".join(dict.fromkeys(one["error"]["innererror"]["message"] for one in errors))
+    return " ".join(dict.fromkeys(item["error"]["innererror"]["message"] for item in errors))
 
 
 def read_content(request: ServiceRequest) -> Json:
-    """Return what a request says, as `answered` takes it: JSON, or an image; or None.
+    """Return the content of a request, as `answer_request` takes it: JSON, an image, or None.
 
     Raises:
-        ServiceError: if it is no such request.
+        ServiceError: if the request is invalid.
     """
     if request.method == "GET":
         return None
@@ -103,22 +103,23 @@ def read_content(request: ServiceRequest) -> Json:
     if kind == STREAM and not are_texts(request.path):
         return request.body
     if kind not in _JSON:
-        msg = f"The Content-Type is to be application/json, or {STREAM} for images."
+        msg = f"The Content-Type has to be application/json, or {STREAM} for images."
         raise ServiceError(_OTHER_TYPE, msg)
     content = read_json(request.body)
     if not are_texts(request.path):
         return {"url": content.text("url")}
     documents = _documents(content.part("analysisInput") if content.has("kind") else content)
     of_kind = {"kind": content.text("kind"), "analysisInput": {"documents": documents}}
-    return {**of_kind, "documents": documents}  # as either version of the service has it
+    return {**of_kind, "documents": documents}  # in the formats of both versions of the service
 
 
 def _documents(content: RequestPart) -> list[dict[str, str]]:
     documents = [
-        {name: one.text(name) for name in ("id", "text")} for one in content.parts("documents")
+        {name: document.text(name) for name in ("id", "text")}
+        for document in content.parts("documents")
     ]
-    numbers = [one["id"] for one in documents]
+    numbers = [document["id"] for document in documents]
     if not all(numbers) or len(set(numbers)) < len(numbers):
-        msg = "Each document is to have an id of its own."
+        msg = "Each document has to have a unique id."
         raise invalid(msg)
     return documents

@@ -1,4 +1,4 @@
-"""Answers of Azure's Speech, with the names that its client has."""
+"""Writes answers of Azure's Speech, with the field names of its client."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.codes import Code, Refusal
-from ciguard.levels.app.providers.recognised import DIGITS, displayed
+from ciguard.levels.app.providers.recognised import DIGITS, as_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,18 +18,18 @@ _WORDS = re.compile(r"[\w'-]+")
 
 
 def speech_answer(found: Scored) -> Json:
-    """Return what was said as a sentence, as it is displayed; nothing for silence.
+    """Return a transcript as one sentence; empty for silence.
 
-    The service writes a capital first and a point last, however it is said.
+    The service adds an initial capital and a final full stop.
     """
-    said = [(text.strip(), score) for text, score in found if text.strip()]
-    if not said:
+    parts = [(text.strip(), score) for text, score in found if text.strip()]
+    if not parts:
         return {"text": "", "n_best": []}
-    spoken = " ".join(text for text, _ in said)
-    shown = displayed(spoken)
+    spoken = " ".join(text for text, _ in parts)
+    shown = as_sentence(spoken)
     lexical = " ".join(_WORDS.findall(spoken.lower()))
     best = {
-        "confidence": round(min(score for _, score in said), DIGITS),
+        "confidence": round(min(score for _, score in parts), DIGITS),
         "lexical": lexical,
         "itn": lexical,
         "masked_itn": lexical,
@@ -39,6 +39,6 @@ def speech_answer(found: Scored) -> Json:
 
 
 def refusals() -> Sequence[Refusal]:
-    """Return how the service may refuse: the client tells it as a result, and raises nothing."""
+    """Return the refusals of the service; the client returns them as results."""
     message = "WebSocket upgrade failed: Too many requests (429). Please check your quota."
     return (Refusal(message, Code.RESOURCE_EXHAUSTED, is_of_content=False),)

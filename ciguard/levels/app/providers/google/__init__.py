@@ -1,1 +1,1 @@
-"""Google Cloud: everything that ciguard knows of it; see `spec`."""
+"""Support of Google Cloud; see `spec`."""

@@ -1,19 +1,24 @@
-"""Answers of Google's services, as their messages have them in JSON."""
+"""Writes answers of Google's services, in the JSON of their messages."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.codes import Code, Refusal
-from ciguard.levels.app.providers.described import described
-from ciguard.levels.app.providers.description import NOT_MADE, MediaKind, RecognitionTask, kind_of
+from ciguard.levels.app.providers.described import described_result
+from ciguard.levels.app.providers.description import (
+    TASKS_WITHOUT_INPUTS,
+    MediaKind,
+    RecognitionTask,
+    kind_of,
+)
 from ciguard.levels.app.providers.recognised import (
     DIGITS,
     EMOTIONS,
     ENTITY_KINDS,
     BoundingBox,
-    around,
-    ordered,
+    bounding_box_of,
+    likeliest_first,
 )
 
 if TYPE_CHECKING:
@@ -21,47 +26,56 @@ if TYPE_CHECKING:
 
     from ciguard.domain.values import Json
     from ciguard.levels.app.providers.description import Operation
-    from ciguard.levels.app.providers.recognised import Entity, Face, Felt, Scored, Size, Word
+    from ciguard.levels.app.providers.recognised import (
+        Entity,
+        Face,
+        Scored,
+        ScoredSentence,
+        Size,
+        Word,
+    )
 
 CLIENTS: frozenset[str] = frozenset({"vision", "language", "speech"})
-TASKS: frozenset[RecognitionTask] = frozenset(RecognitionTask) - NOT_MADE
+TASKS: frozenset[RecognitionTask] = frozenset(RecognitionTask) - TASKS_WITHOUT_INPUTS
 SHOWN_BY_FACES: tuple[str, ...] = (*EMOTIONS, "under_exposed", "blurred", "headwear")
 ARE_FACES_MEASURED: bool = False
 KINDS: Mapping[str, str] = {kind: kind for kind in (*ENTITY_KINDS, "UNKNOWN")}
 _STEP = 0.05
-"""Beside a number that is compared with."""
+"""Distance of scores from a number in a condition."""
 _LANDMARKS = (("LEFT_EYE", 0.3, 0.35), ("RIGHT_EYE", 0.7, 0.35), ("NOSE_TIP", 0.5, 0.55))
-"""Where they are in a face, in shares of it."""
+"""Landmarks and their positions in a face, as shares of its size."""
 
 
 def topic(text: str) -> str:
-    """Return a category as the path that it is."""
+    """Return a category as a path."""
     return text if text.startswith("/") else f"/{text}"
 
 
 def label_answer(found: Scored) -> Json:
     """Return labels with their scores, the likeliest first."""
-    records = [{"description": name, "score": s, "topicality": s} for name, s in ordered(found)]
+    records = [
+        {"description": name, "score": s, "topicality": s} for name, s in likeliest_first(found)
+    ]
     return {"label_annotations": records} if records else {}
 
 
 def object_answer(found: Scored, boxes: Sequence[BoundingBox]) -> Json:
-    """Return objects with their scores, the likeliest first, each in a box of shares."""
+    """Return objects with their scores, the likeliest first, with boxes as shares of the image."""
     records = [
         {"name": name, "score": score, "bounding_poly": {"normalized_vertices": _vertices(box)}}
-        for (name, score), box in zip(ordered(found), boxes, strict=True)
+        for (name, score), box in zip(likeliest_first(found), boxes, strict=True)
     ]
     return {"localized_object_annotations": records} if records else {}
 
 
 def category_answer(found: Scored) -> Json:
     """Return paths of topics with their confidence, the likeliest first."""
-    records = [{"name": name, "confidence": score} for name, score in ordered(found)]
+    records = [{"name": name, "confidence": score} for name, score in likeliest_first(found)]
     return {"categories": records} if records else {}
 
 
 def face_answer(faces: Sequence[Face], size: Size) -> Json:
-    """Return faces, with the boxes of head and skin the same."""
+    """Return faces; the boxes of head and skin are equal."""
     del size  # their boxes are in pixels
     records = [_face(face) for face in faces]
     return {"face_annotations": records} if records else {}
@@ -69,7 +83,7 @@ def face_answer(faces: Sequence[Face], size: Size) -> Json:
 
 def _face(face: Face) -> Json:
     poly = {"vertices": _vertices(face.box)}
-    sure = round(face.confidence, DIGITS)
+    confidence = round(face.confidence, DIGITS)
     return {
         "bounding_poly": poly,
         "fd_bounding_poly": poly,
@@ -83,8 +97,8 @@ def _face(face: Face) -> Json:
             }
             for kind, x, y in _LANDMARKS
         ],
-        "detection_confidence": sure,
-        "landmarking_confidence": sure,
+        "detection_confidence": confidence,
+        "landmarking_confidence": confidence,
         **{f"{name}_likelihood": face.likelihoods.get(name, "UNKNOWN") for name in SHOWN_BY_FACES},
     }
 
@@ -94,12 +108,12 @@ def _vertices(box: BoundingBox) -> Json:
 
 
 def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
-    """Return what is written: all of it first, then word by word, then as a page."""
+    """Return the text of an image: whole, by word, and as a page."""
     words = [word for line in lines for word in line]
     if not words:
         return {}
-    whole = "\n".join(" ".join(word.text for word in line) for line in lines)
-    first = {"locale": "en", "description": whole, "bounding_poly": _around(words)}
+    full_text = "\n".join(" ".join(word.text for word in line) for line in lines)
+    first = {"locale": "en", "description": full_text, "bounding_poly": _around(words)}
     width, height = size
     block = {
         "bounding_box": _around(words),
@@ -118,41 +132,41 @@ def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
         ],
         "full_text_annotation": {
             "pages": [{"width": width, "height": height, "blocks": [block]}],
-            "text": whole,
+            "text": full_text,
         },
     }
 
 
 def _page_words(line: Sequence[Word]) -> Iterator[Json]:
     parts = [(word, part) for word in line for part in word.text.split()]
-    for at, (word, part) in enumerate(parts):
+    for index, (word, part) in enumerate(parts):
         symbols: list[Json] = [{"text": letter} for letter in part]
-        end = "SPACE" if at < len(parts) - 1 else "LINE_BREAK"
+        end = "SPACE" if index < len(parts) - 1 else "LINE_BREAK"
         symbols[-1]["property"] = {"detected_break": {"type": end}}
         confidence = round(word.confidence, DIGITS)
         yield {"bounding_box": _around([word]), "symbols": symbols, "confidence": confidence}
 
 
 def _around(words: Sequence[Word]) -> Json:
-    return {"vertices": _vertices(around([word.box for word in words]))}
+    return {"vertices": _vertices(bounding_box_of([word.box for word in words]))}
 
 
-def sentiment_answer(score: float, felt: Sequence[Felt]) -> Json:
-    """Return the feeling of a document, and of its sentences.
+def sentiment_answer(score: float, scored_sentences: Sequence[ScoredSentence]) -> Json:
+    """Return the sentiment of a document, and of its sentences.
 
-    The magnitude is the sum of what is felt in its sentences, in whatever direction, so it grows
-    with the length of the text, as the service's does.
+    The magnitude is the sum of the absolute scores of the sentences, so it grows with the length of
+    the text, as that of the service.
     """
-    magnitude = sum(abs(one.score) for one in felt)
+    magnitude = sum(abs(sentence.score) for sentence in scored_sentences)
     return {
         "document_sentiment": _sentiment(score, magnitude),
         "language": "en",
         "sentences": [
             {
-                "text": {"content": one.text, "begin_offset": one.begin},
-                "sentiment": _sentiment(one.score, abs(one.score)),
+                "text": {"content": sentence.text, "begin_offset": sentence.begin},
+                "sentiment": _sentiment(sentence.score, abs(sentence.score)),
             }
-            for one in felt
+            for sentence in scored_sentences
         ],
     }
 
@@ -162,29 +176,31 @@ def _sentiment(score: float, magnitude: float) -> Json:
 
 
 def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
-    """Yield scores and magnitudes on both sides of each number, and at it."""
+    """Yield scores and magnitudes around each number, and at it."""
     near = {edge for n in numbers for edge in (n - _STEP, n, n + _STEP)}
     scores = sorted({-0.9, 0.0, 0.9, *(n for n in near if -1 <= n <= 1)})
     magnitudes = sorted({0.0, 4.0, *(n for n in near if n >= 0)})
     for magnitude in magnitudes:
         for score in scores:
-            felt = {"score": score, "magnitude": magnitude}
-            content = _about_one_sentence({"document_sentiment": felt})
+            sentiment = {"score": score, "magnitude": magnitude}
+            content = _single_sentence({"document_sentiment": sentiment})
             yield f"score {score:g}, magnitude {magnitude:g}", content
 
 
-def _about_one_sentence(document: Json) -> Json:
-    """Return what is felt in a text of one sentence: the same in it as in all."""
-    felt = document["document_sentiment"]
-    sentence = {"text": {"content": "This is a text."}, "sentiment": felt}
-    return {"document_sentiment": felt, "sentences": [sentence]}
+def _single_sentence(document: Json) -> Json:
+    """Return the sentiment of a text of one sentence, which has the same sentiment."""
+    sentiment = document["document_sentiment"]
+    sentence = {"text": {"content": "This is a text."}, "sentiment": sentiment}
+    return {"document_sentiment": sentiment, "sentences": [sentence]}
 
 
 def entity_answer(entities: Sequence[Entity]) -> Json:
-    """Return what a text speaks of, what is most of it first."""
+    """Return the entities in a text, the most salient first."""
     return {
         "language": "en",
-        "entities": [_entity(one) for one in sorted(entities, key=lambda entity: -entity.salience)],
+        "entities": [
+            _entity(entity) for entity in sorted(entities, key=lambda entity: -entity.salience)
+        ],
     }
 
 
@@ -202,27 +218,29 @@ def _entity(entity: Entity) -> Json:
 
 
 def speech_answer(found: Scored) -> Json:
-    """Return what was said, each part as a result with one alternative; nothing for silence."""
+    """Return a transcript; each part is a result with one alternative; empty for silence."""
     results = [
         {
-            "alternatives": [{"transcript": said, "confidence": round(confidence, DIGITS)}],
+            "alternatives": [{"transcript": part, "confidence": round(confidence, DIGITS)}],
             "language_code": "en-us",
         }
-        for said, confidence in found
-        if said
+        for part, confidence in found
+        if part
     ]
     return {"results": results} if results else {}
 
 
 def listed_answer(operation: Operation, found: Scored) -> Json:
-    """Return results of what its description says where they lie, landmarks and logos."""
+    """Return results at the paths of the description: landmarks and logos."""
     poly = {"bounding_poly": {"vertices": _vertices(BoundingBox(2, 2, 18, 18))}}
-    records = [described(operation, name, score, poly) for name, score in ordered(found)]
+    records = [
+        described_result(operation, name, score, poly) for name, score in likeliest_first(found)
+    ]
     return {operation.records: records} if records else {}
 
 
 def refusals(operation: Operation) -> Sequence[Refusal]:
-    """Return its own: no quota, an image that is none, a text that is too short."""
+    """Return the refusals of Google: quota, invalid images, texts that are too short."""
     quota = Refusal("Quota exceeded.", Code.RESOURCE_EXHAUSTED, is_of_content=False)
     if operation.task is RecognitionTask.CATEGORIES:
         message = "Invalid text content: too few tokens (words) to process."

@@ -12,7 +12,7 @@ VERSIONS = {
     "language": ("v1", "v1beta2"),
     "speech": ("v1", "v1p1beta1"),
 }
-"""Of each service; all of one ask and answer alike."""
+"""Supported versions of each service; their requests and answers are the same."""
 _REST = re.compile(
     r"/(?P<version>v\w+)/(?:projects/[^/:]+/(?:locations/[^/:]+/)?)?(?P<verb>\w+:\w+)"
 )
@@ -26,10 +26,10 @@ class GoogleRoute:
     interface: str
     name: str
     verb: str
-    """Of REST, with what it is done to."""
+    """Resource and verb of REST."""
 
     def method(self, version: str) -> str:
-        """Return the path of gRPC."""
+        """Return the path in gRPC."""
         return f"/google.cloud.{self.service}.{version}.{self.interface}/{self.name}"
 
 
@@ -49,25 +49,25 @@ _METHODS = {route.method(version): route for route in ROUTES for version in VERS
 
 
 def routed(path: str) -> tuple[GoogleRoute, str]:
-    """Return the route of a path, and the path of its method in gRPC.
+    """Return the route of a path, and its path in gRPC.
 
     Args:
-        path: of REST, `/v1/images:annotate`, or of gRPC; what follows a `?` does not matter.
+        path: path of REST, such as `/v1/images:annotate`, or of gRPC; a query is ignored.
 
     Raises:
-        ServiceError: if nothing here answers that.
+        ServiceError: if the path is not supported.
     """
     path = path.partition("?")[0]
-    found = _REST.fullmatch(path)
-    if found is not None and found["verb"] in _BY_VERB:
-        route = _BY_VERB[found["verb"]]
-        path = route.method(found["version"])
+    match = _REST.fullmatch(path)
+    if match is not None and match["verb"] in _BY_VERB:
+        route = _BY_VERB[match["verb"]]
+        path = route.method(match["version"])
         if path not in _METHODS:
             known = ", ".join(VERSIONS[route.service])
-            msg = f"Not answered here in this version. Known are {known}."
+            msg = f"This version is not supported. Supported are {known}."
             raise ServiceError(Code.UNIMPLEMENTED, msg)
     if path not in _METHODS:
         known = f"{', '.join(_BY_VERB)}, and the same by gRPC"
-        msg = f"Not answered here. Known are {known}; JSON of AWS and Azure beside them."
+        msg = f"Not supported here. Supported are {known}; also JSON of AWS and Azure."
         raise ServiceError(Code.UNIMPLEMENTED, msg)
     return _METHODS[path], path

@@ -1,4 +1,4 @@
-"""Requests to AWS on this machine, whatever they hold: answered or refused as AWS does."""
+"""Emulated services of AWS: valid requests are answered, others refused as AWS does."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ciguard.levels.app.emulation.emulator import Emulator
 from ciguard.levels.app.providers.aws.in_target.messages import OF_IMAGES, OF_TEXTS, method_of
 from ciguard.levels.app.providers.codes import Code
 from ciguard.levels.app.providers.request import Reply, ServiceRequest
-from ciguard.levels.app.virtualization.chosen import Chosen
+from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.faults import Fault
 from ciguard.levels.app.virtualization.faulty import with_faults
-from ciguard.levels.app.virtualization.little_words import LittleWords
 from ciguard.levels.app.virtualization.simulated import Simulated
+from ciguard.levels.app.virtualization.stop_words import StopWords
 
 IMAGE = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
-SIMULATED = Chosen((Simulated(None, {}),))
-ENGINES = (*SIMULATED.engines, LittleWords())
-EMULATOR = Emulator(Chosen(ENGINES))
+SIMULATED = EngineChain((Simulated(None, {}),))
+ENGINES = (*SIMULATED.engines, StopWords())
+EMULATOR = Emulator(EngineChain(ENGINES))
 SERVICES = {"rekognition": "RekognitionService", "comprehend": "Comprehend_20171127"}
 TARGETS = [
     *(f"RekognitionService.{name}" for name in OF_IMAGES),
@@ -33,25 +33,25 @@ TARGETS = [
 TEXT = {"Text": "Ada was in Rome.", "LanguageCode": "en"}
 
 
-def asked(target: str, request: object, emulator: Emulator = EMULATOR) -> Reply:
+def reply_to(target: str, request: object, emulator: Emulator = EMULATOR) -> Reply:
     body = request if isinstance(request, bytes) else json.dumps(request).encode()
     return emulator.reply(ServiceRequest("POST", "/", {"x-amz-target": target}, body))
 
 
 def labels(**request: object) -> Reply:
-    return asked("RekognitionService.DetectLabels", {"Image": {"Bytes": IMAGE}, **request})
+    return reply_to("RekognitionService.DetectLabels", {"Image": {"Bytes": IMAGE}, **request})
 
 
 def of_text(name: str, **request: object) -> Reply:
-    return asked(f"Comprehend_20171127.{name}", {**TEXT, **request})
+    return reply_to(f"Comprehend_20171127.{name}", {**TEXT, **request})
 
 
-def is_refused(reply: Reply, code: str, said: str = "", status: int = 400) -> bool:
+def is_refused(reply: Reply, code: str, message: str = "", status: int = 400) -> bool:
     assert reply.content == {"__type": code, "message": reply.message}
     assert reply.headers["x-amzn-ErrorType"] == reply.code == code
     assert reply.headers["Content-Type"] == "application/x-amz-json-1.1"
     assert reply.headers["x-amzn-RequestId"]
-    return reply.status == status and said in reply.message
+    return reply.status == status and message in reply.message
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -66,12 +66,12 @@ def test_operations_and_their_lists_are_those_of_boto3(service: str) -> None:
         assert method_of(name) == botocore.xform_name(name)
 
 
-def test_images_and_texts_are_answered() -> None:
-    found = labels(MaxLabels=2, MinConfidence=0)
+def test_request_about_image_or_text_is_answered() -> None:
+    limited = labels(MaxLabels=2, MinConfidence=0)
     felt = of_text("DetectSentiment")
 
-    assert (found.status, found.code, found.asked) == (200, "OK", ("detect_labels",))
-    assert len(found.content["Labels"]) == 2
+    assert (limited.status, limited.code, limited.asked) == (200, "OK", ("detect_labels",))
+    assert len(limited.content["Labels"]) == 2
     assert felt.content["Sentiment"] in {"POSITIVE", "NEGATIVE", "NEUTRAL", "MIXED"}
     assert of_text("DetectDominantLanguage").content["Languages"][0]["LanguageCode"] == "en"
     assert of_text("DetectKeyPhrases").content["KeyPhrases"][1] == {
@@ -79,24 +79,24 @@ def test_images_and_texts_are_answered() -> None:
     }  # fmt: skip
 
 
-def test_several_texts_are_answered_each_in_its_place() -> None:
+def test_batch_answers_each_text_at_its_index() -> None:
     target = "Comprehend_20171127.BatchDetectSentiment"
     request = {"TextList": ["Fine.", "", "b" * 5001], "LanguageCode": "en"}
 
-    reply = asked(target, request)
+    reply = reply_to(target, request)
 
-    assert [one["Index"] for one in reply.content["ResultList"]] == [0]
-    assert [(one["Index"], one["ErrorCode"]) for one in reply.content["ErrorList"]] == [
+    assert [item["Index"] for item in reply.content["ResultList"]] == [0]
+    assert [(item["Index"], item["ErrorCode"]) for item in reply.content["ErrorList"]] == [
         (1, "InvalidRequestException"),
         (2, "TextSizeLimitExceededException"),
     ]
     assert "Input text size exceeds limit" in reply.message
     assert is_refused(
-        asked(target, {**request, "TextList": ["a"] * 26}), "BatchSizeLimitExceededException"
+        reply_to(target, {**request, "TextList": ["a"] * 26}), "BatchSizeLimitExceededException"
     )
 
 
-def test_what_is_no_image_or_too_large_or_elsewhere_is_refused() -> None:
+def test_image_invalid_too_large_or_in_s3_is_refused() -> None:
     none = base64.b64encode(b"none").decode()
     large = base64.b64encode(bytes(5 * 2**20 + 1)).decode()
     place = {"S3Object": {"Bucket": "mine", "Name": "a.png"}}
@@ -109,30 +109,30 @@ def test_what_is_no_image_or_too_large_or_elsewhere_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "said"),
+    ("request_", "message"),
     [
-        ([], "'the request': is no object"),
-        ({"Image": []}, "'Image': is no object"),
+        ([], "'the request': is not an object"),
+        ({"Image": []}, "'Image': is not an object"),
         ({"Image": {"Bytes": "%"}}, "'Image.Bytes': Base64 decoding failed"),
-        ({"Image": {"Bytes": 1}}, "'Image.Bytes': is no text"),
-        ({"Image": {"S3Object": {"Bucket": {}}}}, "'Image.S3Object.bucket': is no text"),
-        ({"MinConfidence": "1"}, "'MinConfidence': is no number"),
-        ({"MinConfidence": float("nan")}, "'MinConfidence': is no number"),
-        ({"MinConfidence": 101}, "'MinConfidence': is to be from 0 to 100"),
-        ({"MaxLabels": -1}, "'MaxLabels': is no count"),
-        ({"Attributes": [1]}, "'Attributes.0': is no text"),
-        ({"Attributes": {}}, "'Attributes': is no list"),
+        ({"Image": {"Bytes": 1}}, "'Image.Bytes': is not a string"),
+        ({"Image": {"S3Object": {"Bucket": {}}}}, "'Image.S3Object.bucket': is not a string"),
+        ({"MinConfidence": "1"}, "'MinConfidence': is not a number"),
+        ({"MinConfidence": float("nan")}, "'MinConfidence': is not a number"),
+        ({"MinConfidence": 101}, "'MinConfidence': has to be from 0 to 100"),
+        ({"MaxLabels": -1}, "'MaxLabels': is not a count"),
+        ({"Attributes": [1]}, "'Attributes.0': is not a string"),
+        ({"Attributes": {}}, "'Attributes': is not a list"),
     ],
 )
-def test_what_is_wrong_with_a_request_is_said_with_its_place(request_: object, said: str) -> None:
-    reply = asked("RekognitionService.DetectLabels", request_)
+def test_invalid_request_reports_the_invalid_field(request_: object, message: str) -> None:
+    reply = reply_to("RekognitionService.DetectLabels", request_)
 
-    assert is_refused(reply, "SerializationException", said.replace(".bucket", ".Bucket"))
+    assert is_refused(reply, "SerializationException", message.replace(".bucket", ".Bucket"))
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff", b"{", b"[" * 100_000, b'"\xed\xa0\x80"'])
-def test_what_is_no_json_is_refused(body: bytes) -> None:
-    assert is_refused(asked(TARGETS[0], body), "SerializationException")
+def test_request_without_json_is_refused(body: bytes) -> None:
+    assert is_refused(reply_to(TARGETS[0], body), "SerializationException")
 
 
 @pytest.mark.parametrize(
@@ -140,38 +140,38 @@ def test_what_is_no_json_is_refused(body: bytes) -> None:
     ["", "x", "RekognitionService.", "RekognitionService.CompareFaces", "S3.GetObject",
      "RekognitionService.DetectSentiment", "RekognitionService.DetectLabels\n", "é.DetectLabels"],
 )  # fmt: skip
-def test_other_operations_are_not_answered(target: str) -> None:
-    assert is_refused(asked(target, TEXT), "UnknownOperationException", "Not answered here.")
+def test_unknown_operation_is_refused(target: str) -> None:
+    assert is_refused(reply_to(target, TEXT), "UnknownOperationException", "Not supported here.")
 
 
-def test_an_operation_without_an_engine_and_another_method_are_not_answered() -> None:
-    unfit = asked("RekognitionService.DetectModerationLabels", {"Image": {"Bytes": IMAGE}})
+def test_operation_without_engine_and_other_method_are_refused() -> None:
+    unfit = reply_to("RekognitionService.DetectModerationLabels", {"Image": {"Bytes": IMAGE}})
     request = ServiceRequest("GET", "/", {"x-amz-target": TARGETS[0]})
 
-    assert is_refused(unfit, "UnknownOperationException", "detect_moderation_labels: not answered")
+    assert is_refused(unfit, "UnknownOperationException", "detect_moderation_labels: not supported")
     assert is_refused(EMULATOR.reply(request), "UnknownOperationException")
 
 
 @pytest.mark.parametrize("code", Code)
 @pytest.mark.parametrize("service", SERVICES)
-def test_every_fault_has_a_code_of_aws(code: Code, service: str) -> None:
+def test_fault_has_a_code_of_aws(code: Code, service: str) -> None:
     faults = [Fault(error=code, message="No.")]
-    emulator = Emulator(Chosen(with_faults(ENGINES, faults, 0)))
+    emulator = Emulator(EngineChain(with_faults(ENGINES, faults, 0)))
     target = "DetectLabels" if service == "rekognition" else "DetectSentiment"
 
-    reply = asked(f"{SERVICES[service]}.{target}", {**TEXT, "Image": {"Bytes": IMAGE}}, emulator)
+    reply = reply_to(f"{SERVICES[service]}.{target}", {**TEXT, "Image": {"Bytes": IMAGE}}, emulator)
 
     assert is_refused(reply, reply.code, "No.", reply.status)
     assert reply.code.endswith(("Exception", "Error"))
     assert (reply.status == 500) == reply.code.startswith("InternalServer")
 
 
-def test_throttling_of_one_text_is_of_all_of_them() -> None:
+def test_throttled_text_fails_the_whole_batch() -> None:
     faults = [Fault(error=Code.RESOURCE_EXHAUSTED)]
-    emulator = Emulator(Chosen(with_faults(SIMULATED.engines, faults, 0)))
+    emulator = Emulator(EngineChain(with_faults(SIMULATED.engines, faults, 0)))
     request = {"TextList": ["Fine."], "LanguageCode": "en"}
 
-    reply = asked("Comprehend_20171127.BatchDetectSentiment", request, emulator)
+    reply = reply_to("Comprehend_20171127.BatchDetectSentiment", request, emulator)
 
     assert is_refused(reply, "ThrottlingException", "Quota exceeded.")
 
@@ -195,7 +195,7 @@ JSON = st.recursive(
 
 @given(st.sampled_from(TARGETS) | st.text(), JSON | st.binary())
 def test_any_request_is_answered_or_refused(target: str, request: Any) -> None:
-    reply = asked(target, request)
+    reply = reply_to(target, request)
 
     assert json.loads(json.dumps(reply.content)) == reply.content
     assert reply.status == 200 or is_refused(reply, reply.code)

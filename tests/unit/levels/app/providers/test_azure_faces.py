@@ -1,4 +1,4 @@
-"""Faces as Azure tells them, whatever they show, and as far as they are asked for."""
+"""Answers of Azure's Face: attributes, and the requested parts of a face."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ciguard.levels.app.providers.azure.face_messages import (
 )
 from ciguard.levels.app.providers.azure.in_target.faces import (
     are_faces,
-    faces_asked_for,
     operation_of,
+    requested_faces,
 )
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.recognised import BoundingBox, Face
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.virtualization.faces import Faces
-from ciguard.levels.app.virtualization.faults import Fault, Oddity
+from ciguard.levels.app.virtualization.faults import Distortion, Fault
 from ciguard.levels.app.virtualization.faulty import with_faults
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ LIKELIHOODS = ("UNKNOWN", "VERY_UNLIKELY", "POSSIBLE", "LIKELY", "VERY_LIKELY")
 
 
 def described(name: str) -> Operation:
-    (azure,) = (one for one in known_providers() if one.name == "azure")
-    (found,) = azure.operations(name)
-    return found
+    (azure,) = (provider for provider in known_providers() if provider.name == "azure")
+    (first_face,) = azure.operations(name)
+    return first_face
 
 
 def drawn_face() -> ServiceInput:
@@ -50,40 +50,40 @@ def drawn_face() -> ServiceInput:
     return next(faces(InputSpec(RecognitionTask.FACES, "face"), rng))
 
 
-def face(*shown: str, side: float = 20, sureness: float = 0.9) -> Face:
+def face(*shown: str, side: float = 20, reported_confidence: float = 0.9) -> Face:
     likely = dict.fromkeys(shown, "VERY_LIKELY")
-    return Face(BoundingBox(1, 2, side, side), 0.9, likely, 30, sureness)
+    return Face(BoundingBox(1, 2, side, side), 0.9, likely, 30, reported_confidence)
 
 
-def told(*shown: str, sureness: float = 0.9) -> Json:
-    (found,) = face_answer([face(*shown, sureness=sureness)], SIZE)
-    return found["face_attributes"]
+def attributes_of(*shown: str, reported_confidence: float = 0.9) -> Json:
+    (first_face,) = face_answer([face(*shown, reported_confidence=reported_confidence)], SIZE)
+    return first_face["face_attributes"]
 
 
 @given(st.dictionaries(st.sampled_from(SHOWN_BY_FACES), st.sampled_from(LIKELIHOODS)))
-def test_shares_of_emotions_are_one_in_all(likelihoods: dict[str, str]) -> None:
-    (found,) = face_answer([Face(BoundingBox(0, 0, 9, 9), 0.5, likelihoods)], SIZE)
+def test_emotion_shares_sum_to_one(likelihoods: dict[str, str]) -> None:
+    (first_face,) = face_answer([Face(BoundingBox(0, 0, 9, 9), 0.5, likelihoods)], SIZE)
 
-    emotion = found["face_attributes"]["emotion"]
+    emotion = first_face["face_attributes"]["emotion"]
     assert emotion.keys() == set(EMOTION_KINDS)
     assert all(0 <= share <= 1 for share in emotion.values())
     assert sum(emotion.values()) == pytest.approx(1, abs=1e-3)
 
 
-def test_each_face_shows_what_it_is_to() -> None:
-    plain = told()
+def test_face_attributes_match_the_drawn_face() -> None:
+    plain = attributes_of()
 
     assert plain["emotion"]["neutral"] == 1.0
     assert plain["quality_for_recognition"] == "high"
-    assert {what for what in SHOWN_BY_FACES if told(what) == plain} == set()
-    assert told("joy")["emotion"]["happiness"] == told("joy")["smile"] == 0.9
-    assert told("sunglasses")["glasses"] == "sunglasses"
-    assert told("sunglasses")["accessories"] == [{"type": "glasses", "confidence": 0.9}]
-    assert told("mask")["mask"] == {"type": "faceMask", "nose_and_mouth_covered": True}
+    assert {name for name in SHOWN_BY_FACES if attributes_of(name) == plain} == set()
+    assert attributes_of("joy")["emotion"]["happiness"] == attributes_of("joy")["smile"] == 0.9
+    assert attributes_of("sunglasses")["glasses"] == "sunglasses"
+    assert attributes_of("sunglasses")["accessories"] == [{"type": "glasses", "confidence": 0.9}]
+    assert attributes_of("mask")["mask"] == {"type": "faceMask", "nose_and_mouth_covered": True}
 
 
 @pytest.mark.parametrize(
-    ("shown", "sureness", "what", "level"),
+    ("shown", "reported_confidence", "name", "level"),
     [
         ("blurred", 0.9, "blur", "high"), ("blurred", 0.3, "blur", "medium"),
         ("blurred", 0.1, "blur", "low"), ("noisy", 0.5, "noise", "medium"),
@@ -91,17 +91,22 @@ def test_each_face_shows_what_it_is_to() -> None:
         ("over_exposed", 0.9, "exposure", "overExposure"), ("joy", 0.9, "exposure", "goodExposure"),
     ],
 )  # fmt: skip
-def test_values_have_the_level_that_they_are_at(
-    shown: str, sureness: float, what: str, level: str
+def test_value_has_the_level_of_its_range(
+    shown: str, reported_confidence: float, name: str, level: str
 ) -> None:
-    assert told(shown, sureness=sureness)[what][f"{what}_level"] == level
+    assert (
+        attributes_of(shown, reported_confidence=reported_confidence)[name][f"{name}_level"]
+        == level
+    )
 
 
-def test_the_largest_hundred_faces_are_told_the_largest_first() -> None:
-    found = face_answer([face(side=side) for side in range(1, 121)], SIZE)
+def test_answer_has_the_hundred_largest_faces_largest_first() -> None:
+    first_face = face_answer([face(side=side) for side in range(1, 121)], SIZE)
 
-    assert [one["face_rectangle"]["width"] for one in found] == list(range(120, 20, -1))
-    assert len({one["face_id"] for one in found}) == 100
+    assert [face_item["face_rectangle"]["width"] for face_item in first_face] == list(
+        range(120, 20, -1)
+    )
+    assert len({face_item["face_id"] for face_item in first_face}) == 100
 
 
 @pytest.mark.parametrize(
@@ -115,14 +120,14 @@ def test_the_largest_hundred_faces_are_told_the_largest_first() -> None:
         ("returnFaceAttributes=age,headPose", {"face_id", "face_attributes"}),
     ],
 )
-def test_what_is_not_asked_for_is_left_out(query: str, parts: set[str]) -> None:
+def test_attributes_not_requested_are_removed(query: str, parts: set[str]) -> None:
     whole = face_answer([face()], SIZE)
 
-    (found,) = faces_asked_for(json.loads(json.dumps(whole)), parse_qs(query))
+    (first_face,) = requested_faces(json.loads(json.dumps(whole)), parse_qs(query))
 
-    assert found.keys() == {"face_rectangle", *parts}
+    assert first_face.keys() == {"face_rectangle", *parts}
     if "face_attributes" in parts:
-        assert found["face_attributes"].keys() == {"age", "head_pose"}
+        assert first_face["face_attributes"].keys() == {"age", "head_pose"}
 
 
 @pytest.mark.parametrize(
@@ -136,7 +141,7 @@ def test_what_is_not_asked_for_is_left_out(query: str, parts: set[str]) -> None:
         ("/vision/v3.2/detect", True, ""),
     ],
 )
-def test_operations_are_those_of_the_client_that_speaks_the_version(
+def test_path_has_the_operation_of_the_client_of_its_version(
     path: str,
     is_stream: bool,  # noqa: FBT001 - of a case
     operation: str,
@@ -146,20 +151,20 @@ def test_operations_are_those_of_the_client_that_speaks_the_version(
     assert not operation or described(operation).name == operation
 
 
-def test_faces_that_are_drawn_are_found_by_the_engine_for_them() -> None:
+def test_drawn_faces_are_detected_by_the_face_engine() -> None:
     drawn = drawn_face()
     asked = described("detect")
 
     answer = Faces().answer(asked, drawn.content)
 
     assert Faces().serves(asked)
-    (found,) = answer
-    assert found["face_rectangle"]["width"] > 50
-    assert found["face_attributes"]["emotion"]["neutral"] == 1.0
+    (first_face,) = answer
+    assert first_face["face_rectangle"]["width"] > 50
+    assert first_face["face_attributes"]["emotion"]["neutral"] == 1.0
 
 
-@pytest.mark.parametrize(("oddity", "count"), [(Oddity.NOTHING, 0), (Oddity.MANY, 100)])
-def test_faults_reach_an_answer_that_is_a_list(oddity: Oddity, count: int) -> None:
+@pytest.mark.parametrize(("oddity", "count"), [(Distortion.NOTHING, 0), (Distortion.MANY, 100)])
+def test_faults_change_an_answer_that_is_a_list(oddity: Distortion, count: int) -> None:
     drawn = drawn_face()
     (engine,) = with_faults([Faces()], [Fault(answer=oddity)], 0)
 

@@ -1,4 +1,4 @@
-"""What Azure displays of what is said, and what its client gives to an application."""
+"""Answers of Azure's Speech: transcripts, and results of its client."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.levels.app.providers.azure.speech_messages import speech_answer
-from ciguard.levels.app.providers.recognised import displayed
+from ciguard.levels.app.providers.recognised import as_sentence
 from ciguard.levels.app.providers.registered import empty_answer, known_providers, messages_of
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("spoken", "shown"),
     [
         ("turn it on", "Turn it on."),
         ("Stop.", "Stop."),
@@ -21,16 +21,16 @@ from ciguard.levels.app.providers.registered import empty_answer, known_provider
         ("über", "über."),
     ],
 )
-def test_what_is_said_is_displayed_as_a_sentence(said: str, shown: str) -> None:
-    assert displayed(said) == shown
+def test_transcript_is_displayed_as_a_sentence(spoken: str, shown: str) -> None:
+    assert as_sentence(spoken) == shown
 
 
 @given(st.text(min_size=1))
-def test_a_sentence_stays_as_it_is(text: str) -> None:
-    assert displayed(displayed(text)) == displayed(text)
+def test_transcript_that_is_a_sentence_stays_unchanged(text: str) -> None:
+    assert as_sentence(as_sentence(text)) == as_sentence(text)
 
 
-def test_parts_are_one_sentence_and_as_sure_as_the_least_sure() -> None:
+def test_parts_are_joined_with_their_minimum_confidence() -> None:
     answer = speech_answer([("Hello,", 0.9), (" ", 0.1), ("you there", 0.71239)])
 
     (best,) = answer["n_best"]
@@ -38,8 +38,8 @@ def test_parts_are_one_sentence_and_as_sure_as_the_least_sure() -> None:
     assert (best["lexical"], best["confidence"]) == ("hello you there", 0.7124)
 
 
-def test_silence_has_no_text_and_is_what_a_fault_answers() -> None:
-    (azure,) = (one for one in known_providers() if one.name == "azure")
+def test_silence_has_no_text_and_equals_the_empty_answer() -> None:
+    (azure,) = (provider for provider in known_providers() if provider.name == "azure")
     (operation,) = azure.operations("recognize_once")
 
     assert empty_answer(operation) == speech_answer([]) == {"text": "", "n_best": []}

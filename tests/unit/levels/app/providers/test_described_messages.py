@@ -1,4 +1,4 @@
-"""Answers that are written where a description says that results lie."""
+"""Answers written at the paths of a description."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from ciguard.levels.app.providers.described import DescribedMessages
 from ciguard.levels.app.providers.description import RecognitionTask, read_provider
-from ciguard.levels.app.providers.recognised import BoundingBox, Entity, Felt, Word
+from ciguard.levels.app.providers.recognised import BoundingBox, Entity, ScoredSentence, Word
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ def messages(tmp_path: Path) -> DescribedMessages:
     return DescribedMessages(read_provider(tmp_path / "acme.toml"))
 
 
-def test_what_is_described_is_answered(messages: DescribedMessages) -> None:
+def test_described_operations_are_answered(messages: DescribedMessages) -> None:
     assert {"eyes"} == messages.CLIENTS
     assert {
         RecognitionTask.LABELS,
@@ -52,7 +52,7 @@ def test_what_is_described_is_answered(messages: DescribedMessages) -> None:
     } == messages.TASKS
 
 
-def test_results_lie_where_the_first_operation_of_a_task_has_them(
+def test_results_are_at_the_path_of_the_first_operation_of_a_task(
     messages: DescribedMessages,
 ) -> None:
     dog, cat = {"it": {"name": "Dog"}, "sure": 50.0}, {"it": {"name": "Cat"}, "sure": 25.0}
@@ -62,10 +62,10 @@ def test_results_lie_where_the_first_operation_of_a_task_has_them(
     assert messages.category_answer(FOUND) == {"topics": [{"name": "Dog"}, {"name": "Cat"}]}
 
 
-def test_an_answer_may_be_the_list_of_results(messages: DescribedMessages) -> None:
-    found = messages.object_answer(FOUND, [BOX, BOX])
+def test_answer_may_be_the_list_of_results(messages: DescribedMessages) -> None:
+    objects = messages.object_answer(FOUND, [BOX, BOX])
 
-    assert found == [{"name": "Dog", "sure": 0.5}, {"name": "Cat", "sure": 0.25}]
+    assert objects == [{"name": "Dog", "sure": 0.5}, {"name": "Cat", "sure": 0.25}]
 
 
 def test_lines_keep_their_order(messages: DescribedMessages) -> None:
@@ -82,20 +82,23 @@ def test_lines_keep_their_order(messages: DescribedMessages) -> None:
 @pytest.mark.parametrize(
     ("score", "feeling"), [(0.9, "positive"), (-0.9, "negative"), (0.0, "neutral")]
 )
-def test_a_feeling_is_one_of_three(messages: DescribedMessages, score: float, feeling: str) -> None:
-    answer = messages.sentiment_answer(score, [Felt("So.", 0, score)])
+def test_sentiment_is_one_of_three(messages: DescribedMessages, score: float, feeling: str) -> None:
+    answer = messages.sentiment_answer(score, [ScoredSentence("So.", 0, score)])
 
     assert answer == {"feeling": feeling, "score": score}
 
 
-def test_feelings_lie_on_both_sides_of_each_number(messages: DescribedMessages) -> None:
+def test_sentiments_lie_around_each_number(messages: DescribedMessages) -> None:
     scores: list[Any] = [content["score"] for _, content in messages.sentiments_around([0.5, 7])]
 
     assert scores == pytest.approx([-0.9, 0.0, 0.45, 0.5, 0.55, 0.9])
 
 
 def test_entities_have_their_kinds(messages: DescribedMessages) -> None:
-    several = [Entity("Rome", "LOCATION", 0.25, 3), Entity("Ada", "PERSON", 0.75, 0, sureness=0.5)]
+    several = [
+        Entity("Rome", "LOCATION", 0.25, 3),
+        Entity("Ada", "PERSON", 0.75, 0, reported_confidence=0.5),
+    ]
 
     assert messages.entity_answer(several) == {
         "names": [

@@ -1,4 +1,4 @@
-"""Requests to a service in the place of Google's, whatever brings them: answered or refused."""
+"""Emulated services of Google: valid requests are answered, others refused."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from ciguard.levels.app.providers.codes import Code
 from ciguard.levels.app.providers.google.routes import ROUTES, VERSIONS
 from ciguard.levels.app.providers.google.service import _DOCUMENTS, _FEATURES
 from ciguard.levels.app.providers.request import Reply, ServiceRequest
-from ciguard.levels.app.virtualization.chosen import Chosen
+from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.simulated import Simulated
 
 IMAGE = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
 DOCUMENT = {"type": "PLAIN_TEXT", "content": "Ada was in Rome."}
-EMULATOR = Emulator(Chosen((Simulated(None, {}),)))
+EMULATOR = Emulator(EngineChain((Simulated(None, {}),)))
 PATHS = [f"/{version}/{route.verb}" for route in ROUTES for version in VERSIONS[route.service]]
 METHODS = [route.method(version) for route in ROUTES for version in VERSIONS[route.service]]
 
 
-def asked(path: str, request: object) -> Reply:
+def reply_to(path: str, request: object) -> Reply:
     return EMULATOR.reply(ServiceRequest("POST", path, body=json.dumps(request).encode()))
 
 
 def images(*requests: object) -> Reply:
-    return asked("/v1/images:annotate", {"requests": list(requests)})
+    return reply_to("/v1/images:annotate", {"requests": list(requests)})
 
 
 def labels(**feature: object) -> dict[str, object]:
     return {"image": {"content": IMAGE}, "features": [{"type": "LABEL_DETECTION", **feature}]}
 
 
-def refused(reply: Reply, code: Code = Code.INVALID_ARGUMENT) -> str:
+def refusal_message(reply: Reply, code: Code = Code.INVALID_ARGUMENT) -> str:
     assert reply.code == code
     assert reply.status == code.http_status == reply.content["error"]["code"]
     assert reply.content["error"]["status"] == code
@@ -56,7 +56,7 @@ def test_codes_are_those_of_grpc_and_http(code: Code) -> None:
     assert known.code in {None, code.http_status}
 
 
-def test_features_and_documents_have_googles_numbers() -> None:
+def test_features_and_document_types_have_the_numbers_of_google() -> None:
     features = {name: number for number, name in enumerate(_FEATURES) if name}
     documents = {name: number for number, name in enumerate(_DOCUMENTS)}
 
@@ -65,14 +65,14 @@ def test_features_and_documents_have_googles_numbers() -> None:
 
 
 @pytest.mark.parametrize("path", [*PATHS, *METHODS])
-def test_every_path_of_every_version_answers_as_the_messages_have_it(path: str) -> None:
+def test_every_path_of_every_version_answers_in_the_message_format(path: str) -> None:
     request: dict[str, object] = {
         "requests": [labels()],
         "document": {**DOCUMENT, "content": "Ada was in Rome. " * 9},
         "audio": {"content": base64.b64encode(b"RIFF").decode()},
     }
 
-    reply = asked(f"{path}?key=secret", request)
+    reply = reply_to(f"{path}?key=secret", request)
 
     assert reply.code == "OK"
     assert reply.asked
@@ -81,20 +81,20 @@ def test_every_path_of_every_version_answers_as_the_messages_have_it(path: str) 
 
 def keys_of(content: Any) -> set[str]:
     if isinstance(content, dict):
-        return {*content, *(key for one in content.values() for key in keys_of(one))}
+        return {*content, *(key for response in content.values() for key in keys_of(response))}
     if isinstance(content, list):
-        return {key for one in content for key in keys_of(one)}
+        return {key for response in content for key in keys_of(response)}
     return set()
 
 
-def test_an_answer_of_rest_is_a_message_of_the_client() -> None:
+def test_rest_answer_is_a_valid_client_message() -> None:
     content = images(labels(maxResults=2), labels(max_results=1)).content
 
     message = vision.BatchAnnotateImagesResponse.pb()()
     json_format.ParseDict(content, message)
 
-    assert [len(one.label_annotations) for one in message.responses] == [2, 1]
-    assert all(one.label_annotations[0].topicality > 0 for one in message.responses)
+    assert [len(response.label_annotations) for response in message.responses] == [2, 1]
+    assert all(response.label_annotations[0].topicality > 0 for response in message.responses)
 
 
 def test_keys_in_either_spelling_and_members_by_number_are_read() -> None:
@@ -102,13 +102,13 @@ def test_keys_in_either_spelling_and_members_by_number_are_read() -> None:
     document = {"document": {"type": 1, "content": "Fine."}}
 
     assert images(labels(type=int(vision.Feature.Type.LABEL_DETECTION))).content == plain.content
-    assert asked("/v1/documents:analyzeSentiment", document).code == "OK"
+    assert reply_to("/v1/documents:analyzeSentiment", document).code == "OK"
     assert images(
         {"image": {"source": {"gcsImageUri": "gs://a/b"}}, "features": [{"type": 4}]}
     ).message.startswith("We can not access the URL")
 
 
-def test_content_in_the_alphabet_of_addresses_is_the_same_content() -> None:
+def test_content_in_url_safe_base64_is_decoded() -> None:
     text = base64.b64encode(b"\x89PNG\r\n\x1a\n\xff\xfe\xfb\xef\xbe").decode()
     feature = [{"type": "LABEL_DETECTION"}]
     other = text.replace("+", "-").replace("/", "_").rstrip("=")
@@ -120,7 +120,7 @@ def test_content_in_the_alphabet_of_addresses_is_the_same_content() -> None:
     )
 
 
-def test_a_bad_image_among_others_is_told_with_its_answer() -> None:
+def test_bad_image_in_a_batch_has_an_error_of_its_own() -> None:
     bad = {**labels(), "image": {"content": base64.b64encode(b"none").decode()}}
 
     reply = images(labels(), bad, {**labels(), "image": {}})
@@ -134,12 +134,12 @@ def test_a_bad_image_among_others_is_told_with_its_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "said"),
+    ("request_", "message"),
     [
-        ([], "Invalid value at 'the request': is no object."),
-        ({"requests": {}}, "Invalid value at 'requests': is no list."),
-        ({"requests": [1]}, "Invalid value at 'requests[0]': is no object."),
-        ({"requests": [{"image": 1}]}, "Invalid value at 'requests[0].image': is no object."),
+        ([], "Invalid value at 'the request': is not an object."),
+        ({"requests": {}}, "Invalid value at 'requests': is not a list."),
+        ({"requests": [1]}, "Invalid value at 'requests[0]': is not an object."),
+        ({"requests": [{"image": 1}]}, "Invalid value at 'requests[0].image': is not an object."),
         (
             {"requests": [{"image": {"content": "%"}}]},
             "Invalid value at 'requests[0].image.content': Base64 decoding failed.",
@@ -150,80 +150,82 @@ def test_a_bad_image_among_others_is_told_with_its_answer() -> None:
         ),
         (
             {"requests": [{"image": {"source": {"image_uri": 1}}}]},
-            "Invalid value at 'requests[0].image.source.imageUri': is no text.",
+            "Invalid value at 'requests[0].image.source.imageUri': is not a string.",
         ),
         (
             {"requests": [{"features": [{"type": "LABELS"}]}]},
-            "Invalid value at 'requests[0].features[0].type': is none of FACE_DETECTION, ",
+            "Invalid value at 'requests[0].features[0].type': is not one of FACE_DETECTION, ",
         ),
         (
             {"requests": [{"features": [{"maxResults": -1}]}]},
-            "Invalid value at 'requests[0].features[0].maxResults': is no count.",
+            "Invalid value at 'requests[0].features[0].maxResults': is not a count.",
         ),
         ({"requests": [{}] * 17}, "Too many images per request: 17, 16 at most."),
     ],
 )
-def test_what_is_wrong_with_a_request_is_said_with_its_place(request_: object, said: str) -> None:
-    assert refused(asked("/v1/images:annotate", request_)).startswith(said)
+def test_invalid_request_reports_the_invalid_field(request_: object, message: str) -> None:
+    assert refusal_message(reply_to("/v1/images:annotate", request_)).startswith(message)
 
 
-def test_a_document_needs_a_type_and_a_whole_text() -> None:
+def test_document_without_type_or_with_lone_surrogate_is_refused() -> None:
     path = "/v1/documents:analyzeSentiment"
 
-    assert "not specified" in refused(asked(path, {"document": {"content": "Fine."}}))
+    assert "not specified" in refusal_message(reply_to(path, {"document": {"content": "Fine."}}))
     half = {"document": {**DOCUMENT, "content": "\ud800"}}
-    assert "is no text" in refused(asked(path, half))
-    assert "must be set" in refused(asked(path, {"document": {"type": "HTML"}}))
+    assert "is not a string" in refusal_message(reply_to(path, half))
+    assert "must be set" in refusal_message(reply_to(path, {"document": {"type": "HTML"}}))
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"\xff", b"{", b"[" * 100_000, b'{"a": ' + b"9" * 9999 + b"}"]
 )
-def test_what_is_no_json_is_refused(body: bytes) -> None:
-    assert "cannot be parsed" in refused(
+def test_request_without_json_is_refused(body: bytes) -> None:
+    assert "cannot be parsed" in refusal_message(
         EMULATOR.reply(ServiceRequest("POST", "/v1/images:annotate", body=body))
     )
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "message"),
     [
-        ("/v1/images:annotat", "Not answered here. Known are images:annotate, "),
-        ("/v9/images:annotate", "in this version. Known are v1, v1p1beta1"),
-        ("/google.cloud.vision.v1.ImageAnnotator/BatchAnnotateFiles", "Not answered here"),
-        ("", "Not answered here"),
+        ("/v1/images:annotat", "Not supported here. Supported are images:annotate, "),
+        ("/v9/images:annotate", "This version is not supported. Supported are v1, v1p1beta1"),
+        ("/google.cloud.vision.v1.ImageAnnotator/BatchAnnotateFiles", "Not supported here"),
+        ("", "Not supported here"),
     ],
 )
-def test_other_paths_are_not_answered(path: str, said: str) -> None:
-    assert said in refused(
+def test_unknown_path_is_refused(path: str, message: str) -> None:
+    assert message in refusal_message(
         EMULATOR.reply(ServiceRequest("POST", path, body=b"{}")), Code.UNIMPLEMENTED
     )
 
 
-def test_other_features_are_not_answered() -> None:
-    assert "LOGO_DETECTION" in refused(images(labels(type="LOGO_DETECTION")), Code.UNIMPLEMENTED)
+def test_unknown_feature_is_refused() -> None:
+    assert "LOGO_DETECTION" in refusal_message(
+        images(labels(type="LOGO_DETECTION")), Code.UNIMPLEMENTED
+    )
 
 
-def test_a_project_in_the_path_is_let_be() -> None:
+def test_project_in_the_path_is_ignored() -> None:
     request = {"requests": [labels()]}
 
     for parent in ("projects/mine", "projects/mine/locations/eu"):
-        assert asked(f"/v1/{parent}/images:annotate", request).code == "OK"
+        assert reply_to(f"/v1/{parent}/images:annotate", request).code == "OK"
 
 
-def test_what_no_engine_answers_is_said() -> None:
+def test_operation_without_engine_is_refused_with_a_reason() -> None:
     body = json.dumps({"document": DOCUMENT}).encode()
     request = ServiceRequest("POST", "/v1/documents:analyzeSentiment", body=body)
 
-    reply = Emulator(Chosen(())).reply(request)
+    reply = Emulator(EngineChain(())).reply(request)
 
-    assert "no engine answers that" in refused(reply, Code.UNIMPLEMENTED)
+    assert "no engine answers this operation" in refusal_message(reply, Code.UNIMPLEMENTED)
 
 
-def test_a_recognition_that_runs_long_is_finished_at_once() -> None:
+def test_long_running_recognition_is_finished_at_once() -> None:
     sound = {"audio": {"content": base64.b64encode(b"RIFF").decode()}}
 
-    content = asked("/v1p1beta1/speech:longrunningrecognize", sound).content
+    content = reply_to("/v1p1beta1/speech:longrunningrecognize", sound).content
 
     assert content["done"] is True
     kind = "google.cloud.speech.v1p1beta1.LongRunningRecognizeResponse"

@@ -1,4 +1,4 @@
-"""What every registered provider keeps to; and how one is refused that does not."""
+"""The contract of registered providers, and the refusal of invalid ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from ciguard.levels import app
 from ciguard.levels.app.in_target.hooks import Hook
 from ciguard.levels.app.providers.codes import Code, ServiceError
 from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
-from ciguard.levels.app.providers.registered import PROVIDERS, are_recognised, outside_hooks
+from ciguard.levels.app.providers.registered import (
+    PROVIDERS,
+    are_recognised,
+    hooks_of_other_packages,
+)
 from ciguard.levels.app.providers.request import ServiceRequest
 
 OF_USERS = {
@@ -26,37 +30,37 @@ OF_USERS = {
 EVERY = sorted(PROVIDERS.items().items())
 
 
-@pytest.fixture(params=EVERY, ids=lambda one: str(one[0]))
+@pytest.fixture(params=EVERY, ids=lambda operation: str(operation[0]))
 def registered(request: pytest.FixtureRequest) -> tuple[str, Any]:
     found: tuple[str, Any] = request.param
     return found
 
 
-def test_a_provider_has_one_name(registered: tuple[str, Any]) -> None:
+def test_provider_has_one_name_everywhere(registered: tuple[str, Any]) -> None:
     name, provider = registered
 
     assert provider.name == name
     assert provider.services().provider == name
 
 
-def test_what_is_answered_is_described(registered: tuple[str, Any]) -> None:
+def test_answered_operations_are_described(registered: tuple[str, Any]) -> None:
     _, provider = registered
     parts = () if provider.image_analysis is None else provider.image_analysis.parts
 
     for name in (*provider.answered, *parts):
         assert any(map(are_recognised, provider.description.operations(name))) or {
-            one.task for one in provider.description.operations(name)
+            operation.task for operation in provider.description.operations(name)
         } <= {RecognitionTask.PHRASES, RecognitionTask.LANGUAGE, RecognitionTask.OTHER}, name
 
 
-def test_messages_of_what_is_recognised_are_there(registered: tuple[str, Any]) -> None:
+def test_provider_has_messages_of_all_its_tasks(registered: tuple[str, Any]) -> None:
     _, provider = registered
-    described = {one.name for one in provider.description.clients}
+    described = {operation.name for operation in provider.description.clients}
     tasks = {
-        one.task
+        operation.task
         for client in provider.description.clients
         if client.name in provider.messages.CLIENTS
-        for one in client.operations.values()
+        for operation in client.operations.values()
     }
 
     assert described >= provider.messages.CLIENTS
@@ -65,26 +69,26 @@ def test_messages_of_what_is_recognised_are_there(registered: tuple[str, Any]) -
     assert RecognitionTask.SPEECH not in tasks or provider.speech is not None
 
 
-def test_an_image_can_be_refused(registered: tuple[str, Any]) -> None:
+def test_provider_has_a_refusal_of_images(registered: tuple[str, Any]) -> None:
     _, provider = registered
 
     for client in provider.description.clients:
-        for one in client.operations.values():
-            refusals = provider.messages.refusals(one)
+        for operation in client.operations.values():
+            refusals = provider.messages.refusals(operation)
             assert any(not refusal.is_of_content for refusal in refusals)
-            assert kind_of(one.task) is not MediaKind.IMAGE or any(
+            assert kind_of(operation.task) is not MediaKind.IMAGE or any(
                 r.is_of_content for r in refusals
             )
 
 
-def test_a_hook_is_an_object_of_its_module(registered: tuple[str, Any]) -> None:
+def test_hook_is_an_object_of_its_module(registered: tuple[str, Any]) -> None:
     _, provider = registered
 
     assert provider.hook_file.name == f"{provider.hook.rpartition('.')[2]}.py"
     assert isinstance(import_module(provider.hook).HOOK, Hook)
 
 
-def test_a_request_is_refused_in_its_own_words(registered: tuple[str, Any]) -> None:
+def test_request_is_refused_in_the_format_of_the_provider(registered: tuple[str, Any]) -> None:
     _, provider = registered
     request = ServiceRequest("POST", "/", headers={"x-amz-target": "Unknown"})
 
@@ -95,18 +99,18 @@ def test_a_request_is_refused_in_its_own_words(registered: tuple[str, Any]) -> N
     assert "It fails." in str(reply.content)
 
 
-def test_secrets_are_a_pattern(registered: tuple[str, Any]) -> None:
+def test_secrets_are_a_valid_pattern(registered: tuple[str, Any]) -> None:
     _, provider = registered
 
     assert re.compile(provider.secrets).fullmatch("It fails.") is None
 
 
-def test_only_hooks_of_other_packages_have_to_be_named() -> None:
-    assert outside_hooks(["google", "aws", "azure", "unheard"]) == {}
-    assert outside_hooks(["google", "notes"]) == {"notes": "ciguard_planted.notes.hook"}
+def test_outside_hooks_excludes_own_providers() -> None:
+    assert hooks_of_other_packages(["google", "aws", "azure", "unheard"]) == {}
+    assert hooks_of_other_packages(["google", "notes"]) == {"notes": "ciguard_planted.notes.hook"}
 
 
-def test_what_is_no_provider_is_refused() -> None:
+def test_entry_point_that_is_no_provider_is_refused() -> None:
     nothing: Any = object()
 
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""Descriptions of providers: those that are shipped, and one's own."""
+"""Descriptions of providers: the bundled ones, and those of users."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ciguard.levels.app.providers.azure.in_target import clients as azure_client
 from ciguard.levels.app.providers.description import Field, RecognitionTask, read_provider
 from ciguard.levels.app.providers.google.in_target import clients as google_clients
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,15 +29,17 @@ what_is_this = { task = "labels", records = "things", key = "name", score = "sur
 """
 
 
-def test_every_task_of_the_paper_can_be_asked_of_google() -> None:
-    (google,) = (one for one in known_providers() if one.name == "google")
+def test_google_has_an_operation_of_every_task_of_the_paper() -> None:
+    (google,) = (provider for provider in known_providers() if provider.name == "google")
 
-    tasks = {one.task for client in google.clients for one in client.operations.values()}
+    tasks = {
+        operation.task for client in google.clients for operation in client.operations.values()
+    }
 
     assert tasks == set(RecognitionTask) - {RecognitionTask.PHRASES, RecognitionTask.LANGUAGE}
 
 
-def test_what_inputs_are_made_for_says_where_its_results_are() -> None:
+def test_operation_with_synthesised_inputs_has_the_path_of_its_results() -> None:
     for provider in known_providers():
         for client in provider.clients:
             for operation in client.operations.values():
@@ -49,22 +51,22 @@ def test_what_inputs_are_made_for_says_where_its_results_are() -> None:
                 }, operation
 
 
-def test_a_provider_of_one_s_own_is_found(tmp_path: Path) -> None:
+def test_described_provider_is_found_in_applications(tmp_path: Path) -> None:
     (tmp_path / "acme.toml").write_text(OWN)
     (tmp_path / "app.py").write_text(
         "from acme.sight import Eyes\ndef look(x):\n    return Eyes().what_is_this(x)\n"
     )
 
     provider = read_provider(tmp_path / "acme.toml")
-    (found,) = find(read_application(tmp_path), [provider])
+    (function,) = find_service_functions(read_application(tmp_path), [provider])
 
-    (call,) = found.calls
+    (call,) = function.calls
     assert call.answer.operation.title == "acme what_is_this"
     assert call.answer.operation.fields == {Field.KEY: "name", Field.SCORE: "sure"}
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "message"),
     [
         ('name = "acme"', 'nme = "acme"', "name = None"),
         ("packages = [", "packages = [3, ", "packages = [3"),
@@ -80,8 +82,8 @@ def test_a_provider_of_one_s_own_is_found(tmp_path: Path) -> None:
         (OWN, "= ", "cannot be read"),
     ],
 )
-def test_what_is_wrong_in_a_description_is_named(
-    tmp_path: Path, before: str, after: str, told: str
+def test_invalid_description_reports_the_invalid_key(
+    tmp_path: Path, before: str, after: str, message: str
 ) -> None:
     file = tmp_path / "own.toml"
     file.write_text(OWN.replace(before, after))
@@ -90,14 +92,18 @@ def test_what_is_wrong_in_a_description_is_named(
         read_provider(file)
 
     assert str(file) in str(raised.value)
-    assert told in str(raised.value)
+    assert message in str(raised.value)
 
 
 @pytest.mark.parametrize("module", [azure_clients, google_clients])
-def test_every_client_that_can_be_made_for_a_function_is_described(module: ModuleType) -> None:
+def test_every_client_of_a_hook_is_described(module: ModuleType) -> None:
     name = module.__name__.split(".")[4]
-    (provider,) = (one for one in known_providers() if one.name == name)
-    described = {one.name: one.made_by for one in provider.clients if one.about is None}
+    (provider,) = (provider for provider in known_providers() if provider.name == name)
+    described = {
+        operation.name: operation.made_by
+        for operation in provider.clients
+        if operation.about is None
+    }
 
     assert module.MADE.keys() == described.keys()
     for client, several in module.MADE.items():

@@ -1,4 +1,4 @@
-"""What an application keeps in S3, and transcriptions of what it keeps there."""
+"""Objects in emulated S3, and transcription jobs about them."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ BEGUN = {
 
 
 def started(
-    answer: Json, heard: list[tuple[str, bytes]], **more: str
+    answer: Json, requests: list[tuple[str, bytes]], **more: str
 ) -> Callable[[], tuple[int, Json]]:
     """Return what asks for a job that has begun, about a sound of three bytes."""
     storage = Storage()
-    storage.answered("PutObject", {**HERE, "Body": b"abc"})
+    storage.reply("PutObject", {**HERE, "Body": b"abc"})
     jobs = Jobs(storage)
 
     def answering(operation: str, about: bytes) -> Json:
-        heard.append((operation, about))
+        requests.append((operation, about))
         return answer
 
-    status, begun = jobs.answered("StartTranscriptionJob", {**BEGUN, **more}, answering)
-    assert (status, heard) == (200, [])
+    status, begun = jobs.reply("StartTranscriptionJob", {**BEGUN, **more}, answering)
+    assert (status, requests) == (200, [])
     assert begun["TranscriptionJob"]["TranscriptionJobStatus"] == "IN_PROGRESS"
     asked = {"TranscriptionJobName": "job"}
-    return lambda: jobs.answered("GetTranscriptionJob", asked, answering)
+    return lambda: jobs.reply("GetTranscriptionJob", asked, answering)
 
 
-def test_who_asks_at_once_is_told_that_it_is_not_done() -> None:
+def test_first_status_request_returns_in_progress() -> None:
     ask = started({"answer": {}, "under_way": True}, [])
 
     statuses = [ask()[1]["TranscriptionJob"]["TranscriptionJobStatus"] for _ in range(3)]
@@ -68,64 +68,64 @@ def fetched(address: str) -> Json:
     key=st.text(min_size=1).filter(lambda key: "\n" not in key),
     content=st.binary(),
 )
-def test_what_is_put_is_found_again_by_all_its_addresses(
+def test_stored_object_is_found_by_each_form_of_its_address(
     bucket: str, key: str, content: bytes
 ) -> None:
     storage = Storage()
     asked = {"Bucket": bucket, "Key": key}
 
-    storage.answered("PutObject", {**asked, "Body": BytesIO(content)})
+    storage.reply("PutObject", {**asked, "Body": BytesIO(content)})
 
-    assert storage.answered("GetObject", asked)[::2] == (200, content)
+    assert storage.reply("GetObject", asked)[::2] == (200, content)
     assert storage.at(f"s3://{bucket}/{key}") == content
     assert storage.at(f"https://{bucket}.s3.eu-west-1.amazonaws.com/{key}") == content
     assert storage.at(storage.put(bucket, key, content)) == content
-    storage.answered("DeleteObject", asked)
+    storage.reply("DeleteObject", asked)
     assert storage.at(f"s3://{bucket}/{key}") is None
 
 
-def test_what_is_not_there_is_missing_as_in_s3() -> None:
+def test_missing_object_has_the_error_of_s3() -> None:
     storage = Storage()
 
-    status, _, content = storage.answered("GetObject", HERE)
+    status, _, content = storage.reply("GetObject", HERE)
 
     assert status == 404
     assert b"<Code>NoSuchKey</Code>" in content
-    assert storage.answered("HeadObject", HERE) == (404, {}, b"")
+    assert storage.reply("HeadObject", HERE) == (404, {}, b"")
     assert storage.at("https://example.com/sounds/a") is None
     with pytest.raises(UnknownOperationError, match="s3 ListBuckets"):
-        storage.answered("ListBuckets", {})
+        storage.reply("ListBuckets", {})
 
 
-def test_a_transcript_lies_where_the_job_says() -> None:
-    heard: list[tuple[str, bytes]] = []
+def test_transcript_is_at_the_address_of_the_job() -> None:
+    requests: list[tuple[str, bytes]] = []
     answer = {"results": {"transcripts": [{"transcript": "stop"}], "items": []}}
 
-    status, done = started({"answer": answer}, heard)()
+    status, done = started({"answer": answer}, requests)()
 
     job = done["TranscriptionJob"]
     assert (status, job["TranscriptionJobStatus"]) == (200, "COMPLETED")
-    assert heard == [("get_transcription_job", b"abc")]
-    told = fetched(job["Transcript"]["TranscriptFileUri"])
-    assert told["results"] == answer["results"]
-    assert (told["jobName"], told["status"]) == ("job", "COMPLETED")
+    assert requests == [("get_transcription_job", b"abc")]
+    transcript = fetched(job["Transcript"]["TranscriptFileUri"])
+    assert transcript["results"] == answer["results"]
+    assert (transcript["jobName"], transcript["status"]) == ("job", "COMPLETED")
 
 
-def test_a_transcript_may_lie_in_a_bucket_and_of_silence_is_empty() -> None:
+def test_transcript_of_silence_in_a_bucket_is_empty() -> None:
     storage = Storage()
     jobs = Jobs(storage)
     asked = {**BEGUN, "OutputBucketName": "texts"}
-    jobs.answered("StartTranscriptionJob", asked, lambda *_: {})
+    jobs.reply("StartTranscriptionJob", asked, lambda *_: {})
 
-    _, done = jobs.answered("GetTranscriptionJob", asked, lambda *_: {"answer": {}})
+    _, done = jobs.reply("GetTranscriptionJob", asked, lambda *_: {"answer": {}})
 
     address = done["TranscriptionJob"]["Transcript"]["TranscriptFileUri"]
     assert address == "https://s3.us-east-1.amazonaws.com/texts/job.json"
-    told = json.loads(storage.at(address) or b"")
-    assert told["results"]["transcripts"] == [{"transcript": ""}]
+    transcript = json.loads(storage.at(address) or b"")
+    assert transcript["results"]["transcripts"] == [{"transcript": ""}]
 
 
-def test_a_sound_that_is_none_fails_the_job_and_other_errors_the_request() -> None:
+def test_invalid_sound_fails_the_job_and_other_errors_the_request() -> None:
     unfit = {"error": {"code": "INVALID_ARGUMENT", "message": "no sound"}}
     limit = {"error": {"code": "LimitExceededException", "message": "too many"}}
 
@@ -138,19 +138,19 @@ def test_a_sound_that_is_none_fails_the_job_and_other_errors_the_request() -> No
     assert started(limit, [])() == (400, expected)
 
 
-def test_a_job_that_somebody_else_has_begun_is_about_its_address() -> None:
-    heard = []
+def test_unknown_job_is_about_its_address() -> None:
+    requests = []
 
     def answering(operation: str, about: bytes) -> Json:
-        heard.append((operation, about))
+        requests.append((operation, about))
         return {"answer": {}}
 
-    Jobs(Storage()).answered("GetTranscriptionJob", BEGUN, answering)
+    Jobs(Storage()).reply("GetTranscriptionJob", BEGUN, answering)
 
-    assert heard == [("get_transcription_job", b"s3://sounds/a/b c.wav")]
+    assert requests == [("get_transcription_job", b"s3://sounds/a/b c.wav")]
 
 
-def test_the_oldest_documents_are_forgotten() -> None:
+def test_oldest_documents_are_removed() -> None:
     documents = DocumentServer()
     addresses = [documents.put("file.json", b"%d" % at) for at in range(201)]
 
@@ -160,26 +160,26 @@ def test_the_oldest_documents_are_forgotten() -> None:
         fetched(addresses[0])
 
 
-def test_what_a_function_is_called_about_lies_in_every_bucket() -> None:
+def test_input_of_a_call_is_found_in_every_bucket() -> None:
     stored.forget()
     storage = Storage()
     place = {"Bucket": "any", "Key": "a <&> b.png"}
-    assert storage.answered("GetObject", place)[0] == 404
+    assert storage.reply("GetObject", place)[0] == 404
 
     assert stored.stored(place["Key"], b"abc") == place["Key"]
-    assert storage.answered("GetObject", place)[2] == b"abc"
+    assert storage.reply("GetObject", place)[2] == b"abc"
     assert storage.at("s3://other/a <&> b.png") == b"abc"
-    storage.answered("PutObject", {**place, "Body": b"own"})
+    storage.reply("PutObject", {**place, "Body": b"own"})
     assert storage.at("s3://any/a <&> b.png") == b"own"
-    _, _, listed = storage.answered("ListObjectsV2", {"Bucket": "any", "Prefix": "a "})
+    _, _, listed = storage.reply("ListObjectsV2", {"Bucket": "any", "Prefix": "a "})
     assert b"<Key>a &lt;&amp;&gt; b.png</Key>" in listed
     assert b"<Size>3</Size>" in listed
     copied = {"Bucket": "b", "Key": "c", "CopySource": "/other/a%20%3C%26%3E%20b.png"}
-    assert storage.answered("CopyObject", copied)[0] == 200
+    assert storage.reply("CopyObject", copied)[0] == 200
     assert storage.at("s3://b/c") == b"abc"
     versioned = {**copied, "CopySource": "/any/a%20%3C%26%3E%20b.png?versionId=1"}
-    assert storage.answered("CopyObject", versioned)[0] == 200
+    assert storage.reply("CopyObject", versioned)[0] == 200
     assert storage.at("s3://b/c") == b"own"
-    assert storage.answered("CopyObject", {**copied, "CopySource": "x/y"})[0] == 404
+    assert storage.reply("CopyObject", {**copied, "CopySource": "x/y"})[0] == 404
     stored.forget()
     assert storage.at("s3://other/a <&> b.png") is None

@@ -1,7 +1,7 @@
-"""Clients of boto3 ask ciguard: what they would send is not sent, and its answer is made here.
+"""Makes clients of boto3 call ciguard: their requests are answered here, and never sent.
 
-They check what they are given, write the request, read the response and raise their exceptions as
-always; credentials and a region are not needed.
+Clients check arguments, write requests, parse responses and raise their exceptions as always.
+Credentials and a region are not needed.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from ciguard.levels.app.in_target.asking import (
 from ciguard.levels.app.in_target.hooks import Hook
 from ciguard.levels.app.providers.aws.in_target.jobs import Jobs
 from ciguard.levels.app.providers.aws.in_target.messages import (
-    answered,
-    heard,
+    answer_request,
     is_known,
     method_of,
+    report_answers,
 )
 from ciguard.levels.app.providers.aws.in_target.storage import REGION, Storage
 
-_ANSWERED = frozenset({"comprehend", "rekognition", "s3", "transcribe"})
-_WRITES = ("BatchWrite", "Delete", "Publish", "Put", "Send", "Update")
-"""What the operations of other services begin with that only write: they are taken to succeed."""
+_SUPPORTED = frozenset({"comprehend", "rekognition", "s3", "transcribe"})
+_WRITE_PREFIXES = ("BatchWrite", "Delete", "Publish", "Put", "Send", "Update")
+"""Prefixes of write operations of other services, which are assumed to succeed."""
 _SERVICES = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
 
 
 class AwsHook(Hook):
-    """Stands between an application and boto3."""
+    """Intercepts boto3."""
 
     def intercept(self, answering: Answering) -> None:
-        """Have every client ask `answering`, whenever it was made."""
+        """Make all clients, also existing ones, call `answering`."""
         from botocore import session
         from botocore.credentials import Credentials
         from botocore.endpoint import Endpoint
@@ -47,10 +47,10 @@ class AwsHook(Hook):
         services = _Services(answering)
 
         def make_request(endpoint: Any, operation: Any, request: Json) -> Any:
-            if inspect.iscoroutinefunction(endpoint._send_request):  # noqa: SLF001 - it is not said elsewhere
+            if inspect.iscoroutinefunction(endpoint._send_request):  # noqa: SLF001 - there is no public attribute
                 msg = "an asynchronous client"
                 raise UnknownOperationError(msg)
-            return services.answered(operation, request)
+            return services.reply(operation, request)
 
         Endpoint.make_request = make_request
         session.Session.get_credentials = lambda *_, **__: Credentials("ciguard", "ciguard")
@@ -58,9 +58,9 @@ class AwsHook(Hook):
         refuse_addresses(_SERVICES, "something of AWS, without boto3")
 
     def observe(self, hearing: Hearing) -> None:
-        """Have every client ask its service, and `hearing` told the answers.
+        """Make all clients report the answers of their services to `hearing`.
 
-        Asynchronous clients ask theirs too; nothing is told of those.
+        Answers of asynchronous clients are not reported.
         """
         from botocore.endpoint import Endpoint
 
@@ -69,7 +69,9 @@ class AwsHook(Hook):
         def make_request(endpoint: Any, operation: Any, request: Json) -> Any:
             sent = send(endpoint, operation, request)
             if is_known(operation.name) and not inspect.isawaitable(sent):
-                heard(operation.name, _request(operation, request), _said(sent[1]), hearing)
+                report_answers(
+                    operation.name, _request(operation, request), _outcome(sent[1]), hearing
+                )
             return sent
 
         Endpoint.make_request = make_request
@@ -85,78 +87,79 @@ HOOK = AwsHook()
 
 
 def _request(operation: Any, sent: Json) -> Json:
-    """Return what a request says, by reading it as the service would."""
+    """Return the parameters of a request, parsed as the service does."""
     model = operation.service_model
     protocol = getattr(model, "resolved_protocol", None) or model.metadata["protocol"]
-    return _read(sent["body"], 200, protocol, operation.input_shape)
+    return _parsed(sent["body"], 200, protocol, operation.input_shape)
 
 
 class _Services:
-    """What boto3 asks, with what an application keeps there."""
+    """Answers the requests of boto3, with the objects that the application has stored."""
 
     def __init__(self, answering: Answering) -> None:
         self._answering = answering
         self._storage = Storage()
         self._jobs = Jobs(self._storage)
 
-    def answered(self, operation: Any, sent: Json) -> Any:
-        """Return the response to a request, and what the client reads in it.
+    def reply(self, operation: Any, sent: Json) -> Any:
+        """Return the response to a request, and its parsed content.
 
         Raises:
-            UnknownOperationError: if no answers are made for it.
+            UnknownOperationError: if the operation is not supported.
         """
         service, name = operation.service_model.service_name, operation.name
-        if service == "s3" and "s3_redirect" in sent["context"]:  # with what the client was given
-            asked = sent["context"]["s3_redirect"]["params"]
-            return _response(operation, *self._storage.answered(name, asked))
+        # The redirect has the arguments of the call.
+        if service == "s3" and "s3_redirect" in sent["context"]:
+            parameters = sent["context"]["s3_redirect"]["params"]
+            return _response(operation, *self._storage.reply(name, parameters))
         if service == "transcribe":
-            asked = _request(operation, sent)
-            return _in_json(operation, *self._jobs.answered(name, asked, self._answering))
-        if service not in _ANSWERED and name.startswith(_WRITES):
-            return _written()
+            parameters = _request(operation, sent)
+            return _json_response(operation, *self._jobs.reply(name, parameters, self._answering))
+        if service not in _SUPPORTED and name.startswith(_WRITE_PREFIXES):
+            return _write_response()
         if not is_known(name):
             msg = f"{service} {method_of(name)}"
             raise UnknownOperationError(msg)
-        asked = self._with_image(_request(operation, sent))
-        return _in_json(operation, *answered(name, asked, self._answering))
+        parameters = self._with_image(_request(operation, sent))
+        return _json_response(operation, *answer_request(name, parameters, self._answering))
 
-    def _with_image(self, asked: Json) -> Json:
-        """Return a request with the image itself, if it was put where the request says it is."""
-        place = asked.get("Image", {}).get("S3Object", {})
+    def _with_image(self, parameters: Json) -> Json:
+        """Return a request with the content of its image, if the application stored it in S3."""
+        place = parameters.get("Image", {}).get("S3Object", {})
         content = self._storage.at(f"s3://{place.get('Bucket')}/{place.get('Name')}")
-        return asked if content is None else {**asked, "Image": {"Bytes": content}}
+        return parameters if content is None else {**parameters, "Image": {"Bytes": content}}
 
 
-def _written() -> Any:
-    """Return a response that tells nothing but that something was written."""
+def _write_response() -> Any:
+    """Return the empty response of a write operation."""
     from botocore.awsrequest import AWSResponse
 
     return AWSResponse("", 200, {}, None), {"ResponseMetadata": {"HTTPStatusCode": 200}}
 
 
-def _in_json(operation: Any, status: int, content: Json) -> Any:
-    """Return a response of a service that answers in JSON, and what the client reads in it."""
+def _json_response(operation: Any, status: int, content: Json) -> Any:
+    """Return a response in JSON, and its parsed content."""
     from botocore.awsrequest import AWSResponse
 
     body = json.dumps(content).encode()
-    return AWSResponse("", status, {}, None), _read(body, status, "json", operation.output_shape)
+    return AWSResponse("", status, {}, None), _parsed(body, status, "json", operation.output_shape)
 
 
 def _response(operation: Any, status: int, headers: Dict[str, str], content: bytes) -> Any:
-    """Return a response of S3, and what the client reads in it."""
+    """Return a response of S3, and its parsed content."""
     from botocore.awsrequest import AWSResponse, HeadersDict
     from botocore.parsers import create_parser
     from botocore.response import StreamingBody
 
     is_read_later = operation.has_streaming_output and status == 200  # noqa: PLR2004 - of HTTP
     body = StreamingBody(io.BytesIO(content), len(content)) if is_read_later else content
-    told = HeadersDict({"x-amz-request-id": "ciguard", **headers})
-    said = {"headers": told, "body": body, "status_code": status}
-    read = create_parser("rest-xml").parse(said, operation.output_shape)
-    return AWSResponse("", status, told, None), read
+    all_headers = HeadersDict({"x-amz-request-id": "ciguard", **headers})
+    response = {"headers": all_headers, "body": body, "status_code": status}
+    parsed = create_parser("rest-xml").parse(response, operation.output_shape)
+    return AWSResponse("", status, all_headers, None), parsed
 
 
-def _read(body: bytes, status: int, protocol: str, shape: Any) -> Json:
+def _parsed(body: bytes, status: int, protocol: str, shape: Any) -> Json:
     from botocore.parsers import create_parser
 
     headers = {"x-amzn-requestid": "ciguard"}
@@ -165,8 +168,8 @@ def _read(body: bytes, status: int, protocol: str, shape: Any) -> Json:
     )
 
 
-def _said(parsed: Json) -> Json:
-    """Return what a client has read in a response."""
+def _outcome(parsed: Json) -> Json:
+    """Return the parsed content of a response as an answer or error."""
     error = parsed.get("Error")
     if error:
         return {"error": {"code": error.get("Code", ""), "message": error.get("Message", "")}}

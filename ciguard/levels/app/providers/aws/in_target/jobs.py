@@ -1,6 +1,6 @@
-"""Transcriptions of Amazon Transcribe: they are done when somebody asks, or the time after that.
+"""Transcription jobs of Amazon Transcribe: done at the first or the second status request.
 
-Requests and answers are as boto3 has them. Standard library only, Python 3.9 and later.
+Requests and answers are in the format of boto3. Standard library only, Python 3.9 and later.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Dict, Tuple
 from ciguard.levels.app.in_target.asking import Answering, Json, UnknownOperationError
 from ciguard.levels.app.in_target.served import DocumentServer
 from ciguard.levels.app.in_target.under_way import UnderWay
-from ciguard.levels.app.providers.aws.in_target.messages import refused
+from ciguard.levels.app.providers.aws.in_target.messages import refusal_reply
 
 if TYPE_CHECKING:
     from ciguard.levels.app.providers.aws.in_target.storage import Storage
 
 ASKS = "get_transcription_job"
 _NAME = "TranscriptionJobName"
-_SAID = ("LanguageCode", "MediaFormat", "Media", "MediaSampleRateHertz", "Settings")
-"""What a job tells again of the request that has begun it."""
+_REPEATED_FIELDS = ("LanguageCode", "MediaFormat", "Media", "MediaSampleRateHertz", "Settings")
+"""Fields of the request that the description of a job repeats."""
 _WHEN = 1_704_067_200
-"""Seconds since 1970, of all times that are told."""
+"""All times in answers, in seconds since 1970."""
 _SPEAKER = "spk_0"
-_REFUSES = "INVALID_ARGUMENT"
+_INVALID_CODE = "INVALID_ARGUMENT"
 _FILE = "asrOutput.json"
 
 Reply = Tuple[int, Json]
@@ -31,84 +31,84 @@ Reply = Tuple[int, Json]
 
 
 class Jobs:
-    """Jobs by their names. One may be begun again: an application is called more than once."""
+    """Jobs by name. A name may be used again, as an application is called more than once."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._documents = DocumentServer()
-        self._begun: Dict[str, Json] = {}
+        self._started: Dict[str, Json] = {}
         self._under_way = UnderWay()
 
-    def answered(self, name: str, asked: Json, answering: Answering) -> Reply:
+    def reply(self, name: str, parameters: Json, answering: Answering) -> Reply:
         """Return the response to a request.
 
         Args:
-            name: of the operation, `StartTranscriptionJob`.
-            asked: the request.
-            answering: is asked what is said in the sound of a job.
+            name: name of the operation, such as `StartTranscriptionJob`.
+            parameters: parameters of the request.
+            answering: function that returns the transcript of a sound.
 
         Raises:
-            UnknownOperationError: if it is one that is not answered.
+            UnknownOperationError: if the operation is not supported.
         """
         if name == "StartTranscriptionJob":
-            self._begun[asked[_NAME]] = asked
-            self._under_way.begin(asked[_NAME])
-            return 200, {"TranscriptionJob": _job(asked, "IN_PROGRESS")}
+            self._started[parameters[_NAME]] = parameters
+            self._under_way.begin(parameters[_NAME])
+            return 200, {"TranscriptionJob": _job(parameters, "IN_PROGRESS")}
         if name == "GetTranscriptionJob":
-            return self._done(self._begun.get(asked[_NAME], asked), answering)
+            return self._status_reply(self._started.get(parameters[_NAME], parameters), answering)
         if name == "DeleteTranscriptionJob":
-            self._begun.pop(asked[_NAME], None)
+            self._started.pop(parameters[_NAME], None)
             return 200, {}
         msg = f"transcribe {name}"
         raise UnknownOperationError(msg)
 
-    def _done(self, begun: Json, answering: Answering) -> Reply:
-        place = begun.get("Media", {}).get("MediaFileUri", "")
+    def _status_reply(self, started: Json, answering: Answering) -> Reply:
+        place = started.get("Media", {}).get("MediaFileUri", "")
         sound = self._storage.at(place)
-        said = answering(ASKS, place.encode() if sound is None else sound)
-        if said.get("under_way") and self._under_way.is_met(begun[_NAME]):
-            return 200, {"TranscriptionJob": _job(begun, "IN_PROGRESS")}
-        error = said.get("error")
-        if error and error["code"] == _REFUSES:  # it is the job that fails
-            job = _job(begun, "FAILED")
+        outcome = answering(ASKS, place.encode() if sound is None else sound)
+        if outcome.get("under_way") and self._under_way.is_met(started[_NAME]):
+            return 200, {"TranscriptionJob": _job(started, "IN_PROGRESS")}
+        error = outcome.get("error")
+        if error and error["code"] == _INVALID_CODE:  # the job fails, not the request
+            job = _job(started, "FAILED")
             return 200, {"TranscriptionJob": {**job, "FailureReason": error["message"]}}
         if error:
-            return refused("GetTranscriptionJob", error)
-        job = _job(begun, "COMPLETED")
-        address = self._written(begun, said["answer"])
+            return refusal_reply("GetTranscriptionJob", error)
+        job = _job(started, "COMPLETED")
+        address = self._store_transcript(started, outcome["answer"])
         job["Transcript"] = {"TranscriptFileUri": address}
         return 200, {"TranscriptionJob": {**job, "CompletionTime": _WHEN}}
 
-    def _written(self, begun: Json, answer: Json) -> str:
-        """Return where the transcript of a job lies."""
-        nothing = {"transcripts": [{"transcript": ""}], "items": []}
-        told = {"jobName": begun[_NAME], "accountId": "", "status": "COMPLETED"}
-        results = _labelled(answer.get("results", nothing), begun.get("Settings") or {})
-        content = json.dumps({**answer, **told, "results": results}).encode()
-        bucket = begun.get("OutputBucketName")
+    def _store_transcript(self, started: Json, answer: Json) -> str:
+        """Store the transcript of a job, and return its address."""
+        empty = {"transcripts": [{"transcript": ""}], "items": []}
+        job_fields = {"jobName": started[_NAME], "accountId": "", "status": "COMPLETED"}
+        results = _with_speakers(answer.get("results", empty), started.get("Settings") or {})
+        content = json.dumps({**answer, **job_fields, "results": results}).encode()
+        bucket = started.get("OutputBucketName")
         if bucket:
-            key = begun.get("OutputKey") or f"{begun[_NAME]}.json"
+            key = started.get("OutputKey") or f"{started[_NAME]}.json"
             return self._storage.put(bucket, key, content)
         return self._documents.put(_FILE, content)
 
 
-def _labelled(results: Json, settings: Json) -> Json:
-    """Return results with what is asked for beside: who speaks, which is one person."""
+def _with_speakers(results: Json, settings: Json) -> Json:
+    """Return results with speaker labels if requested: all words by one speaker."""
     if not settings.get("ShowSpeakerLabels"):
         return results
-    words = [one for one in results.get("items", []) if "start_time" in one]
-    times = [{name: one[name] for name in ("start_time", "end_time")} for one in words]
-    spoken = [{**one, "speaker_label": _SPEAKER} for one in times]
+    words = [item for item in results.get("items", []) if "start_time" in item]
+    times = [{name: item[name] for name in ("start_time", "end_time")} for item in words]
+    speaker_items = [{**item, "speaker_label": _SPEAKER} for item in times]
     segments = []
-    if spoken:
-        whole = {"start_time": times[0]["start_time"], "end_time": times[-1]["end_time"]}
-        segments = [{**whole, "speaker_label": _SPEAKER, "items": spoken}]
+    if speaker_items:
+        span = {"start_time": times[0]["start_time"], "end_time": times[-1]["end_time"]}
+        segments = [{**span, "speaker_label": _SPEAKER, "items": speaker_items}]
     labels = {"channel_label": "ch_0", "speakers": 1, "segments": segments}
-    items = [{**one, "speaker_label": _SPEAKER} for one in results.get("items", [])]
+    items = [{**item, "speaker_label": _SPEAKER} for item in results.get("items", [])]
     return {**results, "items": items, "speaker_labels": labels}
 
 
-def _job(begun: Json, status: str) -> Json:
-    said = {name: begun[name] for name in _SAID if name in begun}
+def _job(started: Json, status: str) -> Json:
+    repeated = {name: started[name] for name in _REPEATED_FIELDS if name in started}
     times = {"StartTime": _WHEN, "CreationTime": _WHEN}
-    return {_NAME: begun[_NAME], "TranscriptionJobStatus": status, **said, **times}
+    return {_NAME: started[_NAME], "TranscriptionJobStatus": status, **repeated, **times}

@@ -1,6 +1,6 @@
-"""What requests to Rekognition and Comprehend ask, and how their answers are put together.
+"""Parses requests to Rekognition and Comprehend, and composes their answers.
 
-Requests and answers are as boto3 has them: names as the services write them, images as bytes.
+Requests and answers are in the format of boto3: names as the services write them, images as bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ OF_IMAGES = {
     "DetectModerationLabels": ("ModerationLabels", "ContentTypes"),
     "RecognizeCelebrities": ("CelebrityFaces", "UnrecognizedFaces"),
 }  # fmt: skip
-"""Operations of Rekognition → the lists of an answer, which are told though they are empty."""
+"""Operations of Rekognition → lists in an answer that are present even if empty."""
 OF_TEXTS = {
     "DetectSentiment": (), "DetectEntities": ("Entities", "DocumentType", "Blocks", "Errors"),
     "DetectKeyPhrases": ("KeyPhrases",), "DetectDominantLanguage": ("Languages",),
@@ -24,42 +24,43 @@ OF_TEXTS = {
     "ClassifyDocument": ("Classes", "Labels", "DocumentType", "Errors", "Warnings"),
     "BatchDetectSentiment": ("ResultList", "ErrorList"),
 }  # fmt: skip
-"""Operations of Comprehend, likewise."""
-_MAX_LENGTH, _MAX_FELT_LENGTH = 100_000, 5_000
-"""Bytes that a text may have, and one whose feeling is asked for."""
+"""Operations of Comprehend → lists in an answer that are present even if empty."""
+_MAX_LENGTH, _MAX_SENTIMENT_LENGTH = 100_000, 5_000
+"""Maximum size of a text, and of a text for sentiment analysis, in bytes."""
 _MAX_IN_BATCH = 25
 _MAX_IMAGE = 5 * 2**20
 _MIN_SCORES = {
     "DetectLabels": ("Labels", "MinConfidence", 55.0),
     "DetectModerationLabels": ("ModerationLabels", "MinConfidence", 50.0),
 }
-"""What is left out of an answer, and below which confidence where the request does not say."""
+"""List of an answer, parameter of its minimum confidence, and the default of that, by operation."""
 _ATTRIBUTES = {
     "AgeRange": "AGE_RANGE", "Beard": "BEARD", "Emotions": "EMOTIONS",
     "EyeDirection": "EYE_DIRECTION", "Eyeglasses": "EYEGLASSES", "EyesOpen": "EYES_OPEN",
     "FaceOccluded": "FACE_OCCLUDED", "Gender": "GENDER", "MouthOpen": "MOUTH_OPEN",
     "Mustache": "MUSTACHE", "Smile": "SMILE", "Sunglasses": "SUNGLASSES",
 }  # fmt: skip
-"""Of a face, those that are told only if they are asked for."""
-_REFUSES = "INVALID_ARGUMENT"
-_FAILS = "INTERNAL"
+"""Attributes of a face that are returned only on request."""
+_INVALID_CODE = "INVALID_ARGUMENT"
+_INTERNAL_CODE = "INTERNAL"
 _CODES = {
     "RESOURCE_EXHAUSTED": "ThrottlingException", "UNAVAILABLE": "ServiceUnavailableException",
     "PERMISSION_DENIED": "AccessDeniedException", "FAILED_PRECONDITION": "AccessDeniedException",
     "UNAUTHENTICATED": "UnrecognizedClientException", "NOT_FOUND": "ResourceNotFoundException",
     "UNIMPLEMENTED": "UnknownOperationException", "ALREADY_EXISTS": "ResourceInUseException",
-    "OUT_OF_RANGE": _REFUSES, "INTERNAL": _FAILS, "UNKNOWN": _FAILS, "DEADLINE_EXCEEDED": _FAILS,
-    "CANCELLED": _FAILS, "ABORTED": _FAILS, "DATA_LOSS": _FAILS,
+    "OUT_OF_RANGE": _INVALID_CODE, "INTERNAL": _INTERNAL_CODE, "UNKNOWN": _INTERNAL_CODE,
+    "DEADLINE_EXCEEDED": _INTERNAL_CODE,
+    "CANCELLED": _INTERNAL_CODE, "ABORTED": _INTERNAL_CODE, "DATA_LOSS": _INTERNAL_CODE,
 }  # fmt: skip
-"""Codes of gRPC; others are AWS's own."""
+"""Codes of AWS by codes of gRPC; other codes are already those of AWS."""
 _STATUSES = {
     "InternalServerError": 500, "InternalServerException": 500, "ServiceUnavailableException": 503,
 }  # fmt: skip
-"""Of HTTP; all others are 400."""
-_OF_ONE_TEXT = {
+"""Statuses of HTTP by code; all others are 400."""
+_PER_TEXT_CODES = {
     "InvalidRequestException", "TextSizeLimitExceededException", "UnsupportedLanguageException",
 }  # fmt: skip
-"""Told in the place of one text of several, and not as the failure of the whole request."""
+"""Codes that are reported for one text of a batch, not as a failure of the whole request."""
 _CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _S3 = b"s3://"
 
@@ -68,81 +69,85 @@ Reply = Tuple[int, Json]
 
 
 def is_known(name: str) -> bool:
-    """Return whether answers are put together for an operation, `DetectLabels`."""
+    """Return whether an operation, such as `DetectLabels`, is supported."""
     return name in OF_IMAGES or name in OF_TEXTS
 
 
 def method_of(name: str) -> str:
-    """Return an operation as its method is called, `detect_labels`."""
+    """Return the method name of an operation, such as `detect_labels`."""
     return _CAPITALS.sub("_", name).lower()
 
 
-def answered(name: str, asked: Json, answering: Answering) -> Reply:
-    """Return a service's answer to a request, or its refusal.
+def answer_request(name: str, parameters: Json, answering: Answering) -> Reply:
+    """Return the reply to a request, which may be a refusal.
 
     Args:
-        name: of the operation, `DetectLabels`.
-        asked: the request.
-        answering: is asked for each thing that it wants to know.
+        name: name of the operation, such as `DetectLabels`.
+        parameters: parameters of the request.
+        answering: function that answers an operation about a content.
 
     Raises:
-        UnknownOperationError: if it asks what no answers are made for.
+        UnknownOperationError: if the operation is not supported.
     """
     if not is_known(name):
         raise UnknownOperationError(method_of(name))
-    said = _batch(name, asked, answering) if "TextList" in asked else _one(name, asked, answering)
-    if "error" in said:
-        return refused(name, said["error"])
+    outcome = (
+        _batch(name, parameters, answering)
+        if "TextList" in parameters
+        else _single(name, parameters, answering)
+    )
+    if "error" in outcome:
+        return refusal_reply(name, outcome["error"])
     lists = OF_IMAGES.get(name) or OF_TEXTS.get(name, ())
-    empty: Dict[str, Any] = {one: [] for one in lists}
-    return 200, {**empty, **_asked_for(name, asked, said["answer"])}
+    empty: Dict[str, Any] = {list_name: [] for list_name in lists}
+    return 200, {**empty, **_filtered(name, parameters, outcome["answer"])}
 
 
-def refused(name: str, error: Json) -> Reply:
-    """Return how a service refuses a request.
+def refusal_reply(name: str, error: Json) -> Reply:
+    """Return the refusal of a request.
 
     Args:
-        name: of the operation.
-        error: `code`, of gRPC or its own, and `message`.
+        name: name of the operation.
+        error: `code` of gRPC or AWS, and `message`.
     """
     code = _own_code(name, error["code"])
     return _STATUSES.get(code, 400), {"__type": code, "message": error["message"]}
 
 
 def _own_code(name: str, code: str) -> str:
-    code = _CODES.get(code, code) if code.isascii() else _FAILS
-    if code == _REFUSES:
+    code = _CODES.get(code, code) if code.isascii() else _INTERNAL_CODE
+    if code == _INVALID_CODE:
         return "InvalidImageFormatException" if name in OF_IMAGES else "InvalidRequestException"
-    if code == _FAILS:
+    if code == _INTERNAL_CODE:
         return "InternalServerException" if name in OF_TEXTS else "InternalServerError"
     return code
 
 
-def _one(name: str, asked: Json, answering: Answering) -> Json:
-    about = _about(asked)
+def _single(name: str, parameters: Json, answering: Answering) -> Json:
+    about = _content_of(parameters)
     problem = _too_large(name, about)
     if problem:
         return {"error": problem}
-    said = answering(method_of(name), about)
-    if about.startswith(_S3) and said.get("error", {}).get("code") == _REFUSES:
+    outcome = answering(method_of(name), about)
+    if about.startswith(_S3) and outcome.get("error", {}).get("code") == _INVALID_CODE:
         message = "Unable to get object metadata from S3. Check object key, region and/or access "
         return _error("InvalidS3ObjectException", f"{message}permissions.")
-    return said
+    return outcome
 
 
 def _too_large(name: str, about: bytes) -> Json:
-    """Return the error of what is too large to be looked at; None of other contents."""
+    """Return the error of a content that is too large; None for other contents."""
     if name in OF_IMAGES and len(about) > _MAX_IMAGE:
         message = (
             "1 validation error detected: Value at 'image.bytes' failed to satisfy constraint: "
             f"Member must have length less than or equal to {_MAX_IMAGE}"
         )
         return {"code": "ValidationException", "message": message}
-    most = _MAX_FELT_LENGTH if name.endswith("Sentiment") else _MAX_LENGTH
-    if name in OF_TEXTS and len(about) > most:
+    max_bytes = _MAX_SENTIMENT_LENGTH if name.endswith("Sentiment") else _MAX_LENGTH
+    if name in OF_TEXTS and len(about) > max_bytes:
         message = (
             "Input text size exceeds limit. Max length of request text allowed is "
-            f"{most} bytes while in this request the text size is {len(about)} bytes"
+            f"{max_bytes} bytes while in this request the text size is {len(about)} bytes"
         )
         return {"code": "TextSizeLimitExceededException", "message": message}
     return None
@@ -152,51 +157,53 @@ def _error(code: str, message: str) -> Json:
     return {"error": {"code": code, "message": message}}
 
 
-def _about(asked: Json) -> bytes:
-    """Return what a service is asked about: what it holds, or else where it lies."""
-    if "Text" in asked:
-        return str(asked["Text"]).encode()
-    image = asked.get("Image", {})
+def _content_of(parameters: Json) -> bytes:
+    """Return the content of a request, or else its address."""
+    if "Text" in parameters:
+        return str(parameters["Text"]).encode()
+    image = parameters.get("Image", {})
     if "Bytes" in image:
         return bytes(image["Bytes"])
     place = image.get("S3Object", {})
     return _S3 + f"{place.get('Bucket', '')}/{place.get('Name', '')}".encode() if place else b""
 
 
-def _batch(name: str, asked: Json, answering: Answering) -> Json:
-    texts = asked["TextList"]
+def _batch(name: str, parameters: Json, answering: Answering) -> Json:
+    texts = parameters["TextList"]
     if len(texts) > _MAX_IN_BATCH:
         message = f"Input list size exceeds limit. Max length allowed is {_MAX_IN_BATCH}"
         return _error("BatchSizeLimitExceededException", message)
-    found: Dict[str, List[Json]] = {"ResultList": [], "ErrorList": []}
-    for at, text in enumerate(texts):
-        said = _one(name, {"Text": text}, answering)
-        if "answer" in said:
-            found["ResultList"].append({"Index": at, **said["answer"]})
+    results: Dict[str, List[Json]] = {"ResultList": [], "ErrorList": []}
+    for index, text in enumerate(texts):
+        outcome = _single(name, {"Text": text}, answering)
+        if "answer" in outcome:
+            results["ResultList"].append({"Index": index, **outcome["answer"]})
             continue
-        code = _own_code(name, said["error"]["code"])
-        if code not in _OF_ONE_TEXT:
-            return said
-        told = {"ErrorCode": code, "ErrorMessage": said["error"]["message"]}
-        found["ErrorList"].append({"Index": at, **told})
-    return {"answer": found}
+        code = _own_code(name, outcome["error"]["code"])
+        if code not in _PER_TEXT_CODES:
+            return outcome
+        error_fields = {"ErrorCode": code, "ErrorMessage": outcome["error"]["message"]}
+        results["ErrorList"].append({"Index": index, **error_fields})
+    return {"answer": results}
 
 
-def _asked_for(name: str, asked: Json, answer: Json) -> Json:
-    """Leave out of an answer what a request does not ask for."""
+def _filtered(name: str, parameters: Json, answer: Json) -> Json:
+    """Remove the parts of an answer that a request excludes."""
     if name in _MIN_SCORES:
-        records, least, usual = _MIN_SCORES[name]
-        bound = asked.get(least, usual)
-        kept = [one for one in answer.get(records, []) if one.get("Confidence", 100) >= bound]
-        return {**answer, records: kept[: asked.get("MaxLabels", len(kept))]}
+        records, bound_name, default = _MIN_SCORES[name]
+        bound = parameters.get(bound_name, default)
+        kept = [
+            result for result in answer.get(records, []) if result.get("Confidence", 100) >= bound
+        ]
+        return {**answer, records: kept[: parameters.get("MaxLabels", len(kept))]}
     if name == "DetectFaces":
-        wanted = {"DEFAULT", *(asked.get("Attributes") or ())}
-        faces = [_told(face, wanted) for face in answer.get("FaceDetails", [])]
+        wanted = {"DEFAULT", *(parameters.get("Attributes") or ())}
+        faces = [_requested_attributes(face, wanted) for face in answer.get("FaceDetails", [])]
         return {**answer, "FaceDetails": faces}
     return answer
 
 
-def _told(face: Json, wanted: Any) -> Json:
+def _requested_attributes(face: Json, wanted: Any) -> Json:
     return {
         field: value
         for field, value in face.items()
@@ -204,30 +211,32 @@ def _told(face: Json, wanted: Any) -> Json:
     }
 
 
-def heard(name: str, asked: Json, said: Json, hearing: Hearing) -> None:
-    """Tell what a service has said to each thing that a request asks.
+def report_answers(name: str, parameters: Json, outcome: Json, hearing: Hearing) -> None:
+    """Report the answer of a service to each content of a request.
 
     Args:
-        name: of the operation.
-        asked: the request.
-        said: `{"answer": …}` or `{"error": …}`, of the whole request.
-        hearing: is told.
+        name: name of the operation.
+        parameters: parameters of the request.
+        outcome: `{"answer": …}` or `{"error": …}` of the whole request.
+        hearing: callback for each operation, content and answer.
     """
-    if "TextList" not in asked:
-        hearing(method_of(name), _about(asked), said)
+    if "TextList" not in parameters:
+        hearing(method_of(name), _content_of(parameters), outcome)
         return
-    for at, text in enumerate(asked["TextList"]):
-        one = said if "error" in said else _of_batch(said["answer"], at)
-        if one is not None:
-            hearing(method_of(name), str(text).encode(), one)
+    for index, text in enumerate(parameters["TextList"]):
+        text_outcome = (
+            outcome if "error" in outcome else _outcome_in_batch(outcome["answer"], index)
+        )
+        if text_outcome is not None:
+            hearing(method_of(name), str(text).encode(), text_outcome)
 
 
-def _of_batch(answer: Json, at: int) -> Optional[Json]:
-    """Return what a batch says of one of its texts."""
-    for one in answer.get("ResultList", []):
-        if one.get("Index") == at:
-            return {"answer": {key: value for key, value in one.items() if key != "Index"}}
-    for one in answer.get("ErrorList", []):
-        if one.get("Index") == at:
-            return _error(one.get("ErrorCode", ""), one["ErrorMessage"])
+def _outcome_in_batch(answer: Json, index: int) -> Optional[Json]:
+    """Return the answer of a batch to one of its texts."""
+    for item in answer.get("ResultList", []):
+        if item.get("Index") == index:
+            return {"answer": {key: value for key, value in item.items() if key != "Index"}}
+    for item in answer.get("ErrorList", []):
+        if item.get("Index") == index:
+            return _error(item.get("ErrorCode", ""), item["ErrorMessage"])
     return None

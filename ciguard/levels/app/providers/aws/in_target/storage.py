@@ -1,4 +1,4 @@
-"""What an application keeps in S3, held in memory: nothing is sent.
+"""Objects that an application stores in S3, kept in memory: nothing is sent.
 
 Standard library only, Python 3.9 and later.
 """
@@ -30,95 +30,99 @@ Response = Tuple[int, Dict[str, str], bytes]
 
 
 class Storage:
-    """Objects by bucket and key. There is every bucket."""
+    """Objects by bucket and key. Every bucket exists."""
 
     def __init__(self) -> None:
         self._objects: Dict[Tuple[str, str], bytes] = {}
 
     def put(self, bucket: str, key: str, content: bytes) -> str:
-        """Keep an object, and return where it lies."""
+        """Store an object, and return its address."""
         self._objects[bucket, key] = content
         return f"https://s3.{REGION}.amazonaws.com/{bucket}/{key}"
 
     def at(self, place: str) -> Optional[bytes]:
-        """Return what lies at an address of S3; None if nothing was put there."""
-        found = _PLACE.fullmatch(place)
-        if found is None:
+        """Return the object at an address of S3; None if there is none."""
+        match = _PLACE.fullmatch(place)
+        if match is None:
             return None
-        bucket = found["bucket"] or found["host"] or found["first"]
-        return self._at(bucket, found["key"] or found["own"] or found["rest"])
+        bucket = match["bucket"] or match["host"] or match["first"]
+        return self._at(bucket, match["key"] or match["own"] or match["rest"])
 
     def _at(self, bucket: str, key: str) -> Optional[bytes]:
         return self._objects.get((bucket, key), OBJECTS.get(key))
 
-    def answered(self, name: str, asked: Json) -> Response:
+    def reply(self, name: str, arguments: Json) -> Response:
         """Return the response to a request.
 
         Args:
-            name: of the operation, `PutObject`.
-            asked: what the client was given.
+            name: name of the operation, such as `PutObject`.
+            arguments: arguments of the call.
 
         Raises:
-            UnknownOperationError: if it is one that is not answered.
+            UnknownOperationError: if the operation is not supported.
         """
-        answer = getattr(self, f"_{name}", None)
-        if answer is None:
+        handler = getattr(self, f"_{name}", None)
+        if handler is None:
             msg = f"s3 {name}"
             raise UnknownOperationError(msg)
-        response: Response = answer(asked)
+        response: Response = handler(arguments)
         return response
 
-    def _PutObject(self, asked: Json) -> Response:  # noqa: N802 - its name there
-        content = _content(asked.get("Body", b""))
-        self.put(asked["Bucket"], asked["Key"], content)
-        return 200, _tag(content), b""
+    def _PutObject(self, arguments: Json) -> Response:  # noqa: N802 - the name of the operation
+        content = _content(arguments.get("Body", b""))
+        self.put(arguments["Bucket"], arguments["Key"], content)
+        return 200, _object_headers(content), b""
 
-    def _GetObject(self, asked: Json) -> Response:  # noqa: N802
-        content = self._at(asked["Bucket"], asked["Key"])
-        return (404, {}, _MISSING) if content is None else (200, _tag(content), content)
+    def _GetObject(self, arguments: Json) -> Response:  # noqa: N802
+        content = self._at(arguments["Bucket"], arguments["Key"])
+        return (404, {}, _MISSING) if content is None else (200, _object_headers(content), content)
 
-    def _HeadObject(self, asked: Json) -> Response:  # noqa: N802
-        content = self._at(asked["Bucket"], asked["Key"])
-        return (404, {}, b"") if content is None else (200, _tag(content), b"")
+    def _HeadObject(self, arguments: Json) -> Response:  # noqa: N802
+        content = self._at(arguments["Bucket"], arguments["Key"])
+        return (404, {}, b"") if content is None else (200, _object_headers(content), b"")
 
-    def _CopyObject(self, asked: Json) -> Response:  # noqa: N802
-        source = asked["CopySource"]
+    def _CopyObject(self, arguments: Json) -> Response:  # noqa: N802
+        source = arguments["CopySource"]
         if isinstance(source, str):
             bucket, _, key = source.partition("?")[0].lstrip("/").partition("/")
             source = {"Bucket": bucket, "Key": unquote(key)}
         content = self._at(source["Bucket"], source["Key"])
         if content is None:
             return 404, {}, _MISSING
-        self.put(asked["Bucket"], asked["Key"], content)
-        tag = f"<ETag>{escape(_tag(content)['ETag'])}</ETag>"
+        self.put(arguments["Bucket"], arguments["Key"], content)
+        tag = f"<ETag>{escape(_object_headers(content)['ETag'])}</ETag>"
         return 200, {}, f"<CopyObjectResult>{tag}</CopyObjectResult>".encode()
 
-    def _ListObjectsV2(self, asked: Json) -> Response:  # noqa: N802
+    def _ListObjectsV2(self, arguments: Json) -> Response:  # noqa: N802
         own = {
-            key: one for (bucket, key), one in self._objects.items() if bucket == asked["Bucket"]
+            key: content
+            for (bucket, key), content in self._objects.items()
+            if bucket == arguments["Bucket"]
         }
-        prefix = asked.get("Prefix", "")
-        found = {key: one for key, one in {**OBJECTS, **own}.items() if key.startswith(prefix)}
-        told = "".join(
+        prefix = arguments.get("Prefix", "")
+        listed = {
+            key: content for key, content in {**OBJECTS, **own}.items() if key.startswith(prefix)
+        }
+        entries = "".join(
             f"<Contents><Key>{escape(key)}</Key><LastModified>{_WHEN}</LastModified>"
-            f"<ETag>{escape(_tag(content)['ETag'])}</ETag><Size>{len(content)}</Size>"
+            f"<ETag>{escape(_object_headers(content)['ETag'])}</ETag><Size>{len(content)}</Size>"
             "<StorageClass>STANDARD</StorageClass></Contents>"
-            for key, content in sorted(found.items())
+            for key, content in sorted(listed.items())
         )
-        count = f"<KeyCount>{len(found)}</KeyCount><IsTruncated>false</IsTruncated>"
-        return 200, {}, f"<ListBucketResult>{count}{told}</ListBucketResult>".encode()
+        count = f"<KeyCount>{len(listed)}</KeyCount><IsTruncated>false</IsTruncated>"
+        return 200, {}, f"<ListBucketResult>{count}{entries}</ListBucketResult>".encode()
 
     _ListObjects = _ListObjectsV2
 
-    def _DeleteObject(self, asked: Json) -> Response:  # noqa: N802
-        self._objects.pop((asked["Bucket"], asked["Key"]), None)
+    def _DeleteObject(self, arguments: Json) -> Response:  # noqa: N802
+        self._objects.pop((arguments["Bucket"], arguments["Key"]), None)
         return 204, {}, b""
 
-    def _CreateBucket(self, asked: Json) -> Response:  # noqa: N802
-        return 200, {"Location": f"/{asked['Bucket']}"}, b""
+    def _CreateBucket(self, arguments: Json) -> Response:  # noqa: N802
+        return 200, {"Location": f"/{arguments['Bucket']}"}, b""
 
-    def _HeadBucket(self, asked: Json) -> Response:  # noqa: N802
-        del asked
+    def _HeadBucket(self, arguments: Json) -> Response:  # noqa: N802
+        del arguments
         return 200, {}, b""
 
 
@@ -127,7 +131,7 @@ def _content(body: Json) -> bytes:
     return content.encode() if isinstance(content, str) else bytes(content)
 
 
-def _tag(content: bytes) -> Dict[str, str]:
+def _object_headers(content: bytes) -> Dict[str, str]:
     digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
     return {
         "ETag": f'"{digest}"',

@@ -1,7 +1,7 @@
-"""Azure's clients ask ciguard: what they send over HTTP is answered here, as the services would.
+"""Makes Azure's clients call ciguard: their HTTP requests are answered here.
 
-Clients of azure-core and of msrest send by requests, whose adapter is replaced. They write
-requests, read responses and raise their exceptions as always; no credential is asked for.
+Clients of azure-core and msrest send with requests, whose adapter is replaced. They write requests,
+parse responses and raise their exceptions as always; no credentials are checked.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from ciguard.levels.app.providers.azure.in_target.messages import (
     STREAM,
     AzureRequest,
     Reads,
-    answered,
-    heard,
+    answer_request,
+    report_answers,
 )
 
 _SERVICES = (
@@ -46,93 +46,94 @@ MADE = {
         ("azure.cognitiveservices.language.textanalytics", "TextAnalyticsClient")
     ],
 }
-"""Modules and classes of clients, by their names among the descriptions."""
+"""Modules and classes of clients, by their names in the description."""
 
 
 class AzureHook(Hook):
-    """Stands between an application and Azure's clients."""
+    """Intercepts Azure's clients."""
 
     def intercept(self, answering: Answering) -> None:
-        """Have every client ask `answering`, whenever it was made."""
+        """Make all clients, also existing ones, call `answering`."""
         reads = Reads()
 
         def send(_: Any, request: Any, **__: Any) -> Any:
-            asked = _asked(request, _body(request))
-            return _response(request, *answered(asked, answering, reads))
+            parsed = _azure_request(request, _body(request))
+            return _response(request, *answer_request(parsed, answering, reads))
 
-        _stand_between(send, has_others=speech.intercept(answering))
-        _need_nothing()
+        _replace_adapters(send, has_others=speech.intercept(answering))
+        _skip_waiting_and_tokens()
         refuse_addresses(_SERVICES, "something of Azure, without its clients")
 
     def observe(self, hearing: Hearing) -> None:
-        """Have every client ask its service, and `hearing` told the answers."""
+        """Make all clients report the answers of their services to `hearing`."""
         reads = Reads()
 
         def send(inner: Any, request: Any, **named: Any) -> Any:
             body = _body(request)
-            if not isinstance(request.body, (str, bytes, type(None))):  # it can be read once only
+            # A stream can be read only once.
+            if not isinstance(request.body, (str, bytes, type(None))):
                 is_sized = "Content-Length" in request.headers
                 request.body = io.BytesIO(body) if is_sized else iter([body])
             response = inner.send(request, **named)
             reply = (response.status_code, response.headers, _content(response))
-            heard(_asked(request, body), reply, reads, hearing)
+            report_answers(_azure_request(request, body), reply, reads, hearing)
             return response
 
-        _stand_between(send, has_others=speech.observe(hearing))
+        _replace_adapters(send, has_others=speech.observe(hearing))
 
     def client(self, name: str) -> Any:
-        """Return a new client, with a key that nobody has, by its name among the descriptions.
+        """Return a new client with a placeholder key, by its name in the description.
 
-        Where there are two of the name, it is the one that the application has imported.
+        If two packages have the client, the one that the application has imported is used.
 
         Raises:
-            ValueError: if it cannot be made before it is known what it is asked about.
+            ValueError: if the client needs the content of its requests when it is created.
         """
         if name not in MADE:
-            msg = "it is made with what it is asked about"
+            msg = "the client is created with the content of its requests"
             raise ValueError(msg)
-        several = sorted(MADE[name], key=lambda one: one[0] not in sys.modules)
-        module, kind = several[0]
-        making = getattr(importlib.import_module(module), kind)
+        candidates = sorted(MADE[name], key=lambda candidate: candidate[0] not in sys.modules)
+        module, kind = candidates[0]
+        client_class = getattr(importlib.import_module(module), kind)
         if "cognitiveservices" in module:
             from msrest.authentication import (
                 CognitiveServicesCredentials,
             )
 
-            return making(_ENDPOINT, CognitiveServicesCredentials(_KEY))
+            return client_class(_ENDPOINT, CognitiveServicesCredentials(_KEY))
         from azure.core.credentials import AzureKeyCredential
 
-        return making(_ENDPOINT, AzureKeyCredential(_KEY))
+        return client_class(_ENDPOINT, AzureKeyCredential(_KEY))
 
 
 HOOK = AzureHook()
 
 
-def _stand_between(send: Callable[..., Any], *, has_others: bool) -> None:
-    """Have clients of both kinds send by a function, which is given what else would."""
-    clients = [_core(send), _msrest(send)]
+def _replace_adapters(send: Callable[..., Any], *, has_others: bool) -> None:
+    """Make both kinds of clients send with a function, which gets the original adapter."""
+    clients = [_patch_core(send), _patch_msrest(send)]
     if not any(clients) and not has_others:
         msg = "neither azure.core nor msrest nor azure.cognitiveservices.speech can be imported"
         raise ImportError(msg)
 
 
-def _core(send: Callable[..., Any]) -> bool:
+def _patch_core(send: Callable[..., Any]) -> bool:
     try:
         from azure.core.pipeline.transport import RequestsTransport
     except ImportError:
         return False
-    begin = RequestsTransport.open
+    open_transport = RequestsTransport.open
 
-    def begun(transport: Any) -> None:
-        begin(transport)
+    def opened(transport: Any) -> None:
+        open_transport(transport)
         _mount(transport.session, send)
 
-    setattr(RequestsTransport, "open", begun)  # noqa: B010 - its type is of one transport
+    setattr(RequestsTransport, "open", opened)  # noqa: B010 - mypy knows the type of one transport only
     return True
 
 
-def _need_nothing() -> None:
-    """Have clients neither wait before they ask again, nor ask for a token."""
+def _skip_waiting_and_tokens() -> None:
+    """Make clients neither wait before a retry, nor request a token."""
     with contextlib.suppress(ImportError):
         from azure.core.pipeline import policies
         from azure.core.pipeline.transport import RequestsTransport
@@ -141,26 +142,26 @@ def _need_nothing() -> None:
         setattr(policies.BearerTokenCredentialPolicy, "on_request", lambda *_: None)  # noqa: B010
 
 
-def _msrest(send: Callable[..., Any]) -> bool:
+def _patch_msrest(send: Callable[..., Any]) -> bool:
     try:
         from msrest.universal_http.requests import RequestsHTTPSender
     except ImportError:
         return False
-    begin = RequestsHTTPSender._init_session  # noqa: SLF001 - what each session goes through
+    original = RequestsHTTPSender._init_session  # noqa: SLF001 - each session passes through it
 
-    def begun(sender: Any, session: Any) -> None:
-        begin(sender, session)
+    def init_session(sender: Any, session: Any) -> None:
+        original(sender, session)
         _mount(session, send)
 
-    setattr(RequestsHTTPSender, "_init_session", begun)  # noqa: B010 - likewise
+    setattr(RequestsHTTPSender, "_init_session", init_session)  # noqa: B010 - as above
     return True
 
 
 def _mount(session: Any, send: Callable[..., Any]) -> None:
     from requests.adapters import BaseAdapter
 
-    class Between(BaseAdapter):  # type: ignore[misc,unused-ignore]
-        """Sends in the place of another adapter."""
+    class ReplacedAdapter(BaseAdapter):  # type: ignore[misc,unused-ignore]
+        """Replaces another adapter."""
 
         def __init__(self, inner: Any) -> None:
             super().__init__()
@@ -174,8 +175,8 @@ def _mount(session: Any, send: Callable[..., Any]) -> None:
 
     for protocol in ("https://", "http://"):
         inner = session.get_adapter(protocol)
-        if type(inner).__name__ != Between.__name__:
-            session.mount(protocol, Between(inner))
+        if type(inner).__name__ != ReplacedAdapter.__name__:
+            session.mount(protocol, ReplacedAdapter(inner))
 
 
 def _body(request: Any) -> bytes:
@@ -187,8 +188,8 @@ def _body(request: Any) -> bytes:
     return bytes(body) if isinstance(body, (bytes, bytearray)) else b"".join(body)
 
 
-def _asked(request: Any, body: bytes) -> AzureRequest:
-    """Return a request with what its body says; nothing of one that is no JSON."""
+def _azure_request(request: Any, body: bytes) -> AzureRequest:
+    """Return a request with its parsed body; None for a body that is not JSON."""
     content: Json = body
     if STREAM not in request.headers.get("Content-Type", ""):
         try:
@@ -199,7 +200,7 @@ def _asked(request: Any, body: bytes) -> AzureRequest:
 
 
 def _content(response: Any) -> Json:
-    """Return what a response says; None if that is no JSON."""
+    """Return the JSON of a response; None if it is not JSON."""
     try:
         return response.json()
     except ValueError:
@@ -211,6 +212,6 @@ def _response(request: Any, status: int, headers: Dict[str, str], content: Json)
     from urllib3 import HTTPResponse
 
     body = json.dumps(content).encode()
-    told = {"Content-Type": "application/json", "Content-Length": f"{len(body)}", **headers}
-    raw = HTTPResponse(io.BytesIO(body), told, status, preload_content=False)
+    all_headers = {"Content-Type": "application/json", "Content-Length": f"{len(body)}", **headers}
+    raw = HTTPResponse(io.BytesIO(body), all_headers, status, preload_content=False)
     return HTTPAdapter().build_response(request, raw)

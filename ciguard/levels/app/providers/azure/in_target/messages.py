@@ -1,6 +1,6 @@
-"""What requests to Azure's services ask, and how their answers are put together, as plain JSON.
+"""Parses requests to Azure's services, and composes their answers, as plain JSON.
 
-Engines and recordings name things as the clients do, `confidence_scores`; the services write
+Engines and recordings use the field names of clients, `confidence_scores`; the services write
 `confidenceScores`.
 """
 
@@ -17,34 +17,34 @@ from ciguard.levels.app.in_target.asking import Answering, Hearing, Json, Unknow
 from ciguard.levels.app.in_target.under_way import UnderWay
 from ciguard.levels.app.providers.azure.in_target.faces import (
     are_faces,
-    faces_asked_for,
     operation_of,
+    requested_faces,
 )
 
 STREAM = "application/octet-stream"
-"""Type of a request that holds an image, and does not name its place."""
-_OF_KINDS = {
+"""Content type of a request that contains the image, and not its address."""
+_KIND_OPERATIONS = {
     "SentimentAnalysis": "analyze_sentiment", "EntityRecognition": "recognize_entities",
     "KeyPhraseExtraction": "extract_key_phrases", "LanguageDetection": "detect_language",
 }  # fmt: skip
-_OF_PATHS = {
+_PATH_OPERATIONS = {
     "sentiment": "analyze_sentiment", "entities/recognition/general": "recognize_entities",
     "keyPhrases": "extract_key_phrases", "languages": "detect_language",
 }  # fmt: skip
-"""Of versions 3 of the service."""
-_KINDS = {operation: kind for kind, operation in _OF_KINDS.items()}
+"""Operations by the paths of versions 3 of the service."""
+_KINDS = {operation: kind for kind, operation in _KIND_OPERATIONS.items()}
 _MAX_LENGTH = 5_120
-"""Letters of a text."""
+"""Maximum length of a text, in characters."""
 _MAX_DOCUMENTS = {"recognize_entities": 5, "detect_language": 1000}
 _MAX_OTHERS = 10
-_OF_IMAGES = {
+_IMAGE_OPERATIONS = {
     "tag": "tag_image", "detect": "detect_objects", "describe": "describe_image",
     "analyze": "analyze_image", "ocr": "recognize_printed_text",
 }  # fmt: skip
-_TEXTS = re.compile(r".*/text/analytics/v3[\w.-]*/(?P<of>[\w/]+)")
+_TEXTS = re.compile(r".*/text/analytics/v3[\w.-]*/(?P<name>[\w/]+)")
 _ANY_TEXTS = "/:analyze-text"
 _IMAGE = re.compile(r".*/imageanalysis:analyze")
-_VISION = re.compile(r"/vision/v3\.\d/(?P<of>\w+)")
+_VISION = re.compile(r"/vision/v3\.\d/(?P<name>\w+)")
 _READ = re.compile(r"/vision/v3\.\d/read/(?P<step>analyze|analyzeResults/(?P<number>[\w-]+))")
 _RESULT = "get_read_result"
 _FEATURES = {
@@ -52,10 +52,10 @@ _FEATURES = {
     "tags", "caption_result", "dense_captions_result", "objects_result", "people_result",
     "read_result", "smart_crops_result", "tags_result",
 }  # fmt: skip
-"""Parts of an answer that are told only if they are asked for."""
-_OF_PRINT = {"language", "text_angle", "orientation", "regions"}
-_OF_READ = {"status", "created_date_time", "last_updated_date_time", "analyze_result"}
-"""Parts of what is written, by the one way to read it or the other."""
+"""Parts of an answer that are returned only on request."""
+_PRINTED_TEXT_FIELDS = {"language", "text_angle", "orientation", "regions"}
+_READ_FIELDS = {"status", "created_date_time", "last_updated_date_time", "analyze_result"}
+"""Parts of a text answer that only one of the two text operations returns."""
 _STATUS = re.compile(r"[45]\d\d")
 _STATUSES = {
     "INVALID_ARGUMENT": 400, "OUT_OF_RANGE": 400, "UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403,
@@ -63,17 +63,19 @@ _STATUSES = {
     "RESOURCE_EXHAUSTED": 429, "INTERNAL": 500, "UNKNOWN": 500, "CANCELLED": 500, "ABORTED": 500,
     "DATA_LOSS": 500, "UNIMPLEMENTED": 501, "UNAVAILABLE": 503, "DEADLINE_EXCEEDED": 504,
 }  # fmt: skip
-"""By codes of gRPC; a recording has the status itself. Others are of one document of several."""
+"""Statuses of HTTP by codes of gRPC; recordings have the status itself. Other codes are of one
+document.
+"""
 _CODES = {
     400: "InvalidRequest", 401: "401", 403: "AccessDenied", 404: "NotFound", 409: "Conflict",
     415: "UnsupportedMediaType", 429: "429", 501: "NotSupported", 503: "ServiceUnavailable",
     504: "Timeout",
 }  # fmt: skip
-_FAILS = "InternalServerError"
+_INTERNAL_CODE = "InternalServerError"
 _RETRY_AFTER_S = 1
-"""What clients wait before they ask again, a few times; without that, it is minutes in all."""
+"""Delay before each retry of a client in seconds; the default delays sum to minutes."""
 _OBJECT = "object_property"
-"""How the client calls what the service calls `object`."""
+"""Name in the client of the field that the service calls `object`."""
 _WORDS = re.compile(r"_(\w)")
 _CAPITALS = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
@@ -83,67 +85,67 @@ Reply = Tuple[int, Dict[str, str], Json]
 
 @dataclass(frozen=True)
 class AzureRequest:
-    """A request."""
+    """A request to a service of Azure."""
 
     method: str
-    """Of HTTP."""
+    """Method of HTTP."""
     url: str
-    """Whole, with its query: where an image is read, the result will be as well."""
+    """Complete URL with its query; the address of a result is derived from it."""
     content: Json
-    """What JSON says; an image as it is; None where there is nothing."""
+    """Parsed JSON, or an image as bytes; None for an empty body."""
 
     @property
     def path(self) -> str:
-        """What the service knows it by."""
+        """Path of the URL."""
         return urlsplit(self.url).path
 
     @property
     def documents(self) -> List[Json]:
-        """Texts that it is about; none of what is about an image."""
+        """Texts of the request; none for images."""
         if self.path.endswith(_ANY_TEXTS):
             return list(self.content["analysisInput"]["documents"])
         return list(self.content["documents"]) if _TEXTS.fullmatch(self.path) else []
 
     @property
     def about(self) -> bytes:
-        """An image, or where it lies."""
+        """Content of an image, or its address."""
         if isinstance(self.content, bytes):
             return self.content
         return str((self.content or {}).get("url", "")).encode()
 
     @property
     def read(self) -> Optional[str]:
-        """Number of the reading whose result it asks for; empty where it begins one."""
-        found = _READ.fullmatch(self.path)
-        return None if found is None else found["number"] or ""
+        """Number of the text recognition whose result is requested; empty for a new one."""
+        match = _READ.fullmatch(self.path)
+        return None if match is None else match["number"] or ""
 
     @property
     def operation(self) -> str:
-        """What it asks, as the method of a client is called; empty of anything else."""
+        """Method name of the operation; empty if it is unknown."""
         if self.path.endswith(_ANY_TEXTS):
-            return _OF_KINDS.get(self.content["kind"], "")
+            return _KIND_OPERATIONS.get(self.content["kind"], "")
         texts = _TEXTS.fullmatch(self.path)
         if texts:
-            return _OF_PATHS.get(texts["of"], "")
+            return _PATH_OPERATIONS.get(texts["name"], "")
         if self.read is not None:
             return _RESULT
         is_stream = isinstance(self.content, bytes)
         if _IMAGE.fullmatch(self.path):
             return "analyze" if is_stream else "analyze_from_url"
-        found = _VISION.fullmatch(self.path)
-        name = _OF_IMAGES.get(found["of"], "") if found else ""
+        match = _VISION.fullmatch(self.path)
+        name = _IMAGE_OPERATIONS.get(match["name"], "") if match else ""
         if not name:
             return operation_of(self.path, is_stream=is_stream)
         return f"{name}_in_stream" if is_stream else name
 
 
 def are_texts(path: str) -> bool:
-    """Return whether requests to a path are about texts."""
+    """Return whether requests to a path contain texts."""
     return path.endswith(_ANY_TEXTS) or _TEXTS.fullmatch(path) is not None
 
 
 class Reads:
-    """Images that are being read, of which somebody will ask for the result. Thread-safe."""
+    """Images whose text recognition was started. Thread-safe."""
 
     _MAX_IMAGES = 100
     _MAX_BYTES = 256 * 2**20
@@ -151,18 +153,18 @@ class Reads:
     def __init__(self) -> None:
         self.under_way = UnderWay()
         self._about: Dict[str, bytes] = {}
-        self._changing = threading.Lock()
+        self._lock = threading.Lock()
 
     def begin(self, about: bytes) -> str:
-        """Return a number for an image, of 36 letters as the service's is."""
+        """Start a text recognition, and return its number: 36 characters, as in the service."""
         number = str(uuid.uuid4())
         self.keep(number, about)
         self.under_way.begin(number)
         return number
 
     def keep(self, number: str, about: bytes) -> None:
-        """Note which image a number is of; the oldest ones are forgotten in time."""
-        with self._changing:
+        """Store the image of a number; the oldest ones are removed eventually."""
+        with self._lock:
             self._about[number] = about
             while (
                 len(self._about) > self._MAX_IMAGES
@@ -171,78 +173,82 @@ class Reads:
                 del self._about[next(iter(self._about))]
 
     def about(self, number: str) -> Optional[bytes]:
-        """Return the image of a number; None if it is of none."""
-        with self._changing:
+        """Return the image of a number; None if the number is unknown."""
+        with self._lock:
             return self._about.get(number)
 
 
-def answered(asked: AzureRequest, answering: Answering, reads: Reads) -> Reply:
-    """Return a service's answer to a request, or its refusal.
+def answer_request(request: AzureRequest, answering: Answering, reads: Reads) -> Reply:
+    """Return the reply to a request, which may be a refusal.
 
     Args:
-        asked: the request.
-        answering: is asked for each thing that it wants to know.
-        reads: that were begun before.
+        request: the request.
+        answering: function that answers an operation about a content.
+        reads: text recognitions that were started before.
 
     Raises:
-        UnknownOperationError: if it asks what no answers are made for.
+        UnknownOperationError: if the operation is not supported.
     """
-    operation = asked.operation
+    operation = request.operation
     if not operation:
-        raise UnknownOperationError(f"azure {asked.method} {asked.path}")  # noqa: EM102, TRY003 - no text
-    if are_texts(asked.path):
-        return _of_documents(asked, answering)
-    if asked.read == "":
-        base = asked.url.partition("/read/")[0]
-        number = reads.begin(asked.about)
+        raise UnknownOperationError(f"azure {request.method} {request.path}")  # noqa: EM102, TRY003 - short
+    if are_texts(request.path):
+        return _documents_reply(request, answering)
+    if request.read == "":
+        base = request.url.partition("/read/")[0]
+        number = reads.begin(request.about)
         return 202, {"Operation-Location": f"{base}/read/analyzeResults/{number}"}, {}
-    about = reads.about(asked.read) or b"" if asked.read else asked.about
-    said = answering(operation, about)
-    if said.get("under_way") and reads.under_way.is_met(asked.read or ""):
+    about = reads.about(request.read) or b"" if request.read else request.about
+    outcome = answering(operation, about)
+    if outcome.get("under_way") and reads.under_way.is_met(request.read or ""):
         return 200, {}, {"status": "running"}
-    if "error" in said:
-        return refused(said["error"])
-    return 200, {}, _camel(_asked_for(asked, said["answer"]))
+    if "error" in outcome:
+        return refusal_reply(outcome["error"])
+    return 200, {}, _camel(_filtered(request, outcome["answer"]))
 
 
-def refused(error: Json) -> Reply:
-    """Return how a service refuses a request.
+def refusal_reply(error: Json) -> Reply:
+    """Return the refusal of a request.
 
     Args:
-        error: `code`, of gRPC or HTTP, and `message`.
+        error: `code` of gRPC or HTTP, and `message`.
     """
     status = _status(error["code"]) or 500
     headers = {"Retry-After": f"{_RETRY_AFTER_S}"} if status in {429, 503} else {}
-    told = {"code": _CODES.get(status, _FAILS), "message": error["message"]}
-    return status, headers, {"error": told}
+    error_fields = {"code": _CODES.get(status, _INTERNAL_CODE), "message": error["message"]}
+    return status, headers, {"error": error_fields}
 
 
 def _status(code: str) -> Optional[int]:
-    """Return the status of a code; None of one that only a single document is refused with."""
+    """Return the HTTP status of a code; None for a code of a single document."""
     return int(code) if _STATUS.fullmatch(code) else _STATUSES.get(code)
 
 
-def _of_documents(asked: AzureRequest, answering: Answering) -> Reply:
-    operation, documents = asked.operation, asked.documents
-    most = _MAX_DOCUMENTS.get(operation, _MAX_OTHERS)
-    if not 0 < len(documents) <= most:
-        return _refused_batch(len(documents), most)
-    found: Dict[str, Any] = {"documents": [], "errors": [], "modelVersion": "latest"}
-    for one in documents:
-        said = _of_document(operation, str(one["text"]), answering)
-        if "answer" in said:
-            found["documents"].append({"id": one["id"], "warnings": [], **_camel(said["answer"])})
-        elif _status(said["error"]["code"]) not in {None, 400}:
-            return refused(said["error"])
+def _documents_reply(request: AzureRequest, answering: Answering) -> Reply:
+    operation, documents = request.operation, request.documents
+    max_documents = _MAX_DOCUMENTS.get(operation, _MAX_OTHERS)
+    if not 0 < len(documents) <= max_documents:
+        return _refused_batch(len(documents), max_documents)
+    results: Dict[str, Any] = {"documents": [], "errors": [], "modelVersion": "latest"}
+    for document in documents:
+        outcome = _document_outcome(operation, str(document["text"]), answering)
+        if "answer" in outcome:
+            results["documents"].append(
+                {"id": document["id"], "warnings": [], **_camel(outcome["answer"])}
+            )
+        elif _status(outcome["error"]["code"]) not in {None, 400}:
+            return refusal_reply(outcome["error"])
         else:
-            found["errors"].append({"id": one["id"], "error": _error_of_one(said["error"])})
-    if not asked.path.endswith(_ANY_TEXTS):
-        return 200, {}, found
-    return 200, {}, {"kind": f"{_KINDS[operation]}Results", "results": found}
+            results["errors"].append(
+                {"id": document["id"], "error": _document_error(outcome["error"])}
+            )
+    if not request.path.endswith(_ANY_TEXTS):
+        return 200, {}, results
+    return 200, {}, {"kind": f"{_KINDS[operation]}Results", "results": results}
 
 
-def _refused_batch(count: int, most: int) -> Reply:
-    message = f"Batch request contains too many records. Max {most} records are permitted."
+def _refused_batch(count: int, max_documents: int) -> Reply:
+    message = f"Batch request contains too many records. Max {max_documents} records are permitted."
     if not count:
         message = "Missing input documents."
     inner = {"code": "InvalidDocumentBatch", "message": message}
@@ -250,7 +256,7 @@ def _refused_batch(count: int, most: int) -> Reply:
     return 400, {}, {"error": error}
 
 
-def _of_document(operation: str, text: str, answering: Answering) -> Json:
+def _document_outcome(operation: str, text: str, answering: Answering) -> Json:
     message = "" if text.strip() else "Document text is empty."
     if len(text) > _MAX_LENGTH:
         message = (
@@ -262,111 +268,117 @@ def _of_document(operation: str, text: str, answering: Answering) -> Json:
     return answering(operation, text.encode())
 
 
-def _error_of_one(error: Json) -> Json:
+def _document_error(error: Json) -> Json:
     inner = {"code": "InvalidDocument", "message": error["message"]}
-    told = {"code": "InvalidArgument", "message": "Invalid document in request."}
-    return {**told, "innererror": inner}
+    error_fields = {"code": "InvalidArgument", "message": "Invalid document in request."}
+    return {**error_fields, "innererror": inner}
 
 
-def _asked_for(asked: AzureRequest, answer: Json) -> Json:
-    """Leave out of an answer what a request does not ask for."""
-    if asked.operation.startswith("recognize_printed_text"):
-        return {key: one for key, one in answer.items() if key not in _OF_READ}
-    if asked.operation == _RESULT:
-        return {key: one for key, one in answer.items() if key not in _OF_PRINT}
-    query = parse_qs(urlsplit(asked.url).query)
-    if are_faces(asked.path):
-        return faces_asked_for(answer or [], query)
-    if _IMAGE.fullmatch(asked.path):
-        wanted = {f"{_snake_name(one)}_result" for one in _several(query.get("features"))}
-    elif asked.path.endswith("/describe"):
+def _filtered(request: AzureRequest, answer: Json) -> Json:
+    """Remove the parts of an answer that a request excludes."""
+    if request.operation.startswith("recognize_printed_text"):
+        return {key: value for key, value in answer.items() if key not in _READ_FIELDS}
+    if request.operation == _RESULT:
+        return {key: value for key, value in answer.items() if key not in _PRINTED_TEXT_FIELDS}
+    query = parse_qs(urlsplit(request.url).query)
+    if are_faces(request.path):
+        return requested_faces(answer or [], query)
+    if _IMAGE.fullmatch(request.path):
+        wanted = {f"{_snake_name(name)}_result" for name in _comma_separated(query.get("features"))}
+    elif request.path.endswith("/describe"):
         wanted = {"description"}
-    elif asked.path.endswith("/analyze"):
-        named = _several(query.get("visualFeatures")) or ["Categories"]
-        wanted = {_snake_name(one[:1].lower() + one[1:]) for one in named}
+    elif request.path.endswith("/analyze"):
+        named = _comma_separated(query.get("visualFeatures")) or ["Categories"]
+        wanted = {_snake_name(name[:1].lower() + name[1:]) for name in named}
     else:
         return answer
-    return {key: one for key, one in answer.items() if key not in _FEATURES or key in wanted}
+    return {key: value for key, value in answer.items() if key not in _FEATURES or key in wanted}
 
 
-def _several(values: Optional[List[str]]) -> List[str]:
-    return [one for value in values or () for one in value.split(",")]
+def _comma_separated(values: Optional[List[str]]) -> List[str]:
+    return [part for value in values or () for part in value.split(",")]
 
 
 def _camel(content: Json) -> Json:
-    """Return names as the services write them, `confidenceScores`."""
+    """Return a content with the names of the service, such as `confidenceScores`."""
     return _renamed(content, _camel_name)
 
 
 def _camel_name(name: str) -> str:
-    return "object" if name == _OBJECT else _WORDS.sub(lambda found: found[1].upper(), name)
+    return "object" if name == _OBJECT else _WORDS.sub(lambda match: match[1].upper(), name)
 
 
 def _snake_name(name: str) -> str:
     return (
-        _OBJECT if name == "object" else _CAPITALS.sub(lambda found: f"_{found[1].lower()}", name)
+        _OBJECT if name == "object" else _CAPITALS.sub(lambda match: f"_{match[1].lower()}", name)
     )
 
 
 def _renamed(content: Json, rename: Callable[[str], str]) -> Json:
     if isinstance(content, dict):
-        return {rename(key): _renamed(one, rename) for key, one in content.items()}
+        return {rename(key): _renamed(item, rename) for key, item in content.items()}
     if isinstance(content, list):
-        return [_renamed(one, rename) for one in content]
+        return [_renamed(item, rename) for item in content]
     return content
 
 
-# --- what is heard -------------------------------------------------------------------------------
+# --- observed answers ----------------------------------------------------------------------------
 
 
-def heard(asked: AzureRequest, reply: Reply, reads: Reads, hearing: Hearing) -> None:
-    """Tell what a service has said to each thing that a request asks.
+def report_answers(request: AzureRequest, reply: Reply, reads: Reads, hearing: Hearing) -> None:
+    """Report the answer of a service to each content of a request.
 
     Args:
-        asked: the request.
-        reply: the response; its content is None if that is no JSON.
-        reads: that were begun before.
-        hearing: is told.
+        request: the request.
+        reply: the response; its content is None if it is not JSON.
+        reads: text recognitions that were started before.
+        hearing: callback for each operation, content and answer.
     """
-    if asked.read == "":
+    if request.read == "":
         number = reply[1].get("Operation-Location", "").rpartition("/")[2]
-        reads.keep(number, asked.about)
+        reads.keep(number, request.about)
         return
-    operation = asked.operation
+    operation = request.operation
     if not operation:
         return
-    told = _told(reply)
-    if are_texts(asked.path):
-        for one in asked.documents:
-            hearing(operation, str(one["text"]).encode(), _of_one(one["id"], told))
-    elif not _is_under_way(told):
-        about = reads.about(asked.read) or b"" if asked.read else asked.about
-        hearing(operation, about, told)
+    outcome = _outcome(reply)
+    if are_texts(request.path):
+        for document in request.documents:
+            hearing(
+                operation,
+                str(document["text"]).encode(),
+                _outcome_in_batch(document["id"], outcome),
+            )
+    elif not _is_under_way(outcome):
+        about = reads.about(request.read) or b"" if request.read else request.about
+        hearing(operation, about, outcome)
 
 
-def _is_under_way(told: Json) -> bool:
-    answer = told.get("answer")
+def _is_under_way(outcome: Json) -> bool:
+    answer = outcome.get("answer")
     return isinstance(answer, dict) and answer.get("status") in {"running", "notStarted"}
 
 
-def _told(reply: Reply) -> Json:
+def _outcome(reply: Reply) -> Json:
     status, _, content = reply
     content = _renamed({} if content is None else content, _snake_name)
-    if status >= 400:  # noqa: PLR2004 - as HTTP says
+    if status >= 400:  # noqa: PLR2004 - HTTP errors
         message = content.get("error", {}).get("message", "")
         return {"error": {"code": f"{status}", "message": str(message)}}
     return {"answer": content}
 
 
-def _of_one(number: str, told: Json) -> Json:
-    """Return what is said of one document of several."""
-    if "error" in told:
-        return told
-    results = told["answer"].get("results", told["answer"])
-    for one in results.get("documents", []):
-        if one["id"] == number:
-            return {"answer": {key: value for key, value in one.items() if key != "id"}}
-    errors = [one["error"] for one in results.get("errors", []) if one["id"] == number]
+def _outcome_in_batch(number: str, outcome: Json) -> Json:
+    """Return the answer to one document of a batch."""
+    if "error" in outcome:
+        return outcome
+    results = outcome["answer"].get("results", outcome["answer"])
+    for document in results.get("documents", []):
+        if document["id"] == number:
+            return {"answer": {key: value for key, value in document.items() if key != "id"}}
+    errors = [
+        document["error"] for document in results.get("errors", []) if document["id"] == number
+    ]
     error = errors[0] if errors else {}
     inner = error.get("innererror", error)
     return {

@@ -1,4 +1,4 @@
-"""What Azure's client for speech is to hear: audio is noted where an application gives it."""
+"""Records the audio sources of Azure's speech client, where an application configures them."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any, Callable, Dict
 from ciguard.levels.app.in_target.asking import UnknownOperationError
 
 _TICKS = 10_000_000
-"""Of a second."""
+"""Ticks of a second, the time unit of the service."""
 _PULLED_BYTES = 3_200
 _MAX_BYTES = 64 * 2**20
 SOURCE = "_ciguard_source"
-"""Attribute of a recognizer: where it hears; None of a microphone."""
+"""Attribute of a recognizer with its audio source; None for a microphone."""
 _FORMAT, _WRITTEN = "_ciguard_format", "_ciguard_written"
 
 
 def note_audio(speech: Any, *, has_microphone: bool) -> None:
-    """Have recognizers know what they hear: a name of a file, or a stream.
+    """Make recognizers keep their audio source: a file name, or a stream.
 
     Args:
-        speech: the client.
-        has_microphone: whether one may be opened; else a stream that is empty is in its place.
+        speech: the client module.
+        has_microphone: True if a microphone may be opened; else an empty stream replaces it.
     """
     audio = speech.audio
 
-    def given(config: Any, values: Dict[str, Any]) -> None:
+    def note_config(config: Any, values: Dict[str, Any]) -> None:
         source = values.get("filename") or values.get("stream")
         setattr(config, SOURCE, source)
         is_microphone = values.get("use_default_microphone") or values.get("device_name")
@@ -35,51 +35,53 @@ def note_audio(speech: Any, *, has_microphone: bool) -> None:
             values.update(use_default_microphone=False, device_name=None)
             values["stream"] = audio.PushAudioInputStream()
 
-    def recognizing(recognizer: Any, values: Dict[str, Any]) -> None:
+    def note_recognizer(recognizer: Any, values: Dict[str, Any]) -> None:
         config = values.get("audio_config")
         if config is None and not has_microphone:
             config = values["audio_config"] = audio.AudioConfig(use_default_microphone=True)
         setattr(recognizer, SOURCE, getattr(config, SOURCE, None))
 
-    def formatted(stream: Any, values: Dict[str, Any]) -> None:
+    def note_stream(stream: Any, values: Dict[str, Any]) -> None:
         setattr(stream, _FORMAT, getattr(values.get("stream_format"), _FORMAT, {}))
         setattr(stream, SOURCE, values.get("pull_stream_callback"))
         setattr(stream, _WRITTEN, bytearray())
 
-    _before(audio.AudioStreamFormat, lambda kind, values: setattr(kind, _FORMAT, dict(values)))
-    _before(audio.PushAudioInputStream, formatted)
-    _before(audio.PullAudioInputStream, formatted)
-    _before(audio.AudioConfig, given)
-    _before(speech.SpeechRecognizer, recognizing)
+    _wrap_constructor(
+        audio.AudioStreamFormat, lambda kind, values: setattr(kind, _FORMAT, dict(values))
+    )
+    _wrap_constructor(audio.PushAudioInputStream, note_stream)
+    _wrap_constructor(audio.PullAudioInputStream, note_stream)
+    _wrap_constructor(audio.AudioConfig, note_config)
+    _wrap_constructor(speech.SpeechRecognizer, note_recognizer)
     write = audio.PushAudioInputStream.write
 
-    def written(stream: Any, buffer: Any) -> Any:
+    def note_written(stream: Any, buffer: Any) -> Any:
         getattr(stream, _WRITTEN).extend(buffer)
         return write(stream, buffer)
 
-    audio.PushAudioInputStream.write = written
+    audio.PushAudioInputStream.write = note_written
 
 
-def _before(kind: Any, note: Callable[[Any, Dict[str, Any]], None]) -> None:
-    """Have a function see, and change, what objects of a class are made with."""
-    make = kind.__init__
-    signature = inspect.signature(make)
+def _wrap_constructor(kind: Any, note: Callable[[Any, Dict[str, Any]], None]) -> None:
+    """Make a function inspect and change the arguments of the constructor of a class."""
+    original = kind.__init__
+    signature = inspect.signature(original)
 
-    def made(self: Any, *positional: Any, **named: Any) -> None:
+    def wrapped(self: Any, *positional: Any, **named: Any) -> None:
         bound = signature.bind(self, *positional, **named)
         bound.apply_defaults()
         values = dict(list(bound.arguments.items())[1:])
         note(self, values)
-        make(self, **values)
+        original(self, **values)
 
-    kind.__init__ = made
+    kind.__init__ = wrapped
 
 
-def heard(recognizer: Any, operation: str) -> bytes:
-    """Return what a recognizer hears from where it has ended; nothing after the end.
+def read_audio(recognizer: Any, operation: str) -> bytes:
+    """Return the audio of a recognizer from its current position; empty after the end.
 
     Raises:
-        UnknownOperationError: if that is a microphone.
+        UnknownOperationError: if the source is a microphone.
     """
     source = getattr(recognizer, SOURCE, None)
     if source is None:
@@ -91,20 +93,22 @@ def heard(recognizer: Any, operation: str) -> bytes:
             return file.read(_MAX_BYTES)
     if isinstance(source, bytearray):
         return b""
-    return _streamed(source)
+    return _read_stream(source)
 
 
-def _streamed(stream: Any) -> bytes:
-    """Return what came by a stream since somebody asked last, as a file where that has a form."""
+def _read_stream(stream: Any) -> bytes:
+    """Return the audio that a stream received since the last call, as a WAV file if possible."""
     written = getattr(stream, _WRITTEN)
     callback = getattr(stream, SOURCE)
     if callback is not None:
         written.extend(_pulled(callback))
     content = bytes(written)
     written.clear()
-    form = getattr(stream, _FORMAT)
-    is_file = content.startswith(b"RIFF") or form.get("compressed_stream_format") is not None
-    return content if is_file or not content else _in_file(content, form)
+    audio_format = getattr(stream, _FORMAT)
+    is_file = (
+        content.startswith(b"RIFF") or audio_format.get("compressed_stream_format") is not None
+    )
+    return content if is_file or not content else _in_file(content, audio_format)
 
 
 def _pulled(callback: Any) -> bytes:
@@ -117,18 +121,18 @@ def _pulled(callback: Any) -> bytes:
     return bytes(content)
 
 
-def _in_file(samples: bytes, form: Dict[str, Any]) -> bytes:
+def _in_file(samples: bytes, audio_format: Dict[str, Any]) -> bytes:
     file = io.BytesIO()
     with wave.open(file, "wb") as sound:
-        sound.setnchannels(form.get("channels") or 1)
-        sound.setsampwidth((form.get("bits_per_sample") or 16) // 8)
-        sound.setframerate(form.get("samples_per_second") or 16_000)
+        sound.setnchannels(audio_format.get("channels") or 1)
+        sound.setsampwidth((audio_format.get("bits_per_sample") or 16) // 8)
+        sound.setframerate(audio_format.get("samples_per_second") or 16_000)
         sound.writeframes(samples)
     return file.getvalue()
 
 
 def ticks(content: bytes) -> int:
-    """Return how long a sound is; 0 of one that is no such file."""
+    """Return the duration of a sound in ticks; 0 if it is not a WAV file."""
     try:
         with wave.open(io.BytesIO(content)) as sound:
             return int(_TICKS * sound.getnframes() / (sound.getframerate() or 1))

@@ -1,7 +1,7 @@
-"""Azure's client for speech asks ciguard: a library of its own, which sends by no Python.
+"""Makes Azure's speech client call ciguard: a native library, which sends without Python.
 
-So its recognizers are asked here in its place. They read settings and files as always; what they
-hear is noted where audio is given to them. No connection is opened, and no microphone.
+So the methods of its recognizers are replaced. Recognizers read settings and files as always; their
+audio sources are recorded when they are configured. No connection or microphone is opened.
 """
 
 from __future__ import annotations
@@ -23,26 +23,31 @@ from ciguard.levels.app.in_target.asking import (
     UnknownOperationError,
     refusing,
 )
-from ciguard.levels.app.providers.azure.in_target.sounds import SOURCE, heard, note_audio, ticks
+from ciguard.levels.app.providers.azure.in_target.sounds import (
+    SOURCE,
+    note_audio,
+    read_audio,
+    ticks,
+)
 
 _PACKAGE = "azure.cognitiveservices.speech"
-_ONCE, _LATER = "recognize_once", "recognize_once_async"
-_BY_CALLBACK = (
+_RECOGNIZE, _RECOGNIZE_ASYNC = "recognize_once", "recognize_once_async"
+_CALLBACK_METHODS = (
     "start_continuous_recognition", "start_continuous_recognition_async",
     "start_keyword_recognition", "start_keyword_recognition_async",
 )  # fmt: skip
-_OTHERS = re.compile(
+_OTHER_CLASSES = re.compile(
     r"(?!Speech)\w+Recognizer|\w+(?:Synthesizer|Transcriber|Translator|Connector|Client)"
     r"|Connection|Conversation|Meeting"
 )
-"""What asks services too: their names."""
+"""Names of other classes that call services."""
 _CODES = {
     "UNAUTHENTICATED": "AuthenticationFailure", "INVALID_ARGUMENT": "BadRequest",
     "OUT_OF_RANGE": "BadRequest", "RESOURCE_EXHAUSTED": "TooManyRequests",
     "PERMISSION_DENIED": "Forbidden", "DEADLINE_EXCEEDED": "ServiceTimeout",
     "UNAVAILABLE": "ServiceUnavailable",
 }  # fmt: skip
-"""By codes of gRPC; a recording has the client's own."""
+"""Codes of the client by codes of gRPC; recordings have the code of the client."""
 _DETAILED = "SpeechServiceResponse_RequestDetailedResultTrueFalse"
 _IN_DETAIL = {
     "Confidence": "confidence", "Lexical": "lexical", "ITN": "itn", "MaskedITN": "masked_itn",
@@ -51,93 +56,93 @@ _IN_DETAIL = {
 
 
 def intercept(answering: Answering) -> bool:
-    """Have every recognizer ask `answering`; return whether the client is installed."""
+    """Make all recognizers call `answering`; return whether the client is installed."""
 
-    def stand_between(speech: Any) -> None:
+    def replace_methods(speech: Any) -> None:
         note_audio(speech, has_microphone=False)
         _refuse_others(speech)
 
         def once(recognizer: Any) -> Any:
-            return _result(speech, recognizer, _ONCE, answering)
+            return _result(speech, recognizer, _RECOGNIZE, answering)
 
         def later(recognizer: Any) -> Any:
-            return _future(speech, lambda: _result(speech, recognizer, _LATER, answering))
+            return _future(speech, lambda: _result(speech, recognizer, _RECOGNIZE_ASYNC, answering))
 
-        setattr(speech.SpeechRecognizer, _ONCE, once)
-        setattr(speech.SpeechRecognizer, _LATER, later)
+        setattr(speech.SpeechRecognizer, _RECOGNIZE, once)
+        setattr(speech.SpeechRecognizer, _RECOGNIZE_ASYNC, later)
 
-    return _when_imported(stand_between)
+    return _when_imported(replace_methods)
 
 
 def observe(hearing: Hearing) -> bool:
-    """Have every recognizer ask its service, and `hearing` told the answers.
+    """Make all recognizers report the answers of their services to `hearing`.
 
-    Nothing is told of what a microphone hears, and of answers that come by callback.
+    Answers to a microphone, and those returned by callback, are not reported.
     """
 
-    def stand_between(speech: Any) -> None:
+    def wrap_methods(speech: Any) -> None:
         note_audio(speech, has_microphone=True)
-        asked_once = getattr(speech.SpeechRecognizer, _ONCE)
-        asked_later = getattr(speech.SpeechRecognizer, _LATER)
+        recognize_once = getattr(speech.SpeechRecognizer, _RECOGNIZE)
+        recognize_once_async = getattr(speech.SpeechRecognizer, _RECOGNIZE_ASYNC)
 
         def once(recognizer: Any) -> Any:
-            result = asked_once(recognizer)
-            _hear(speech, recognizer, _ONCE, result, hearing)
+            result = recognize_once(recognizer)
+            _report_answer(speech, recognizer, _RECOGNIZE, result, hearing)
             return result
 
         def later(recognizer: Any) -> Any:
-            future = asked_later(recognizer)
+            future = recognize_once_async(recognizer)
 
-            def got() -> Any:
+            def get() -> Any:
                 result = future.get()
-                _hear(speech, recognizer, _LATER, result, hearing)
+                _report_answer(speech, recognizer, _RECOGNIZE_ASYNC, result, hearing)
                 return result
 
-            return _future(speech, got)
+            return _future(speech, get)
 
-        setattr(speech.SpeechRecognizer, _ONCE, once)
-        setattr(speech.SpeechRecognizer, _LATER, later)
+        setattr(speech.SpeechRecognizer, _RECOGNIZE, once)
+        setattr(speech.SpeechRecognizer, _RECOGNIZE_ASYNC, later)
 
-    return _when_imported(stand_between)
+    return _when_imported(wrap_methods)
 
 
 # --- when the application imports it -------------------------------------------------------------
 
 
-def _when_imported(then: Callable[[Any], None]) -> bool:
-    """Do something with the client once it is imported, which takes its time."""
+def _when_imported(callback: Callable[[Any], None]) -> bool:
+    """Call a function with the client after the application imports it, as the import is slow."""
     try:
         is_installed = importlib.util.find_spec(_PACKAGE) is not None
     except ImportError:
         return False
     if _PACKAGE in sys.modules:
-        then(sys.modules[_PACKAGE])
+        callback(sys.modules[_PACKAGE])
     elif is_installed:
-        sys.meta_path.insert(0, _Awaiting(then))
+        sys.meta_path.insert(0, _ImportHook(callback))
     return is_installed
 
 
-class _Awaiting(MetaPathFinder):
-    def __init__(self, then: Callable[[Any], None]) -> None:
-        self._then = then
-        self._is_seeking = False
+class _ImportHook(MetaPathFinder):
+    def __init__(self, callback: Callable[[Any], None]) -> None:
+        self._callback = callback
+        self._is_searching = False
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         del path, target
-        if name != _PACKAGE or self._is_seeking:
+        if name != _PACKAGE or self._is_searching:
             return None
-        self._is_seeking = True
+        self._is_searching = True
         try:
             spec = importlib.util.find_spec(name)
-        finally:  # whoever imports it again, after a failure, meets this again
-            self._is_seeking = False
+        finally:  # an import after a failed one is intercepted again
+            self._is_searching = False
         loader: Any = spec.loader if spec is not None else None
         if loader is not None:
             load = loader.exec_module
 
             def exec_module(module: Any) -> None:
                 load(module)
-                self._then(module)
+                self._callback(module)
 
             loader.exec_module = exec_module
         return spec
@@ -147,26 +152,28 @@ class _Awaiting(MetaPathFinder):
 
 
 def _result(speech: Any, recognizer: Any, operation: str, answering: Answering) -> Any:
-    """Return what a recognizer returns: what was said, that nothing was, or why it was canceled."""
-    content = heard(recognizer, operation)
-    told: Dict[str, Any] = {"result_id": uuid.uuid4().hex}
+    """Return the result of a recognizer: a transcript, no match, or a cancellation."""
+    content = read_audio(recognizer, operation)
+    fields: Dict[str, Any] = {"result_id": uuid.uuid4().hex}
     if not content:
         details = _canceled(speech, "EndOfStream", "NoError", "")
-        return _made(speech, {**told, "reason": "Canceled", "cancellation_details": details})
-    said = answering(operation, content)
-    if "error" in said:
-        return _made(speech, {**told, **_refused(speech, said["error"])})
-    answer = said["answer"]
-    told["duration"] = answer.get("duration", ticks(content))
-    told["offset"] = answer.get("offset", 0)
+        return _result_object(
+            speech, {**fields, "reason": "Canceled", "cancellation_details": details}
+        )
+    outcome = answering(operation, content)
+    if "error" in outcome:
+        return _result_object(speech, {**fields, **_error_fields(speech, outcome["error"])})
+    answer = outcome["answer"]
+    fields["duration"] = answer.get("duration", ticks(content))
+    fields["offset"] = answer.get("offset", 0)
     if not answer.get("text"):
-        details = _like(
+        details = _object_of(
             speech.NoMatchDetails, {"reason": speech.NoMatchReason["InitialSilenceTimeout"]}
         )
-        return _made(speech, {**told, "reason": "NoMatch", "no_match_details": details})
+        return _result_object(speech, {**fields, "reason": "NoMatch", "no_match_details": details})
     is_detailed = _is_detailed(speech, recognizer)
-    told["json"] = json.dumps(_in_json(answer, told, is_detailed=is_detailed))
-    return _made(speech, {**told, "reason": "RecognizedSpeech", "text": answer["text"]})
+    fields["json"] = json.dumps(_in_json(answer, fields, is_detailed=is_detailed))
+    return _result_object(speech, {**fields, "reason": "RecognizedSpeech", "text": answer["text"]})
 
 
 def _is_detailed(speech: Any, recognizer: Any) -> bool:
@@ -174,50 +181,54 @@ def _is_detailed(speech: Any, recognizer: Any) -> bool:
     return str(wanted).lower() == "true"
 
 
-def _in_json(answer: Json, told: Dict[str, Any], *, is_detailed: bool) -> Json:
-    """Return an answer as the service has it."""
+def _in_json(answer: Json, fields: Dict[str, Any], *, is_detailed: bool) -> Json:
+    """Return an answer in the JSON of the service."""
     content = {
-        "Id": told["result_id"],
+        "Id": fields["result_id"],
         "RecognitionStatus": "Success",
         "DisplayText": answer["text"],
-        "Offset": told["offset"],
-        "Duration": told["duration"],
+        "Offset": fields["offset"],
+        "Duration": fields["duration"],
         "Channel": 0,
     }
     if not is_detailed:
         return content
-    best = [
-        {theirs: one[own] for theirs, own in _IN_DETAIL.items() if own in one}
-        for one in answer.get("n_best", ())
+    alternatives = [
+        {
+            service_name: alternative[client_name]
+            for service_name, client_name in _IN_DETAIL.items()
+            if client_name in alternative
+        }
+        for alternative in answer.get("n_best", ())
     ]
-    return {**content, "NBest": best}
+    return {**content, "NBest": alternatives}
 
 
-def _refused(speech: Any, error: Json) -> Json:
+def _error_fields(speech: Any, error: Json) -> Json:
     code = _CODES.get(error["code"], error["code"])
     known = speech.CancellationErrorCode.__members__
     name = code if code in known else "ServiceError"
     details = _canceled(speech, "Error", name, error["message"])
-    told = {"reason": "Canceled", "cancellation_details": details}
-    return {**told, "error_json": error["message"]}
+    fields = {"reason": "Canceled", "cancellation_details": details}
+    return {**fields, "error_json": error["message"]}
 
 
-def _made(speech: Any, told: Dict[str, Any]) -> Any:
+def _result_object(speech: Any, fields: Dict[str, Any]) -> Any:
     """Return a result of the client's own type."""
     properties = {
-        getattr(speech.PropertyId, name): told[own]
-        for name, own in (
+        getattr(speech.PropertyId, name): fields[key]
+        for name, key in (
             ("SpeechServiceResponse_JsonResult", "json"),
             ("SpeechServiceResponse_JsonErrorDetails", "error_json"),
         )
-        if told.get(own)
+        if fields.get(key)
     }
     values = {
         "offset": 0, "duration": 0, "channel": 0, "commit_token": 0, "text": "", "json": "",
-        "error_json": "", "cancellation_details": None, "no_match_details": None, **told,
-        "reason": speech.ResultReason[told["reason"]], "properties": properties,
+        "error_json": "", "cancellation_details": None, "no_match_details": None, **fields,
+        "reason": speech.ResultReason[fields["reason"]], "properties": properties,
     }  # fmt: skip
-    return _like(speech.SpeechRecognitionResult, values)
+    return _object_of(speech.SpeechRecognitionResult, values)
 
 
 def _canceled(speech: Any, reason: str, code: str, message: str) -> Any:
@@ -226,54 +237,56 @@ def _canceled(speech: Any, reason: str, code: str, message: str) -> Any:
         "code": speech.CancellationErrorCode[code],
         "error_details": message,
     }
-    return _like(speech.CancellationDetails, values)
+    return _object_of(speech.CancellationDetails, values)
 
 
-def _like(kind: Any, values: Dict[str, Any]) -> Any:
-    """Return an object of a class with other values, without what the library has of it."""
+def _object_of(kind: Any, values: Dict[str, Any]) -> Any:
+    """Return an object of a class with other values, without its native part."""
 
-    def told(name: str) -> property:
+    def property_of(name: str) -> property:
         return property(lambda _: values[name])
 
-    members: Dict[str, Any] = {name: told(name) for name in values}
+    members: Dict[str, Any] = {name: property_of(name) for name in values}
     members["__init__"] = lambda _: None
     return type(kind.__name__, (kind,), members)()
 
 
 def _future(speech: Any, get: Callable[[], Any]) -> Any:
-    """Return what is asked for a result later; it has one only."""
+    """Return a future with one result."""
     results: list[Any] = []
 
-    def got(_: Any) -> Any:
+    def get_once(_: Any) -> Any:
         if not results:
             results.append(get())
         return results[0]
 
-    members = {"__init__": lambda _: None, "get": got}
+    members = {"__init__": lambda _: None, "get": get_once}
     return type("ResultFuture", (speech.ResultFuture,), members)()
 
 
-# --- what is refused, and what is told ------------------------------------------------------------
+# --- refused classes, and observed answers --------------------------------------------------------
 
 
 def _refuse_others(speech: Any) -> None:
-    """Refuse answers by callback, and whatever else asks a service."""
-    for name in _BY_CALLBACK:
+    """Refuse results by callback, and other classes that call services."""
+    for name in _CALLBACK_METHODS:
         for kind in (speech.Recognizer, speech.SpeechRecognizer):
             setattr(kind, name, refusing(f"azure {name} (its answers come by callback)"))
-    own = (found for found in pkgutil.iter_modules(speech.__path__) if found.name[:3] != "lib")
-    for found in own:  # what is native is loaded by these
-        importlib.import_module(f"{_PACKAGE}.{found.name}")
-    modules = [one for name, one in sys.modules.items() if name.startswith(_PACKAGE)]
-    for module in modules:
-        for name, kind in list(vars(module).items()):
-            is_of_it = inspect.isclass(kind) and kind.__module__.startswith(_PACKAGE)
-            if is_of_it and _OTHERS.fullmatch(name):
-                setattr(module, name, _Other(name))
+    modules = (
+        module for module in pkgutil.iter_modules(speech.__path__) if module.name[:3] != "lib"
+    )
+    for module in modules:  # these load the native library
+        importlib.import_module(f"{_PACKAGE}.{module.name}")
+    loaded = [module for name, module in sys.modules.items() if name.startswith(_PACKAGE)]
+    for imported in loaded:
+        for name, kind in list(vars(imported).items()):
+            is_own_class = inspect.isclass(kind) and kind.__module__.startswith(_PACKAGE)
+            if is_own_class and _OTHER_CLASSES.fullmatch(name):
+                setattr(imported, name, _RefusedClass(name))
 
 
-class _Other:
-    """In the place of a class whose objects ask services: they can be made, and not used."""
+class _RefusedClass:
+    """Replaces a class that calls services: its objects can be created, but not used."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -282,22 +295,24 @@ class _Other:
         return self
 
     def __getattr__(self, name: str) -> Any:
-        what = f"azure {self._name}.{name}"
-        raise UnknownOperationError(what)
+        operation = f"azure {self._name}.{name}"
+        raise UnknownOperationError(operation)
 
 
-def _hear(speech: Any, recognizer: Any, operation: str, result: Any, hearing: Hearing) -> None:
-    """Tell what a service has said to what a recognizer has heard."""
+def _report_answer(
+    speech: Any, recognizer: Any, operation: str, result: Any, hearing: Hearing
+) -> None:
+    """Report the answer of a service to the audio of a recognizer."""
     if getattr(recognizer, SOURCE, None) is None:
         return
-    content = heard(recognizer, operation)
-    said = _said(speech, result)
-    if content and said is not None:
-        hearing(operation, content, said)
+    content = read_audio(recognizer, operation)
+    outcome = _outcome(speech, result)
+    if content and outcome is not None:
+        hearing(operation, content, outcome)
 
 
-def _said(speech: Any, result: Any) -> Optional[Json]:
-    """Return what a result says; None of one that only ends."""
+def _outcome(speech: Any, result: Any) -> Optional[Json]:
+    """Return the answer in a result; None for the end of the audio."""
     if result.reason == speech.ResultReason.Canceled:
         details = result.cancellation_details
         if details.reason != speech.CancellationReason.Error:
@@ -306,8 +321,13 @@ def _said(speech: Any, result: Any) -> Optional[Json]:
     answer: Dict[str, Any] = {"offset": result.offset, "duration": result.duration}
     if result.reason != speech.ResultReason.RecognizedSpeech:
         return {"answer": {**answer, "text": ""}}
-    best = json.loads(result.json or "{}").get("NBest", [])
+    alternatives = json.loads(result.json or "{}").get("NBest", [])
     answer["n_best"] = [
-        {own: one[theirs] for theirs, own in _IN_DETAIL.items() if theirs in one} for one in best
+        {
+            client_name: alternative[service_name]
+            for service_name, client_name in _IN_DETAIL.items()
+            if service_name in alternative
+        }
+        for alternative in alternatives
     ]
     return {"answer": {**answer, "text": result.text}}

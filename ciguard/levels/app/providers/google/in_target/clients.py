@@ -1,7 +1,7 @@
-"""Google's clients, new and old, ask ciguard: their channel is replaced, they themselves are not.
+"""Makes Google's clients, old and new, call ciguard: only their channel is replaced.
 
-Messages are made by the client's own classes, so that an application gets what it would get from
-the service: repeated fields, enumerations, absent parts.
+The client's own classes create the messages. So an application gets what the service would return:
+repeated fields, enumerations, absent parts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ from ciguard.levels.app.in_target.asking import (
     refusing,
 )
 from ciguard.levels.app.in_target.hooks import Hook
-from ciguard.levels.app.providers.google.in_target.messages import RefusedError, answered, heard
+from ciguard.levels.app.providers.google.in_target.messages import (
+    RefusedError,
+    answer_request,
+    report_answers,
+)
 
 _SERVICES = (".googleapis.com", ".google.com")
 MADE = {
@@ -28,8 +32,8 @@ MADE = {
     "language": [("google.cloud.language", "LanguageServiceClient")],
     "speech": [("google.cloud.speech", "SpeechClient")],
 }
-"""Modules and classes of clients, by their names among the descriptions."""
-_OF_OLD_CLIENTS = re.compile(
+"""Modules and classes of clients, by their names in the description."""
+_OLD_CLIENT_ERROR = re.compile(
     r"cannot import name '(?:types|enums)' from 'google\.cloud\.(?P<imported>[a-z]+)"
     r"|No module named 'google\.cloud\.(?P<sought>[a-z]+)\w*\.(?:types|enums)'"
     r"|module 'google\.cloud\.(?P<read>[a-z]+)\w*' has no attribute '(?:types|enums)'"
@@ -37,10 +41,10 @@ _OF_OLD_CLIENTS = re.compile(
 
 
 class GoogleHook(Hook):
-    """Stands between an application and Google's clients."""
+    """Intercepts Google's clients."""
 
     def intercept(self, answering: Answering) -> None:
-        """Have every client that is made from now on ask `answering`."""
+        """Make all new clients call `answering`."""
         import google.auth
         import grpc
         from google.api_core import grpc_helpers
@@ -51,28 +55,28 @@ class GoogleHook(Hook):
         google.auth.default = lambda *_, **__: (anonymous, "ciguard")
         for place, name in (
             (grpc_helpers, "create_channel"),
-            (grpc, "secure_channel"),  # of applications that make their own
+            (grpc, "secure_channel"),  # for applications that create their own channel
             (grpc, "insecure_channel"),
         ):
             setattr(place, name, lambda *_, **__: _channel(answering))
         for name in ("from_service_account_file", "from_service_account_info"):
             setattr(service_account.Credentials, name, lambda *_, **__: anonymous)
-        _refuse_other_ways()
+        _refuse_other_channels()
 
     def observe(self, hearing: Hearing) -> None:
-        """Have every client that is made from now on ask its service, and `hearing` told of it.
+        """Make all new clients report the answers of their services to `hearing`.
 
-        Asynchronous clients and those that speak REST ask theirs too; nothing is told of those.
+        Answers of asynchronous and REST clients are not reported.
         """
         import grpc
         from google.api_core import grpc_helpers
 
         class Observer(grpc.UnaryUnaryClientInterceptor):  # type: ignore[misc,name-defined,unused-ignore]
-            """Sees each call, and leaves it as it is."""
+            """Observes each call without changing it."""
 
             def intercept_unary_unary(self, continuation: Any, details: Any, request: Any) -> Any:
                 call = continuation(details, request)
-                _hear(details.method, request, call, hearing)
+                _report_answer(details.method, request, call, hearing)
                 return call
 
         connect = grpc_helpers.create_channel
@@ -81,13 +85,13 @@ class GoogleHook(Hook):
         )
 
     def client(self, name: str) -> Any:
-        """Return a new client, of whichever version is here, by its name among the descriptions."""
+        """Return a new client of the installed version, by its name in the description."""
         ((module, kind),) = MADE[name]
         return getattr(importlib.import_module(module), kind)()
 
     def advice(self, message: str) -> str:
-        """Return which clients what an exception misses is of; see `Hook`."""
-        old = _OF_OLD_CLIENTS.search(message)
+        """Return advice on an exception that old clients would not raise; see `Hook`."""
+        old = _OLD_CLIENT_ERROR.search(message)
         if old is None:
             return ""
         package = next(filter(None, old.groups()))
@@ -97,24 +101,24 @@ class GoogleHook(Hook):
 HOOK = GoogleHook()
 
 
-def _hear(method: str, request: Any, call: Any, hearing: Hearing) -> None:
+def _report_answer(method: str, request: Any, call: Any, hearing: Hearing) -> None:
     error = call.exception()
     if error is not None:
-        said = {"error": {"code": error.code().name, "message": str(error.details())}}
+        outcome = {"error": {"code": error.code().name, "message": str(error.details())}}
     else:
-        said = {"answer": content(call.result())}
-    heard(method, content(request), said, hearing)
+        outcome = {"answer": content(call.result())}
+    report_answers(method, content(request), outcome, hearing)
 
 
 def content(message: Any) -> Json:
-    """Return a message as JSON, keys as the message writes them."""
+    """Return a message as JSON, with the field names of the message."""
     from google.protobuf import json_format
 
     return json_format.MessageToDict(plain(message), preserving_proto_field_name=True)
 
 
-def _refuse_other_ways() -> None:
-    """Have clients that do without this channel, by REST or asynchronously, ask nobody."""
+def _refuse_other_channels() -> None:
+    """Refuse the calls of REST and asynchronous clients, which use another channel."""
     import grpc
     from google.api_core import grpc_helpers_async
 
@@ -136,7 +140,7 @@ def _channel(answering: Answering) -> Any:
     import grpc
 
     class Channel(grpc.Channel):  # type: ignore[misc,name-defined,unused-ignore]
-        """Answers without a network."""
+        """Answers calls without a network."""
 
         def unary_unary(
             self,
@@ -160,7 +164,7 @@ def _channel(answering: Answering) -> Any:
             del callback
 
         def close(self) -> None:
-            """Nothing is open."""
+            """Do nothing: no connection is open."""
 
         def __enter__(self) -> Any:
             return self
@@ -172,7 +176,7 @@ def _channel(answering: Answering) -> Any:
 
 
 class _Call:
-    """What an interceptor of the client is given: an answer that is there already."""
+    """Completed call, as passed to interceptors of the client."""
 
     def __init__(self, answer: Any) -> None:
         self._answer = answer
@@ -210,29 +214,29 @@ class _Method:
 
         empty = plain(self._deserializer(b""))
         try:
-            said = self._said(content(request), timeout)
+            answer = self._answer_in_time(content(request), timeout)
         except RefusedError as error:
-            raise _failure(error) from None
-        json_format.ParseDict(said, empty, ignore_unknown_fields=True)
+            raise _grpc_error(error) from None
+        json_format.ParseDict(answer, empty, ignore_unknown_fields=True)
         return self._deserializer(empty.SerializeToString())
 
-    def _said(self, asked: Json, limit_s: Any) -> Json:
-        """Return an answer, when it is time; raise as a channel does where that is too late."""
-        late_s: List[float] = []
+    def _answer_in_time(self, request: Json, timeout_s: Any) -> Json:
+        """Return an answer after its delay; raise like a channel if the deadline expires."""
+        delays_s: List[float] = []
 
         def answering(operation: str, about: bytes) -> Json:
-            said = self._answering(operation, about)
-            late_s.append(said.get("late_s", 0.0))
-            return said
+            outcome = self._answering(operation, about)
+            delays_s.append(outcome.get("late_s", 0.0))
+            return outcome
 
         try:
-            return answered(self._method, asked, answering)
+            return answer_request(self._method, request, answering)
         finally:
-            if limit_s is not None and sum(late_s) > limit_s:
-                time.sleep(limit_s)
+            if timeout_s is not None and sum(delays_s) > timeout_s:
+                time.sleep(timeout_s)
                 error = {"code": "DEADLINE_EXCEEDED", "message": "Deadline Exceeded"}
                 raise RefusedError(error)
-            time.sleep(sum(late_s))
+            time.sleep(sum(delays_s))
 
     def with_call(self, request: Any, timeout: Any = None, *_: Any, **__: Any) -> Any:
         answer = self(request, timeout)
@@ -243,17 +247,17 @@ class _Method:
 
 
 def plain(message: Any) -> Any:
-    """Return the protobuf message behind one of proto-plus, or itself."""
+    """Return the protobuf message in one of proto-plus, or the message itself."""
     plain = getattr(type(message), "pb", None)
     return message if plain is None else plain(message)
 
 
-def _failure(error: RefusedError) -> Exception:
-    """Return what a channel raises when the service answers with an error."""
+def _grpc_error(error: RefusedError) -> Exception:
+    """Return the exception that a channel raises for an error of the service."""
     import grpc
 
     class Refused(grpc.RpcError):  # type: ignore[misc,name-defined,unused-ignore]
-        """As grpc's own: the failure and the call that failed in one."""
+        """Like the exception of grpc: error and failed call in one object."""
 
         def code(self) -> Any:
             return grpc.StatusCode[error.code]

@@ -1,6 +1,6 @@
-"""A service of gRPC, which hands requests on by HTTP, as JSON, and brings the answers back.
+"""A gRPC server that forwards requests by HTTP, as JSON, and returns the answers.
 
-Started by `emulation/` through the worker's bootstrap, beside the client libraries that have the
+`emulation/` starts it through the worker's bootstrap, beside the client libraries that have the
 messages. Runs in the application's interpreter: standard library only, Python 3.9 and later.
 """
 
@@ -23,7 +23,7 @@ _PLAIN = re.compile(r"/[\w./-]{1,200}", re.ASCII)
 _OPERATION = "LongRunningRecognize"
 _THREADS = 16
 _MAX_LENGTH = 1000
-"""Of a message, which travels in a header."""
+"""Maximum length of an error message, which is sent in a header."""
 _GRACE_S = 1.0
 
 
@@ -31,9 +31,9 @@ def run(settings: Json, descriptor: int) -> None:
     """Serve until the other side closes its end.
 
     Args:
-        settings: `host` and `port` to listen on; `rest`, host and port that requests are handed on
-            to; `versions` of each service; `most_bytes` of a request.
-        descriptor: of a socket, on which each line asks how it is.
+        settings: `host` and `port` to listen on; `rest`, host and port to forward requests to;
+            `versions` of each service; `most_bytes` of a request.
+        descriptor: file descriptor of a socket; each line on it requests the state.
     """
     with socket.socket(fileno=descriptor) as channel:
         incoming = channel.makefile("r", encoding="utf-8")
@@ -54,9 +54,9 @@ class _Service:
         self._server: Any = None
 
     def start(self) -> Json:
-        """Return the `port`, and the `versions` of each service; or what stands against it.
+        """Start serving, and return the port and versions, or the reason of a failure.
 
-        That is what is `missing`, or the `problem` with the address.
+        The reason is `missing`, an import error, or `problem`, of the address.
         """
         try:
             grpc = importlib.import_module("grpc")
@@ -67,7 +67,7 @@ class _Service:
         if not versions:
             names = ", ".join("google-cloud-" + name for name in self._settings["versions"])
             return {"missing": f"none of {names} can be imported"}
-        self._server = self._made(grpc)
+        self._server = self._new_server(grpc)
         host, port = self._settings["host"], self._settings["port"]
         try:
             address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
@@ -75,18 +75,18 @@ class _Service:
         except RuntimeError:
             port = 0
         if not port:
-            return {"problem": "the address is taken, or not of this machine"}
+            return {"problem": "the address is in use, or not of this machine"}
         self._server.start()
         return {"port": port, "versions": versions}
 
     def stop(self) -> None:
-        """End it, and give requests that are under way a moment."""
+        """Stop the server, with a grace period for pending requests."""
         if self._server is not None:
             self._server.stop(_GRACE_S).wait()
 
-    def _made(self, grpc: Any) -> Any:
+    def _new_server(self, grpc: Any) -> Any:
         class Methods(grpc.GenericRpcHandler):  # type: ignore[misc,name-defined,unused-ignore]
-            """Has every method that may be asked; which are answered, the other side knows."""
+            """Accepts every method; the HTTP services know which are supported."""
 
             def __init__(self, answer: Any) -> None:
                 self._answer = answer
@@ -97,74 +97,76 @@ class _Service:
 
         options = [
             ("grpc.max_receive_message_length", self._settings["most_bytes"]),
-            ("grpc.so_reuseport", 0),  # a port that is taken is an error
+            ("grpc.so_reuseport", 0),  # a port in use is an error
         ]
         server = grpc.server(futures.ThreadPoolExecutor(_THREADS), options=options)
         server.add_generic_rpc_handlers((Methods(self._answer),))
         return server
 
     def _versions(self) -> Dict[str, List[str]]:
-        """Return the versions of each service that there are messages of."""
-        found = {
-            service: [one for one in versions if _types(service, one) is not None]
+        """Return the versions of each service whose messages are installed."""
+        installed = {
+            service: [version for version in versions if _types(service, version) is not None]
             for service, versions in self._settings["versions"].items()
         }
-        return {service: versions for service, versions in found.items() if versions}
+        return {service: versions for service, versions in installed.items() if versions}
 
     def _answer(self, method: str, request: bytes, context: Any) -> bytes:
         import grpc
 
         try:
-            return self._answered(method, request)
+            return self._answer_in_bytes(method, request)
         except RefusedError as error:
             context.abort(grpc.StatusCode[error.code], error.message[:_MAX_LENGTH])
-            raise  # never: it has raised
+            raise  # not reached: abort raises
 
-    def _answered(self, method: str, request: bytes) -> bytes:
-        """Return the answer to a request, both as messages of the method.
+    def _answer_in_bytes(self, method: str, request: bytes) -> bytes:
+        """Return the answer to a request, both as encoded messages of the method.
 
         Raises:
-            RefusedError: if it is refused, or no messages of the method are here.
+            RefusedError: if the request is refused, or messages of the method are not installed.
         """
         from google.protobuf import json_format, message
 
         classes = _messages(method)
         if classes is None:
             if _PLAIN.fullmatch(method):
-                self._handed_on(method, b"")  # so that it is told there
-            raise _refused(code="UNIMPLEMENTED", message=f"{method}: not answered here.")
-        asking, answering = classes
+                self._forward(method, b"")  # so that the HTTP side logs it
+            raise _refusal(code="UNIMPLEMENTED", message=f"{method}: not supported here.")
+        request_class, answer_class = classes
         try:
-            asked = json_format.MessageToJson(asking.FromString(request)).encode()
+            request_json = json_format.MessageToJson(request_class.FromString(request)).encode()
         except message.DecodeError:
-            asked = b""  # refused there as well, and told
-        said = self._handed_on(method, asked)
-        if "error" in said:
-            error = said["error"]
-            raise _refused(code=error["status"], message=error["message"])
+            request_json = b""  # the HTTP side refuses and logs it
+        response = self._forward(method, request_json)
+        if "error" in response:
+            error = response["error"]
+            raise _refusal(code=error["status"], message=error["message"])
         try:
-            answer = json_format.ParseDict(said, answering(), ignore_unknown_fields=True)
-        except json_format.ParseError as error:  # of a recording that somebody has changed
-            raise _refused(code="INTERNAL", message=f"the answer is no message: {error}") from error
+            answer = json_format.ParseDict(response, answer_class(), ignore_unknown_fields=True)
+        except json_format.ParseError as error:  # from an edited recording
+            raise _refusal(
+                code="INTERNAL", message=f"the answer is not a valid message: {error}"
+            ) from error
         return bytes(answer.SerializeToString())
 
-    def _handed_on(self, method: str, asked: bytes) -> Json:
+    def _forward(self, method: str, body: bytes) -> Json:
         connection = http.client.HTTPConnection(*self._settings["rest"])
         try:
-            connection.request("POST", method, asked)
+            connection.request("POST", method, body)
             return json.loads(connection.getresponse().read())
         except (OSError, http.client.HTTPException) as error:
-            raise _refused(code="UNAVAILABLE", message=type(error).__name__) from error
+            raise _refusal(code="UNAVAILABLE", message=type(error).__name__) from error
         finally:
             connection.close()
 
 
-def _refused(*, code: str, message: str) -> RefusedError:
+def _refusal(*, code: str, message: str) -> RefusedError:
     return RefusedError({"code": code, "message": message})
 
 
 def _types(service: str, version: str) -> Any:
-    """Return the module with the messages of a service; None if there is none here."""
+    """Return the module with the messages of a service; None if it is not installed."""
     try:
         return importlib.import_module(f"google.cloud.{service}_{version}.types")
     except ImportError:
@@ -172,22 +174,24 @@ def _types(service: str, version: str) -> Any:
 
 
 def _messages(method: str) -> Any:
-    """Return the classes of a method's request and answer; None if they are not here."""
+    """Return the classes of request and answer of a method; None if they are not installed."""
     from google.longrunning import operations_pb2
 
-    found = _METHOD.fullmatch(method)
-    types = None if found is None else _types(found.group(1), found.group(2))
-    if found is None or types is None:
+    match = _METHOD.fullmatch(method)
+    types = None if match is None else _types(match.group(1), match.group(2))
+    if match is None or types is None:
         return None
-    name = found.group(3)
-    asking, answering = (getattr(types, name + kind, None) for kind in ("Request", "Response"))
-    if asking is None or answering is None:
+    name = match.group(3)
+    request_class, answer_class = (
+        getattr(types, name + kind, None) for kind in ("Request", "Response")
+    )
+    if request_class is None or answer_class is None:
         return None
-    later = operations_pb2.Operation if name == _OPERATION else answering
-    return _protobuf(asking), _protobuf(later)
+    later = operations_pb2.Operation if name == _OPERATION else answer_class
+    return _protobuf(request_class), _protobuf(later)
 
 
 def _protobuf(message: Any) -> Any:
-    """Return the class behind one of proto-plus, or itself."""
-    behind = getattr(message, "pb", None)
-    return message if behind is None else behind()
+    """Return the protobuf class in one of proto-plus, or the class itself."""
+    protobuf_class = getattr(message, "pb", None)
+    return message if protobuf_class is None else protobuf_class()

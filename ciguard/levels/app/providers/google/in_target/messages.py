@@ -1,6 +1,6 @@
-"""What requests to Google's services ask, and how their answers are put together, as plain JSON.
+"""Parses requests to Google's services, and composes their answers, as plain JSON.
 
-Requests and answers are JSON of the services' messages, keys as the messages write them.
+Requests and answers are the JSON of the services' messages, with the field names of the messages.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _METHODS = {
     "AnalyzeEntitySentiment": "analyze_entity_sentiment", "ClassifyText": "classify_text",
     "Recognize": "recognize",
 }  # fmt: skip
-_LATER = {"LongRunningRecognize": "long_running_recognize"}
-"""Whose answer is an operation, at once a finished one."""
-_OF_ONE_IMAGE = "INVALID_ARGUMENT"
-"""Told with the answer for the image, and not as the failure of the whole request."""
-_COUNTED = ("label_annotations", "localized_object_annotations", "face_annotations")
-"""Of which a request says how many it wants."""
+_LONG_RUNNING = {"LongRunningRecognize": "long_running_recognize"}
+"""Methods that return a long-running operation, here always a finished one."""
+_PER_IMAGE_CODE = "INVALID_ARGUMENT"
+"""Code that is reported for one image, not as a failure of the whole request."""
+_LIMITED_LISTS = ("label_annotations", "localized_object_annotations", "face_annotations")
+"""Lists whose length a request limits."""
 
 
 class RefusedError(Exception):
@@ -44,72 +44,78 @@ class RefusedError(Exception):
         self.message = str(error["message"])
 
 
-def answered(method: str, asked: Json, answering: Answering) -> Json:
-    """Return a service's answer to a request.
+def answer_request(method: str, request: Json, answering: Answering) -> Json:
+    """Return the answer to a request.
 
     Args:
-        method: of gRPC, `/google.cloud.vision.v1.ImageAnnotator/BatchAnnotateImages`.
-        asked: the request.
-        answering: is asked for each thing that it wants to know.
+        method: method of gRPC, such as
+            `/google.cloud.vision.v1.ImageAnnotator/BatchAnnotateImages`.
+        request: the request.
+        answering: function that answers an operation about a content.
 
     Raises:
-        UnknownOperationError: if it asks what no answers are made for.
-        RefusedError: if that is the answer.
+        UnknownOperationError: if the operation is not supported.
+        RefusedError: if the service refuses the request.
     """
     service, _, name = method.strip("/").rpartition("/")
     if name == _IMAGES:
-        return {"responses": [_of_image(one, answering) for one in asked.get("requests", [])]}
+        return {
+            "responses": [
+                _image_answer(image_request, answering)
+                for image_request in request.get("requests", [])
+            ]
+        }
     if name in _METHODS:
-        return _answer(_METHODS[name], asked, answering)
-    if name not in _LATER:
+        return _answer(_METHODS[name], request, answering)
+    if name not in _LONG_RUNNING:
         raise UnknownOperationError(name)
     kind = f"type.googleapis.com/{service.rpartition('.')[0]}.{name}Response"
-    answer = {"@type": kind, **_answer(_LATER[name], asked, answering)}
+    answer = {"@type": kind, **_answer(_LONG_RUNNING[name], request, answering)}
     return {"name": "0", "done": True, "response": answer}
 
 
-def _answer(operation: str, asked: Json, answering: Answering) -> Json:
-    said = answering(operation, _about(asked))
-    if "error" in said:
-        raise RefusedError(said["error"])
-    return said["answer"]
+def _answer(operation: str, request: Json, answering: Answering) -> Json:
+    outcome = answering(operation, _content_of(request))
+    if "error" in outcome:
+        raise RefusedError(outcome["error"])
+    return outcome["answer"]
 
 
-def _of_image(request: Json, answering: Answering) -> Json:
-    found: Dict[str, Any] = {}
+def _image_answer(request: Json, answering: Answering) -> Json:
+    answer: Dict[str, Any] = {}
     for feature in request.get("features", []):
         kind = _kind(feature)
         if kind not in _FEATURES:
             raise UnknownOperationError(kind)
-        said = answering(_FEATURES[kind], _about(request))
-        if "error" not in said:
-            found.update(_most(said["answer"], feature.get("max_results", 0)))
-        elif said["error"]["code"] == _OF_ONE_IMAGE:
-            found["error"] = {"code": 3, "message": said["error"]["message"]}
+        outcome = answering(_FEATURES[kind], _content_of(request))
+        if "error" not in outcome:
+            answer.update(_limited(outcome["answer"], feature.get("max_results", 0)))
+        elif outcome["error"]["code"] == _PER_IMAGE_CODE:
+            answer["error"] = {"code": 3, "message": outcome["error"]["message"]}
         else:
-            raise RefusedError(said["error"])
-    return found
+            raise RefusedError(outcome["error"])
+    return answer
 
 
 def _kind(feature: Json) -> str:
     return str(feature.get("type") or feature.get("type_", ""))
 
 
-def _most(answer: Json, wanted: int) -> Json:
-    """Return an answer with as many results as are wanted; 0 for all."""
+def _limited(answer: Json, limit: int) -> Json:
+    """Return an answer with limited lists; 0 for no limit."""
     return {
-        key: value[:wanted] if wanted > 0 and key in _COUNTED else value
+        key: value[:limit] if limit > 0 and key in _LIMITED_LISTS else value
         for key, value in answer.items()
     }
 
 
-def _about(asked: Json) -> bytes:
-    """Return what a service is asked about: what it holds, or else where it lies."""
-    if "document" in asked:
-        document = asked["document"]
+def _content_of(request: Json) -> bytes:
+    """Return the content of a request, or else its address."""
+    if "document" in request:
+        document = request["document"]
         text = document.get("content") or document.get("gcs_content_uri", "")
         return str(text).encode()
-    held = asked.get("image") or asked.get("audio") or {}
+    held = request.get("image") or request.get("audio") or {}
     if "content" in held:
         return base64.b64decode(held["content"])
     source = held.get("source", held)
@@ -117,32 +123,34 @@ def _about(asked: Json) -> bytes:
     return next(filter(None, places), "").encode()
 
 
-def heard(method: str, asked: Json, answer: Json, hearing: Hearing) -> None:
-    """Tell what a service has said to each thing that a request asks.
+def report_answers(method: str, request: Json, answer: Json, hearing: Hearing) -> None:
+    """Report the answer of a service to each content of a request.
 
     Args:
-        method: of gRPC.
-        asked: the request.
-        answer: `{"answer": …}` or `{"error": …}`, of the whole request.
-        hearing: is told.
+        method: method of gRPC.
+        request: the request.
+        answer: `{"answer": …}` or `{"error": …}` of the whole request.
+        hearing: callback for each operation, content and answer.
     """
     name = method.rpartition("/")[2]
     if name in _METHODS:
-        hearing(_METHODS[name], _about(asked), answer)
+        hearing(_METHODS[name], _content_of(request), answer)
     elif name == _IMAGES:
-        for one, said in zip(asked.get("requests", []), _of_each(answer)):
-            for feature in one.get("features", []):
+        for image_request, outcome in zip(request.get("requests", []), _image_outcomes(answer)):
+            for feature in image_request.get("features", []):
                 if _kind(feature) in _FEATURES:
-                    hearing(_FEATURES[_kind(feature)], _about(one), said)
+                    hearing(_FEATURES[_kind(feature)], _content_of(image_request), outcome)
 
 
-def _of_each(answer: Json) -> Iterator[Json]:
-    """Yield what is said of one image after the other: what is missing is an empty answer."""
-    several: List[Json] = answer.get("answer", {}).get("responses", [])
-    for one in several:
-        if "error" in one:
-            yield {"error": {"code": _OF_ONE_IMAGE, "message": one["error"].get("message", "")}}
+def _image_outcomes(answer: Json) -> Iterator[Json]:
+    """Yield the answer to each image in turn; empty answers for missing ones."""
+    responses: List[Json] = answer.get("answer", {}).get("responses", [])
+    for response in responses:
+        if "error" in response:
+            yield {
+                "error": {"code": _PER_IMAGE_CODE, "message": response["error"].get("message", "")}
+            }
         else:
-            yield {"answer": one}
+            yield {"answer": response}
     while True:
         yield answer if "error" in answer else {"answer": {}}

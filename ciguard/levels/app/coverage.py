@@ -1,4 +1,4 @@
-"""What was looked at of applications: a known bucket that was not met there is gone."""
+"""Coverage of a run over applications: an unseen known bucket within it counts as gone."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ciguard.levels.app.findings import (
     CONTRADICTION,
     CRASH,
     UNKNOWN_LABEL,
-    Applied,
-    condition_words,
+    TargetedApplication,
+    condition_text,
     kind_of,
 )
 from ciguard.levels.app.settings import LABELS
@@ -25,38 +25,38 @@ if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord
     from ciguard.config import Config
     from ciguard.levels.app.accuracy import Assessed
-    from ciguard.levels.app.reading import ReadApplication
+    from ciguard.levels.app.applications import ReadApplication
 
 
 @dataclass(slots=True)
-class Examined:
+class Coverage:
     """Files and functions that were read, and sub-conditions that were judged."""
 
     config: Config
     _judged: set[tuple[str, str, str, str]] = field(default_factory=set)
-    """Target, kind, file or function, and sub-condition: what inputs were enough to judge."""
+    """Judged sub-conditions: target, kind, file or function, and sub-condition."""
     _files: set[str] = field(default_factory=set)
-    """That were read."""
+    """Names of the files that were read."""
     _present: set[str] = field(default_factory=set)
-    """Functions that there are."""
+    """Names of the present functions that call services."""
 
-    def note(self, read: ReadApplication) -> None:
-        """Note the files and functions of an application."""
-        at = Applied(root=read.root, library="", target="")
-        self._files |= {at.path(one.file) for one in read.application.modules}
-        self._present |= {read.api(one) for one in read.found}
+    def add(self, read: ReadApplication) -> None:
+        """Add the files and functions of an application."""
+        targeted = TargetedApplication(root=read.root, library="", target="")
+        self._files |= {targeted.path(module.file) for module in read.application.modules}
+        self._present |= {read.api(function) for function in read.functions}
 
-    def note_judged(self, assessed: Assessed, at: Applied) -> None:
-        """Note what a function's inputs were enough to judge."""
-        self._judged |= set(_judged(assessed, at))
+    def add_judged(self, assessed: Assessed, targeted: TargetedApplication) -> None:
+        """Add the sub-conditions that had enough inputs for a verdict."""
+        self._judged |= set(_judged(assessed, targeted))
 
     def is_known(self, case: AppCase) -> bool:
-        """Return whether the files of a case were read, or are there no more."""
+        """Return whether the files of a case were read or no longer exist."""
         files = {case.file, case.api.partition(":")[0]}
         return all(file in self._files or not Path(file).exists() for file in files)
 
-    def has_looked_at(self, record: BaselineRecord, case: AppCase, target: str) -> bool:
-        """Return whether the sub-condition of a case was looked at, or is there no more."""
+    def has_judged(self, record: BaselineRecord, case: AppCase, target: str) -> bool:
+        """Return whether the sub-condition of a case was judged or no longer exists."""
         kind = record.representative.kind
         if not self.is_known(case):
             return False
@@ -70,12 +70,14 @@ class Examined:
         return (target, kind, place, case.condition) in self._judged
 
 
-def _judged(assessed: Assessed, at: Applied) -> Iterator[tuple[str, str, str, str]]:
-    """Yield what a function's inputs were enough to judge."""
+def _judged(
+    assessed: Assessed, targeted: TargetedApplication
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the sub-conditions that had enough inputs for a verdict."""
     for verdict in assessed.verdicts:
         goal = verdict.goal
         if not verdict.is_simulated:
-            condition = condition_words(goal.text, goal.branch.condition)
-            yield at.target, kind_of(verdict), at.path(goal.branch.file), condition
+            condition = condition_text(goal.text, goal.branch.condition)
+            yield targeted.target, kind_of(verdict), targeted.path(goal.branch.file), condition
     if assessed.trials and not assessed.problem:
-        yield at.target, CRASH, at.api(assessed.explored.found), ANY_INPUT
+        yield targeted.target, CRASH, targeted.api(assessed.explored.found), ANY_INPUT

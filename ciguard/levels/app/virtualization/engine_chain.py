@@ -1,4 +1,4 @@
-"""Several engines as one: the first that serves an operation answers."""
+"""A chain of engines: the first that serves an operation answers."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ if TYPE_CHECKING:
 
 
 class NoEngineError(CiguardError):
-    """An operation is asked that no engine serves."""
+    """An operation was requested that no engine serves."""
 
     def __init__(self, operation: Operation, *, among: str) -> None:
-        """Make it.
+        """Build the message.
 
         Args:
-            operation: that was asked.
-            among: names of the engines.
+            operation: the requested operation.
+            among: names of the available engines.
         """
         super().__init__(
-            f"{operation.title}: no engine answers that (there are: {among or 'none'}). Record the "
-            "service's own answers, or leave functions out that ask it."
+            f"{operation.title}: no engine answers this operation. Available: {among or 'none'}. "
+            "Record the service's own answers, or exclude the functions that call it."
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class EngineChain:
     """Asks the first of its engines that serves an operation."""
 
     engines: tuple[Engine, ...]
 
     @property
     def name(self) -> str:
-        """How reports call it: by its engines; which one answers what, `engine_for` tells."""
+        """Name in reports: those of its engines. `engine_for` returns the one that answers."""
         return ", ".join(engine.name for engine in self.engines)
 
     @property
     def is_simulated(self) -> bool:
-        """Whether all of its engines make their answers up."""
+        """True if all of its engines are simulated."""
         return all(engine.is_simulated for engine in self.engines)
 
     def engine_for(self, operation: Operation) -> Engine | None:
@@ -51,7 +51,7 @@ class Chosen:
         return next(serving, None)
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether one of its engines can be asked that."""
+        """Return whether one of its engines serves the operation."""
         return self.engine_for(operation) is not None
 
     def answer(self, operation: Operation, about: bytes) -> Json:

@@ -1,4 +1,4 @@
-"""Reads feelings in English texts, with VADER's list of words."""
+"""Scores the sentiment of English texts, with VADER's lexicon."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ciguard.levels.app.providers.description import RecognitionTask
-from ciguard.levels.app.providers.recognised import Felt, sentences
+from ciguard.levels.app.providers.recognised import ScoredSentence, sentences
 from ciguard.levels.app.providers.registered import messages_of
 from ciguard.levels.app.virtualization.engine import Recogniser
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _MODULE = "vaderSentiment"
 
 
-class Feelings(Recogniser):
-    """Scores the sentences of a text; it agrees with Google's sign two times in three."""
+class SentimentEngine(Recogniser):
+    """Scores the sentences of a text. Its sign agrees with Google's for two texts of three."""
 
     NAME = "VADER"
     TASK = RecognitionTask.SENTIMENT
@@ -30,11 +30,11 @@ class Feelings(Recogniser):
     def _vader(self) -> Any:
         return import_module(f"{_MODULE}.{_MODULE}").SentimentIntensityAnalyzer()
 
-    def recognised(self, operation: Operation, about: bytes) -> Json:
-        """Return what is felt in a text: the mean of its sentences, and each of them."""
-        felt = [
-            Felt(sentence, begin, self._vader.polarity_scores(sentence)["compound"])
+    def recognise(self, operation: Operation, about: bytes) -> Json:
+        """Return the sentiment of a text, the mean of its sentences, and that of each sentence."""
+        scored = [
+            ScoredSentence(sentence, begin, self._vader.polarity_scores(sentence)["compound"])
             for begin, sentence in sentences(about.decode("utf-8"))
         ]
-        score = fmean(one.score for one in felt) if felt else 0.0
-        return messages_of(operation).sentiment_answer(score, felt)
+        score = fmean(sentence.score for sentence in scored) if scored else 0.0
+        return messages_of(operation).sentiment_answer(score, scored)

@@ -1,4 +1,4 @@
-"""Texts that people feel something in (Keeper, 3.2.3)."""
+"""Texts with a sentiment that people agree on (Keeper, 3.2.3)."""
 
 from __future__ import annotations
 
@@ -23,66 +23,68 @@ _COLUMNS = ("feeling", "text")
 
 
 @dataclass(frozen=True)
-class FeltTexts(InputMaker):
-    """Draws texts whose feeling people have told."""
+class SentimentTexts(InputMaker):
+    """Draws from texts that people have labelled with a sentiment."""
 
     texts: Mapping[Feeling, tuple[str, ...]]
     origin: str
-    """Where they are from."""
+    """Source of the texts, for reports."""
 
     def serves(self, wanted: InputSpec) -> bool:
-        """Return whether there are texts of that feeling."""
+        """Return whether there are texts of the sentiment."""
         if wanted.task is not RecognitionTask.SENTIMENT:
             return False
         return bool(self.texts.get(wanted.feeling or Feeling.NEUTRAL))
 
-    def made(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
-        """Yield texts of that feeling; see `InputMaker`."""
+    def generate(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+        """Yield texts of the sentiment; see `InputMaker`."""
         known = self.texts[wanted.feeling or Feeling.NEUTRAL]
         for text in rng.sample(known, len(known)):
             yield ServiceInput(wanted, text.encode(), self.origin)
 
 
 @cache
-def own_texts() -> FeltTexts:
+def own_texts() -> SentimentTexts:
     """Return the texts that come with ciguard."""
     content = (files(__package__) / "feelings.csv").read_text("utf-8")
-    return FeltTexts(_texts(content, "feelings.csv"), "a sentence of ciguard's own")
+    return SentimentTexts(_texts(content, "feelings.csv"), "a sentence of ciguard's own")
 
 
-def read_texts(file: Path) -> FeltTexts:
+def read_texts(file: Path) -> SentimentTexts:
     """Read a user's texts, CSV with the columns `feeling` and `text`.
 
     Raises:
-        ConfigurationError: if the file cannot be read or says something else.
+        ConfigurationError: if the file cannot be read or is invalid.
     """
     try:
         content = file.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{file}: cannot be read as texts: {error}"
         raise ConfigurationError(msg) from error
-    return FeltTexts(_texts(content, str(file)), str(file))
+    return SentimentTexts(_texts(content, str(file)), str(file))
 
 
 def _texts(content: str, file: str) -> dict[Feeling, tuple[str, ...]]:
-    found: dict[Feeling, list[str]] = {feeling: [] for feeling in Feeling}
+    texts_by_feeling: dict[Feeling, list[str]] = {feeling: [] for feeling in Feeling}
     try:
         rows = csv.DictReader(io.StringIO(content), strict=True)
-        missing = [one for one in _COLUMNS if one not in (rows.fieldnames or ())]
+        missing = [column for column in _COLUMNS if column not in (rows.fieldnames or ())]
         if missing:
-            msg = f"{file}: no column {missing[0]}. The first line has to be `feeling,text`."
+            msg = (
+                f"{file}: column {missing[0]} is missing. The first line has to be `feeling,text`."
+            )
             raise ConfigurationError(msg)
         for row in rows:
-            feeling, text = (row[one] or "" for one in _COLUMNS)
+            feeling, text = (row[column] or "" for column in _COLUMNS)
             if feeling not in set(Feeling) or not text.strip():
-                what = "an empty text" if feeling in set(Feeling) else f"feeling = {feeling!r}"
+                problem = "an empty text" if feeling in set(Feeling) else f"feeling = {feeling!r}"
                 msg = (
-                    f"{file}:{rows.line_num}: {what}. "
+                    f"{file}:{rows.line_num}: {problem}. "
                     f"Write {', '.join(Feeling)} and a text in each line."
                 )
                 raise ConfigurationError(msg)
-            found[Feeling(feeling)].append(text)
+            texts_by_feeling[Feeling(feeling)].append(text)
     except csv.Error as error:
         msg = f"{file}: cannot be read as CSV: {error}"
         raise ConfigurationError(msg) from error
-    return {feeling: tuple(dict.fromkeys(texts)) for feeling, texts in found.items()}
+    return {feeling: tuple(dict.fromkeys(texts)) for feeling, texts in texts_by_feeling.items()}

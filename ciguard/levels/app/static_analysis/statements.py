@@ -1,11 +1,11 @@
-"""Follows values through the statements of one function, in whatever branch they stand."""
+"""Data flow through the statements of one function, over all its branches."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.static_analysis.constructing import (
+from ciguard.levels.app.static_analysis.constructors import (
     constructor_name,
     has_generated_constructor,
 )
@@ -16,31 +16,31 @@ from ciguard.levels.app.static_analysis.values import EACH, FunctionParameter, V
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.levels.app.static_analysis.summaries import Placed, Summary, World
+    from ciguard.levels.app.static_analysis.summaries import AnalysisState, PlacedRoutine, Summary
 
 
-def read(world: World, placed: Placed) -> Summary:
-    """Return what a function does, as far as is known now of what it calls."""
+def analyse_function(world: AnalysisState, placed: PlacedRoutine) -> Summary:
+    """Return the summary of a function, given the present summaries of its callees."""
     scope = FunctionScope(world, placed)
     scope.enter()
-    reading = _Reading(scope)
+    reading = _StatementInterpreter(scope)
     for statement in placed.routine.body:
         reading.statement(statement)
     return scope.summary
 
 
-class _Reading:
-    """The statements of one function."""
+class _StatementInterpreter:
+    """Interpret the statements of one function abstractly."""
 
     def __init__(self, scope: FunctionScope) -> None:
         self._scope = scope
         self._expressions = Expressions(scope)
-        self._of, self._bind = self._expressions.of, self._expressions.bind
+        self._value, self._bind = self._expressions.of, self._expressions.bind
         self._assigned = self._expressions.assigned
         self._depth = 0
 
     def statement(self, node: ast.stmt) -> None:
-        """Read one statement."""
+        """Interpret one statement."""
         self._expressions.forget()
         replaces = not self._depth
         match node:
@@ -50,43 +50,49 @@ class _Reading:
                 self._scope.summary.returned |= self._assigned(value)
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(
                 targets
-            ) == len(values) and not _are_unpacked(*targets, *values):
-                for target, found in zip(targets, list(map(self._assigned, values)), strict=True):
-                    self._bind(target, found, replaces=replaces)
+            ) == len(values) and not _has_starred(*targets, *values):
+                for target, assigned in zip(
+                    targets, list(map(self._assigned, values)), strict=True
+                ):
+                    self._bind(target, assigned, replaces=replaces)
             case ast.Assign(targets=targets, value=value):
-                found = self._assigned(value)
+                assigned = self._assigned(value)
                 for target in targets:
-                    self._bind(target, found, replaces=replaces)
+                    self._bind(target, assigned, replaces=replaces)
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 self._bind(target, self._assigned(value), replaces=replaces)
             case ast.AugAssign(target=target, op=op, value=value):
-                self._bind(target, (self._of(target) | self._of(value)).then(type(op).__name__))
+                self._bind(
+                    target, (self._value(target) | self._value(value)).then(type(op).__name__)
+                )
             case _:
                 self._compound(node)
 
     def _block(self, body: Iterable[ast.stmt]) -> None:
-        """Read statements that are run now and then: what was before them may still hold after."""
+        """Interpret statements that may not run: values from before them may still hold after."""
         self._depth += 1
         for statement in body:
             self.statement(statement)
         self._depth -= 1
 
     def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-        """Read what a definition does at once; a class's variables are its objects' too."""
+        """Interpret decorators and class variables; the latter are fields of the instances too."""
         for decorator in node.decorator_list:
-            self._of(decorator)
+            self._value(decorator)
         if isinstance(node, ast.ClassDef):
             name = f"{self._scope.module.name}.{node.name}"
             for statement in node.body:
                 match statement:
                     case ast.Assign(targets=[ast.Name(id=field)], value=value):
                         self._scope.world.set_field(name, field, self._assigned(value))
-                    case ast.AnnAssign(target=ast.Name(id=field), value=value, annotation=written):
-                        found = self._assigned(value) | self._scope.annotated(written)
+                    case ast.AnnAssign(
+                        target=ast.Name(id=field), value=value, annotation=annotation
+                    ):
+                        field_value = self._assigned(value) | self._scope.annotated(annotation)
                         if has_generated_constructor(node):
-                            given = FunctionParameter(constructor_name(name), field)
-                            found |= Value(frozenset({ValueFlow(given)}))
-                        self._scope.world.set_field(name, field, found)
+                            parameter = FunctionParameter(constructor_name(name), field)
+                            field_value |= Value(frozenset({ValueFlow(parameter)}))
+                        self._scope.world.set_field(name, field, field_value)
                     case _:
                         pass
 
@@ -105,42 +111,42 @@ class _Reading:
             self._block(inner.body)
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
-        """Read a loop, again if its end sets what its beginning has the next time."""
-        known = dict(self._scope.local)
-        self._once_around(node)
-        if self._scope.grown_since(known):
-            self._once_around(node)
+        """Interpret a loop, twice if its body changes variables that the next iteration reads."""
+        before = dict(self._scope.local)
+        self._iteration(node)
+        if self._scope.grown_since(before):
+            self._iteration(node)
         self._block(node.orelse)
 
-    def _once_around(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
-        """Read the body of a loop, in which its variables are what it goes over alone."""
+    def _iteration(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
+        """Interpret the body of a loop; its variables hold only the elements of the iterable."""
         if isinstance(node, ast.While):
             self._head(node)
             self._block(node.body)
             return
-        found = self._of(node.iter)
-        self._scope.decide_by(node.iter, found, f"for {ast.unparse(node.target)} in")
+        iterable = self._value(node.iter)
+        self._scope.decide_by(node.iter, iterable, f"for {ast.unparse(node.target)} in")
         names = names_in(node.target)
-        before = {name: known for name in names if (known := self._scope.local.get(name))}
-        self._bind(node.target, found.then(EACH), replaces=True)
+        values_before = {name: value for name in names if (value := self._scope.local.get(name))}
+        self._bind(node.target, iterable.then(EACH), replaces=True)
         self._block(node.body)
-        self._scope.again(before)
+        self._scope.join(values_before)
 
     def _head(self, node: ast.stmt) -> None:
-        """Read what a statement does before its blocks, if it has any."""
+        """Interpret the expressions of a statement that run before its blocks."""
         match node:
             case ast.If(test=test) | ast.While(test=test) | ast.Assert(test=test):
-                self._scope.decide(test, self._of)
+                self._scope.decide(test, self._value)
             case ast.With(items=items) | ast.AsyncWith(items=items):
                 for item in items:
-                    self._bind(item.optional_vars, self._of(item.context_expr))
+                    self._bind(item.optional_vars, self._value(item.context_expr))
             case ast.Match(subject=subject):
-                self._scope.decide_by(subject, self._of(subject), "match")
+                self._scope.decide_by(subject, self._value(subject), "match")
             case _:
                 for child in ast.iter_child_nodes(node):
                     if isinstance(child, ast.expr):
-                        self._of(child)
+                        self._value(child)
 
 
-def _are_unpacked(*parts: ast.expr) -> bool:
-    return any(isinstance(one, ast.Starred) for one in parts)
+def _has_starred(*parts: ast.expr) -> bool:
+    return any(isinstance(part, ast.Starred) for part in parts)

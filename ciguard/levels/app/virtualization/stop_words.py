@@ -1,4 +1,4 @@
-"""Tells the language of a text, and its phrases, by the little words that languages are full of."""
+"""Detects the language of a text, and its key phrases, by stop words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.description import Operation
     from ciguard.levels.app.providers.recognised import Scored
 
-_OF_LANGUAGES = {
+_STOP_WORDS_TEXT = {
     "en": "a an the and or but of to in on at is are was were be been it i he she we they this "
     "that with for as by not you have has had my his her our their from there which who",
     "de": "der die das den dem des ein eine einen und oder aber von zu in im an auf ist sind war "
@@ -34,25 +34,25 @@ _OF_LANGUAGES = {
     "nl": "de het een en of maar van te in op is zijn was waren ik hij zij we niet met voor als "
     "ook bij dat die er aan om naar",
 }
-_LITTLE = {language: frozenset(words.split()) for language, words in _OF_LANGUAGES.items()}
+_STOP_WORDS = {language: frozenset(words.split()) for language, words in _STOP_WORDS_TEXT.items()}
 _WORD = re.compile(r"[^\W\d_][\w'\u2019-]*|\d+")
 _GAP = re.compile(r"[ \t]*")
-"""Between the words of one phrase."""
+"""Whitespace between the words of one phrase."""
 _SURE, _GUESS = 0.95, 0.3
 _TASKS = frozenset({RecognitionTask.PHRASES, RecognitionTask.LANGUAGE})
 
 
 @dataclass(frozen=True, slots=True)
-class LittleWords:
-    """Takes what is between little words for phrases (as RAKE does: Rose et al., 2010)."""
+class StopWords:
+    """Extracts the words between stop words as phrases (RAKE: Rose et al., 2010)."""
 
     name: str = "little words"
     is_simulated: bool = False
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether it is asked for a language, or for all phrases of a text."""
-        is_asked = operation.task in _TASKS and operation.name != "detect_pii_entities"
-        return is_asked and are_written(operation)
+        """Return whether the operation detects a language, or key phrases of any text."""
+        is_supported = operation.task in _TASKS and operation.name != "detect_pii_entities"
+        return is_supported and are_written(operation)
 
     def answer(self, operation: Operation, about: bytes) -> Json:
         """Return the language of a text, or its phrases; see `Engine`."""
@@ -62,47 +62,50 @@ class LittleWords:
         messages = messages_of(operation)
         if operation.task is RecognitionTask.LANGUAGE:
             return messages.listed_answer(operation, languages)
-        places = {text[begin:end]: begin for begin, end in _phrases(text, languages[0][0])}
-        answer = messages.listed_answer(operation, [(one, _SURE) for one in places])
-        return _placed(answer, operation, places)
+        offsets = {text[begin:end]: begin for begin, end in _phrases(text, languages[0][0])}
+        answer = messages.listed_answer(operation, [(phrase, _SURE) for phrase in offsets])
+        return _with_offsets(answer, operation, offsets)
 
 
 def _languages(text: str) -> Scored:
-    """Return languages, the likeliest first; English as a guess where no word tells."""
+    """Return languages and their scores, the likeliest first; English if no stop word occurs."""
     words = Counter(word.lower() for word in _WORD.findall(text))
-    counts = {language: sum(words[one] for one in little) for language, little in _LITTLE.items()}
-    whole = sum(counts.values())
-    if not whole:
+    counts = {
+        language: sum(words[word] for word in stop_words)
+        for language, stop_words in _STOP_WORDS.items()
+    }
+    total = sum(counts.values())
+    if not total:
         return [("en", _GUESS)]
-    found = [(language, count / whole) for language, count in counts.items() if count]
-    return sorted(found, key=lambda one: -one[1])
+    scored = [(language, count / total) for language, count in counts.items() if count]
+    return sorted(scored, key=lambda language: -language[1])
 
 
 def _phrases(text: str, language: str) -> Iterator[tuple[int, int]]:
-    """Yield where each phrase begins and ends: words in a row, none of them a little one."""
+    """Yield the begin and end of each phrase: adjacent words without a stop word."""
     begin = end = -1
     for word in _WORD.finditer(text):
-        is_little = word.group().lower() in _LITTLE[language]
-        is_next = end >= 0 and _GAP.fullmatch(text, end, word.start()) is not None
-        if end >= 0 and (is_little or not is_next):
+        is_stop_word = word.group().lower() in _STOP_WORDS[language]
+        is_adjacent = end >= 0 and _GAP.fullmatch(text, end, word.start()) is not None
+        if end >= 0 and (is_stop_word or not is_adjacent):
             yield begin, end
             end = -1
-        if not is_little:
+        if not is_stop_word:
             begin, end = word.start() if end < 0 else begin, word.end()
     if end >= 0:
         yield begin, end
 
 
-def _placed(answer: Json, operation: Operation, places: dict[str, int]) -> Json:
-    """Return an answer with the places of its phrases, if it tells any."""
+def _with_offsets(answer: Json, operation: Operation, offsets: dict[str, int]) -> Json:
+    """Return an answer with the offsets of its phrases."""
     records = [
         {
-            **one,
-            "BeginOffset": places[one["Text"]],
-            "EndOffset": places[one["Text"]] + len(one["Text"]),
+            **record,
+            "BeginOffset": offsets[record["Text"]],
+            "EndOffset": offsets[record["Text"]] + len(record["Text"]),
         }
-        if isinstance(one, dict)
-        else one
-        for one in answer[operation.records]
+        if isinstance(record, dict)
+        else record
+        for record in answer[operation.records]
     ]
     return {**answer, operation.records: records}

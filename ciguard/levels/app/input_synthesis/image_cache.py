@@ -1,11 +1,11 @@
-"""Images that were found once: a folder that grows, and that `LabelledFolder` reads.
+"""Cache of images that a search has found: a growing folder that `LabelledFolder` reads.
 
     <folder>/<label>/<digest>.jpg
             /SOURCES.csv    file, licence, url, creator
-            /SEARCHES.csv   label, search, images: how many have been looked for
+            /SEARCHES.csv   label, search, images: how many have been searched for
 
-The row of a file is written before the file and both as a whole: whenever somebody stops this, what
-is there can be used, and nothing is there of which nobody knows the licence.
+The row of a file is written before the file, and both atomically. So an interrupted run leaves a
+usable folder, and no file without its licence.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ciguard.levels.app.input_synthesis.sources import (
     read_sources,
     write_sources,
 )
-from ciguard.levels.app.input_synthesis.variants import alike
+from ciguard.levels.app.input_synthesis.variants import normalised_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,39 +36,41 @@ if TYPE_CHECKING:
 _SEARCHES = "SEARCHES.csv"
 _COLUMNS = ("label", "search", "images")
 _MAX_NAME_LENGTH = 200
-"""Bytes; file systems take 255."""
+"""Maximum length of a name in bytes; file systems allow 255."""
 
 
 def folder_name(label: str) -> str:
-    """Return the name of a label's folder; empty for one that no folder can be named after."""
+    """Return the name of a label's folder; empty if no folder can have such a name."""
     if not label.isprintable():
         return ""
-    spaced = alike(label).replace(" ", "_")
-    name = re.sub(r"\W", lambda found: "".join(f"%{one:02X}" for one in found[0].encode()), spaced)
+    spaced = normalised_name(label).replace(" ", "_")
+    name = re.sub(
+        r"\W", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), spaced
+    )
     return name if len(name.encode()) <= _MAX_NAME_LENGTH else ""
 
 
 @dataclass(frozen=True, slots=True)
-class KeptImages:
-    """Such a folder. Its methods but `lock` are called under the lock, and raise `OSError`."""
+class ImageCache:
+    """The folder. Its methods except `lock` require the lock, and raise `OSError`."""
 
     root: Path
 
     def lock(self) -> FileLock:
-        """Return the lock that whoever adds to the folder holds.
+        """Return the lock for changes of the folder.
 
         Raises:
-            OSError: if the folder cannot be made.
-            ConfigurationError: if it is somebody's own, whose sources tell more.
+            OSError: if the folder cannot be created.
+            ConfigurationError: if a user has written its sources, which may have other columns.
         """
         self.root.mkdir(parents=True, exist_ok=True)
         if not is_own(self.root):
-            msg = f"{self.root / NAME}: not written by ciguard. Name another folder with --cache."
+            msg = f"{self.root / NAME}: not written by ciguard. Choose another folder with --cache."
             raise ConfigurationError(msg)
         return FileLock(self.root / ".lock")
 
-    def of(self, label: str) -> dict[str, FileCredit]:
-        """Return the images of a label that are there, by their names."""
+    def images_of(self, label: str) -> dict[str, FileCredit]:
+        """Return the cached images of a label, by their names."""
         inside = f"{folder_name(label)}/"
         return {
             name: source
@@ -84,21 +86,21 @@ class KeptImages:
         write_sources(self.root, {**read_sources(self.root), name: source})
         replace_file(file, content)
 
-    def looked_for(self, label: str, search: str) -> int:
-        """Return how many images of a label a search was asked for, to its end."""
-        return self._searches().get((alike(label), search), 0)
+    def searched_count(self, label: str, search: str) -> int:
+        """Return the number of images of a label that a search was completed for."""
+        return self._searches().get((normalised_name(label), search), 0)
 
-    def note(self, label: str, search: str, images: int) -> None:
-        """Note that a search was asked for so many."""
+    def record_search(self, label: str, search: str, images: int) -> None:
+        """Record that a search for a number of images was completed."""
         text = io.StringIO()
         rows = csv.writer(text, lineterminator="\n")
         rows.writerow(_COLUMNS)
-        known = {**self._searches(), (alike(label), search): images}
+        known = {**self._searches(), (normalised_name(label), search): images}
         rows.writerows((*key, count) for key, count in known.items())
         replace_file(self.root / _SEARCHES, text.getvalue())
 
     def _searches(self) -> dict[tuple[str, str], int]:
-        """Return what was noted; what is damaged is looked for again."""
+        """Return the recorded searches, without invalid rows."""
         file = self.root / _SEARCHES
         if not file.is_file():
             return {}

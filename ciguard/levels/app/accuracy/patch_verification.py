@@ -1,0 +1,119 @@
+"""Verification of patches: run the patched application before a patch is suggested."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ciguard.levels.app.accuracy.trials import Trials
+from ciguard.levels.app.exploration.function_caller import FunctionCaller, host_of, routines_of
+from ciguard.levels.app.providers.registered import known_providers
+from ciguard.levels.app.static_analysis.application import read_application
+from ciguard.levels.app.static_analysis.findings import find_service_functions
+from ciguard.programs import run_program
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.levels.app.exploration.explore import ExploredFunction
+    from ciguard.levels.app.exploration.surroundings import Surroundings
+    from ciguard.levels.app.input_synthesis.inputs import ServiceInput
+    from ciguard.levels.app.static_analysis.application import Application
+    from ciguard.levels.app.static_analysis.conditions import Goal
+    from ciguard.levels.app.static_analysis.findings import ServiceFunction
+    from ciguard.levels.app.virtualization.engine_chain import EngineChain
+
+_GIT_LIMIT_S = 60.0
+
+
+def exercised_with(  # noqa: PLR0913 - the patch, the application and its inputs
+    patch: str,
+    goal: Goal,
+    *,
+    application: Application,
+    explored: ExploredFunction,
+    inputs: Sequence[ServiceInput],
+    engines: EngineChain,
+    python: str,
+    surroundings: Surroundings | None,
+    deadline: float,
+) -> list[bool]:
+    """Run a patched function on inputs; the application's files do not change.
+
+    Args:
+        patch: the patch of one file.
+        goal: the sub-condition that it changes.
+        application: the parsed application.
+        explored: the function, as explored before.
+        inputs: the inputs.
+        engines: the engines that answer, with the same answers as before.
+        python: an interpreter that has the application's libraries.
+        surroundings: the surroundings of the application's process.
+        deadline: the end of the time budget, by `time.monotonic`.
+
+    Returns:
+        Whether each input exercises the branch. Empty if the patch does not apply, the branch has
+        moved, or the time is up.
+    """
+    with tempfile.TemporaryDirectory(prefix="ciguard-patched-") as name:
+        folder = Path(name)
+        patched_text = _patched(application, goal.branch.file, patch, folder)
+        if patched_text is None:
+            return []
+        functions = find_service_functions(read_application(folder), known_providers())
+        function = next((item for item in functions if item.name == explored.found.name), None)
+        twin = _twin(function, goal) if function is not None else None
+        if function is None or twin is None:
+            return []
+        module, routine = routines_of(application)[explored.found.name]
+        texts = {goal.branch.file: patched_text}
+        with host_of(
+            application, [function], python, texts=texts, surroundings=surroundings, inputs=folder
+        ) as host:
+            caller = FunctionCaller(host, function, module, routine)
+            trials = Trials(caller, function, routine, explored.form, engines)
+            took: list[bool] = []
+            for service_input in inputs:
+                if time.monotonic() > deadline:
+                    return []
+                took.append(
+                    trials.run(service_input, folder / f"inputs-{len(took)}").exercises(twin)
+                )
+            return took
+
+
+def _patched(application: Application, file: str, patch: str, folder: Path) -> str | None:
+    """Copy the application's files, apply a patch to the copy, and return the patched file."""
+    for module in application.modules:
+        copy = folder / module.file
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes((application.root / module.file).read_bytes())
+    git = shutil.which("git")
+    if git is None:
+        return None
+    done = run_program(
+        [git, "apply", "--whitespace=nowarn", "-"],
+        limit_s=_GIT_LIMIT_S,
+        given=patch.encode(),
+        folder=folder,
+        # The copy belongs to no repository around the folder.
+        environment={**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)},
+    )
+    return (folder / file).read_text("utf-8") if done.code == 0 else None
+
+
+def _position(goal: Goal) -> tuple[str, int, int]:
+    return goal.branch.file, goal.branch.line, goal.branch.column
+
+
+def _twin(function: ServiceFunction, goal: Goal) -> Goal | None:
+    """Return the sub-condition at the position that another one had before the patch."""
+    position = _position(goal)
+    goals = [
+        condition.goal for condition in function.goals if _position(condition.goal) == position
+    ]
+    return next((other for other in goals if other.at == goal.at), goals[0] if goals else None)

@@ -1,0 +1,100 @@
+"""Stub responses with randomly drawn results, in the format of the services."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.levels.app.exploration.answers import StubResponse, content_of, most_of, usual_for
+from ciguard.levels.app.providers.description import RecognitionTask
+from ciguard.levels.app.providers.recognised import BoundingBox, Face, ScoredSentence
+from ciguard.levels.app.providers.registered import face_messages_of, messages_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ciguard.domain.values import Json
+    from ciguard.levels.app.providers.description import Operation
+
+_MAX_SHOWN = 3
+_SIZE = (640, 640)
+_SENTENCE = "It is."
+UNLIKELY = "VERY_UNLIKELY"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecognisedItem:
+    """One result that a service recognises."""
+
+    key: str
+    """Name or text; unused for sentiment and faces."""
+    score: float
+    """Score from 0 to 1; for sentiment from -1 to 1."""
+    kind: str = ""
+    """Type of an entity; empty for other results."""
+    likelihoods: Mapping[str, str] = field(default_factory=dict)
+    """Likelihoods by attribute of a face."""
+    age: int = 30
+    width: float = 18
+    """Width of a face, in pixels."""
+
+
+def answer_of(operation: Operation, results: Sequence[RecognisedItem]) -> StubResponse:
+    """Return a stub response with results.
+
+    Args:
+        operation: the operation that answers.
+        results: the results that it recognises.
+    """
+    shown = (_title(operation, item) for item in results[:_MAX_SHOWN])
+    title = "; ".join(shown) or "nothing recognised"
+    if len(results) > _MAX_SHOWN:
+        title = f"{title}; and {len(results) - _MAX_SHOWN} more"
+    is_named = operation.task not in {RecognitionTask.SENTIMENT, RecognitionTask.FACES}
+    keys = tuple(item.key for item in results if item.key) if is_named else ()
+    kind = results[0].kind if results else ""
+    content = _content(operation, results)
+    return StubResponse(operation, title, content, keys, kind, is_searched=True)
+
+
+def _face(item: RecognisedItem) -> Face:
+    box = BoundingBox(2, 2, item.width, item.width)
+    return Face(box, item.score, item.likelihoods, item.age, item.score)
+
+
+def _title(operation: Operation, item: RecognisedItem) -> str:
+    match operation.task:
+        case RecognitionTask.FACES:
+            shown = [
+                attribute
+                for attribute, likelihood in item.likelihoods.items()
+                if likelihood != UNLIKELY
+            ]
+            return f"a face that shows {', '.join(shown) or 'nothing'}, {item.age} years old"
+        case RecognitionTask.SENTIMENT:
+            return f"a sentence, felt {item.score:g}"
+        case RecognitionTask.TEXT:
+            return repr(item.key)
+        case _:
+            return f"{item.key!r}, score {most_of(operation) * item.score:g}"
+
+
+def _content(operation: Operation, results: Sequence[RecognisedItem]) -> Json:
+    match operation.task:
+        case RecognitionTask.SENTIMENT:
+            step = len(_SENTENCE) + 1
+            sentences = [
+                ScoredSentence(_SENTENCE, step * at, item.score) for at, item in enumerate(results)
+            ]
+            mean = sum(item.score for item in results) / max(1, len(results))
+            return messages_of(operation).sentiment_answer(mean, sentences)
+        case RecognitionTask.FACES:
+            return face_messages_of(operation).face_answer(list(map(_face, results)), _SIZE)
+        case RecognitionTask.LANGUAGE if not results:  # a text always has a language
+            return content_of(operation, [(usual_for(operation), 1.0)])
+        case _:
+            named_items = [item for item in results if item.key.strip()]
+            is_topic = operation.task is RecognitionTask.CATEGORIES
+            spelling = messages_of(operation).topic if is_topic else str
+            scored = [(spelling(item.key), item.score) for item in named_items]
+            return content_of(operation, scored, [item.kind for item in named_items if item.kind])

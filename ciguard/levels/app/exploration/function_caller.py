@@ -1,0 +1,247 @@
+"""Calls of one function, in a process where its clients get stub responses."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from ciguard.execution import Answered, Host, HostSettings, ProcessEnded, TimedOut
+from ciguard.levels.app.exploration.guessed_values import made_up
+from ciguard.levels.app.exploration.surroundings import Surroundings
+from ciguard.levels.app.providers.registered import hook_of, known_providers
+from ciguard.levels.app.static_analysis.summaries import PlacedRoutine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ciguard.domain.values import Json
+    from ciguard.levels.app.static_analysis.application import (
+        Application,
+        ApplicationModule,
+        Routine,
+    )
+    from ciguard.levels.app.static_analysis.conditions import Branch, Goal
+    from ciguard.levels.app.static_analysis.findings import ServiceFunction
+
+_ENTRY = "ciguard.levels.app.in_target.explorer"
+_PLACEHOLDER = "name"
+"""Value of an environment variable that is read without a default."""
+CALL_LIMIT_S = 20.0
+"""Timeout of one call of an application's function, in seconds."""
+_FIRST_LIMIT_S = 120.0
+"""Timeout of the first call in a process, in seconds: it imports the application's libraries."""
+_INSTEAD_OF_REPLY: dict[type, str] = {ProcessEnded: "ends its process", TimedOut: "does not end"}
+
+Answering: TypeAlias = "Callable[[str, bytes, Json], Json]"
+"""Takes an operation, its input and the service's reply: `{"answer": …}` or `{"error": …}`. If the
+reply is None, no service was called, and the function returns a reply in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnded:
+    """The call has returned or raised."""
+
+    seen: tuple[tuple[Goal, bool], ...]
+    """Outcomes of sub-conditions, in the order of evaluation."""
+    taken: frozenset[Branch]
+    """Branches whose whole condition was true."""
+    asked: tuple[str, ...]
+    """Names of the operations that were called."""
+    raised: Json = None
+    """The exception: type, message, frames, and whether the surroundings may cause it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallNotPossible:
+    """The call could not be made."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallDidNotReturn:
+    """The call exited its process or exceeded the timeout."""
+
+    instead: str
+    """Description of what the call did instead of returning."""
+
+
+Call: TypeAlias = CallEnded | CallNotPossible | CallDidNotReturn
+
+
+def host_of(  # noqa: PLR0913 - the application, and the settings of its process
+    application: Application,
+    functions: Sequence[ServiceFunction],
+    python: str,
+    *,
+    is_real: bool = False,
+    texts: Mapping[str, str] | None = None,
+    surroundings: Surroundings | None = None,
+    inputs: Path | None = None,
+) -> Host:
+    """Return a process for calls of an application's functions; it is not started yet.
+
+    Args:
+        application: the parsed application.
+        functions: its functions that call services; their sub-conditions are instrumented.
+        python: an interpreter that has the application's libraries.
+        is_real: whether calls go to the real service.
+        texts: replacements for the text of files, by their names.
+        surroundings: the surroundings of the process; None: `Surroundings()`. A process that calls
+            the real service is not confined, as it needs the network and a key.
+        inputs: the folder with files that are arguments.
+
+    Raises:
+        WorkerStartError: if the interpreter does not start.
+    """
+    around = surroundings or Surroundings()
+    if is_real:
+        around = replace(around, is_confined=False)
+    root = application.root.resolve()
+    goals = {goal for function in functions for goal in conditions(function)}
+    called_providers = {
+        call.answer.operation.provider for function in functions for call in function.calls
+    }
+    readable = [inputs] if inputs else []
+    hooks = {provider: hook_of(provider) for provider in providers_of(application)}
+    readable += [Path(hook["file"]) for hook in hooks.values()]
+    details = {
+        "files": {
+            str((root / module.file).resolve()): module.file for module in application.modules
+        },
+        "places": sorted({*map(_place, goals), *(_branch_place(goal.branch) for goal in goals)}),
+        "root": str(root),
+        "real": is_real,
+        "providers": {
+            provider: {**hook, "is_asked": provider in called_providers}
+            for provider, hook in hooks.items()
+        },
+        "texts": dict(texts or {}),
+        "variables": {} if is_real else _variables(application),
+    }
+    # Python puts the folder of a script on its path.
+    folders = {str((root / module.file).resolve().parent): None for module in application.modules}
+    path = list(dict.fromkeys([str(root), *sorted(folders)]))
+    return Host(
+        HostSettings(
+            python=python,
+            path=path,
+            entry=_ENTRY,
+            details=details,
+            environment=around.environment(),
+            held=around.held(python, root, readable),
+        )
+    )
+
+
+def _variables(application: Application) -> dict[str, str]:
+    """Return values for environment variables with endpoints, regions and keys."""
+    modules = application.modules
+    values = {name: made_up(name) for module in modules for name in module.variables}
+    needed = {name for module in modules for name in module.needed}
+    return {
+        name: value or _PLACEHOLDER for name, value in values.items() if value or name in needed
+    }
+
+
+def providers_of(application: Application) -> list[str]:
+    """Return the providers whose packages an application imports anywhere."""
+    imported = [module.names.imports for module in application.modules]
+    return [
+        provider.name
+        for provider in known_providers()
+        if any(imports(package) for imports in imported for package in provider.packages)
+    ]
+
+
+def conditions(function: ServiceFunction) -> list[Goal]:
+    """Return the sub-conditions that are instrumented."""
+    return [condition.goal for condition in function.goals if condition.goal.is_condition]
+
+
+def _place(goal: Goal) -> tuple[str, int, int, int, int]:
+    return (goal.branch.file, *goal.place)
+
+
+def _branch_place(branch: Branch) -> tuple[str, int, int, int, int]:
+    return (branch.file, *branch.place)
+
+
+def routines_of(application: Application) -> dict[str, tuple[ApplicationModule, Routine]]:
+    """Return the module and definition of each function by its qualified name."""
+    return {
+        PlacedRoutine(module, routine).qualified: (module, routine)
+        for module in application.modules
+        for routine in module.routines
+    }
+
+
+class FunctionCaller:
+    """Call one function of an application in its process."""
+
+    def __init__(
+        self, host: Host, function: ServiceFunction, module: ApplicationModule, routine: Routine
+    ) -> None:
+        """Create the caller.
+
+        Args:
+            host: the process of the application.
+            function: the function.
+            module: the module that defines it.
+            routine: its definition.
+        """
+        self._host = host
+        self._message = {"module": module.name, "file": module.file, "function": routine.name}
+        self._positional = routine.positional()
+        self._goals = {_place(goal): goal for goal in conditions(function)}
+        self._branches = {_branch_place(goal.branch): goal.branch for goal in conditions(function)}
+
+    def restart(self) -> None:
+        """Make the next call in a new process."""
+        self._host.stop()
+
+    def call(
+        self,
+        arguments: Json,
+        *,
+        answers: Mapping[str, Json] | None = None,
+        answering: Answering | None = None,
+    ) -> Call:
+        """Call the function once.
+
+        Args:
+            arguments: the arguments by name, in the forms of `in_target`.
+            answers: the reply to each operation; other operations get an empty reply.
+            answering: returns the replies while the function runs, instead of `answers`.
+        """
+        limit_s = CALL_LIMIT_S if self._host.is_running else _FIRST_LIMIT_S
+        # A decorator may accept positional arguments only.
+        positional = list(itertools.takewhile(arguments.__contains__, self._positional))
+        message = {
+            **self._message,
+            "arguments": arguments,
+            "positional": positional,
+            "answers": answers,
+        }
+        reply = self._host.ask(message, limit_s=limit_s, answering=_request_handler(answering))
+        if not isinstance(reply, Answered):
+            return CallDidNotReturn(_INSTEAD_OF_REPLY[type(reply)])
+        if "problem" in reply.content:
+            return CallNotPossible(reply.content["problem"])
+        places = [(tuple(place), value) for *place, value in reply.content["seen"]]
+        seen = tuple((self._goals[place], value) for place, value in places if place in self._goals)
+        taken = frozenset(
+            self._branches[place] for place, value in places if value and place in self._branches
+        )
+        return CallEnded(seen, taken, tuple(reply.content["asked"]), reply.content["raised"])
+
+
+def _request_handler(answering: Answering | None) -> Callable[[Json], Json] | None:
+    if answering is None:
+        return None
+    return lambda request: answering(
+        request["operation"], base64.b64decode(request["about"]), request.get("heard")
+    )

@@ -1,0 +1,213 @@
+"""Parts of the web request or cloud event that a view or cloud function reads."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ciguard.sources import Imports
+
+PASSED = "request"
+"""Name of the parameter of a cloud function that gets the request."""
+EVENT = "event"
+"""Name of the parameter of a cloud function that gets an event; also the event as a part."""
+RAW = "data"
+"""The part that is the raw body of the request."""
+JSON = "json"
+ARGUMENTS = "args"
+BODY = "body"
+"""The field of an event with the body of a web request or the message of a queue."""
+_FLASK_REQUEST = "flask.request"
+_REQUEST_ATTRIBUTES = frozenset({
+    "args", "base_url", "content_type", "cookies", "data", "files", "form", "get_data", "get_json",
+    "headers", "host", "is_json", "json", "method", "mimetype", "path", "remote_addr", "stream",
+    "url", "user_agent", "values", "view_args",
+})  # fmt: skip
+"""Attributes of Flask's requests."""
+_OTHER_FRAMEWORKS = ("django", "fastapi", "starlette", "grpc", "aiohttp", "sanic", "tornado")
+_DICTIONARY_METHODS = frozenset(
+    {"copy", "get", "items", "keys", "pop", "setdefault", "update", "values"}
+)
+_DICTIONARY_ANNOTATION = re.compile(r"$|(\w+\.)*([Dd]ict|Any|(Mutable)?Mapping|object)\b")
+"""Annotations of a dictionary, by how they begin; no annotation matches too."""
+_PARTS = {
+    "files": "files",
+    "form": "form",
+    "args": "args",
+    "values": "form",
+    "json": "json",
+    RAW: RAW,
+}
+"""Attributes of a request → its parts."""
+_GATEWAY_FIELDS = {BODY: RAW, "queryStringParameters": ARGUMENTS}
+"""Fields of an event → parts of a request."""
+_METHODS = {"get_json": "json", "get_data": RAW}
+
+
+def requested(
+    body: Sequence[ast.stmt], arguments: ast.arguments, names: Imports
+) -> dict[str, tuple[str, ...]]:
+    """Return the parts of a request that a function reads, with the fields that it reads of each.
+
+    Args:
+        body: the statements of the function.
+        arguments: the parameters of the function.
+        names: the imports of its module.
+
+    Returns:
+        An empty mapping if it reads no request, or the request of another framework.
+    """
+    passed = next(
+        (parameter for parameter in _all_parameters(arguments) if parameter.arg == PASSED), None
+    )
+    if passed is None:
+        return _parts_read(body, _RequestReads(names))
+    is_of_flask = _is_of_flask(passed.annotation, names)
+    if not is_of_flask or not _attributes(body, PASSED) <= _REQUEST_ATTRIBUTES:
+        return {}
+    return _parts_read(body, _RequestReads(names, is_passed=True))
+
+
+def read_of_event(
+    body: Sequence[ast.stmt], arguments: ast.arguments, names: Imports
+) -> dict[str, tuple[str, ...]]:
+    """Return the fields that a function reads of an event, and of a web request in the event.
+
+    Returns:
+        An empty mapping if it gets no event, or an event that is no dictionary.
+    """
+    is_first = [parameter.arg for parameter in _all_parameters(arguments)][:1] == [EVENT]
+    is_dictionary = is_first and _attributes(body, EVENT) <= _DICTIONARY_METHODS
+    if not is_dictionary or not _DICTIONARY_ANNOTATION.match(
+        _annotation_text(_all_parameters(arguments)[0].annotation)
+    ):
+        return {}
+    return _parts_read(body, _EventReads(names))
+
+
+def _all_parameters(arguments: ast.arguments) -> list[ast.arg]:
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+
+
+def _annotation_text(annotation: ast.expr | None) -> str:
+    return "" if annotation is None else ast.unparse(annotation).strip("'\"")
+
+
+def _is_of_flask(annotation: ast.expr | None, names: Imports) -> bool:
+    """Return whether a request may be Flask's, judging by its annotation and the imports."""
+    if annotation is not None:
+        return names.qualified(annotation) in {"flask.Request", "flask.wrappers.Request"}
+    return not any(names.imports(framework) for framework in _OTHER_FRAMEWORKS)
+
+
+def _attributes(body: Sequence[ast.stmt], name: str) -> set[str]:
+    """Return the attributes that are read of a variable."""
+    nodes = (node for statement in body for node in ast.walk(statement))
+    return {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+    }
+
+
+def _parts_read(body: Sequence[ast.stmt], reads: _RequestReads) -> dict[str, tuple[str, ...]]:
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            reads.note(node)
+    parts: dict[str, dict[str, None]] = {}
+    for node in nodes:
+        if isinstance(node, ast.expr) and (part := reads.part(node)):
+            parts.setdefault(part, {})
+        for part, field in reads.fields(node):
+            parts.setdefault(part, {})[field] = None
+    return {part: tuple(fields) for part, fields in parts.items()}
+
+
+class _RequestReads:
+    """Find the parts of a request that the expressions of one function read."""
+
+    def __init__(self, names: Imports, *, is_passed: bool = False) -> None:
+        self._names = names
+        self._is_passed = is_passed
+        self._held: dict[str, str] = {}
+        """Variable → part of the request that it holds."""
+
+    def note(self, node: ast.Assign) -> None:
+        """Record a variable that holds a part."""
+        part = self.part(node.value)
+        for target in node.targets:
+            if part and isinstance(target, ast.Name):
+                self._held[target.id] = part
+
+    def part(self, node: ast.expr) -> str:
+        """Return the part of the request that an expression reads; empty if it reads none."""
+        match node:
+            case ast.Attribute(value=container, attr=attr) if self._is_request(container):
+                return _PARTS.get(attr, "")
+            case ast.Call(func=ast.Attribute(value=container, attr=attr)) if self._is_request(
+                container
+            ):
+                return _METHODS.get(attr, "")
+            case ast.Call(func=called, args=[container, *_]) if self._is_loading(called):
+                return "json" if self.part(container) == RAW else ""
+            case ast.BoolOp(values=[container, *_]) | ast.IfExp(body=container):
+                return self.part(container)
+            case ast.Name(id=name):
+                return self._held.get(name, "")
+            case _:
+                return ""
+
+    def fields(self, node: ast.AST) -> Iterator[tuple[str, str]]:
+        """Yield the part and the field of it that an expression reads."""
+        match node:
+            case (
+                ast.Subscript(value=container, slice=ast.Constant(value=str(field)))
+                | ast.Call(
+                    func=ast.Attribute(value=container, attr=("get" | "getlist" | "pop")),
+                    args=[ast.Constant(value=str(field)), *_],
+                )
+                | ast.Compare(
+                    left=ast.Constant(value=str(field)),
+                    ops=[ast.In() | ast.NotIn()],
+                    comparators=[container],
+                )
+            ):
+                if part := self.part(container):
+                    yield part, field
+            case _:
+                return
+
+    def _is_request(self, node: ast.expr) -> bool:
+        if self._is_passed and isinstance(node, ast.Name) and node.id == PASSED:
+            return True
+        return self._names.qualified(node) == _FLASK_REQUEST
+
+    def _is_loading(self, node: ast.expr) -> bool:
+        return self._names.qualified(node) == "json.loads"
+
+
+class _EventReads(_RequestReads):
+    """Find the parts of an event that the expressions of one function read."""
+
+    def part(self, node: ast.expr) -> str:
+        """Return the part of the event that an expression reads; empty if it reads none."""
+        match node:
+            case ast.Name(id="event"):
+                return EVENT
+            case (
+                ast.Subscript(value=ast.Name(id="event"), slice=ast.Constant(value=field))
+                | ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="event"), attr="get"),
+                    args=[ast.Constant(value=field), *_],
+                )
+            ):
+                return _GATEWAY_FIELDS.get(str(field), "")
+            case _:
+                return super().part(node)

@@ -1,0 +1,54 @@
+"""Confusion matrix of a simulated service: the labels that it answers instead of the right one.
+
+    [objects]
+    Vehicle = { Car = 0.5, Truck = 0.3, Vehicle = 0.1 }
+
+Each row names the label that an input shows, and how often each label is among the answers.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, TypeAlias
+
+from ciguard.errors import ConfigurationError
+from ciguard.levels.app.providers.description import RecognitionTask
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+ConfusionMatrix: TypeAlias = "Mapping[tuple[RecognitionTask, str], Mapping[str, float]]"
+"""Task and lower-case label of the input → answered label → probability, 0 to 1."""
+_TASKS = (RecognitionTask.LABELS, RecognitionTask.OBJECTS, RecognitionTask.CATEGORIES)
+
+
+def read_confusion_matrix(file: Path) -> ConfusionMatrix:
+    """Read the confusion matrix of a service from a TOML file.
+
+    Raises:
+        ConfigurationError: if the file cannot be read or is invalid.
+    """
+    try:
+        raw = tomllib.loads(file.read_text("utf-8-sig"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        msg = f"{file}: cannot be read as a confusion matrix: {error}"
+        raise ConfigurationError(msg) from error
+    matrix = {}
+    for task, rows in raw.items():
+        if task not in set(_TASKS) or not isinstance(rows, dict):
+            msg = f"{file}: {task}: not a task with labels. Use one of {', '.join(_TASKS)}."
+            raise ConfigurationError(msg)
+        for label, answers in rows.items():
+            if not isinstance(answers, dict) or not all(map(_is_share, answers.values())):
+                msg = (
+                    f"{file}: {task}.{label} = {answers!r:.80}: the "
+                    "probability of each label has to be a number from 0 to 1."
+                )
+                raise ConfigurationError(msg)
+            matrix[RecognitionTask(task), label.lower()] = answers
+    return matrix
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
