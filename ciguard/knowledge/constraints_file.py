@@ -168,7 +168,8 @@ def read_provenance(line: str, *, name: str) -> Provenance:
     """Parse the provenance from the first line of a constraints file.
 
     Raises:
-        ConstraintsFileError: if it is damaged or of a newer schema; names file, line and key.
+        ConstraintsFileError: if the line is damaged or has a newer schema. The message names file,
+            line and key.
     """
     return _provenance(_decoded_object(line, name, 1), name)[0]
 
