@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.knowledge.mining import RuleBook, RuleSet, extract, learn, prediction
 from ciguard.knowledge.mining.rule_book import with_margins
-from ciguard.knowledge.mining.shared_format import annotated_spans, parameter_texts
+from ciguard.knowledge.mining.shared_format import labelled_sentences, parameter_texts
 from ciguard.knowledge.mining.training import Key, training_samples
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Data:
             found = parameter_texts(lines, name=str(inputs))
             self.texts = {(t.library, t.api, t.parameter): t for t in found}
         with spans.open(encoding="utf-8") as lines:
-            labelled = annotated_spans(lines, name=str(spans))
+            labelled = labelled_sentences(lines, name=str(spans))
             self.samples = training_samples(labelled, self.texts.values())
 
     def f1(self, predictions: Mapping[Key, Any], library: str, category: str) -> float:

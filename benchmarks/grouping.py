@@ -5,7 +5,7 @@
 The folder holds `labels.csv` (fingerprint → cause) and `buckets-*.jsonl.gz` (buckets of several
 seeds, each with the key `seed`); its README says how they were made. Prints, for each seed and for
 all, the adjusted Rand index, homogeneity, completeness and the share of wrong pairs among those
-that are put together, of ciguard's groups and of three other ways on the same buckets: the likeness
+that are put together, of ciguard's groups and of three other ways on the same buckets: similarity
 of stacks, templates of messages as drain3 learns them, and words of message and stack as vectors.
 Needs the dependency group `benchmarks`. Ends with 1 if ciguard's groups are below 0.98 or have more
 than 0.5 % of wrong pairs.
@@ -123,7 +123,7 @@ WAYS: dict[str, Callable[[Sequence[Labelled]], list[str]]] = {
     "fingerprints": by_fingerprint,
     "ciguard's groups": by_cause,
     "… with native stacks": by_traced_cause,
-    "likeness of stacks": by_stack,
+    "similarity of stacks": by_stack,
     "templates (drain3)": by_template,
     "words as vectors": by_words,
 }

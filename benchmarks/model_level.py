@@ -4,7 +4,7 @@
 
 Prints, for mutants of small models on Keras 3.15.1 with torch, TensorFlow and JAX: mutants per CPU
 second beside plain Keras that builds and calls the same graphs; guided against random mutation with
-mild defects planted in one backend, and on the backends as they are; which rules found a place, ran
+mild defects planted in one backend, and on the unmodified backends; which rules found a place, ran
 and amplified; the layers that mutants covered. CPU seconds of all processes count.
 """
 
@@ -137,7 +137,7 @@ def guidance(environments: dict[str, Environment], options: argparse.Namespace) 
     planted = {**environments, first: with_adapter(environments[first], MILD)}
     for title, targets in (
         (f"mild defects in {first}", planted),
-        ("backends as they are", environments),
+        ("unmodified backends", environments),
     ):
         print(f"\n{title}; {options.seeds} seeds, {options.explored} CPU seconds each", flush=True)
         found: dict[bool, list[Exploration]] = {True: [], False: []}

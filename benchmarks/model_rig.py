@@ -81,7 +81,7 @@ class PredictingLevel(ModelLevel):
             models=models,
             amplification=amplification,
             is_guided=is_guided,
-            repeats=REPEATS_WHERE_COMPILED,
+            repeat_probability=REPEATS_WHERE_COMPILED,
         )
         self._seeds = len(models)
         self.received: deque[ModelFeedback | None] = deque()
@@ -143,7 +143,7 @@ class Rig:
             seed,
             models=self.models,
             amplification=amplification,
-            repeats=REPEATS_WHERE_COMPILED,
+            repeat_probability=REPEATS_WHERE_COMPILED,
         )
 
     def run(self, level: ModelLevel, *, batches: int) -> Iterator[Ran]:

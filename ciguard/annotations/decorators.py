@@ -45,7 +45,7 @@ def ensure(condition: Any) -> Callable[[F], F]:
 
 
 def raises(*exceptions: type[BaseException]) -> Callable[[F], F]:
-    """Declare exceptions that the function may raise for valid inputs: they are no failures."""
+    """Declare exceptions that the function may raise for valid inputs: they are not failures."""
     line = _caller_line()
 
     def annotate(function: F) -> F:

@@ -42,7 +42,7 @@ class Range:
         self.max = max
 
 
-def is_values(item: Any) -> bool:
+def is_values_annotation(item: Any) -> bool:
     """Return whether an object is a constraint, of this package or of a copy of it."""
     return type(item).__name__ == "Values" and hasattr(item, "kind") and hasattr(item, "options")
 
@@ -62,7 +62,7 @@ def constraint_on(item: Any) -> Any:
         name = getattr(item, "__name__", item)
         msg = f"{name} is a function; call it: {name}()"
         raise AnnotationError(msg)
-    if is_ref(item) or is_values(item):
+    if is_ref(item) or is_values_annotation(item):
         return item
     return Values("froms", values=[item])
 

@@ -314,7 +314,7 @@ class GitBranchStore:
         if repository is None:
             msg = f"{push_error} {permission(branch)}"
             raise BaselineError(msg)
-        return GitHubBranch(repository, branch, refusal=push_error, place=self._name)
+        return GitHubBranch(repository, branch, refusal=push_error, location=self._name)
 
     def _url(self, *, push: bool = False) -> str:
         """Return the URL to fetch from or push to. The first call creates the repository."""

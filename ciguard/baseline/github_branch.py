@@ -111,7 +111,7 @@ class GitHubBranch:
     """Access to one branch by the REST API, for commits of a local repository."""
 
     def __init__(
-        self, repository: GitHubRepository, branch: str, *, refusal: GitError, place: str
+        self, repository: GitHubRepository, branch: str, *, refusal: GitError, location: str
     ) -> None:
         """Create access to a branch, without sending a request.
 
@@ -119,7 +119,7 @@ class GitHubBranch:
             repository: the repository on GitHub.
             branch: name of the branch, without `refs/heads/`.
             refusal: error of the rejected push, for messages.
-            place: name of the baseline in messages.
+            location: name of the baseline in messages.
 
         Raises:
             BaselineError: if there is no token.
@@ -127,7 +127,7 @@ class GitHubBranch:
         self._repository = repository
         self._branch = branch
         self._refusal = refusal
-        self._place = place
+        self._location = location
         if not repository.token:
             msg = (
                 f"{refusal} GitHub's API needs a token to write the branch: set "
@@ -154,10 +154,10 @@ class GitHubBranch:
             body: dict[str, Any] = {"tree": entries} | ({"base_tree": tree} if tree else {})
             tree = self._create("trees", body)
         if tree != git.text("rev-parse", f"{commit}^{{tree}}"):
-            msg = f"{self._place}: GitHub's API stored other files than it received. Run again."
+            msg = f"{self._location}: GitHub's API stored different files. Run again."
             raise BaselineError(msg)
         message = git.text("log", "-1", "--format=%B", commit)
-        # Without an author, because GitHub signs only commits of the bot itself.
+        # Set no author: GitHub signs a commit only if its author is the default, the token's bot.
         parents = [tip] if tip else []
         return self._create("commits", {"message": message, "tree": tree, "parents": parents})
 
@@ -206,25 +206,25 @@ class GitHubBranch:
         sha: object = self._send("POST", kind, body)["sha"]
         return str(sha)
 
-    def _send(self, method: str, place: str, body: Mapping[str, object]) -> dict[str, Any]:
+    def _send(self, method: str, location: str, body: Mapping[str, object]) -> dict[str, Any]:
         from github import GithubException  # noqa: PLC0415 - PyGithub is slow to import
         from requests import RequestException  # noqa: PLC0415
 
-        address = f"/repos/{self._repository.name}/git/{place}"
+        address = f"/repos/{self._repository.name}/git/{location}"
         try:
             _, answer = self._requester.requestJsonAndCheck(method, address, input=dict(body))
         except GithubException as failure:
             raise self._error(failure) from None
         except RequestException as failure:
             # Not its text, which may hold headers.
-            msg = f"{self._place}: GitHub cannot be reached ({type(failure).__name__})"
+            msg = f"{self._location}: GitHub cannot be reached ({type(failure).__name__})"
             raise BusyError(msg, wait_s=_UNAVAILABLE_WAIT_S) from None
         return dict(answer)
 
     def _error(self, failure: GithubException) -> BaselineError:
         text = self._message(failure)
         if (wait_s := _required_wait_s(failure, text)) is not None:
-            return BusyError(f"{self._place}: {text}", wait_s=wait_s)
+            return BusyError(f"{self._location}: {text}", wait_s=wait_s)
         message = (
             f"{self._refusal} GitHub's API cannot write the branch either: {text}. "
             f"{_REMEDIES.get(failure.status, '')}{exemption(self._branch)}"
@@ -258,7 +258,7 @@ def exemption(branch: str) -> str:
 
 
 _RACES = (HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
-"""Statuses for a move that is no fast-forward, or a reference that exists or is missing."""
+"""Statuses for a move that is not a fast-forward, or a reference that exists or is missing."""
 _LIMITS = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 _REMEDIES: Mapping[int, str] = {
     HTTPStatus.UNAUTHORIZED: f"Put a valid token into {TOKEN_VARIABLES[0]}. ",

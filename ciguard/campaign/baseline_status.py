@@ -39,9 +39,9 @@ def baseline_status(
         for target in targets
         if not target.not_run and (not base or target.name in base)
     }
-    ran = _last_runs(baseline)
-    times = [time for time, _ in ran.values()]
-    reasons = tuple(_reasons(ran, versions, now))
+    last_runs = _last_runs(baseline)
+    times = [time for time, _ in last_runs.values()]
+    reasons = tuple(_reasons(last_runs, versions, now))
     return BaselineStatus(
         state=BaselineState.STALE if reasons else BaselineState.FRESH,
         updated_at=max(times, default=""),
@@ -51,11 +51,11 @@ def baseline_status(
 
 def _last_runs(baseline: BaselineSnapshot) -> dict[str, tuple[str, str]]:
     """Return time and version of the last run by target; older baselines have them in records."""
-    ran = dict(baseline.frontier.ran)
+    last_runs = dict(baseline.frontier.last_runs)
     for sighting in _sightings(baseline.records):
         for target, version in sighting.versions:
-            ran[target] = max(ran.get(target, ("", "")), (sighting.time, version))
-    return ran
+            last_runs[target] = max(last_runs.get(target, ("", "")), (sighting.time, version))
+    return last_runs
 
 
 def _sightings(records: Records) -> Iterator[Sighting]:
@@ -65,15 +65,15 @@ def _sightings(records: Records) -> Iterator[Sighting]:
 
 
 def _reasons(
-    ran: Mapping[str, tuple[str, str]], versions: Mapping[str, str], now: datetime
+    last_runs: Mapping[str, tuple[str, str]], versions: Mapping[str, str], now: datetime
 ) -> Iterator[str]:
     for target, version in versions.items():
-        time, known = ran.get(target, ("", ""))
+        time, last_version = last_runs.get(target, ("", ""))
         if not time:
             yield f"it was never run on {target}"
             continue
         age = now - datetime.strptime(time, TIME_FORMAT).replace(tzinfo=UTC)
-        if known != version:
-            yield f"it ran on {target} in version {known}, this run has {version}"
+        if last_version != version:
+            yield f"it ran on {target} in version {last_version}, this run has {version}"
         elif age > STALE_AFTER:
             yield f"it was last run on {target} {age.days} days ago"

@@ -68,7 +68,7 @@ class BaselineSnapshot:
 
     store: BaselineStore
     """Store of the baseline."""
-    intends: IssuePlanner | None = None
+    plan_issues: IssuePlanner | None = None
     """Planner of the issues; None for none."""
     records: Records
     """Records by fingerprint."""
@@ -111,7 +111,7 @@ def load_baseline(
     config: Config,
     *,
     store: BaselineStore | None = None,
-    intends: IssuePlanner | None = None,
+    plan_issues: IssuePlanner | None = None,
     publishing: Publishing | None = None,
 ) -> BaselineSnapshot:
     """Read the baseline.
@@ -119,7 +119,7 @@ def load_baseline(
     Args:
         config: settings of the run.
         store: store of the baseline, if it is open already.
-        intends: planner of the issues.
+        plan_issues: planner of the issues.
         publishing: files that are written next to the baseline.
 
     Raises:
@@ -135,7 +135,7 @@ def load_baseline(
         raise BaselineError(msg)
     return BaselineSnapshot(
         store=store,
-        intends=intends,
+        plan_issues=plan_issues,
         records={} if is_first else store.load(),
         is_first=is_first,
         frontier=Frontier(store.folder, is_first=is_first),
@@ -309,8 +309,10 @@ def _update_baseline(run: Conclusion, decided: RunConclusion) -> None:
         if run.baseline.is_first
         else update(known, settled, sighting, repeated=repeated)
     )
-    intends = run.baseline.intends
-    write_tasks = None if intends is None else intends(decided.verdict, decided.buckets, versions)
+    plan_issues = run.baseline.plan_issues
+    write_tasks = (
+        None if plan_issues is None else plan_issues(decided.verdict, decided.buckets, versions)
+    )
     note = run_note(decided.verdict, decided.buckets, run.targets, sighting)
     stored_last: list[Records] = []
 

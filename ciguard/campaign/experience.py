@@ -100,7 +100,10 @@ def keep_in_baseline(baseline: Path, library: str, snapshot: Snapshot) -> None:
         baseline.mkdir(parents=True, exist_ok=True)
         _write(baseline, library, "".join(experience_lines(library, snapshot.learned)))
     except OSError as error:
-        msg = f"{baseline}: cannot be written: {error.strerror}. Free space or correct its rights."
+        msg = (
+            f"{baseline}: cannot be written: {error.strerror}. "
+            "Free some space or correct its permissions."
+        )
         raise BaselineError(msg) from error
 
 

@@ -46,7 +46,7 @@ class Frontier:
         """
         self._path = folder / FRONTIER
         self._explored: dict[str, tuple[int, float]] = {}
-        self._ran: dict[str, tuple[str, str]] = {}
+        self._last_runs: dict[str, tuple[str, str]] = {}
         if self._path.exists() and not is_first:
             self._read()
 
@@ -59,7 +59,7 @@ class Frontier:
                     str(key): _explored(batches, explored_in_s)
                     for key, (batches, explored_in_s) in stored["explored"].items()
                 }
-                self._ran = {
+                self._last_runs = {
                     str(target): (Sighting(time=time).time, str(version))
                     for target, (time, version) in stored.get("ran", {}).items()
                 }
@@ -92,14 +92,16 @@ class Frontier:
             self._explored[key] = (batches, max(budget_s, explored_in_s))
 
     @property
-    def ran(self) -> Mapping[str, tuple[str, str]]:
+    def last_runs(self) -> Mapping[str, tuple[str, str]]:
         """Time and version of each target's last run that wrote the baseline, by name."""
-        return self._ran
+        return self._last_runs
 
     def note(self, sighting: Sighting) -> None:
         """Record the targets and the time of a run."""
         for target, version in sighting.versions:
-            self._ran[target] = max(self._ran.get(target, ("", "")), (sighting.time, version))
+            self._last_runs[target] = max(
+                self._last_runs.get(target, ("", "")), (sighting.time, version)
+            )
 
     def save(self) -> None:
         """Write the file atomically.
@@ -110,21 +112,22 @@ class Frontier:
         stored = {
             "schema": FRONTIER_SCHEMA,
             "explored": dict(sorted(self._explored.items())),
-            "ran": dict(sorted(self._ran.items())),
+            "ran": dict(sorted(self._last_runs.items())),
         }
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             replace_file(self._path, json.dumps(stored, indent=1) + "\n")
         except OSError as error:
             msg = (
-                f"{self._path}: cannot be written: {error.strerror}. Free space or correct its "
-                "rights."
+                f"{self._path}: cannot be written: {error.strerror}. "
+                "Free some space or correct its permissions."
             )
             raise BaselineError(msg) from error
 
 
 def _explored(batches: object, explored_in_s: object) -> tuple[int, float]:
     if not isinstance(batches, int) or not isinstance(explored_in_s, int | float) or batches < 0:
-        msg = f"{[batches, explored_in_s]!r:.80} is not [batches, seconds]"
+        value = f"{[batches, explored_in_s]!r:.80}"
+        msg = f"{value} is not a pair [batches, seconds] of non-negative numbers"
         raise ValueError(msg)
     return batches, float(explored_in_s)

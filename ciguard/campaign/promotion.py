@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord, Records
 
 
-def promotion(records: Records, *, most: int, out: Path) -> RunFinished:
-    """Return the last event of a run whose new buckets are the most severe ones without an issue.
+def promotion(records: Records, *, max_new: int, out: Path) -> RunFinished:
+    """Return an event that makes reporters file issues for buckets of the baseline.
+
+    It is the last event of a run in which the most severe buckets without an issue are new.
 
     Args:
         records: records of the baseline.
-        most: maximum number of new buckets; the others without an issue are known.
+        max_new: maximum number of buckets to present as new; the rest are marked as known.
         out: folder in which the reproducers of the new buckets are written.
 
     Raises:
@@ -41,14 +43,14 @@ def promotion(records: Records, *, most: int, out: Path) -> RunFinished:
             record.fingerprint,
         ),
     )
-    chosen = [bucket_of(record, Comparison.NEW) for record in waiting[:most]]
-    others = [bucket_of(record, Comparison.KNOWN) for record in waiting[most:]]
+    chosen = [bucket_of(record, Comparison.NEW) for record in waiting[:max_new]]
+    others = [bucket_of(record, Comparison.KNOWN) for record in waiting[max_new:]]
     buckets: tuple[Bucket, ...] = (*write_scripts(chosen, {}, out), *others)
     return RunFinished(
         verdict=Verdict.CLEAN,
         exit_code=ExitCode.CLEAN,
         summary=f"{len(chosen)} of {len(waiting)} recorded buckets without an issue.",
-        targets=tuple(_targets(waiting[:most])),
+        targets=tuple(_targets(waiting[:max_new])),
         buckets=tuple(replace(bucket, count=1) for bucket in buckets),
         stages={},
         apis_exercised={},

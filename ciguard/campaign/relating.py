@@ -63,14 +63,14 @@ class RelationChooser:
 
 def _with_relation(case: ApiCall, relations: tuple[Relation, ...]) -> ApiCall:
     """Return the call with a relation or unchanged, as its seed decides."""
-    number, is_not_due = divmod(case.seed, _RELATION_INTERVAL)
-    if is_not_due or case.intent is not Intent.CONFORMING or has_special_elements(case):
+    number, remainder = divmod(case.seed, _RELATION_INTERVAL)
+    if remainder or case.intent is not Intent.CONFORMING or has_special_elements(case):
         return case
-    turn, pick = divmod(number, _PICKS)
+    round_index, pick = divmod(number, _PICKS)
     applicable = [
         relation
         for relation in relations
-        if turn % relation.every == 0 and relation.twin(case) is not None
+        if round_index % relation.every == 0 and relation.twin(case) is not None
     ]
     if not applicable:
         return case

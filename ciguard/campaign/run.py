@@ -43,7 +43,7 @@ def run(
     config: Config,
     *,
     store: BaselineStore | None = None,
-    intends: IssuePlanner | None = None,
+    plan_issues: IssuePlanner | None = None,
     publishing: Publishing | None = None,
 ) -> Iterator[Event]:
     """Run a campaign.
@@ -54,7 +54,7 @@ def run(
     Args:
         config: settings of the run.
         store: store of the baseline, if it is open already.
-        intends: plans the issues for the findings, before the baseline is written.
+        plan_issues: plans the issues for the findings, before the baseline is written.
         publishing: files that are written next to the baseline.
 
     Raises:
@@ -69,7 +69,7 @@ def run(
         config = resumed(config, resume_state.parameters)
     plan, config = apply_plan(config)
     check_levels(config)
-    baseline = load_baseline(config, store=store, intends=intends, publishing=publishing)
+    baseline = load_baseline(config, store=store, plan_issues=plan_issues, publishing=publishing)
     yield RunStarted(
         targets=(*config.base, *config.targets),
         levels=config.levels,

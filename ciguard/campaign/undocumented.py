@@ -42,7 +42,7 @@ def undocumented_odd_arguments(call: ApiCall, records: Sequence[ApiRecord]) -> l
 
 
 def with_plain_values(call: ApiCall, record: ApiRecord, names: Sequence[str]) -> Iterator[ApiCall]:
-    """Yield calls with an ordinary value for each named argument, or without it."""
+    """Yield variants of a call in which the arguments `names` are 1, are None, or are omitted."""
     indices = {
         index
         for index, name in enumerate(_positional(record, len(call.arguments)))

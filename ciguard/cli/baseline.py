@@ -131,7 +131,7 @@ def promote(settings: Effective, most: int) -> None:
     with TemporaryDirectory(prefix="ciguard-promotion-") as folder:
         config = replace(settings.config, out=Path(folder))
         issues = filing_of(replace(settings, config=config))
-        issues.filing.receive(promotion(before, most=most, out=config.out))
+        issues.filing.receive(promotion(before, max_new=most, out=config.out))
     for line in issues.filer.messages:
         click.echo(f"issues: {line}")
     after = store.load()

@@ -79,15 +79,16 @@ def init(action_text: str, *, ci: str | None, upgrades: bool, force: bool) -> No
     record = _forced_record(root) if force else read_record(root)
     if upgrades and record is None:
         msg = (
-            f"--upgrade: there is no {RECORD}, so what init wrote is unknown. Call "
-            "`ciguard init`, which keeps files that differ, or use --force."
+            f"--upgrade: there is no {RECORD}, so what init wrote is unknown. Run `ciguard init`, "
+            "which leaves files that you changed, or use --force to overwrite them."
         )
         raise ConfigurationError(msg)
     record = replace(record or ScaffoldRecord(), ci=ci or (record.ci if record else CI_SYSTEMS[0]))
     files = _files(root, source, record)
     if not source.is_pinned:
         click.echo(
-            f"{visible(source.ref)} is not a commit: who can move it controls your workflows."
+            f"{visible(source.ref)} is not a commit: a user who can move that branch or tag "
+            "controls your workflows."
         )
     written = (
         upgrade(files, root, record) if upgrades else write_all(files, root, record, force=force)

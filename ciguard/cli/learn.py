@@ -29,7 +29,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=click.FloatRange(min=1.0),
     default=2.0,
     show_default=True,
-    help="Minimum of sentences that a pattern matches; one that occurs n times counts sqrt(n).",
+    help="Minimum number of sentences that a pattern must match; a sentence that occurs n times "
+    "counts as sqrt(n).",
 )
 @click.option(
     "--min-confidence",

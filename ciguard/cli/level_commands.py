@@ -52,7 +52,7 @@ class LevelGroup(click.Group):
         """Return a command, or None if the name is unknown.
 
         Raises:
-            RegistrationError: if it cannot be loaded, or is no command.
+            RegistrationError: if it cannot be loaded, or is not a command.
         """
         if cmd_name in self._declared and cmd_name not in self.commands:
             self.add_command(self._loaded(cmd_name), cmd_name)

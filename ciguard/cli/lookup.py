@@ -69,8 +69,8 @@ def group_of(config: Config, written: str) -> list[Bucket]:
         return [bucket for bucket in buckets if cause_name(bucket) == names[0]]
     if not names:
         msg = (
-            f"group {visible(written)!r}: no match among the causes of {len(buckets)} buckets in "
-            f"{config.out} and {config.baseline}. `ciguard show BUCKET` names a bucket's cause."
+            f"group {visible(written)!r}: none of the {len(buckets)} buckets in {config.out} and "
+            f"{config.baseline} has a cause of this name. `ciguard show BUCKET` prints the cause."
         )
         raise ConfigurationError(msg)
     listed = ", ".join(names[:10])

@@ -124,7 +124,8 @@ def _devices(
 @click.option(
     "--arguments",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File for the options of one `ciguard run` of all jobs, one per line; empty without jobs.",
+    help="File for the options of a single `ciguard run` that covers all jobs, one option per "
+    "line. The file is empty if there are no jobs.",
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the plan as JSON instead of an explanation."

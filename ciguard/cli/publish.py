@@ -56,7 +56,10 @@ _RETRY_BUDGET_S = 300.0
     help="Repository of the head: with --head-branch, it identifies the pull request too.",
 )
 @click.option(
-    "--head-branch", metavar="NAME", default="", help="Branch of the head, see --head-repository."
+    "--head-branch",
+    metavar="NAME",
+    default="",
+    help="Head branch of the pull request, see --head-repository.",
 )
 @click.option(
     "--ref",
@@ -87,7 +90,7 @@ def publish(folder: Path, **options: Any) -> int:
     from ciguard.trackers import Head, repository_of
 
     _require_complete(options)
-    to = repository_of(options["repository"], os.environ)
+    connection = repository_of(options["repository"], os.environ)
     head = Head(sha=options["head_sha"], name=options["name"])
     run: ReceivedRun | None = None
     results_error: OutputError | None = None
@@ -97,12 +100,12 @@ def publish(folder: Path, **options: Any) -> int:
     except OutputError as error:
         status, results_error = lost_status("The results of the run are missing or damaged."), error
     if options["check"]:
-        _publish_check(to, head, status)
-    options["pull_request"] = _pull_request(to, options)
+        _publish_check(connection, head, status)
+    options["pull_request"] = _pull_request(connection, options)
     if options["comment"] and options["pull_request"]:
-        _publish_comment(to, head, status, options)
+        _publish_comment(connection, head, status, options)
     if options["sarif"] and run is not None:
-        _upload(to, run, options)
+        _upload(connection, run, options)
     if results_error is not None:
         click.echo(f"ciguard: error: {results_error}", err=True)
         return ExitCode.INTERNAL
@@ -125,7 +128,7 @@ def _require_complete(options: Mapping[str, Any]) -> None:
         raise ConfigurationError(msg)
 
 
-def _pull_request(to: Connection, options: Mapping[str, Any]) -> str:
+def _pull_request(connection: Connection, options: Mapping[str, Any]) -> str:
     """Return the number of the pull request from the option, else by its head; empty if none."""
     number_text = str(options["pull_request"])
     needs_number = options["comment"] or (options["sarif"] and not options["ref"])
@@ -139,17 +142,20 @@ def _pull_request(to: Connection, options: Mapping[str, Any]) -> str:
         sha=options["head_sha"],
     )
     try:
-        number = find_pull_request(to, origin, retry_budget=RetryBudget(_RETRY_BUDGET_S))
+        number = find_pull_request(connection, origin, retry_budget=RetryBudget(_RETRY_BUDGET_S))
     except TrackerForbiddenError as error:
-        click.echo(f"No comment: {error}", err=True)
+        click.echo(f"Comment skipped: {error}", err=True)
         return ""
     if number:
         return str(number)
-    click.echo("No comment: no open pull request has this head. A newer commit has its own run.")
+    click.echo(
+        "Comment skipped: no open pull request has this head commit. If a newer commit was pushed, "
+        "its own run comments."
+    )
     return ""
 
 
-def _publish_check(to: Connection, head: Head, status: Status) -> None:
+def _publish_check(connection: Connection, head: Head, status: Status) -> None:
     from ciguard.reports import workflow_commands
     from ciguard.trackers import CheckReport, RetryBudget, page_of_run, publish_check
 
@@ -158,11 +164,13 @@ def _publish_check(to: Connection, head: Head, status: Status) -> None:
         title=status.title,
         summary=status.summary,
         remarks=status.remarks,
-        details=page_of_run(os.environ, to.repository),
+        details=page_of_run(os.environ, connection.repository),
     )
     try:
-        _require_token(to, "checks: write")
-        click.echo(publish_check(to, head, report, retry_budget=RetryBudget(_RETRY_BUDGET_S)))
+        _require_token(connection, "checks: write")
+        click.echo(
+            publish_check(connection, head, report, retry_budget=RetryBudget(_RETRY_BUDGET_S))
+        )
     except TrackerForbiddenError as error:
         click.echo(f"No check run: {error}", err=True)
         click.echo(
@@ -173,29 +181,29 @@ def _publish_check(to: Connection, head: Head, status: Status) -> None:
         sys.stdout.flush()
 
 
-def _require_token(to: Connection, permission: str) -> None:
-    if not to.token:
+def _require_token(connection: Connection, permission: str) -> None:
+    if not connection.token:
         msg = f"there is no token in GITHUB_TOKEN or GH_TOKEN; set one with `{permission}`"
         raise TrackerForbiddenError(msg)
 
 
 def _publish_comment(
-    to: Connection, head: Head, status: Status, options: Mapping[str, Any]
+    connection: Connection, head: Head, status: Status, options: Mapping[str, Any]
 ) -> None:
     from ciguard.trackers import Comment, RetryBudget, publish_comment, pull_request_number
 
     comment = Comment(
         number=pull_request_number(options["pull_request"]),
-        body=_comment_text(status, head, to.repository),
+        body=_comment_text(status, head, connection.repository),
         head=head,
         author=options["comment_as"],
         is_news=status.conclusion == "failure",
     )
     try:
-        _require_token(to, "pull-requests: write")
-        click.echo(publish_comment(to, comment, retry_budget=RetryBudget(_RETRY_BUDGET_S)))
+        _require_token(connection, "pull-requests: write")
+        click.echo(publish_comment(connection, comment, retry_budget=RetryBudget(_RETRY_BUDGET_S)))
     except TrackerForbiddenError as error:
-        click.echo(f"No comment: {error}", err=True)
+        click.echo(f"Comment skipped: {error}", err=True)
 
 
 def _comment_text(status: Status, head: Head, repository: str) -> str:
@@ -206,7 +214,7 @@ def _comment_text(status: Status, head: Head, repository: str) -> str:
     return f"{status.summary}\n<sub>Commit {head.sha[:12]}{results}</sub>\n"
 
 
-def _upload(to: Connection, run: ReceivedRun, options: Mapping[str, Any]) -> None:
+def _upload(connection: Connection, run: ReceivedRun, options: Mapping[str, Any]) -> None:
     from ciguard.domain.findings import Verdict
     from ciguard.domain.text import command_text
     from ciguard.project import this_project
@@ -227,8 +235,8 @@ def _upload(to: Connection, run: ReceivedRun, options: Mapping[str, Any]) -> Non
     name = options["name"]
     sarif = sarif_text(run.finished, run.places, run.policy, page=page, category=name)
     try:
-        _require_token(to, "security-events: write")
+        _require_token(connection, "security-events: write")
         analysis = Analysis(sha=options["head_sha"], ref=ref, sarif=sarif)
-        click.echo(upload_analysis(to, analysis, retry_budget=RetryBudget(_RETRY_BUDGET_S)))
+        click.echo(upload_analysis(connection, analysis, retry_budget=RetryBudget(_RETRY_BUDGET_S)))
     except TrackerForbiddenError as error:
         click.echo(f"::warning title=ciguard::No code scanning: {command_text(str(error))}")

@@ -51,7 +51,7 @@ class Judge(Protocol):
         self,
         *,
         store: BaselineStore | None = None,
-        intends: IssuePlanner | None = None,
+        plan_issues: IssuePlanner | None = None,
         publishing: Publishing | None = None,
     ) -> Iterator[Event]:
         """Yield the events; see `ciguard.campaign.run`."""
@@ -74,25 +74,27 @@ def report(settings: Effective, judge: Judge, *, files_issues: bool) -> int:
     config = settings.config
     destination = Destination(folder=config.out, stream=sys.stdout, policy=config.policy)
     # Files come first: the console reports where they are, and whether one of them failed.
-    documents = [name for name in REPORTERS.items() if name not in CONSOLES]
-    reporters: dict[str, Reporter] = {name: REPORTERS.get(name)(destination) for name in documents}
+    makers = REPORTERS.items()
+    reporters: dict[str, Reporter] = {
+        name: make(destination) for name, make in makers.items() if name not in CONSOLES
+    }
     issues = filing_of(settings) if files_issues else None
     publishing = Publishing(files=history_files, run_page=page_of_run(os.environ))
     if issues is None:
         events = judge(publishing=publishing)
     else:
         reporters["issues"] = issues.filing
-        intends = issues.filing.intend
-        events = judge(store=issues.store, intends=intends, publishing=publishing)
+        plan_issues = issues.filing.plan_issues
+        events = judge(store=issues.store, plan_issues=plan_issues, publishing=publishing)
     console = console_name(os.environ, sys.stdout)
     reporters[console] = REPORTERS.get(console)(destination)
     with interrupts.raised():
-        ended = dispatch(events, reporters)
+        result = dispatch(events, reporters)
     for line in issues.filer.messages if issues and (config.issues or config.dry_run) else ():
         click.echo(f"issues: {line}")
-    for failure in ended.failures:
+    for failure in result.failures:
         _report_failure(failure)
-    return ended.exit_code
+    return result.exit_code
 
 
 def console_name(environment: Mapping[str, str], stream: TextIO) -> str:

@@ -93,10 +93,10 @@ def _is_object_of(owner: str, argument: Json) -> bool:
     construction = argument["object"]
     if not isinstance(construction["named"], dict):
         return False
-    are_named = all(
+    are_valid_keywords = all(
         _is_name(name) and _is_argument(value) for name, value in construction["named"].items()
     )
-    return bool(owner) and construction["of"] == owner and are_named
+    return bool(owner) and construction["of"] == owner and are_valid_keywords
 
 
 def _is_request(argument: Json) -> bool:

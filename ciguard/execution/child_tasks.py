@@ -84,7 +84,7 @@ class ChildTasks:
             WorkerStartError: if the target's server is gone.
         """
         for source in sources:
-            record = self._described("models", source, limit_s=limit_s)
+            record = self._request_record("models", source, limit_s=limit_s)
             yield {**record, "name": source["name"]}
 
     def functions(
@@ -100,9 +100,9 @@ class ChildTasks:
             WorkerStartError: if the target's server is gone.
         """
         for request in requests:
-            yield self._described("functions", request, limit_s=limit_s)
+            yield self._request_record("functions", request, limit_s=limit_s)
 
-    def _described(
+    def _request_record(
         self, operation: str, request: Mapping[str, Json], *, limit_s: float
     ) -> dict[str, Any]:
         """Return the record that a child writes for one request."""

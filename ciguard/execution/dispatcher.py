@@ -106,10 +106,11 @@ class Dispatcher:
             pool.queue = deque(job for job in pool.queue if job.is_careful)
 
     def prove(self) -> bool:
-        """Make idle workers prove their results; see `canaries`.
+        """Run canaries on idle workers to prove that their results are valid; see `canaries`.
 
         Returns:
-            True if every result so far is proven. `take_invalidated` returns all that never will.
+            True if every result so far is proven. `take_invalidated` returns the jobs whose results
+            can no longer be proven.
         """
         running = [pool for pool in self._pools.values() if not pool.failed]
         for pool in running:

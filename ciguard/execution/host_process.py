@@ -309,7 +309,7 @@ def _text(path: Path) -> str:
 
 
 def _message(line: bytes) -> Json | None:
-    """Return the object in a line; None for any other line, as programs may write there too."""
+    """Return the JSON object in a line; None for any other output of the program."""
     try:
         content = json.loads(line)
     except (ValueError, RecursionError):

@@ -224,7 +224,7 @@ class Lane:
         if self._running is not None:
             self._running.outcomes += job_outcomes
         if announced is not None and announced != batch.read:
-            msg = f"announced {announced} records and wrote {batch.read}"
+            msg = f"announced {announced} records but wrote {batch.read}"
             raise ProtocolError(msg)
 
     def _complete(self) -> JobResult | None:

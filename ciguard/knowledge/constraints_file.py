@@ -165,10 +165,11 @@ def _evidence_to_json(evidence: ConstraintEvidence) -> Json:
 
 
 def read_provenance(line: str, *, name: str) -> Provenance:
-    """Return the origin in the first line of a file of constraints.
+    """Parse the provenance from the first line of a constraints file.
 
     Raises:
-        ConstraintsFileError: if it is damaged or of a newer schema; names file, line and key.
+        ConstraintsFileError: if the line is damaged or has a newer schema. The message names file,
+            line and key.
     """
     return _provenance(_decoded_object(line, name, 1), name)[0]
 

@@ -35,7 +35,7 @@ class TensorForm:
     """Minimum and maximum number of dimensions."""
 
     def fits(self, tensor: TensorValue) -> bool:
-        """Return whether a tensor has this form; one with explicit elements has none."""
+        """Return whether a tensor has this form; a tensor with explicit elements has no form."""
         min_rank, max_rank = self.ranks
         return (
             tensor.dtype in self.dtypes

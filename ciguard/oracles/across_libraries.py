@@ -112,7 +112,7 @@ def is_expressible(case: Case, targets: Sequence[str], subject: Subject) -> bool
 def compared_item(api: str) -> int | None:
     """Return the index of the returned item that is compared across libraries; None for all."""
     row = equivalence_of(api)
-    parts = (form.part for form in row.forms.values() if form.api == api) if row else ()
+    parts = (form.result_index for form in row.forms.values() if form.api == api) if row else ()
     return next(iter(parts), None)
 
 

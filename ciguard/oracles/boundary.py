@@ -91,7 +91,8 @@ def _has_empty_tensor(case: Case) -> bool:
 def _consequence(passed: Passed, case: Case) -> str:
     """Return what a call returned, in words; empty if it returned no numbers.
 
-    An object, a handle or None may be checked later, when it is used.
+    Objects, handles and None do not count: the library may check the arguments when the result is
+    used.
     """
     output = decode_outputs(passed.encoded)
     numbers = list(_numeric_parts(output)) if output is not None else []

@@ -99,7 +99,7 @@ class Traits:
     second_target_fails: bool = False
     """True if a finding between two targets means that the second fails and the first does not."""
     ignores_library: bool = False
-    """True if the library's name is no part of a fingerprint."""
+    """True if the library's name is not part of a fingerprint."""
     mark: str = ""
     """Line that a script prints when the defect shows; empty where the exit status shows it."""
 

@@ -51,7 +51,7 @@ _INTERCHANGEABLE_DTYPES = (
 )
 """Types that Keras treats as one: TensorFlow has 64 bits, PyTorch few unsigned types."""
 _PLAIN_RESULTS = frozenset({"tensor", "None", "int", "float", "complex", "bool", "str", "bytes"})
-"""Names in structure differences of results that are no container and no foreign object."""
+"""Names in structure differences of results that are neither containers nor foreign objects."""
 _SAME_DEVICE_PAIRS = {PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT}
 _COMPARABLE_PAIRS: Mapping[str, Collection[PairKind]] = {
     "mutation": {*_SAME_DEVICE_PAIRS, PairKind.DEVICE},

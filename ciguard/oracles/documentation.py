@@ -92,7 +92,7 @@ def _section_problems(record: ApiRecord, conventions: _Convention) -> Iterator[_
         yield DocumentationCheck.UNDECLARED, described, message, described
         return
     for name in undeclared:
-        message = f"describes {name!r}, which is no parameter"
+        message = f"describes {name!r}, which is not a parameter"
         yield DocumentationCheck.UNDECLARED, name, message, name
     for name in undescribed:
         message = f"has a parameter section that leaves out {name!r}"
@@ -169,7 +169,7 @@ _ENUMERATION = re.compile(r"(?:^|(?<=[\s(]))(?:\w{1,2}|[ivx]+)\)|[:;]-?[()]")
 
 
 def _unbalanced(parameter: ParameterRecord) -> Iterator[_Problem]:
-    """Yield the first backquote or bracket of a description that has no partner."""
+    """Yield the first unmatched backquote or bracket of a description."""
     rest = _MARKUP.sub(_blank, parameter.doc)
     index, symbol = rest.find("`"), "backquote"
     if index < 0:
@@ -177,7 +177,7 @@ def _unbalanced(parameter: ParameterRecord) -> Iterator[_Problem]:
         if index < 0:
             return
         symbol = f"bracket {parameter.doc[index]!r}"
-    message = f"{parameter.name!r}: a {symbol} has no counterpart"
+    message = f"{parameter.name!r}: unmatched {symbol}"
     context = parameter.doc[max(0, index - _CONTEXT_LENGTH) : index + _CONTEXT_LENGTH]
     yield DocumentationCheck.FORMATTING, parameter.name, message, context
 
@@ -214,5 +214,7 @@ def _dangling(
     for pattern in (_ATTRIBUTE, _SAME_AS):
         for match in pattern.finditer(parameter.doc):
             if match.group(1) not in names:
-                message = f"{parameter.name!r} refers to {match.group(1)!r}, which is no parameter"
+                message = (
+                    f"{parameter.name!r} refers to {match.group(1)!r}, which is not a parameter"
+                )
                 yield DocumentationCheck.DANGLING, parameter.name, message, match.group()

@@ -59,7 +59,7 @@ class CallForm:
 
     api: str
     arguments: tuple[Argument, ...]
-    part: int | None = None
+    result_index: int | None = None
     """Index of the returned item that corresponds to the result of the other libraries."""
 
 
@@ -157,7 +157,7 @@ def _is_defined(arguments: Mapping[str, Value], known: frozenset[str]) -> bool:
 
     `known` holds the element types for which the definitions agree.
     """
-    tensors = list(_tensors(arguments))
+    tensors = list(_operands(arguments))
     if not tensors or not all(isinstance(tensor, TensorValue) for tensor in tensors):
         return False
     types = {tensor.dtype for tensor in tensors if isinstance(tensor, TensorValue)}
@@ -172,7 +172,7 @@ def _is_defined(arguments: Mapping[str, Value], known: frozenset[str]) -> bool:
     return len(types) == 1 and types <= known and not is_empty and all(map(_is_plain, settings))
 
 
-def _tensors(arguments: Mapping[str, Value]) -> Iterator[Value]:
+def _operands(arguments: Mapping[str, Value]) -> Iterator[Value]:
     """Yield the operands, those in lists included."""
     for name, value in arguments.items():
         if name in _OPERANDS:
@@ -330,14 +330,16 @@ def _row(entry: Mapping[str, Any], number: int, *, narrow: frozenset[str]) -> Eq
 def _form(text: str) -> CallForm:
     """Return the call form of a text such as `torch.sum(x, dim=axis)`."""
     node = ast.parse(text, mode="eval").body
-    part = None
+    result_index = None
     if isinstance(node, ast.Subscript):
-        part, node = int(ast.literal_eval(node.slice)), node.value
+        result_index, node = int(ast.literal_eval(node.slice)), node.value
     if not isinstance(node, ast.Call):
         raise TypeError(text)
     by_position = [_argument("", arg) for arg in node.args]
     by_keyword = [_argument(str(key.arg or ""), key.value) for key in node.keywords]
-    return CallForm(api=ast.unparse(node.func), arguments=(*by_position, *by_keyword), part=part)
+    return CallForm(
+        api=ast.unparse(node.func), arguments=(*by_position, *by_keyword), result_index=result_index
+    )
 
 
 def _argument(keyword: str, node: ast.expr) -> Argument:

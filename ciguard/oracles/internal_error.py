@@ -55,7 +55,7 @@ class InternalErrorOracle:
                 targets=tuple(errored),
                 message=f"{subject.api} fails internally: {first.exception}: {headline_text}",
                 evidence=Evidence(
-                    expected="a result, or an exception that explains what argument is wrong",
+                    expected="a result, or an exception that explains which argument is wrong",
                     observed=outcome_in_words(first),
                     law="A call returns a result or raises an error about its arguments",
                 ),

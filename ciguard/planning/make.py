@@ -140,8 +140,8 @@ class _Planner:
             *self._problems,
             *usage.problems,
         ]
-        of_levels = chain.from_iterable(usage.of_levels.values())
-        files = tuple(dict.fromkeys((*usage.annotated, *of_levels)))
+        paths_by_level = chain.from_iterable(usage.paths_by_level.values())
+        files = tuple(dict.fromkeys((*usage.annotated, *paths_by_level)))
         return Plan(
             mode=self._request.mode,
             reasons=tuple(bounded(reasons)),
@@ -276,8 +276,8 @@ class _Planner:
         if reason:
             return runners, [f"Planned for {gpus}, since {reason}."]
         sentence = (
-            f"Skipped on {gpus}: no device code, none of its build files and no requirement of "
-            "a library or of CUDA differs. Runs outside pull requests include these rows."
+            f"Skipped on {gpus}: this pull request changes no device code, no related build file, "
+            "and no requirement of a library or CUDA. Other runs include these GPU jobs."
         )
         devices = tuple(device for device in runners.devices if device == CPU)
         return replace(runners, devices=devices), [sentence]

@@ -30,7 +30,7 @@ class PackagePin:
     """Extras that install CUDA, e.g. `and-cuda`; others do not concern the library itself."""
 
     @property
-    def installed(self) -> str:
+    def package_with_extras(self) -> str:
         """Package with its extras, as installed on a machine with a GPU."""
         extras = ",".join(self.gpu_extras)
         return f"{self.package}[{extras}]" if extras else self.package

@@ -46,14 +46,16 @@ def focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) ->
         sentences.append(
             f"APIs that this change touches are tested first: {_shortened_list(touched)}."
         )
-    if usage.touched:
-        sentences.append(f"Changed functions and classes: {_shortened_list(usage.touched)}.")
+    if usage.changed_definitions:
+        sentences.append(
+            f"Changed functions and classes: {_shortened_list(usage.changed_definitions)}."
+        )
     if usage.annotated:
         shown = [shown_path(path) for path in usage.annotated]
         sentences.append(
             f"Level function starts with files that the change reaches: {_shortened_list(shown)}."
         )
-    for level, files in usage.of_levels.items():
+    for level, files in usage.paths_by_level.items():
         shown = [shown_path(path) for path in files]
         sentences.append(
             f"Level {level} starts with files that the change reaches: {_shortened_list(shown)}."

@@ -159,11 +159,13 @@ def upgrades_of(
 def target_text(pin: PackagePin, specifier: str, needs: Needs) -> str:
     """Return the target of a package, with the backend that the project requires."""
     library = library_of(pin.package)
-    text = f"{pin.installed}{specifier}"
+    text = f"{pin.package_with_extras}{specifier}"
     if library is None or not library.backends:
         return text
     backend = next((needs[name] for name in library.backends if name in needs), None)
-    backend_text = f"{backend.installed}{backend.specifier}" if backend else library.backends[-1]
+    backend_text = (
+        f"{backend.package_with_extras}{backend.specifier}" if backend else library.backends[-1]
+    )
     return f"{text} + {backend_text}"
 
 

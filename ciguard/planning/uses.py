@@ -27,7 +27,9 @@ _MAX_NAME_LENGTH = 200
 """Maximum length of a name of an API."""
 _SIDECAR = ".annotations.py"
 _NOT_OURS = frozenset({"site-packages", "node_modules", "dist-packages"})
-_LIKE_TENSORS = frozenset({"pandas", "polars", "xarray", "dask", "pyspark", "sympy", "cupy"})
+_TENSOR_LIKE_LIBRARIES = frozenset(
+    {"pandas", "polars", "xarray", "dask", "pyspark", "sympy", "cupy"}
+)
 """Modules whose objects have methods with the names of tensor methods."""
 _KERNEL_MODULES = frozenset({"cuda", "cupy", "cutlass", "pycuda", "tilelang", "triton", "warp"})
 """Modules with which kernels are written."""
@@ -45,12 +47,12 @@ class Usage:
     in_changed_files: tuple[str, ...] = ()
     """Others in files that changed."""
     elsewhere: tuple[str, ...] = ()
-    touched: tuple[str, ...] = ()
+    changed_definitions: tuple[str, ...] = ()
     """Functions and classes that changed, with their file."""
     annotated: tuple[str, ...] = ()
     """Files with annotated functions that a change reaches: those that changed, then those that
     import them, the nearest first."""
-    of_levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    paths_by_level: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Files that a change reaches by level, where the repository imports the packages whose use the
     level tests."""
     kernels: tuple[str, ...] = ()
@@ -98,7 +100,7 @@ def find_uses(
 class _Module:
     path: str
     code: CodeText
-    read: ModuleUses
+    summary: ModuleUses
 
 
 class _UsageSearch:
@@ -113,7 +115,7 @@ class _UsageSearch:
         self._problems: list[str] = []
 
     def read(self, path: str, content: bytes) -> None:
-        """Read one file; what is no Python is noted."""
+        """Read one file; note a file that cannot be parsed."""
         folder, _, _ = path.rpartition("/")
         try:
             code = code_of_notebook(content) if path.endswith(".ipynb") else CodeText(content)
@@ -124,12 +126,12 @@ class _UsageSearch:
             self._unparsed.append(path)
             return
         self._modules.append(module)
-        self._own_names |= module.read.own_names
+        self._own_names |= module.summary.own_names
 
     @cached_property
     def _project(self) -> Project:
         """All that was read."""
-        modules = {module.path: module.read for module in self._modules}
+        modules = {module.path: module.summary for module in self._modules}
         return Project(modules, self._names.is_library)
 
     def usage(self) -> Usage:
@@ -139,9 +141,9 @@ class _UsageSearch:
             change = self._changed.get(module.path)
             for api, use in self._apis(module):
                 first, last = module.code.line(use.line), module.code.line(use.last_line)
-                near = 2 if change is None else 0 if change.touches(first, last) else 1
+                tier = 2 if change is None else 0 if change.touches(first, last) else 1
                 place = Place(path=shown_path(module.path), line=first)
-                found[api][place] = min(near, found[api].get(place, near))
+                found[api][place] = min(tier, found[api].get(place, tier))
         return self._usage(found)
 
     def _usage(self, found: Mapping[str, Mapping[Place, int]]) -> Usage:
@@ -154,26 +156,28 @@ class _UsageSearch:
             self._problems.append(
                 f"{len(order) - len(kept)} APIs that are seldom used are left out"
             )
-        near = list(self._reached())
+        reached_files = list(self._reached())
         annotated, kernels = self._annotated(), self._kernels()
         return Usage(
             places={api: _nearest(found[api]) for api in order if api in kept},
             in_changes=tuple(filter(kept.__contains__, tiers[0])),
             in_changed_files=tuple(filter(kept.__contains__, tiers[1])),
             elsewhere=tuple(filter(kept.__contains__, tiers[2])),
-            touched=tuple(self._touched()),
-            annotated=tuple(path for path in near if path in annotated),
-            of_levels={name: tuple(near) for name in self._levels} if near else {},
+            changed_definitions=tuple(self._changed_definitions()),
+            annotated=tuple(path for path in reached_files if path in annotated),
+            paths_by_level={name: tuple(reached_files) for name in self._levels}
+            if reached_files
+            else {},
             kernels=tuple(
-                path for path in dict.fromkeys((*self._changed, *near)) if path in kernels
+                path for path in dict.fromkeys((*self._changed, *reached_files)) if path in kernels
             ),
             problems=tuple(self._problems),
         )
 
-    def _touched(self) -> Iterator[str]:
+    def _changed_definitions(self) -> Iterator[str]:
         for module in self._modules:
             change = self._changed.get(module.path)
-            for item in module.read.definitions if change else ():
+            for item in module.summary.definitions if change else ():
                 span = module.code.line(item.line), module.code.line(item.last_line)
                 if change and change.touches(*span):
                     yield f"{item.name} in {shown_path(module.path)}"
@@ -182,25 +186,25 @@ class _UsageSearch:
         """Return the files with annotated functions."""
         paths = {module.path for module in self._modules}
         sidecars = {p.removesuffix(_SIDECAR) + ".py" for p in paths if p.endswith(_SIDECAR)}
-        annotated = sidecars | {m.path for m in self._modules if "ciguard" in m.read.imports}
+        annotated = sidecars | {m.path for m in self._modules if "ciguard" in m.summary.imports}
         return annotated & paths
 
     def _kernels(self) -> set[str]:
         """Return the files that write or build kernels, or may do so."""
-        known = [name for one in LIBRARIES.items().values() for name in one.kernel_modules]
+        known = [name for library in LIBRARIES.items().values() for name in library.kernel_modules]
         parts = (*_KERNEL_PARTS, *known)
         found = {
             module.path
             for module in self._modules
-            if module.read.imports & _KERNEL_MODULES
-            or any(use.name.startswith(parts) for use in module.read.uses)
+            if module.summary.imports & _KERNEL_MODULES
+            or any(use.name.startswith(parts) for use in module.summary.uses)
         }
         return found.union(self._unparsed)
 
     @cached_property
     def _levels(self) -> tuple[str, ...]:
         """The levels that test the use of a package which a file imports."""
-        imported = frozenset[str]().union(*(module.read.imports for module in self._modules))
+        imported = frozenset[str]().union(*(module.summary.imports for module in self._modules))
         return tuple(name for name, used in packages_by_level().items() if used & imported)
 
     def _reached(self) -> Iterator[str]:
@@ -211,22 +215,25 @@ class _UsageSearch:
             for path in self._project.imported_by(module.path):
                 importers[path].append(module.path)
         changed = [path.replace(_SIDECAR, ".py") for path in self._changed if path.endswith(".py")]
-        near = dict.fromkeys(sorted(changed))
-        waiting = list(near)
+        reached_files = dict.fromkeys(sorted(changed))
+        waiting = list(reached_files)
         while waiting:
-            waiting = sorted({one for path in waiting for one in importers[path]} - near.keys())
-            near |= dict.fromkeys(waiting)
+            waiting = sorted(
+                {importer for path in waiting for importer in importers[path]}
+                - reached_files.keys()
+            )
+            reached_files |= dict.fromkeys(waiting)
         paths = {module.path for module in self._modules}
-        yield from (path for path in near if path in paths)
+        yield from (path for path in reached_files if path in paths)
 
     def _apis(self, module: _Module) -> Iterator[tuple[str, Use]]:
-        for use in module.read.uses:
+        for use in module.summary.uses:
             name = self._project.resolved(use.name, module.path)
             api = self._api(name, is_called=use.is_called) if name else ""
             if api:
                 yield api, use
-        for use in module.read.unbound if module.read.stars else ():
-            for star in module.read.stars:
+        for use in module.summary.unbound if module.summary.stars else ():
+            for star in module.summary.stars:
                 name = self._project.resolved(f"{star}.{use.name}", module.path)
                 api = self._names.known(name) if name else ""
                 if api:
@@ -234,11 +241,14 @@ class _UsageSearch:
         yield from self._methods(module)
 
     def _methods(self, module: _Module) -> Iterator[tuple[str, Use]]:
-        """Yield methods of tensors of the only library in the file, by unambiguous names."""
-        imported = [name for name in module.read.imports if self._names.is_library(name)]
-        if len(imported) != 1 or module.read.imports & _LIKE_TENSORS:
+        """Yield the tensor methods that a file calls, if it imports exactly one library.
+
+        Methods whose name the project also defines are left out.
+        """
+        imported = [name for name in module.summary.imports if self._names.is_library(name)]
+        if len(imported) != 1 or module.summary.imports & _TENSOR_LIKE_LIBRARIES:
             return
-        for use in module.read.methods:
+        for use in module.summary.methods:
             if use.name not in self._own_names:
                 api = self._names.method(imported[0], use.name)
                 if api:

@@ -26,7 +26,7 @@ _DOC_LIMIT = 400
 _HIDDEN_TEXT = "\nsome documentation text is not stored with ciguard: --target shows it"
 _STARS = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}
 _UNKNOWN_WIDTH = 10_000
-"""Width of a stream that is no terminal: nothing is wrapped, so that lines can be searched."""
+"""Width of a stream that is not a terminal: nothing is wrapped, so that lines can be searched."""
 
 
 def explain_in(

@@ -20,7 +20,7 @@ def read_buckets(folder: Path) -> list[Bucket]:
     """Return the buckets of the run in `folder`; an empty list if there was no run.
 
     Raises:
-        OutputError: if the file cannot be read; names the line.
+        OutputError: if the file cannot be read. The message names the line.
     """
     path = folder / BUCKETS_FILE
     try:

@@ -83,8 +83,8 @@ class Project:
     def _may_follow_star(self, star: str, importer: str) -> bool:
         """Return whether a star import may be followed.
 
-        A missing module of the project, such as a compiled one, would resolve to its own package
-        repeatedly.
+        A module of the project without source, such as a compiled one, resolves to the package
+        that contains it. To follow the import would then never end.
         """
         module_path, rest = self._own_module(f"{star}.any", importer)
         return self._is_foreign(star.partition(".")[0]) or not module_path or rest == "any"

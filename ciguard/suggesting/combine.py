@@ -140,33 +140,37 @@ def _agreed_kinds(
     by_kind: dict[ArgumentKind, list[tuple[ArgumentClueSource, Guess]]],
 ) -> list[ArgumentKind]:
     """Return the kinds that the clues agree on; weak sources yield to stronger ones."""
-    strength = {kind: min(source for source, _ in guesses) for kind, guesses in by_kind.items()}
-    kinds = set(strength)
-    if {*strength.values()} - {ArgumentClueSource.NAME} and kinds - {ArgumentKind.NONE}:
-        strong_kinds = {kind for kind in kinds if strength[kind] is not ArgumentClueSource.NAME}
+    rank_by_kind = {kind: min(source for source, _ in guesses) for kind, guesses in by_kind.items()}
+    kinds = set(rank_by_kind)
+    if {*rank_by_kind.values()} - {ArgumentClueSource.NAME} and kinds - {ArgumentKind.NONE}:
+        strong_kinds = {kind for kind in kinds if rank_by_kind[kind] is not ArgumentClueSource.NAME}
         kinds = strong_kinds if strong_kinds - {ArgumentKind.NONE} else kinds
     if kinds >= _NUMBERS:
         is_int = (
-            strength[ArgumentKind.INT] not in _WEAK_SOURCES
-            and strength[ArgumentKind.INT] <= strength[ArgumentKind.FLOAT]
+            rank_by_kind[ArgumentKind.INT] not in _WEAK_SOURCES
+            and rank_by_kind[ArgumentKind.INT] <= rank_by_kind[ArgumentKind.FLOAT]
         )
         kinds.discard(ArgumentKind.FLOAT if is_int else ArgumentKind.INT)
     if ArgumentKind.BOOL in kinds and kinds & _NUMBERS:
-        number = min(strength[kind] for kind in kinds & _NUMBERS)
+        number_rank = min(rank_by_kind[kind] for kind in kinds & _NUMBERS)
         kinds -= (
-            {ArgumentKind.BOOL} if strength[ArgumentKind.BOOL] is ArgumentClueSource.USE else set()
+            {ArgumentKind.BOOL}
+            if rank_by_kind[ArgumentKind.BOOL] is ArgumentClueSource.USE
+            else set()
         )
-        kinds -= _NUMBERS if number in _WEAK_SOURCES and ArgumentKind.BOOL in kinds else set()
+        kinds -= _NUMBERS if number_rank in _WEAK_SOURCES and ArgumentKind.BOOL in kinds else set()
     if (
         kinds & (set(ArgumentKind) - {ArgumentKind.BOOL, ArgumentKind.NONE})
-        and strength.get(ArgumentKind.BOOL) is ArgumentClueSource.USE
+        and rank_by_kind.get(ArgumentKind.BOOL) is ArgumentClueSource.USE
     ):
         kinds.discard(ArgumentKind.BOOL)  # `if texts:` tests whether the list is empty
     if ArgumentKind.ARRAY in kinds and ArgumentKind.TENSOR in kinds:
-        kinds.discard(max(ArgumentKind.ARRAY, ArgumentKind.TENSOR, key=lambda kind: strength[kind]))
+        kinds.discard(
+            max(ArgumentKind.ARRAY, ArgumentKind.TENSOR, key=lambda kind: rank_by_kind[kind])
+        )
     if (
         kinds & {ArgumentKind.ARRAY, ArgumentKind.TENSOR, ArgumentKind.TUPLE}
-        and strength.get(ArgumentKind.LIST) is ArgumentClueSource.USE
+        and rank_by_kind.get(ArgumentKind.LIST) is ArgumentClueSource.USE
     ):
         kinds.discard(ArgumentKind.LIST)  # loops may iterate over these too
     return [kind for kind in ArgumentKind if kind in kinds]

@@ -89,7 +89,7 @@ class FilingReporter:
         """False after the tracker did not respond, which ends all lookups."""
         self._failure: Exception | None = None
 
-    def intend(
+    def plan_issues(
         self, verdict: Verdict, buckets: tuple[Bucket, ...], versions: Mapping[str, str]
     ) -> Callable[[Path, Records], None]:
         """Prepare to put the tasks of a run into the outbox together with the new baseline.
@@ -121,7 +121,7 @@ class FilingReporter:
 
         Raises:
             CiguardError: if the tracker rejects a task, or outbox or baseline cannot be written.
-                A tracker that does not respond is no error: its tasks stay in the outbox.
+                A tracker that does not respond is not an error: its tasks stay in the outbox.
         """
         if isinstance(event, RunFinished) and event.verdict in _CONCLUSIVE:
             if self._failure is not None:
@@ -182,7 +182,7 @@ class FilingReporter:
         after = self._load()
         max_new = self._granted
         tasks: list[Task] = []
-        if max_new is None:  # `intend` was not called
+        if max_new is None:  # `plan_issues` was not called
             versions = {target.name: target.version for target in event.targets}
             max_new = self._remaining_issues()
             tasks = self._tasks(_RunResult(event.verdict, event.buckets, versions), after, max_new)

@@ -175,7 +175,7 @@ class GitHubTracker:
 
     def _edit(self, filed: Filed, **changed: str) -> None:
         try:
-            self._client.repeat(
+            self._client.retry(
                 lambda: filed.edit(**changed),  # type: ignore[arg-type] # strings only
                 issue=filed.number,
             )
@@ -260,7 +260,7 @@ class GitHubTracker:
     def _notes(self, filed: Filed) -> list[IssueComment]:
         """Return our comments of the last day, the oldest first."""
         since = self._now() - _DAY
-        comments = self._client.repeat(
+        comments = self._client.retry(
             lambda: list(filed.get_comments(since=since)), issue=filed.number
         )
         return [c for c in comments if c.body.startswith(_NOTE) and c.created_at >= since]
@@ -274,9 +274,9 @@ class GitHubTracker:
         missing = [text for text in lines if text not in _note_lines(first)]
         if missing:
             body = "\n\n".join([first.body.rstrip(), *missing])
-            self._client.repeat(lambda: first.edit(body))
+            self._client.retry(lambda: first.edit(body))
         for note in others:
-            self._client.repeat(partial(_delete, note))
+            self._client.retry(partial(_delete, note))
 
     def _ensure_label(self) -> None:
         """Create the label if it is missing, which fails early if the token may not set labels."""
@@ -284,7 +284,7 @@ class GitHubTracker:
             return
         repository = self._client.repository
 
-        def ensure() -> None:
+        def ensure_label() -> None:
             try:
                 repository.get_label(self._label).complete()
             except UnknownObjectException:
@@ -294,11 +294,13 @@ class GitHubTracker:
                     if failure.status != HTTPStatus.UNPROCESSABLE_ENTITY:
                         raise  # 422 means that another job has just created it
 
-        self._client.repeat(ensure)
+        self._client.retry(ensure_label)
         self._has_label = True
 
     def _require_label(self, created: Filed) -> None:
-        """Close an issue without its label, which would not be found but filed again in each run.
+        """Check that a created issue has the label; otherwise close the issue.
+
+        ciguard finds its issues by the label, so each run would file a duplicate.
 
         Raises:
             TrackerError: if the label is missing.
@@ -306,10 +308,10 @@ class GitHubTracker:
         if any(label.name == self._label for label in created.labels):
             self._index.add(created)
             return
-        self._client.repeat(lambda: created.edit(state="closed", state_reason="not_planned"))
+        self._client.retry(lambda: created.edit(state="closed", state_reason="not_planned"))
         msg = (
             f"#{created.number}: GitHub dropped the label {self._label!r}, so ciguard closed the "
-            "issue. Give the token the permission `issues: write` on a repository it may push to."
+            "issue. The token needs `issues: write` and push access to the repository."
         )
         raise TrackerError(msg)
 

@@ -77,14 +77,14 @@ class CheckRuns:
 
     def _latest(self, head: Head) -> CheckRun | None:
         commit = self._client.repository.get_commit(head.sha)
-        runs = self._client.repeat(
+        runs = self._client.retry(
             lambda: list(commit.get_check_runs(check_name=head.name, filter="all"))
         )
         ours = [run for run in runs if run.external_id == OURS and run.name == head.name]
         return max(ours, key=lambda run: run.id, default=None)
 
     def _keys(self, run: CheckRun) -> set[Key]:
-        annotations = self._client.repeat(lambda: list(run.get_annotations()))
+        annotations = self._client.retry(lambda: list(run.get_annotations()))
         return {
             (item.path, item.start_line, item.title or "", item.message) for item in annotations
         }

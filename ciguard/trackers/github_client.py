@@ -53,7 +53,7 @@ _LIMITS = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 
 
 class GitHubClient:
-    """The client of one repository. Requests go through `repeat`, or call `give_way` on failure."""
+    """The client of one repository. Requests go through `retry`, or call `give_way` on failure."""
 
     def __init__(
         self, to: Connection, retry_budget: RetryBudget, *, needs: str = "issues: write"
@@ -92,7 +92,7 @@ class GitHubClient:
             return ""
         try:
             # The REST endpoint is closed to the token of a workflow.
-            _, response = self.repeat(
+            _, response = self.retry(
                 lambda: self._github.requester.graphql_query("query { viewer { login } }", {})
             )
         except TrackerUnavailableError:
@@ -107,7 +107,7 @@ class GitHubClient:
         path = urlsplit(page).path.lower()
         return path == f"/{self._to.repository}/issues/{number}".lower()
 
-    def repeat(self, request: Callable[[], T], *, issue: int = 0) -> T:
+    def retry(self, request: Callable[[], T], *, issue: int = 0) -> T:
         """Send an idempotent request until it succeeds or the budget ends.
 
         Args:

@@ -44,7 +44,7 @@ class CodeScanning:
             "sarif": base64.b64encode(compressed).decode("ascii"),
             "tool_name": "ciguard",
         }
-        self._client.repeat(lambda: self._send(body))
+        self._client.retry(lambda: self._send(body))
         return f"code scanning: {analysis.ref} at {analysis.sha[:12]} uploaded"
 
     def _send(self, body: dict[str, Any]) -> None:

@@ -32,7 +32,7 @@ class StickyComment:
         """
         where = f"comment on #{comment.number}"
         head = self._client.repository.get_git_ref(f"pull/{comment.number}/head")
-        if self._client.repeat(lambda: head.object.sha) != comment.head.sha:
+        if self._client.retry(lambda: head.object.sha) != comment.head.sha:
             return f"{where} unchanged: the pull request has a newer commit"
         issue = self._client.repository.get_issue(comment.number)
         text = f"{_marker(comment)}\n{comment.body}"
@@ -49,14 +49,14 @@ class StickyComment:
             ours = self._ours(issue, comment, _login(created)) or [created]
         first, *others = ours
         if first.body != text:
-            self._client.repeat(lambda: first.edit(text))
+            self._client.retry(lambda: first.edit(text))
         for other in others:
-            self._client.repeat(partial(_delete, other))
+            self._client.retry(partial(_delete, other))
         return f"{where} is up to date"
 
     def _ours(self, issue: Issue, comment: Comment, author: str) -> list[IssueComment]:
         """Return the comments with our marker and author, the oldest first."""
-        listed = self._client.repeat(lambda: list(issue.get_comments()))
+        listed = self._client.retry(lambda: list(issue.get_comments()))
         marker = _marker(comment)
         ours = [item for item in listed if _login(item) == author and item.body.startswith(marker)]
         return sorted(ours, key=lambda item: item.id)

@@ -67,7 +67,7 @@ class IssueIndex:
         """
         started = self._now()
         since = NotSet if self._listed is None else self._listed - _OVERLAP
-        listed = self._client.repeat(
+        listed = self._client.retry(
             lambda: list(
                 self._client.repository.get_issues(
                     state="all",
@@ -155,7 +155,7 @@ class IssueIndex:
             return issue
 
         try:
-            return self._client.repeat(complete, issue=number)
+            return self._client.retry(complete, issue=number)
         except TrackerGoneError:
             return None
 
@@ -164,7 +164,7 @@ class IssueIndex:
         if self._has_searched:
             return
         login = self._client.login()
-        mine = self._client.repeat(lambda: self._written_by(login)) if login else []
+        mine = self._client.retry(lambda: self._written_by(login)) if login else []
         self._has_searched = True
         for filed in mine:
             if _is_issue(filed) and filed.user.login == login and filed.number not in self._gone:

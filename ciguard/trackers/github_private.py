@@ -55,7 +55,7 @@ class PrivateRepository:
     def _require_private(self) -> None:
         if self._is_private:
             return
-        self._is_private = self._client.repeat(lambda: self._client.repository.private)
+        self._is_private = self._client.retry(lambda: self._client.repository.private)
         if not self._is_private:
             msg = (
                 f"issues-security = 'github:{self._name}': nothing was filed, because the "
@@ -98,7 +98,7 @@ class Advisories:
         # The old marker stays: with that of a published advisory, the draft would be its duplicate.
         text = "\n".join([*_lines(advisory.description)[:1], *_lines(body)[1:]])
         if advisory.state == "draft" and _lines(advisory.description) != _lines(text):
-            self._client.repeat(lambda: advisory.edit(description=text))
+            self._client.retry(lambda: advisory.edit(description=text))
 
     def _created(self, crash: SecurityCrash) -> Advisory:
         self._client.create(
@@ -147,14 +147,14 @@ class Advisories:
 
     def _close_as_duplicate(self, other: Advisory, *, of: Advisory) -> None:
         text = f"Duplicate of {of.ghsa_id}: two jobs filed concurrently."
-        self._client.repeat(lambda: other.edit(description=text, state="closed"))
+        self._client.retry(lambda: other.edit(description=text, state="closed"))
 
     def _ours(self) -> list[Advisory]:
         """Return the advisories that people with write access created, the oldest first.
 
         Submissions from outside are ignored, since anybody can make one.
         """
-        listed = self._client.repeat(
+        listed = self._client.retry(
             lambda: list(
                 itertools.islice(self._client.repository.get_repository_advisories(), _MAX_LISTED)
             )

@@ -35,7 +35,7 @@ class PullRequests:
         """
         owner = origin.repository.partition("/")[0]
         repository = self._client.repository
-        listed = self._client.repeat(
+        listed = self._client.retry(
             lambda: list(repository.get_pulls(state="open", head=f"{owner}:{origin.branch}"))
         )
         numbers = [pull.number for pull in listed if self._is_of(pull, origin)]

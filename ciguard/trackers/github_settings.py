@@ -54,13 +54,13 @@ class GitHubSettings:
 
     def workflow_states(self) -> dict[str, str]:
         """See `RepositorySettings`."""
-        listed = self._client.repeat(lambda: list(self._client.repository.get_workflows()))
+        listed = self._client.retry(lambda: list(self._client.repository.get_workflows()))
         return {workflow.path: workflow.state for workflow in listed}
 
     def runners(self) -> list[RepositoryRunner]:
         """See `RepositorySettings`."""
         repository = self._client.repository
-        listed = self._client.repeat(lambda: list(repository.get_self_hosted_runners()))
+        listed = self._client.retry(lambda: list(repository.get_self_hosted_runners()))
         return [
             RepositoryRunner(
                 labels=frozenset(str(label["name"]).casefold() for label in runner.labels),
@@ -79,8 +79,8 @@ class GitHubSettings:
                 return False
             return True
 
-        return self._client.repeat(request)
+        return self._client.retry(request)
 
     def _get(self, path: str) -> Any:
         requester = self._client.repository.requester
-        return self._client.repeat(lambda: requester.requestJsonAndCheck("GET", path)[1])
+        return self._client.retry(lambda: requester.requestJsonAndCheck("GET", path)[1])

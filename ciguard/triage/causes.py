@@ -179,7 +179,7 @@ def _raising_function(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[s
     """Return the library's Python function that raised an error.
 
     Wrappers of operators only pass errors on, and an uncaught C++ exception comes from
-    below its Python caller: both do not count.
+    below its Python caller: neither counts.
     """
     innermost = ingredients.get("stack", "").partition(" ← ")[0]
     is_raised = ingredients.get("symptom") == INTERNAL_ERROR and bool(ingredients.get("message"))

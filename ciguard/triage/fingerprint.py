@@ -196,7 +196,7 @@ def _stack_text(finding: Finding, outcome: Outcome | None, *, frames: tuple[Fram
 
 
 _ORDINARY_SYMPTOMS = frozenset({"", "passed", "rejected"})
-"""Symptoms of outcomes that are no defect by themselves."""
+"""Symptoms of outcomes that are not defects by themselves."""
 _MAX_ERROR_FRAMES = 2
 _MAX_CRASH_FRAMES = 1
 

@@ -78,7 +78,7 @@ def realism(finding: Finding) -> Realism:
         _unusual_api(finding),
         next(filter(None, map(_unusual_dtype, values)), ""),
         next(filter(None, map(_unusual_shape, values)), ""),
-        next(filter(None, map(_unusual_number, values)), ""),
+        next(filter(None, map(_unusual_content, values)), ""),
         _violation(finding),
     )
     return Realism(tuple(filter(None, unusual)))
@@ -90,7 +90,7 @@ def is_plain(value: Value) -> bool:
         case ListValue(items) | TupleValue(items):
             return bool(items) and all(map(is_plain, items))
         case TensorValue() | ArrayValue() | LiteralValue(bool() | int() | float() | None):
-            return not (_unusual_dtype(value) or _unusual_shape(value) or _unusual_number(value))
+            return not (_unusual_dtype(value) or _unusual_shape(value) or _unusual_content(value))
         case _:
             return False
 
@@ -135,13 +135,13 @@ def _unusual_shape(value: Value) -> str:
     return "a huge tensor" if math.prod(value.shape) > _MAX_ELEMENTS else ""
 
 
-def _unusual_number(value: Value) -> str:
+def _unusual_content(value: Value) -> str:
     match value:
         case TensorValue(fill=fill) | ArrayValue(fill=fill):
             return _unusual_fill(fill)
         case LiteralValue(str(text)):
             is_plain = len(text) <= _MAX_TEXT_LENGTH and text.isprintable()
-            return "" if is_plain else "an unusual text"
+            return "" if is_plain else "an unusual string"
         case LiteralValue(int(number) | float(number)):
             return _unusual_size(number)
         case _:

@@ -51,7 +51,7 @@ class DiffLine:
 
 
 def program_diff(
-    before: str, after: str, *, line: int, context: int = 2, most: int = 60
+    before: str, after: str, *, line: int, context: int = 2, max_lines: int = 60
 ) -> list[DiffLine]:
     """Return a diff of two programs; empty if they are equal or too long.
 
@@ -60,7 +60,7 @@ def program_diff(
         after: the derived program.
         line: line of the mutated call in `after`, from 1; 0 for none.
         context: number of unchanged lines around each change.
-        most: maximum number of lines, without a last line that counts the omitted ones.
+        max_lines: maximum number of lines, not counting the last line "N more lines".
     """
     if max(len(before), len(after)) > _MAX_CHARACTERS:
         return []
@@ -69,10 +69,10 @@ def program_diff(
         return []
     texts = islice(unified_diff(old, new, n=context, lineterm=""), 2, None)  # without file names
     lines = list(_diff_lines(texts, line))
-    if len(lines) <= most:
+    if len(lines) <= max_lines:
         return lines
-    left_out = f" {len(lines) - most:,} more lines"
-    return [*lines[:most], DiffLine(LineKind.LEFT_OUT, left_out)]
+    left_out = f" {len(lines) - max_lines:,} more lines"
+    return [*lines[:max_lines], DiffLine(LineKind.LEFT_OUT, left_out)]
 
 
 def _diff_lines(texts: Iterator[str], line: int) -> Iterator[DiffLine]:

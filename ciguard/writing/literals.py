@@ -21,7 +21,7 @@ def is_name(text: str) -> bool:
 
 
 def dotted(path: str) -> str:
-    """Return an expression for a dotted name; parts that are no identifiers use `getattr`.
+    """Return an expression for a dotted name; parts that are not identifiers use `getattr`.
 
     Raises:
         ValueError: if the first part is not an identifier.

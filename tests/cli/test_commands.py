@@ -247,7 +247,7 @@ def test_a_cause_that_no_bucket_has_is_refused(
     answer = ciguard(*command, "g1:0000")
 
     assert answer.returncode == 2
-    assert "group 'g1:0000': no match among the causes of 2 buckets in" in answer.stderr
+    assert "group 'g1:0000': none of the 2 buckets in" in answer.stderr
 
 
 def test_show_tells_what_a_fingerprint_is_made_of(

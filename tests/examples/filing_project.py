@@ -97,7 +97,7 @@ class Project:
         is_first = not self.store.exists()
         verdict = Verdict.ESTABLISHED if is_first else Verdict.CLEAN
         before: Records = {} if is_first else self.store.load()
-        put = filing.intend(verdict, compared, {TARGET: version})
+        put = filing.plan_issues(verdict, compared, {TARGET: version})
 
         def changed(stored: Records) -> Records:
             after = merge(update(before, compared, sighting), stored)

@@ -554,7 +554,7 @@ def test_a_truth_of_another_shape_is_refused(answers: dict[str, Answers]) -> Non
         outcome = answers[backend].outcomes["no such shape"]
 
         assert isinstance(outcome, Rejected)
-        assert "shape (2, 3), the truth (2, 4)" in outcome.message
+        assert "shape (2, 3), the labels (2, 4)" in outcome.message
 
 
 def test_a_confined_worker_runs_graphs_and_saves_models(

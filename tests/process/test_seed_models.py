@@ -213,10 +213,10 @@ def test_names_of_nodes_are_valid_and_unique(good: Any) -> None:
     [
         ("subclassed model", "is a subclass of keras.Model, which cannot be stored"),
         ("own layer", "layer 'odd': its class __main__.Own is not in keras.layers"),
-        ("lambda", "layer 'odd': Lambda runs code"),
+        ("lambda", "layer 'odd': Lambda runs custom code"),
         ("several outputs", "layer 'odd': it has 3 outputs instead of one"),
         ("operation", "layer 'exp': it is the operation Exp, not a layer: use one of"),
-        ("training", "layer 'odd': its call has training=True, but only"),
+        ("training", "layer 'odd': its call has training=True, but a seed"),
         ("ranks", "layer 'add': it is the operation Add"),
         ("initial states", "layer 'odd': its call has initial_state="),
         ("dynamic", "layer 'input_layer': the shape (None, None, 2) is dynamic"),
@@ -397,7 +397,10 @@ def test_an_unknown_application_is_an_error_with_the_known_ones(
         ("own.py:calls_home", "PermissionError"),
         ("own.py:returns_nothing", "returns NoneType, not a keras.Model"),
         ("own.py:leaves", "cannot be read"),
-        ("odd.py", "DATA = 'whales' in its script is no known kind of data. Known: digits, images"),
+        (
+            "odd.py",
+            "DATA = 'whales' in its script is not a known kind of data. Known: digits, images",
+        ),
         ("broken.keras", "broken.keras"),
     ],
 )

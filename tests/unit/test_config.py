@@ -179,7 +179,10 @@ def test_load_config_with_both_kinds_of_file_raises(tmp_path: Path) -> None:
         ),
         ("[policy]\nhang = 'fails'", "hang = 'fails': no such action. Did you mean 'fail'? Write"),
         ("[policy]\nhang = 3", "policy = {'hang': 3}: hang = 3: no such action. Write a table"),
-        ("[policy]\ndocumentation = 'file'", "documentation defects can only be reported"),
+        (
+            "[policy]\ndocumentation = 'file'",
+            "documentation findings allow only `report` and `off`",
+        ),
         (
             "policy = 'hang'",
             "policy = 'hang': a string is not allowed here. Write a table [policy]",

@@ -196,7 +196,7 @@ def _pin(pin: ActionPin) -> Diagnosis:
     if not _COMMIT.fullmatch(pin.ref):
         return warning(
             "pin",
-            f"{text}: not a commit, so who can move it controls your workflows",
+            f"{text}: not a commit, so a user who can move it controls your workflows",
             "Pin a commit: `ciguard init --upgrade` writes one.",
         )
     return healthy("pin", text)

@@ -92,7 +92,7 @@ def merge(
     results: MergeInput,
     *,
     store: BaselineStore | None = None,
-    intends: IssuePlanner | None = None,
+    plan_issues: IssuePlanner | None = None,
     publishing: Publishing | None = None,
 ) -> Iterator[Event]:
     """Judge the parts of a campaign; the last event is `RunFinished`.
@@ -100,14 +100,14 @@ def merge(
     Args:
         results: results of the shards, as `gather` read them.
         store: store of the baseline, if it is open already.
-        intends: planner of the issues.
+        plan_issues: planner of the issues.
         publishing: files that are written next to the baseline.
 
     Raises:
         CiguardError: if baseline or output folder are unusable.
     """
     config, merged = results.config, results.run
-    baseline = load_baseline(config, store=store, intends=intends, publishing=publishing)
+    baseline = load_baseline(config, store=store, plan_issues=plan_issues, publishing=publishing)
     budget = Budget(config.budget_s)
     yield RunStarted(
         targets=(*config.base, *config.targets),

@@ -83,7 +83,7 @@ class Equivalents:
                 return
             if not isinstance(case, ApiCall) or not isinstance(outcome, Passed):
                 continue
-            if not _is_fit(case):
+            if not _is_suitable(case):
                 continue
             calls = self._calls(case, prefer={target})
             if len(calls) >= _PAIR:
@@ -183,6 +183,6 @@ class Equivalents:
             waiting.discard(target)
 
 
-def _is_fit(case: ApiCall) -> bool:
+def _is_suitable(case: ApiCall) -> bool:
     is_alone = not case.relation and case.intent is Intent.CONFORMING
     return is_alone and not has_special_elements(case)

@@ -106,10 +106,10 @@ class Replays:
             return None
         del self._running[fingerprint]
         names = tuple(record.fingerprint for record in entry.records)
-        exhibit = entry.records[0].representative
+        representative = entry.records[0].representative
         in_order = {name: (entry.outcomes[name],) for name in entry.targets}
-        executed = ExecutedBatch(exhibit.api, (exhibit.case,), in_order)
-        return Replayed(names, self._groups[exhibit.library], executed)
+        executed = ExecutedBatch(representative.api, (representative.case,), in_order)
+        return Replayed(names, self._groups[representative.library], executed)
 
     def invalidate(self, fingerprint: str) -> None:
         """Exclude the buckets of a case with an invalid result from `passed`."""

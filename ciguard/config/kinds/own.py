@@ -150,6 +150,6 @@ def _rule(selector: str, label: object) -> PolicyRule:
         raise ValueError(msg)
     action = by_label[label]
     if selector == FindingClass.DOCUMENTATION and action > Action.REPORT:
-        msg = f"{selector} = {label!r}: documentation defects can only be reported"
+        msg = f"{selector} = {label!r}: documentation findings allow only `report` and `off`"
         raise ValueError(msg)
     return PolicyRule(selector, action)

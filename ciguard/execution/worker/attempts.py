@@ -18,7 +18,7 @@ import socket
 import sys
 from typing import Any, Callable, NamedTuple
 
-Bait = dict[str, Any]
+Probe = dict[str, Any]
 """Objects that the attempts target, and the permissions of the worker.
 
 - `guard`: process id of ciguard.
@@ -46,7 +46,7 @@ class Attempt(NamedTuple):
     """Short, stable name."""
     attack: str
     """Description that completes the sentence "a worker can …"."""
-    make: Callable[[Bait], object]
+    make: Callable[[Probe], object]
     """Function that makes the attempt; it raises `OSError` if the operation is refused."""
 
 
@@ -61,8 +61,8 @@ def _checked(result: int) -> int:
     return result
 
 
-def _allow_devices(bait: Bait) -> None:
-    if bait.get("devices"):
+def _allow_devices(probe: Probe) -> None:
+    if probe.get("devices"):
         raise _AllowedError
 
 
@@ -71,7 +71,7 @@ def _connect(family: int, address: Any) -> None:
         connection.connect(address)
 
 
-def _open_sockets(_: Bait) -> None:
+def _open_sockets(_: Probe) -> None:
     refused = 0
     families = (socket.AF_INET, socket.AF_INET6, _AF_NETLINK, _AF_ALG, _AF_VSOCK)
     for family in families:
@@ -83,41 +83,41 @@ def _open_sockets(_: Bait) -> None:
         raise PermissionError(errno.EPERM, "all socket families are refused")
 
 
-def _send_from_pair(bait: Bait) -> None:
+def _send_from_pair(probe: Probe) -> None:
     first, second = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     with first, second:
-        first.sendto(b"", bait["stream"])
+        first.sendto(b"", probe["stream"])
 
 
-def _make_ring(_: Bait) -> None:
+def _make_ring(_: Probe) -> None:
     os.close(_checked(_LIBC.syscall(_IO_URING_SETUP, 1, ctypes.create_string_buffer(120))))
 
 
-def _take_descriptor(bait: Bait) -> None:
-    handle = _checked(_LIBC.syscall(_PIDFD_OPEN, bait["guard"], 0))
+def _take_descriptor(probe: Probe) -> None:
+    handle = _checked(_LIBC.syscall(_PIDFD_OPEN, probe["guard"], 0))
     os.close(_checked(_LIBC.syscall(_PIDFD_GETFD, handle, 0, 0)))
 
 
-def _open_process(bait: Bait) -> None:
-    os.close(os.open(f"/proc/{bait['guard']}/environ", os.O_RDONLY))
+def _open_process(probe: Probe) -> None:
+    os.close(os.open(f"/proc/{probe['guard']}/environ", os.O_RDONLY))
 
 
-def _arrange_signal(bait: Bait) -> None:
+def _attempt_signal_by_descriptor(probe: Probe) -> None:
     reading, writing = os.pipe()
     try:
-        fcntl.fcntl(reading, fcntl.F_SETOWN, bait["guard"])
+        fcntl.fcntl(reading, fcntl.F_SETOWN, probe["guard"])
     finally:
         os.close(reading)
         os.close(writing)
 
 
-def _map_shared(bait: Bait) -> None:
-    _allow_devices(bait)
+def _map_shared(probe: Probe) -> None:
+    _allow_devices(probe)
     mmap.mmap(-1, mmap.PAGESIZE).close()
 
 
-def _map_zeros(bait: Bait) -> None:
-    _allow_devices(bait)
+def _map_zeros(probe: Probe) -> None:
+    _allow_devices(probe)
     descriptor = os.open("/dev/zero", os.O_RDWR)
     try:
         mmap.mmap(descriptor, mmap.PAGESIZE).close()
@@ -125,51 +125,51 @@ def _map_zeros(bait: Bait) -> None:
         os.close(descriptor)
 
 
-def _make_file_in_memory(bait: Bait) -> None:
-    _allow_devices(bait)
+def _make_file_in_memory(probe: Probe) -> None:
+    _allow_devices(probe)
     os.close(_checked(_LIBC.memfd_create(b"ciguard", 0)))
 
 
-def _make_shared_segment(_: Bait) -> None:
+def _make_shared_segment(_: Probe) -> None:
     identifier = _checked(_LIBC.shmget(0, mmap.PAGESIZE, 0o1600))
     _LIBC.shmctl(identifier, 0, None)  # IPC_RMID
 
 
-def _set_times(bait: Bait) -> None:
-    status = os.stat(bait["file"])
-    os.utime(bait["file"], ns=(status.st_atime_ns, status.st_mtime_ns))
+def _set_times(probe: Probe) -> None:
+    status = os.stat(probe["file"])
+    os.utime(probe["file"], ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def _set_mode(bait: Bait) -> None:
-    os.chmod(bait["file"], os.stat(bait["file"]).st_mode & 0o7777)
+def _set_mode(probe: Probe) -> None:
+    os.chmod(probe["file"], os.stat(probe["file"]).st_mode & 0o7777)
 
 
-def _set_attribute(bait: Bait) -> None:
-    os.setxattr(bait["file"], "user.ciguard", b"1")
+def _set_attribute(probe: Probe) -> None:
+    os.setxattr(probe["file"], "user.ciguard", b"1")
 
 
-def _take_handle(bait: Bait) -> None:
+def _take_handle(probe: Probe) -> None:
     handle = ctypes.create_string_buffer((128).to_bytes(4, sys.byteorder) + bytes(132))
-    mount, path = ctypes.c_int(), os.fsencode(bait["file"])
+    mount, path = ctypes.c_int(), os.fsencode(probe["file"])
     _checked(_LIBC.name_to_handle_at(_AT_FDCWD, path, handle, ctypes.byref(mount), 0))
 
 
-def _read_file(bait: Bait) -> None:
-    os.close(os.open(bait["file"], os.O_RDONLY))
+def _read_file(probe: Probe) -> None:
+    os.close(os.open(probe["file"], os.O_RDONLY))
 
 
-def _write_file(bait: Bait) -> None:
-    os.close(os.open(bait["file"], os.O_WRONLY))
+def _write_file(probe: Probe) -> None:
+    os.close(os.open(probe["file"], os.O_WRONLY))
 
 
-def _write_beside(_: Bait) -> None:
+def _write_beside(_: Probe) -> None:
     path = os.path.join(os.pardir, "ciguard-attempt")
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT))
     os.unlink(path)
 
 
-def _fork(bait: Bait) -> None:
-    if bait["processes"]:
+def _fork(probe: Probe) -> None:
+    if probe["processes"]:
         raise _AllowedError
     child = os.fork()
     if child == 0:
@@ -181,18 +181,18 @@ ATTEMPTS = (
     Attempt(
         "unix-socket",
         "connect to a daemon such as Docker's on a Unix socket",
-        lambda bait: _connect(socket.AF_UNIX, bait["stream"]),
+        lambda probe: _connect(socket.AF_UNIX, probe["stream"]),
     ),
     Attempt(
         "abstract-socket",
         "connect to a daemon on an abstract socket",
-        lambda bait: _connect(socket.AF_UNIX, "\0" + bait["abstract"]),
+        lambda probe: _connect(socket.AF_UNIX, "\0" + probe["abstract"]),
     ),
     Attempt("datagram", "send a datagram to a socket's path from a socket pair", _send_from_pair),
     Attempt(
         "network",
         "connect to a port of this machine",
-        lambda bait: _connect(socket.AF_INET, ("127.0.0.1", bait["port"])),
+        lambda probe: _connect(socket.AF_INET, ("127.0.0.1", probe["port"])),
     ),
     Attempt("sockets", "open a UDP, netlink, vsock or other socket", _open_sockets),
     Attempt("io-uring", "create an io_uring queue, whose system calls no filter sees", _make_ring),
@@ -201,22 +201,24 @@ ATTEMPTS = (
     Attempt(
         "limits",
         "access the resource limits of another process",
-        lambda bait: resource.prlimit(bait["guard"], resource.RLIMIT_CPU),
+        lambda probe: resource.prlimit(probe["guard"], resource.RLIMIT_CPU),
     ),
-    Attempt("signals", "signal another process", lambda bait: os.kill(bait["guard"], 0)),
+    Attempt("signals", "signal another process", lambda probe: os.kill(probe["guard"], 0)),
     Attempt(
         "signals-threads",
         "signal a thread of another process",
-        lambda bait: _checked(_LIBC.tgkill(bait["guard"], bait["guard"], 0)),
+        lambda probe: _checked(_LIBC.tgkill(probe["guard"], probe["guard"], 0)),
     ),
     Attempt(
         "signals-handles",
         "signal another process through a process descriptor",
-        lambda bait: signal.pidfd_send_signal(  # type: ignore[attr-defined, unused-ignore]
-            _checked(_LIBC.syscall(_PIDFD_OPEN, bait["guard"], 0)), 0
+        lambda probe: signal.pidfd_send_signal(  # type: ignore[attr-defined, unused-ignore]
+            _checked(_LIBC.syscall(_PIDFD_OPEN, probe["guard"], 0)), 0
         ),
     ),
-    Attempt("signals-kernel", "make the kernel signal another process", _arrange_signal),
+    Attempt(
+        "signals-kernel", "make the kernel signal another process", _attempt_signal_by_descriptor
+    ),
     Attempt("memory-shared", "map shared memory, which no limit counts", _map_shared),
     Attempt("memory-device", "map shared memory of /dev/zero", _map_zeros),
     Attempt("memory-file", "create a file in memory, which no limit counts", _make_file_in_memory),
@@ -237,28 +239,28 @@ ATTEMPTS = (
 )
 
 
-def report(bait: Bait) -> None:
+def report(probe: Probe) -> None:
     """Make all attempts; print one JSON object with the error that refused each, or nothing."""
-    refusals = {attempt.name: _refusal(attempt, bait) for attempt in ATTEMPTS}
+    refusals = {attempt.name: _refusal(attempt, probe) for attempt in ATTEMPTS}
     sys.stdout.write(json.dumps(refusals) + "\n")
 
 
 def run(settings: Any, descriptor: int) -> None:
-    """Make all attempts for each request of the host, which is a `Bait`; see `hosting/host.py`."""
+    """Make all attempts for each request of the host, which is a `Probe`; see `hosting/host.py`."""
     with socket.socket(fileno=descriptor) as channel, channel.makefile("rw") as stream:
         answer: Any = {"ready": "", "confined_by": settings.get("confined_by", [])}
         stream.write(json.dumps(answer) + "\n")
         stream.flush()
         for line in stream:
-            bait = json.loads(line)
-            answer = {attempt.name: _refusal(attempt, bait) for attempt in ATTEMPTS}
+            probe = json.loads(line)
+            answer = {attempt.name: _refusal(attempt, probe) for attempt in ATTEMPTS}
             stream.write(json.dumps(answer) + "\n")
             stream.flush()
 
 
-def _refusal(attempt: Attempt, bait: Bait) -> str:
+def _refusal(attempt: Attempt, probe: Probe) -> str:
     try:
-        attempt.make(bait)
+        attempt.make(probe)
     except OSError as error:
         number = error.errno or 0
         return errno.errorcode[number] if number in _REFUSALS else ""

@@ -139,7 +139,7 @@ def _run_entry_confined(settings: Any, descriptor: int, confined_by: list[str]) 
     if not confined_by:
         _confine_and_restart(settings["held"], descriptor, ["-u"])
     limits.limit_output(settings["held"]["output_mib"])
-    confine.restrict_calls(confine.role_of(settings["held"]))
+    confine.restrict_system_calls(confine.role_of(settings["held"]))
     settings["confined_by"] = json.loads(confined_by[0])
     importlib.import_module(settings["entry"]).run(settings, descriptor)
 

@@ -57,7 +57,8 @@ class CellWriter:
     def __init__(self, descriptor: int) -> None:
         self._memory = mmap.mmap(descriptor, SIZE)
         self._offset = 0
-        self._count = 0
+        self._page_count = 0
+        """Number of records in the cell that the parent has not read yet."""
         self.records = 0
         """Number of records of the batch."""
 
@@ -69,7 +70,7 @@ class CellWriter:
 
     def begin_page(self) -> None:
         """Discard the records that were read."""
-        self._offset = self._count = 0
+        self._offset = self._page_count = 0
         _WRITTEN.pack_into(self._memory, 16, 0, 0)
 
     def begin_case(self, number: int, now_ns: int) -> None:
@@ -85,7 +86,7 @@ class CellWriter:
         return RECORDS_AT + self._offset + _RECORD.size + len(payload) <= SIZE
 
     def append(self, status: int, cost_us: int, payload: bytes) -> None:
-        """Add a record; its count is written last, so that a partial record is never visible."""
+        """Append a record; write the cell's count last, so that no partial record is visible."""
         start = RECORDS_AT + self._offset
         body = start + _RECORD.size
         end = body + len(payload)
@@ -95,8 +96,8 @@ class CellWriter:
         cost_us = min(cost_us, 0xFFFFFFFF)
         _RECORD.pack_into(memory, start, self.records, len(payload), status, cost_us)
         self._offset = end - RECORDS_AT
-        self._count += 1
-        _WRITTEN.pack_into(memory, 16, self._offset, self._count)
+        self._page_count += 1
+        _WRITTEN.pack_into(memory, 16, self._offset, self._page_count)
 
 
 class Reader:

@@ -24,7 +24,7 @@ def prepare_restrictions(role: ProcessRole) -> None:
         seccomp.shared_program(role, platform.machine())
 
 
-def restrict_calls(role: ProcessRole) -> bool:
+def restrict_system_calls(role: ProcessRole) -> bool:
     """Restrict every thread of this process to the system calls of its role, see `syscalls`.
 
     Returns:
@@ -75,7 +75,7 @@ def restrict_files(settings: dict[str, Any]) -> list[str]:
 def confine_import(settings: dict[str, Any]) -> list[str]:
     """Confine a process that will import the library, and return the mechanisms' names."""
     names = restrict_files(settings)
-    if settings["confine"] and restrict_calls(role_of(settings, imports=True)):
+    if settings["confine"] and restrict_system_calls(role_of(settings, imports=True)):
         names.append(SECCOMP)
     return names
 

@@ -35,11 +35,11 @@ def storage_dtype(dtype: str) -> Any:
     return storage
 
 
-def _limits(kind: Any) -> tuple[int, int]:
-    limits = _LIMITS.get(kind)
+def _limits(array_dtype: Any) -> tuple[int, int]:
+    limits = _LIMITS.get(array_dtype)
     if limits is None:
-        info = np.iinfo(kind)
-        limits = _LIMITS[kind] = (int(info.min), int(info.max))
+        info = np.iinfo(array_dtype)
+        limits = _LIMITS[array_dtype] = (int(info.min), int(info.max))
     return limits
 
 
@@ -64,7 +64,7 @@ def elements(fill: Sequence[Any], dtype: str, shape: Sequence[int]) -> Any:
     return _FILLS[fill[0]](fill, dtype, count).reshape(shape)
 
 
-def _unit(seed: int, count: int) -> Any:
+def _uniform_numbers(seed: int, count: int) -> Any:
     start = seed % TABLE_SIZE
     if count <= TABLE_SIZE:
         return _TABLE[start : start + count]
@@ -80,52 +80,52 @@ def _constant(fill: Sequence[Any], dtype: str, count: int) -> Any:
 
 def _uniform(fill: Sequence[Any], dtype: str, count: int) -> Any:
     _, seed, low, high = fill
-    unit = _unit(seed, count)
-    kind = storage_dtype(dtype)
-    if kind.kind == "f":
-        return (unit * (high - low) + low).astype(kind)
-    if kind.kind == "b":
-        return unit >= 0.5  # noqa: PLR2004 - a fair coin
-    if kind.kind in "iu":
-        return _integers(unit, kind, low, high)
-    if kind.kind == "c":
-        imaginary = _unit(seed + 7919, count)
-        return ((unit + 1j * imaginary) * (high - low) + (low + 1j * low)).astype(kind)
-    return np.array([b"s%d" % int(number * 10) for number in unit], dtype=object)
+    uniform = _uniform_numbers(seed, count)
+    array_dtype = storage_dtype(dtype)
+    if array_dtype.kind == "f":
+        return (uniform * (high - low) + low).astype(array_dtype)
+    if array_dtype.kind == "b":
+        return uniform >= 0.5  # noqa: PLR2004 - a fair coin
+    if array_dtype.kind in "iu":
+        return _integers(uniform, array_dtype, low, high)
+    if array_dtype.kind == "c":
+        imaginary = _uniform_numbers(seed + 7919, count)
+        return ((uniform + 1j * imaginary) * (high - low) + (low + 1j * low)).astype(array_dtype)
+    return np.array([b"s%d" % int(number * 10) for number in uniform], dtype=object)
 
 
-def _integers(unit: Any, kind: Any, low: float, high: float) -> Any:
-    smallest, largest = _limits(kind)
+def _integers(uniform: Any, array_dtype: Any, low: float, high: float) -> Any:
+    smallest, largest = _limits(array_dtype)
     lower, upper = max(int(low), smallest), min(int(high), largest)
     if upper < lower:
         lower = upper = smallest if high < smallest else largest
     span = upper - lower + 1
     if span < 2**31 and -(2**63) <= lower < 2**63:
-        return ((unit * span).astype(np.int64) + lower).astype(kind)
-    exact: list[int] = [lower + int(number * span) for number in unit.tolist()]
-    return np.array([min(value, upper) for value in exact], dtype=kind)
+        return ((uniform * span).astype(np.int64) + lower).astype(array_dtype)
+    exact: list[int] = [lower + int(number * span) for number in uniform.tolist()]
+    return np.array([min(value, upper) for value in exact], dtype=array_dtype)
 
 
 def special_values(dtype: str) -> Any:
     """Return the special values of a dtype, as a numpy array of its storage dtype."""
-    kind = storage_dtype(dtype)
-    if kind.kind in "fc":
-        limits = np.finfo(kind)
+    array_dtype = storage_dtype(dtype)
+    if array_dtype.kind in "fc":
+        limits = np.finfo(array_dtype)
         values = [0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf]
         values += [float(limits.max), float(limits.min), float(limits.tiny), float(limits.eps)]
-        return np.array(values, dtype=kind)
-    if kind.kind in "iu":
-        integer = np.iinfo(kind)
+        return np.array(values, dtype=array_dtype)
+    if array_dtype.kind in "iu":
+        integer = np.iinfo(array_dtype)
         signed = [-1] if integer.min < 0 else []
-        return np.array([0, 1, integer.min, integer.max, *signed], dtype=kind)
-    if kind.kind == "b":
+        return np.array([0, 1, integer.min, integer.max, *signed], dtype=array_dtype)
+    if array_dtype.kind == "b":
         return np.array([False, True])
     return np.array([b"", b"\xff\xfe", b"a" * 100, b"nan", b"-1"], dtype=object)
 
 
 def _special(fill: Sequence[Any], dtype: str, count: int) -> Any:
     choices = special_values(dtype)
-    return choices[(_unit(fill[1], count) * len(choices)).astype(np.int64)]
+    return choices[(_uniform_numbers(fill[1], count) * len(choices)).astype(np.int64)]
 
 
 def _explicit(fill: Sequence[Any], dtype: str, count: int) -> Any:

@@ -148,7 +148,7 @@ class Executor:
         try:
             return cells.PASSED, self._summariser.encode(self._programs.run(case))
         except ProgramError as error:
-            return self._raised(error.cause, unbuilt=error.is_own, where=error.where)
+            return self._raised(error.cause, unbuilt=error.is_program_error, where=error.where)
         except Exception as error:  # noqa: BLE001 - what the library raises when outputs are read
             return self._raised(error, unbuilt=False)
         finally:
@@ -167,7 +167,7 @@ class Executor:
         try:
             self._adapter.synchronise()
             encoded = self._summariser.encode(result.value)
-        except Exception as error:  # noqa: BLE001 - a class of the user's, or the library's
+        except Exception as error:  # noqa: BLE001 - code of the user's class or of the library
             return self._raised(error, unbuilt=True)
         if not result.mutated:
             return cells.PASSED, encoded

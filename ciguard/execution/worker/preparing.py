@@ -47,7 +47,7 @@ def restrict_process(settings: dict[str, Any]) -> None:
     if settings["device"] == "cpu":  # otherwise see `start_device`
         limits.limit_memory(settings["memory_mib"])
     if settings["confine"]:
-        confine.restrict_calls(confine.role_of(settings))
+        confine.restrict_system_calls(confine.role_of(settings))
 
 
 def start_device(adapter: Any, settings: dict[str, Any]) -> None:

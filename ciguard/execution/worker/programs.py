@@ -44,7 +44,7 @@ class ProgramError(Exception):
         frames = _frames_from_program(cause)
         lines = [line for frame, line in frames if frame.f_code.co_filename == FILE]
         self.cause = cause
-        self.is_own = _is_own(cause, frames)
+        self.is_program_error = _is_program_error(cause, frames)
         """True if the program itself is at fault, so that the error is not a library's defect."""
         line = cause.lineno if isinstance(cause, SyntaxError) and not lines else (lines or [0])[-1]
         self.where = f"{'block alone, ' if in_block else ''}line {line or 0}: "
@@ -105,7 +105,9 @@ class ProgramRunner:
         try:
             self._run(case["block"], in_block=True)
         except ProgramError as error:
-            is_refusal = self._adapter.classify(error.cause) == REJECTED and not error.is_own
+            is_refusal = (
+                self._adapter.classify(error.cause) == REJECTED and not error.is_program_error
+            )
             if case.get("intent") != _VIOLATING or not is_refusal:
                 raise
             return type(error.cause).__name__
@@ -212,7 +214,7 @@ def _is_of_program(frame: types.FrameType) -> bool:
     return frame.f_code.co_filename == FILE
 
 
-def _is_own(error: BaseException, frames: list[tuple[types.FrameType, int]]) -> bool:
+def _is_program_error(error: BaseException, frames: list[tuple[types.FrameType, int]]) -> bool:
     """Return whether the program raised an error itself, or uses a name that is missing."""
     if isinstance(error, SystemExit) or not frames:
         return isinstance(error, (SystemExit, SyntaxError))

@@ -36,7 +36,7 @@ class Quota:
     """Enforces the quota of one server's workers and their descendants."""
 
     def __init__(
-        self, scratch: str, writable: Sequence[str], *, starts_processes: bool, sees_files: bool
+        self, scratch: str, writable: Sequence[str], *, starts_processes: bool, can_see_files: bool
     ) -> None:
         """Prepare the quota.
 
@@ -44,13 +44,13 @@ class Quota:
             scratch: folder of the workers' folders, which are named by process id.
             writable: folders that can contain deleted files that are still open.
             starts_processes: whether workers may start processes.
-            sees_files: whether the kernel lets this process see the open files of workers that do
-                not hide on purpose.
+            can_see_files: whether the kernel lets this process see the open files of workers that
+                do not hide on purpose.
         """
         self._scratch = scratch
         self._writable = folders_of(writable)
         self._starts_processes = starts_processes
-        self._sees_files = sees_files
+        self._can_see_files = can_see_files
         self._due = 0.0
         self._warned: dict[int, float] = {}
         """Time of the first signal to each worker that exceeds the quota, by process id."""
@@ -89,7 +89,7 @@ class Quota:
         try:
             return open_deleted_bytes(process) + mapped_deleted_bytes(process, self._writable)
         except PermissionError:
-            return MAX_BYTES + 1 if self._sees_files and _has_memory(process) else 0
+            return MAX_BYTES + 1 if self._can_see_files and _has_memory(process) else 0
 
 
 def folders_of(writable: Sequence[str]) -> tuple[bytes, ...]:

@@ -64,14 +64,16 @@ class Server:
         self._compiled = confine.compiled_folder(settings)
         self._adapter: Any = None
         self._executor: Any = None
-        self._children: dict[int, int] = {}
-        """Descriptor by process id, which becomes readable when the process exits."""
+        self._pidfds: dict[int, int] = {}
+        """Process descriptors (pidfds) by process id; each becomes readable when its process
+        exits."""
         self._poll = select.poll()
         self._quota = Quota(
             settings["scratch"],
             settings["writable"],
             starts_processes=settings["processes"],
-            sees_files=confine.LANDLOCK in confined_by,  # otherwise workers hide, see `serve`
+            # Without Landlock, `serve` hides workers from each other and from this process.
+            can_see_files=confine.LANDLOCK in confined_by,
         )
         self._next_pruning = 0.0
         """Time of the next check of the compiled files, on the clock of `time.monotonic`."""
@@ -80,7 +82,7 @@ class Server:
         """Load the library, report its version, and answer requests until the parent is gone."""
         limits.keep_freed_memory()
         if confine.LANDLOCK not in self._confined_by:
-            privileges.hide_from_siblings()  # otherwise each worker's Landlock domain does
+            privileges.hide_from_siblings()  # with Landlock, each worker's domain isolates it
         confine.prepare_restrictions(confine.role_of(self._settings))
         try:
             self._adapter = load_adapter(self._settings["adapter"])
@@ -115,13 +117,13 @@ class Server:
         self._report({"ready": {"version": version, "confined_by": self._confined_by}})
         self._poll.register(self._control, select.POLLIN)
         while True:
-            for descriptor, _ in self._poll.poll(TICK_MS if self._children else None):
+            for descriptor, _ in self._poll.poll(TICK_MS if self._pidfds else None):
                 if descriptor == self._control.fileno():
                     if not self._answer():
                         return
                 else:
                     self._reap(descriptor)
-            self._quota.enforce(self._children)
+            self._quota.enforce(self._pidfds)
             self._prune()
 
     @property
@@ -182,7 +184,7 @@ class Server:
         for descriptor in descriptors:
             os.close(descriptor)
         watch = os.pidfd_open(child)
-        self._children[child] = watch
+        self._pidfds[child] = watch
         self._poll.register(watch, select.POLLIN)
         self._report({"forked": ticket, "pid": child})
 
@@ -193,7 +195,7 @@ class Server:
             privileges.exit_with_parent()
             os.setsid()
             self._control.close()
-            for watch in self._children.values():
+            for watch in self._pidfds.values():
                 os.close(watch)
             folder = os.path.join(self._settings["scratch"], str(os.getpid()))
             os.mkdir(folder)
@@ -214,7 +216,7 @@ class Server:
             os._exit(code)
 
     def _kill(self, pid: int, *, dump: bool) -> None:
-        if pid not in self._children:
+        if pid not in self._pidfds:
             return
         if dump:
             os.kill(pid, signal.SIGUSR1)
@@ -225,13 +227,13 @@ class Server:
             os.kill(pid, signal.SIGKILL)
 
     def _reap(self, watch: int) -> None:
-        pid = next(child for child, descriptor in self._children.items() if descriptor == watch)
+        pid = next(child for child, descriptor in self._pidfds.items() if descriptor == watch)
         _, status, usage = os.wait4(pid, 0)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)  # its descendants
         self._poll.unregister(watch)
         os.close(watch)
-        del self._children[pid]
+        del self._pidfds[pid]
         self._quota.forget(pid)
         # Report first: removing the folder may take long, and the parent expects an answer.
         self._report({"died": pid, "status": status, "peak_kib": usage.ru_maxrss})

@@ -97,7 +97,7 @@ class Tasks:
         if not any("folder" in source for source in requests):  # applications download files
             limits.limit_output(self._settings["output_mib"])
             if self._settings["confine"]:
-                confine.restrict_calls(confine.role_of(self._settings))
+                confine.restrict_system_calls(confine.role_of(self._settings))
         with os.fdopen(output, "w", encoding="utf-8") as stream:
             for record in self._adapter.models(requests):
                 stream.write(json.dumps(record) + "\n")

@@ -142,7 +142,7 @@ def _wrong_references(function: FunctionSpec, module: ModuleSpec) -> Iterator[tu
                 continue
             unknown = sorted(names_in(text) - arguments - _REFERENCE_NAMES)
             if unknown:
-                yield parameter.line, f"{subject} names {unknown[0]!r}, which is no argument"
+                yield parameter.line, f"{subject} names {unknown[0]!r}, which is not an argument"
             for name in sorted(names_in(text) & arguments):
                 generator = _unpredictable_generator(function.parameter(name).spec, module)
                 if generator:

@@ -41,7 +41,7 @@ def load(file: str, root: str, name: str) -> Any:
         module = importlib.import_module(name)
         if _is_at(module, file):
             return module
-    # The name is no identifier, or belongs to another module, such as `types`.
+    # The name is not an identifier, or belongs to another module, such as `types`.
     return _from_location(file, f"ciguard_program_{zlib.crc32(file.encode()):08x}")
 
 

@@ -142,12 +142,12 @@ class Runner:
 
     def _caller(self, file: str) -> tuple[Caller | None, BaseException | None]:
         if file not in self._callers and file not in self._failed:
-            program, home = self._files[file], os.getcwd()
-            _add_paths(home)
+            program, working_folder = self._files[file], os.getcwd()
+            _add_paths(working_folder)
             try:
-                root = os.path.normpath(os.path.join(home, program["root"]))
-                module = load(os.path.join(home, file), root, program["name"])
-                sidecar = program["sidecar"] and os.path.join(home, program["sidecar"])
+                root = os.path.normpath(os.path.join(working_folder, program["root"]))
+                module = load(os.path.join(working_folder, file), root, program["name"])
+                sidecar = program["sidecar"] and os.path.join(working_folder, program["sidecar"])
                 self._problems[file] = apply_sidecar(module, sidecar) if sidecar else []
                 self._callers[file] = Caller(module, ORACLES)
             except BaseException as error:  # noqa: BLE001 - whatever the program raises
@@ -237,9 +237,9 @@ def _is_permission_error(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in _PERMISSION_ERRORS
 
 
-def _add_paths(home: str) -> None:
+def _add_paths(working_folder: str) -> None:
     """Let programs import modules of the project's folder, since the project is not installed."""
-    for path in (home, os.path.join(home, "src")):
+    for path in (working_folder, os.path.join(working_folder, "src")):
         if path not in sys.path and os.path.isdir(path):
             sys.path.append(path)
 

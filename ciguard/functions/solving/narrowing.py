@@ -140,21 +140,21 @@ def _ints(kind: IntsIn, name: str, box: Box) -> Spec:
     if interval is not None:
         common = Interval(minimum, maximum, is_whole=True).meet(interval)
         minimum, maximum = int(common.low), int(common.high)
-    return _with_steps(minimum, maximum, box.steps.get(("value", name)))
+    return _integers_in(minimum, maximum, box.steps.get(("value", name)))
 
 
-def _with_steps(minimum: int, maximum: int, steps: Congruence | None) -> IntsIn:
-    """Return the integers of a range that fulfil a congruence.
+def _integers_in(minimum: int, maximum: int, congruence: Congruence | None) -> IntsIn:
+    """Return the integers in a range that satisfy a congruence.
 
     Raises:
         EmptyError: if there are none.
     """
-    if steps is None:
+    if congruence is None:
         return IntsIn(minimum, maximum)
-    minimum += (steps.remainder - minimum) % steps.step
+    minimum += (congruence.remainder - minimum) % congruence.step
     if minimum > maximum:
         raise EmptyError
-    return IntsIn(minimum, maximum, steps.step)
+    return IntsIn(minimum, maximum, congruence.step)
 
 
 def _lists(kind: Lists, name: str, box: Box) -> Spec:
@@ -252,13 +252,13 @@ def _dim(dim: Any, name: str, axis: int, rank: int, box: Box) -> Any:
     ranges = [box.ranges[key] for key in keys if key in box.ranges]
     if axis == 0 and ("len", name) in box.ranges:
         ranges.append(box.ranges["len", name])
-    steps = box.steps.get(("dim", name, axis))
-    if not (ranges or steps) or not (dim is None or isinstance(dim, IntsIn | int)):
+    congruence = box.steps.get(("dim", name, axis))
+    if not (ranges or congruence) or not (dim is None or isinstance(dim, IntsIn | int)):
         return dim
     common = initial(Arrays(shape=Dims((dim,))), ("dim", "", 0)) or ANY
     for interval in ranges:
         common = common.meet(interval)
-    return _with_steps(int(common.low), int(common.high), steps)
+    return _integers_in(int(common.low), int(common.high), congruence)
 
 
 _RANGE_APPLIERS: dict[type, Callable[[Any, str, Box], Spec]] = {

@@ -60,10 +60,10 @@ class Ranges:
         return interval
 
     def narrow(self, key: Key, interval: Interval) -> None:
-        """Restrict a number of an argument to an interval.
+        """Intersect the range of one numeric property of an argument with an interval.
 
         Raises:
-            EmptyError: if no number is left, or if the argument has no such number.
+            EmptyError: if the intersection is empty, or if the argument has no such property.
         """
         known = self.range_of(key)
         if key not in self.ranges:
@@ -102,7 +102,7 @@ class Ranges:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name in {"int", "float"} and len(node.args) == 1:
             return Interval(is_whole=name == "int")
-        if name not in {"min", "max"} or len(node.args) < 2:  # noqa: PLR2004 - of one argument: a list
+        if name not in {"min", "max"} or len(node.args) < 2:  # noqa: PLR2004 - a single argument is an iterable
             return ANY
         parts = [self.forward(argument) for argument in node.args]
         choose = min if name == "min" else max

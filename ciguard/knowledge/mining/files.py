@@ -15,7 +15,7 @@ from ciguard.knowledge.mining.extract import extract, prediction
 from ciguard.knowledge.mining.learn import learn
 from ciguard.knowledge.mining.rule_book import RuleBook
 from ciguard.knowledge.mining.rule_lines import RuleSyntaxError, from_lines, to_lines
-from ciguard.knowledge.mining.shared_format import annotated_spans, parameter_texts
+from ciguard.knowledge.mining.shared_format import labelled_sentences, parameter_texts
 from ciguard.knowledge.mining.training import training_samples
 from ciguard.libraries import LIBRARIES, library_of_distribution
 
@@ -63,7 +63,7 @@ def learn_from_files(
         CiguardError: if a file cannot be read or written, naming line, key and value.
     """
     texts = list(parameter_texts(_read_lines(docs), name=str(docs))) if docs else []
-    spans = list(annotated_spans(_read_lines(sentences), name=str(sentences)))
+    spans = list(labelled_sentences(_read_lines(sentences), name=str(sentences)))
     samples: dict[str, list[AnnotatedSentence]] = defaultdict(list)
     for (library, _, _), sentences_of_parameter in training_samples(spans, texts).items():
         samples[library] += sentences_of_parameter

@@ -84,7 +84,7 @@ class _Miner:
         self._weights = [row.weight for row in rows]
         self._min_support = min_support
         self._structure = structure
-        self._sizes: dict[Pattern, int] = {}
+        self._group_counts: dict[Pattern, int] = {}
         """Number of groups that each pattern matches."""
 
     def patterns(self) -> Iterator[tuple[Pattern, Matches]]:
@@ -92,7 +92,7 @@ class _Miner:
         level = self._initial_patterns()
         while level:
             yield from level.items()
-            self._sizes.update({pattern: len(matches) for pattern, matches in level.items()})
+            self._group_counts.update({pattern: len(matches) for pattern, matches in level.items()})
             level = {
                 longer: longer_matches
                 for pattern, matches in level.items()
@@ -138,12 +138,12 @@ class _Miner:
         labels = {label for number in matches for label in self._rows[number].labels}
         return len(labels) == 1
 
-    def _is_minimal(self, pattern: Pattern, size: int) -> bool:
+    def _is_minimal(self, pattern: Pattern, group_count: int) -> bool:
         """Return whether every pattern with one token less matches more groups."""
         is_anchored = pattern[0] == START or pattern[-1] == END
         for shorter in _shorter(pattern):
-            shorter_size = self._sizes.get(shorter)
-            if shorter_size == size or (shorter_size is None and not is_anchored):
+            shorter_count = self._group_counts.get(shorter)
+            if shorter_count == group_count or (shorter_count is None and not is_anchored):
                 return False
         return True
 

@@ -52,16 +52,17 @@ def parameter_texts(lines: Iterable[str], *, name: str) -> Iterator[ParameterTex
         )
 
 
-def annotated_spans(lines: Iterable[str], *, name: str) -> Iterator[Annotation]:
+def labelled_sentences(lines: Iterable[str], *, name: str) -> Iterator[Annotation]:
     """Yield the labelled sentences of a file.
 
     Args:
         lines: the lines of the file, one object per sentence with the keys library, api,
-            parameter, source, sentence, normalised, abstract, concrete.
+            parameter, source, sentence, normalised, abstract (labels with placeholders) and
+            concrete (the labels with the placeholders' values).
         name: the name of the file for error messages.
 
     Raises:
-        MalformedLineError: if a line is invalid; names file, line, key and value.
+        MalformedLineError: if a line is invalid. The message names file, line, key and value.
     """
     for line in _lines(lines, name):
         yield Annotation(

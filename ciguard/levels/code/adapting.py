@@ -39,13 +39,13 @@ def adapt(draft: Draft, place: BlockPlace, text: str) -> None:
 def _adapt_list(draft: Draft, place: BlockPlace, text: str) -> None:
     layers = draft.program.dialect.element(text)
     if layers is None:
-        msg = f"no layer computes the adapter {text!r}"
+        msg = f"no layer is equivalent to the adapter {text!r}"
         raise DisassemblyError(msg)
     adapters = [draft.expression(layer) for layer in layers]
     if place.element is None:
         _add_before(draft, draft.program.nodes[place.statements[0]], adapters)
         return
-    sequence = draft.program.nodes[place.within[0]]
+    sequence = draft.program.nodes[place.sequences[0]]
     assert isinstance(sequence, ast.Call)  # noqa: S101 - numbered as one
     elements = elements_of(sequence)
     element = draft.program.nodes[place.element]

@@ -164,7 +164,7 @@ class ProgramTemplate:
     def _remove_definitions(self, draft: Draft, absent: Sequence[BlockPlace]) -> None:
         """Remove definitions that only absent blocks needed, and calls of empty sequences."""
         for place in absent:
-            if place.within and place.keys:
+            if place.sequences and place.keys:
                 draft.skip_empty(place)
         unneeded = {key for place in absent for key in place.keys} & self.definitions.keys()
         for key in sorted(unneeded):

@@ -28,10 +28,9 @@ _WITHOUT_REDUCTION = {_REDUCTION: repr(_NONE)}
 
 
 def usage_of(api: Api) -> str:
-    """Return the usage of an API's layer with one tensor.
+    """Return an expression that applies the layer `f` of an API to the tensor `x`.
 
-    An expression of the layer `f` and the tensor `x`; empty for a function, which takes its
-    arguments at once.
+    Empty for a function, which takes its data and its other arguments in one call.
     """
     if api.record.kind is not CallKind.LAYER:
         return ""

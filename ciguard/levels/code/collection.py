@@ -25,7 +25,7 @@ _MODULES_WITHOUT_LAYERS = {
     "constraints",
     "jit",
 }
-"""Modules of the libraries whose functions are no operations of a model."""
+"""Modules of the libraries whose functions are not operations of a model."""
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Collection:
 
     calls: dict[int, ast.Call] = field(default_factory=dict)
     """Library calls by `id`."""
-    homes: dict[int, str] = field(default_factory=dict)
+    containers: dict[int, str] = field(default_factory=dict)
     """The definition, class or function of the program that contains a call, by `id` of the
     call."""
     own: dict[int, ast.Call] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Collector:
             api = self.program.api(node)
             if api and not self.program.is_container(node) and _is_operation(api):
                 self.found.calls.setdefault(id(node), node)
-                self.found.homes.setdefault(id(node), home)
+                self.found.containers.setdefault(id(node), home)
                 if is_layer(api):
                     return  # calls among its arguments make no layer, or are part of it
             elif isinstance(node.func, ast.Name) and not home:

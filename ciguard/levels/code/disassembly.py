@@ -152,24 +152,31 @@ class _Disassembler:
     def _place(
         self, unit: Unit, collected: Collection, *, usage_counts: dict[str, int]
     ) -> BlockPlace:
+        """Return the numbers of a unit's nodes, by which each derived program finds them again.
+
+        Args:
+            unit: the unit.
+            collected: the calls and definitions of the unit.
+            usage_counts: number of units that use each definition, by name.
+        """
         numbers = self.program.numbers
         shared = [
             name for name in collected.references if self._is_shared(name, collected, usage_counts)
         ]
-        homes = {id(call): collected.homes[id(call)] for call in collected.ordered}
+        containers = [collected.containers[id(call)] for call in collected.ordered]
         return BlockPlace(
             calls=tuple(
                 CallSite(
                     node=numbers[id(call)],
-                    copied=shared.index(homes[id(call)]) if homes[id(call)] in shared else -1,
+                    definition=shared.index(container) if container in shared else -1,
                     uses=tuple(numbers[id(use)] for use in self._uses(collected, call)),
                 )
-                for call in collected.ordered
+                for call, container in zip(collected.ordered, containers, strict=True)
             ),
-            own=tuple(numbers[id(call)] for call in self._sized(unit, collected)),
-            copied=tuple(
+            sized_calls=tuple(numbers[id(call)] for call in self._sized_calls(unit, collected)),
+            shared=tuple(
                 SharedDefinition(
-                    statement=numbers[id(self._home(name))],
+                    statement=numbers[id(self._definition_of(name))],
                     name=name,
                     references=tuple(numbers[id(node)] for node in collected.references[name]),
                 )
@@ -181,7 +188,7 @@ class _Disassembler:
                 for step in unit.steps
             ),
             element=None if unit.element is None else numbers[id(unit.element)],
-            within=tuple(numbers[id(sequence)] for sequence in unit.within),
+            sequences=tuple(numbers[id(sequence)] for sequence in unit.sequences),
             keys=tuple(collected.keys),
             takes=unit.takes,
             gives=unit.gives,
@@ -190,7 +197,8 @@ class _Disassembler:
     def _uses(self, collected: Collection, call: ast.Call) -> tuple[ast.Call, ...]:
         return uses_of(self.program, self.model, collected, call)
 
-    def _home(self, name: str) -> ast.stmt:
+    def _definition_of(self, name: str) -> ast.stmt:
+        """Return the statement that defines a name: an assignment, a class or a function."""
         definition = self.model.definitions.get(name)
         if definition is not None:
             return definition.statement
@@ -205,7 +213,7 @@ class _Disassembler:
         mentions = sum(isinstance(n, ast.Name) and n.id == name for n in self.program.nodes)
         return mentions > len(collected.references[name])
 
-    def _sized(self, unit: Unit, collected: Collection) -> list[ast.Call]:
+    def _sized_calls(self, unit: Unit, collected: Collection) -> list[ast.Call]:
         """Return the program's own calls with an argument that sets the size of their input."""
         flow = DataFlow(self.program, self.model, collected.ordered, is_sized=self._is_sized)
         flow.through(unit)
@@ -234,7 +242,7 @@ class _Disassembler:
         return None
 
     def _forwarded_sizes(self, node: ast.AST, parameters: Sequence[str]) -> dict[str, int]:
-        """Return the input axis of the first layer that a parameter sizes, by that parameter."""
+        """Map a parameter to the input axis whose size it sets in the first layer that uses it."""
         for inner in ast.walk(node):
             if not isinstance(inner, ast.Call):
                 continue
@@ -249,7 +257,7 @@ class _Disassembler:
         calls = collected.ordered
         flow = DataFlow(self.program, self.model, calls, is_sized=self._is_sized)
         follows = flow.through(unit)
-        sizes = (self._size(call) for call in self._sized(unit, collected))
+        sizes = (self._size(call) for call in self._sized_calls(unit, collected))
         return Block(
             name=name,
             calls=tuple(

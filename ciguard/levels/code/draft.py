@@ -46,12 +46,12 @@ class Draft:
     def change(self, place: BlockPlace, seed: Block, block: Block) -> list[ast.AST]:
         """Replace the calls of the seed's block by those of another block; return their nodes."""
         changed = {
-            place.calls[index].copied
+            place.calls[index].definition
             for index, (old, new) in enumerate(zip(seed.calls, block.calls, strict=True))
             if old != new
         }
         copies = {
-            index: self._copy(place.copied[index], block.name) for index in sorted(changed - {-1})
+            index: self._copy(place.shared[index], block.name) for index in sorted(changed - {-1})
         }
         nodes: list[ast.AST] = []
         for call, old, new in zip(place.calls, seed.calls, block.calls, strict=True):
@@ -60,17 +60,17 @@ class Draft:
             if old != new:
                 self.rewrite(node, old, new)
             if old.use != new.use:
-                twins = copies.get(call.copied, {})
+                twins = copies.get(call.definition, {})
                 usages = (self.program.nodes[number] for number in call.uses)
                 self.uses += [(twins.get(id(usage), usage), new.use) for usage in usages]
-        for number, was, now in zip(place.own, seed.own, block.own, strict=True):
-            if was != now:
-                self.rewrite(self.program.nodes[number], was.call, now.call)
+        for number, before, after in zip(place.sized_calls, seed.own, block.own, strict=True):
+            if before != after:
+                self.rewrite(self.program.nodes[number], before.call, after.call)
         return nodes
 
     def _node_in_copy(self, call: CallSite, copies: dict[int, dict[int, ast.AST]]) -> ast.AST:
         node = self.program.nodes[call.node]
-        return copies[call.copied][id(node)] if call.copied in copies else node
+        return copies[call.definition][id(node)] if call.definition in copies else node
 
     def _copy(self, shared: SharedDefinition, name: str) -> dict[int, ast.AST]:
         """Give a block its own copy of a shared definition; return copied nodes by original `id`.
@@ -92,7 +92,7 @@ class Draft:
         return dict(zip(map(id, ast.walk(statement)), ast.walk(twin), strict=True))
 
     def unused(self, name: str) -> str:
-        """Return an unused name: the given one, with a number if needed."""
+        """Return an unused name: `name`, followed by a number if needed."""
         taken = {getattr(node, "attr", "") for node in self.program.nodes}
         taken |= {getattr(node, "id", getattr(node, "name", "")) for node in self.program.nodes}
         number = 2
@@ -154,7 +154,7 @@ class Draft:
     def _remove_element(self, place: BlockPlace) -> None:
         """Remove a block's element from its list, and sequences that become empty."""
         element = self.program.nodes[place.element or 0]
-        sequences = [self.program.nodes[number] for number in place.within]
+        sequences = [self.program.nodes[number] for number in place.sequences]
         for depth, sequence in enumerate(sequences):
             assert isinstance(sequence, ast.Call)  # noqa: S101 - numbered as one
             elements = elements_of(sequence)
@@ -186,7 +186,7 @@ class Draft:
 
     def skip_empty(self, place: BlockPlace) -> None:
         """Remove the call of a sequence that became empty: its input becomes its output."""
-        outermost = self.program.nodes[place.within[-1]]
+        outermost = self.program.nodes[place.sequences[-1]]
         if not isinstance(outermost, ast.Call) or elements_of(outermost):
             return
         for node in [

@@ -21,7 +21,7 @@ _ONE_PARAMETER = "1"
 
 
 def fitted(
-    block: Block, was: BlockInput, now: BlockInput, dialect: Dialect, *, rank: int | None = None
+    block: Block, old: BlockInput, new: BlockInput, dialect: Dialect, *, rank: int | None = None
 ) -> tuple[Block, str] | None:
     """Fit a block to its input.
 
@@ -30,8 +30,8 @@ def fitted(
 
     Args:
         block: a block of the seed, or a mutant of one.
-        was: the form of the block's input in the seed.
-        now: the form of the new input.
+        old: the form of the block's input in the seed.
+        new: the form of the new input.
         dialect: the dialect of the program's library.
         rank: the rank that the block accepts; None for the rank in the seed.
 
@@ -39,19 +39,19 @@ def fitted(
         The block and its adapter: an expression of the data `x`, empty for none. None if the block
         cannot be fitted.
     """
-    text, shape = "", now.shape
-    if now.dtype != was.dtype:
-        if was.dtype not in FLOATS:
+    text, shape = "", new.shape
+    if new.dtype != old.dtype:
+        if old.dtype not in FLOATS:
             return None
-        text = dialect.cast() if now.dtype not in FLOATS else ""
-    rank = rank or len(was.shape)
+        text = dialect.cast() if new.dtype not in FLOATS else ""
+    rank = rank or len(old.shape)
     if len(shape) != rank:
         adapter = dialect.adapter(shape, rank, _channel_axis(block, dialect))
         if adapter is None:
             return None
         text, shape = _composed(text, adapter[0]), adapter[1]
-    calls = _resized(block, was.shape, shape, dialect)
-    own = tuple(_resized_own_call(call, was.shape, shape) for call in block.own)
+    calls = _resized(block, old.shape, shape, dialect)
+    own = tuple(_resized_own_call(call, old.shape, shape) for call in block.own)
     return replace(block, calls=calls, own=own, adapter=text), text
 
 
@@ -72,7 +72,7 @@ def _channel_axis(block: Block, dialect: Dialect) -> int:
 
 
 def _resized(
-    block: Block, was: tuple[int, ...], now: tuple[int, ...], dialect: Dialect
+    block: Block, old: tuple[int, ...], new: tuple[int, ...], dialect: Dialect
 ) -> tuple[LibraryCall, ...]:
     """Return a block's calls with sizes for another input."""
     calls = list(block.calls)
@@ -82,10 +82,12 @@ def _resized(
         for parameter in dialect.input_sizes(calls[place]):
             call = calls[place]
             if parameter.name == "normalized_shape":
-                calls[place] = _normalised(call, parameter, was, now) if source == INPUT else call
+                calls[place] = (
+                    _with_normalised_axes(call, parameter, old, new) if source == INPUT else call
+                )
                 continue
-            size = _size_at(now, parameter.axis)
-            before = _size_at(was, parameter.axis)
+            size = _size_at(new, parameter.axis)
+            before = _size_at(old, parameter.axis)
             if source != INPUT:
                 size, before = _output_size(calls[source], dialect), None
             calls[place] = _with_input(call, parameter, size, before)
@@ -142,28 +144,31 @@ def _regrouped(call: LibraryCall, before: str, groups: str, size: int) -> Librar
     return with_argument(call, _GROUPS, str(math.gcd(group_count, size, _integer(text) or 0)))
 
 
-def _normalised(
-    call: LibraryCall, parameter: SizeParameter, was: tuple[int, ...], now: tuple[int, ...]
+def _with_normalised_axes(
+    call: LibraryCall, parameter: SizeParameter, old: tuple[int, ...], new: tuple[int, ...]
 ) -> LibraryCall:
-    """Return a normalisation over the same number of last axes as before."""
+    """Return the call of a normalisation layer, changed to the last sizes of a new shape.
+
+    It normalises over as many trailing axes as before.
+    """
     text = argument(call, parameter)
     if text is None:
         return call
     node = parse_expression(text)
     count = len(node.elts) if isinstance(node, (ast.Tuple, ast.List)) else 0
     number = _integer(text)
-    current = was[-max(count, 1) :] if number is None else (number,)
-    if now[-max(count, 1) :] == current or count >= len(now):
+    current = old[-max(count, 1) :] if number is None else (number,)
+    if new[-max(count, 1) :] == current or count >= len(new):
         return call
-    return with_argument(call, parameter, repr(now[-count:]) if count else str(now[-1]))
+    return with_argument(call, parameter, repr(new[-count:]) if count else str(new[-1]))
 
 
-def _resized_own_call(own: OwnCall, was: tuple[int, ...], now: tuple[int, ...]) -> OwnCall:
+def _resized_own_call(own: OwnCall, old: tuple[int, ...], new: tuple[int, ...]) -> OwnCall:
     """Return a call of the program's own class for another input.
 
     A number other than the size itself, for example if the class divides it, changes in proportion.
     """
-    size, before = _size_at(now, own.axis), _size_at(was, own.axis)
+    size, before = _size_at(new, own.axis), _size_at(old, own.axis)
     parameter = SizeParameter("", own.size, own.position, own.axis)
     text = argument(own.call, parameter)
     if size is None or not before or size == before or text is None:

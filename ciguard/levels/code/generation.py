@@ -82,14 +82,14 @@ class Generation:
         variable = [
             parameter
             for parameter in api.parameters
-            # A parameter whose argument is no literal depends on something else.
+            # A parameter whose argument is not a literal depends on something else.
             if is_varied(parameter)
             and not _divides_unknown_channels(parameter.name, api)
             and value_of(bound.named.get(parameter.name, "None"))
         ]
         rng.shuffle(variable)
         for parameter in variable:
-            text = another(parameter, api.record, bound.named, rng)
+            text = another_value(parameter, api.record, bound.named, rng)
             if text is None:
                 continue
             step = Derivation(
@@ -136,14 +136,12 @@ def drawable_values(
     is_ranged = any(evidence.aspect == "range" for evidence in parameter.evidence)
     # A required parameter is rarely None, even if its annotation allows it.
     declared = parameter.constraint
-    constraint = (
-        declared.inner if parameter.required and isinstance(declared, Optional) else declared
-    )
-    constraint = _narrowed_by_default(constraint, parameter.name, record)
-    part = literal_part(constraint, spaces(record), is_ranged=is_ranged or is_needed)
-    if part is None:  # for example a list of unknown length
+    typical = declared.inner if parameter.required and isinstance(declared, Optional) else declared
+    narrowed = _narrowed_by_default(typical, parameter.name, record)
+    constraint = literal_part(narrowed, spaces(record), is_ranged=is_ranged or is_needed)
+    if constraint is None:  # for example a list of unknown length
         return _common_values(parameter.name) if is_needed else None
-    return _with_positive_size(parameter.name, part if is_ranged else _positive(part))
+    return _with_positive_size(parameter.name, constraint if is_ranged else _positive(constraint))
 
 
 def _narrowed_by_default(constraint: Constraint, name: str, record: ApiRecord) -> Constraint:
@@ -160,9 +158,9 @@ def _narrowed_by_default(constraint: Constraint, name: str, record: ApiRecord) -
     return AnyOf(kept) if kept else constraint
 
 
-def _positive(part: Constraint) -> Constraint:
+def _positive(constraint: Constraint) -> Constraint:
     """Return a constraint with positive numbers only."""
-    match part:
+    match constraint:
         case Optional(inner, none_share):
             return Optional(_positive(inner), none_share)
         case AnyOf(options):
@@ -174,7 +172,7 @@ def _positive(part: Constraint) -> Constraint:
         case Float(max=high):
             return Float(min=high / 2, max=high) if high > 0 else Float(min=1.0, max=1.0)
         case _:
-            return part
+            return constraint
 
 
 def _common_values(name: str) -> Constraint | None:
@@ -188,17 +186,17 @@ def _is_size(name: str) -> bool:
     return _SIZES.search(name) is not None and name not in _AXES
 
 
-def _with_positive_size(name: str, part: Constraint) -> Constraint:
+def _with_positive_size(name: str, constraint: Constraint) -> Constraint:
     """Return a constraint whose sizes start at 1: no layer has zero units."""
-    if isinstance(part, Optional):
-        return Optional(_with_positive_size(name, part.inner), part.none_share)
-    if isinstance(part, Int) and _is_size(name):
-        low = max(part.min, 0 if name == "proj_size" else 1)
-        return Int(min=low, max=max(part.max, low))
-    return part
+    if isinstance(constraint, Optional):
+        return Optional(_with_positive_size(name, constraint.inner), constraint.none_share)
+    if isinstance(constraint, Int) and _is_size(name):
+        low = max(constraint.min, 0 if name == "proj_size" else 1)
+        return Int(min=low, max=max(constraint.max, low))
+    return constraint
 
 
-def another(
+def another_value(
     parameter: Parameter, record: ApiRecord, arguments: Mapping[str, str], rng: random.Random
 ) -> str | None:
     """Draw another legal value of a parameter.
@@ -206,28 +204,28 @@ def another(
     Args:
         parameter: the parameter with its constraint.
         record: the record of the API.
-        arguments: the arguments of the call, as text by parameter.
+        arguments: source text of the call's arguments, by parameter name.
         rng: the source of randomness.
 
     Returns:
-        The text of the value. None if no value was found that differs from the present argument
-        or default and agrees with the other arguments.
+        The source text of the value. None if no value was found that differs from the current
+        argument or default and is compatible with the other arguments.
     """
-    part = drawable_values(parameter, record)
-    if part is None:
+    constraint = drawable_values(parameter, record)
+    if constraint is None:
         return None
     declared = {p.name: p for p in record.parameters}[parameter.name]
-    now = arguments.get(parameter.name, default_of(declared))
+    current = arguments.get(parameter.name, default_of(declared))
     for _ in range(_MAX_ATTEMPTS):
-        text = _flipped(now) if isinstance(part, Bool) else None
-        text = text or text_of(draw(part, rng))
-        if not is_same(text, now) and is_coherent(record, {**arguments, parameter.name: text}):
+        text = _flipped(current) if isinstance(constraint, Bool) else None
+        text = text or text_of(draw(constraint, rng))
+        if not is_same(text, current) and is_coherent(record, {**arguments, parameter.name: text}):
             return text
     return None
 
 
-def _flipped(now: str | None) -> str | None:
-    match value_of(now or ""):
+def _flipped(current: str | None) -> str | None:
+    match value_of(current or ""):
         case LiteralValue(bool() as flag):
             return repr(not flag)
         case _:

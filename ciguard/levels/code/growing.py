@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def programs_of(executed: ExecutedBatch) -> Iterator[ProgramRan]:
-    """Yield an event for each whole program; single blocks and repeated runs are no nodes."""
+    """Yield an event for each whole program; single blocks and repeated runs are not nodes."""
     rows = zip(*executed.outcomes.values(), strict=True)
     for case, row in zip(executed.cases, rows, strict=False):
         if is_node(case):

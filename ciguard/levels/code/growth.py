@@ -1,6 +1,6 @@
 """Growth oracle: a program run repeatedly in one process takes ever more memory or time.
 
-One-time initialisation is no defect, and neither is a cache that fills up. So the first third of
+One-time initialisation is not a defect, and neither is a cache that fills up. So the first third of
 the cycles is a warm-up. The rest must grow in each half, and by much.
 """
 

@@ -47,7 +47,7 @@ def text_of(value: Value) -> str:
 
 
 def is_same(text: str, other: str | None) -> bool:
-    """Return whether two arguments have the same value, or the same text if they are no literals.
+    """Return whether two arguments have the same value, or the same text if they are not literals.
 
     A list of equal numbers equals the number: libraries repeat it for every dimension.
     """

@@ -44,7 +44,7 @@ def block_inputs_in(outcome: Outcome) -> tuple[BlockInput, ...]:
 
 
 def result_of(outcome: Outcome) -> BlockInput | None:
-    """Return the form of the result of a block that ran alone; None if it is no tensor."""
+    """Return the form of the result of a block that ran alone; None if it is not a tensor."""
     variables = variables_of(outcome)
     return _block_input(variables[_RESULT]) if _RESULT in variables else None
 

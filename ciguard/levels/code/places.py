@@ -23,9 +23,9 @@ class CallSite:
 
     node: int
     """Number of the call's node."""
-    copied: int = -1
-    """Index in `BlockPlace.copied` of the definition that contains it; -1 if it belongs to the
-    block alone."""
+    definition: int = -1
+    """Index in `BlockPlace.shared` of the definition that contains the call; -1 if the call belongs
+    to the block alone."""
     uses: tuple[int, ...] = ()
     """Calls of the created layer that can be rewritten."""
 
@@ -36,17 +36,23 @@ class BlockPlace:
 
     calls: tuple[CallSite, ...]
     """One site for each call of the block."""
-    own: tuple[int, ...]
-    """One node for each call of the program's own classes and functions."""
-    copied: tuple[SharedDefinition, ...]
+    sized_calls: tuple[int, ...]
+    """Calls of the program's own classes and functions with an argument that sets their input's
+    size."""
+    shared: tuple[SharedDefinition, ...]
+    """Definitions that the block shares with other blocks."""
     statements: tuple[int, ...]
+    """Statements that contain the block."""
     steps: tuple[tuple[int, int | None], ...]
-    """Nodes of an expression, the innermost first, each with the operand that holds the data; None
-    if there is no single one."""
+    """Nodes of an expression, the innermost first, each with the operand that holds the data; the
+    operand is None if there is more than one or none."""
     element: int | None
-    within: tuple[int, ...]
+    """Element of a sequence that is the block; None if the block is not an element."""
+    sequences: tuple[int, ...]
     """Sequences that contain the element, the innermost first."""
     keys: tuple[str, ...]
     """Names of the definitions that the block needs."""
     takes: str
+    """Name of the variable with the block's input."""
     gives: str
+    """Name of the variable with the block's output."""

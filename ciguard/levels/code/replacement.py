@@ -13,7 +13,7 @@ from ciguard.domain.values import LiteralValue
 from ciguard.levels.code.binding import VARIADIC, arranged, bind, default_of
 from ciguard.levels.code.blocks import BlockMutant
 from ciguard.levels.code.calling import required_settings, used
-from ciguard.levels.code.generation import another, drawable_values, is_varied
+from ciguard.levels.code.generation import another_value, drawable_values, is_varied
 from ciguard.levels.code.knowledge import INPUT_SIZES, WRAPPED, data_parameters, is_wrapper
 from ciguard.levels.code.legal import admits, draw
 from ciguard.levels.code.literals import text_of, value_of
@@ -198,7 +198,7 @@ def _accepts(parameter: Parameter, text: str) -> bool:
 
 
 def needed(api: Api, arguments: dict[str, str], rng: random.Random) -> dict[str, str] | None:
-    """Draw the missing required arguments of an API; None if one is no literal."""
+    """Draw the missing required arguments of an API; None if one is not a literal."""
     drawn = {}
     for parameter in api.parameters:
         if parameter.name in arguments or parameter.kind in VARIADIC:
@@ -231,7 +231,7 @@ def one_more(api: Api, arguments: dict[str, str], rng: random.Random) -> dict[st
     """Draw one of the optional arguments that a call lacks; empty if it lacks none."""
     missing = [p for p in api.parameters if p.name not in arguments and is_varied(p)]
     parameter = rng.choice(missing) if missing else None
-    text = parameter and another(parameter, api.record, arguments, rng)
+    text = parameter and another_value(parameter, api.record, arguments, rng)
     return {parameter.name: text} if parameter and text else {}
 
 

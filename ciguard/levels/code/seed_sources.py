@@ -56,14 +56,14 @@ def shipped_program(name: str, library: str) -> ProgramSource:
 
 
 def read_program(path: str, *, base: Path) -> ProgramSource:
-    """Return the program in a file of the user's, without running it.
+    """Return the program in one of the user's files, without running it.
 
     Args:
         path: the path as the user wrote it.
         base: the folder that relative paths start from.
 
     Raises:
-        ConfigurationError: if the file is missing or is no Python.
+        ConfigurationError: if the file is missing or is not valid Python.
     """
     file = (base / path).resolve()
     try:
@@ -75,10 +75,10 @@ def read_program(path: str, *, base: Path) -> ProgramSource:
     except OSError as error:
         raise _refusal(path, f"{file} cannot be read: {error.strerror}.") from error
     except UnreadableSourceError as error:
-        location = f"{file}, line {error.line}" if error.line else f"{file} is no Python"
+        location = f"{file}, line {error.line}" if error.line else f"{file} is not valid Python"
         raise _refusal(path, f"{location}: {error.reason}.") from error
     except ValueError as error:
-        raise _refusal(path, f"{file} is no Python: {error}.") from error
+        raise _refusal(path, f"{file} is not valid Python: {error}.") from error
     return ProgramSource(path, text)
 
 

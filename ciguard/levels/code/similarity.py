@@ -103,8 +103,10 @@ class Similarities:
         cosines = cosine_similarities(vectors[own.record.api], others)
         kinds = parameter_kinds(own)
         candidates = (
-            SimilarApi(spelled, api, (float(cosine) + wcr(kinds, parameter_kinds(api))) / 2)
-            for (spelled, api), cosine in zip(siblings, cosines, strict=True)
+            SimilarApi(
+                alias, api, (float(cosine) + word_correctness_rate(kinds, parameter_kinds(api))) / 2
+            )
+            for (alias, api), cosine in zip(siblings, cosines, strict=True)
         )
         selected = [candidate for candidate in candidates if candidate.similarity > self._threshold]
         return tuple(
@@ -146,7 +148,7 @@ def cosine_similarities(
     return cosines.clip(-1.0, 1.0)
 
 
-def wcr(own: Sequence[Kinds], other: Sequence[Kinds]) -> float:
+def word_correctness_rate(own: Sequence[Kinds], other: Sequence[Kinds]) -> float:
     """Return the word correctness rate of a parameter list, (N1 - D - S) / N1.
 
     The lists are aligned with the fewest substitutions (S), deletions (D) and insertions; among

@@ -128,7 +128,7 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
             return []
         line = ancestry.path[-1].line if ancestry.path else 0
         after = ancestry.derived or case.source
-        return program_diff(ancestry.parent, after, line=line, context=context, most=most)
+        return program_diff(ancestry.parent, after, line=line, context=context, max_lines=most)
 
     def tree_origin(self, case: ProgramCase) -> TreeOrigin | None:
         """Return the tree node of the program; None for a seed."""

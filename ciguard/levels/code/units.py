@@ -32,12 +32,14 @@ class Unit:
     element: ast.expr | None = None
     sequence: ast.Call | None = None
     """Sequence that contains the element or to which it is added."""
-    within: tuple[ast.Call, ...] = ()
+    sequences: tuple[ast.Call, ...] = ()
     """Sequences that contain the element, the innermost first."""
     key: str = ""
     """Name by which the outermost sequence is called, if it is defined elsewhere."""
     takes: str = ""
+    """Name of the variable with the block's input."""
     gives: str = ""
+    """Name of the variable with the block's output."""
 
     @property
     def parts(self) -> list[tuple[ast.AST, ast.AST | None]]:
@@ -83,21 +85,24 @@ class Cutter:
 
     def _elements(self, sequence: ast.Call, template: Unit) -> Iterator[Unit]:
         """Yield the units of a sequence, including those of nested sequences."""
-        within = (sequence, *template.within)
+        sequences = (sequence, *template.sequences)
         for element in elements_of(sequence):
             layer = layer_of(element)
             if isinstance(layer, ast.Call) and self.program.is_sequence(layer):
                 yield from self._elements(
                     layer,
                     Unit(
-                        within=within, key=template.key, takes=template.takes, gives=template.gives
+                        sequences=sequences,
+                        key=template.key,
+                        takes=template.takes,
+                        gives=template.gives,
                     ),
                 )
             else:
                 yield Unit(
                     element=element,
                     sequence=sequence,
-                    within=within,
+                    sequences=sequences,
                     key=template.key,
                     statements=template.statements,
                     takes=template.takes,

@@ -51,7 +51,7 @@ def _references_to(
     program: Program, model: Model, collected: Collection, call: ast.Call
 ) -> list[ast.expr]:
     """Return the nodes that denote a call's result: itself, or the names assigned to it."""
-    home = collected.homes[id(call)]
+    home = collected.containers[id(call)]
     if home in model.definitions and model.definitions[home].value is call:
         return collected.references[home]
     owner = program.classes.get(home)

@@ -60,8 +60,8 @@ def function_statements(
 ) -> tuple[list[str], list[str]]:
     """Return the imports, and the statements that make the call and show the failure.
 
-    If the call fails without an exception, the script ends with a line that begins with `BROKEN` or
-    `DIFFERENT`.
+    If the call fails without an exception, the last line that the script prints begins with
+    `BROKEN` or `DIFFERENT`.
 
     Args:
         finding: finding of a case of level `function`.
@@ -71,15 +71,15 @@ def function_statements(
     Raises:
         ValueError: if the case lacks the function's description, or has invalid names.
     """
-    about = about_from_json(case.about, case.file)
-    source = CallSource.of(about.module, about.library or library)
-    folders = dict.fromkeys((about.program.root.as_posix(), ".", "src"))
+    description = about_from_json(case.about, case.file)
+    source = CallSource.of(description.module, description.library or library)
+    folders = dict.fromkeys((description.program.root.as_posix(), ".", "src"))
     path = [f"sys.path[:0] = [{', '.join(map(quoted, folders))}]"]
     if not case.call:
-        imported = import_of_program(source, about.program)
+        imported = import_of_program(source, description.program)
         return ["import sys"], [*path, *imported, 'print("imported")']
     call = Call.from_json(case.call)
-    if call.function not in about.module.by_name:
+    if call.function not in description.module.by_name:
         msg = f"the case has no description of {call.function!r}"
         raise ValueError(msg)
     body = _body(finding, case, call, source)
@@ -89,7 +89,7 @@ def function_statements(
     definitions = source.definitions()
     seeds = [f"random.seed({case.seed})", *_seeds(source, case.seed)]
     imports += ["import numpy as np"] if any("np." in line for line in [*seeds, *body]) else []
-    imported = import_of_program(source, about.program)
+    imported = import_of_program(source, description.program)
     statements = [*path, *imported, *definitions, "", *seeds, *body]
     return list(dict.fromkeys(imports)), statements
 

@@ -145,7 +145,7 @@ def _documented(parameter: Parameter) -> tuple[Json, ...] | Int | Float | None:
         case OneOf(values=values):
             literals = [v.value for v in values if isinstance(v, LiteralValue)]
             distinct = tuple(v for v in dict.fromkeys(literals) if v not in _UNSUPPORTED_VALUES)
-            # A single default is no enumeration.
+            # A single default is not an enumeration.
             return distinct if len(distinct) > 1 and len(literals) == len(values) else None
         case Int() | Float() if is_ranged:
             return constraint

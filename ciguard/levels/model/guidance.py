@@ -73,11 +73,11 @@ class Roulette:
         }
 
     def choose(self, rng: random.Random, *, is_guided: bool = True) -> Parent:
-        """Return a model, without counting the choice, see `count`.
+        """Choose a model. The choice is not counted; call `count` for that.
 
         Args:
             rng: the source of randomness.
-            is_guided: False to draw uniformly from a seed's pool.
+            is_guided: False to draw a seed, then a model from the seed's pool, both uniformly.
         """
         shares = self.probabilities() if is_guided else self._shares(dict.fromkeys(self.pool, 1.0))
         return self.pool[rng.choices(list(shares), list(shares.values()))[0]]

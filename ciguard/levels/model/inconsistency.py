@@ -85,7 +85,7 @@ def layer_deviation(output: Floats, other: Floats) -> float:
     if not output.size:
         return 0.0
     with np.errstate(all="ignore"):
-        # The same infinity, or NaN on both, is no difference.
+        # The same infinity, or NaN on both, is not a difference.
         same = (output == other) | (np.isnan(output) & np.isnan(other))
         mean = float(np.where(same, 0.0, np.abs(output - other)).mean())
     return mean if np.isfinite(mean) else float("inf")

@@ -286,7 +286,7 @@ def _kind(case: ModelCase) -> str:
 
 
 def _probed_inputs(outcome: Outcome) -> tuple[Data, ...]:
-    """Return a layer's inputs, element by element; empty if they did not come back."""
+    """Return the first rows of each input of a layer; empty if the probe returned none."""
     output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
     if not isinstance(output, Container) or output.keys != ("inputs",):
         return ()

@@ -33,7 +33,7 @@ API = "keras.Model"
 """Name under which whole models are run."""
 PER_BATCH = 4
 """Number of mutants of one model per batch."""
-INPUTS = 8
+SAMPLE_COUNT = 8
 """Number of inputs per run. ACC is summed over them, and all mutants of one seed share them, so
 that their ACC is comparable."""
 _TRAIN_PERIOD, _SAVE_PERIOD = 4, 8
@@ -117,7 +117,7 @@ class ModelLevel:
         models: Sequence[ModelSeed],
         amplification: Amplification,
         is_guided: bool = True,
-        repeats: float = 0.0,
+        repeat_probability: float = 0.0,
     ) -> None:
         """Create the level.
 
@@ -128,7 +128,8 @@ class ModelLevel:
             amplification: returns the accumulated inconsistency of a case from its outcomes by
                 target; None if fewer than two targets returned outputs.
             is_guided: False for the random variant.
-            repeats: the share of known chains in insertions, see `REPEATS_WHERE_COMPILED`.
+            repeat_probability: the share of known chains in insertions, see
+                `REPEATS_WHERE_COMPILED`.
 
         Raises:
             ValueError: if there is no seed model.
@@ -140,7 +141,10 @@ class ModelLevel:
         """Number of times that a rule drew a layer or activation, by name."""
         self._repertoire = Repertoire()
         universe = replace(
-            Universe.of(apis), uses=self._uses, repertoire=self._repertoire, repeats=repeats
+            Universe.of(apis),
+            uses=self._uses,
+            repertoire=self._repertoire,
+            repeat_probability=repeat_probability,
         )
         self._seed = seed
         self._models = tuple(models)
@@ -327,13 +331,13 @@ class ModelLevel:
         rng = random.Random(f"{self._seed} {model.name}")  # noqa: S311 - repeatable
         return _SeedContext(
             data=tuple(_data(feed, rng) for feed in model.data),
-            truth=_truth(model, rng),
+            truth=_expected_output(model, rng),
             universe=universe.within(bound(universe.size(model.graph))),
         )
 
 
 def _data(feed: ModelInput, rng: random.Random) -> Data:
-    shape = (INPUTS, *feed.shape)
+    shape = (SAMPLE_COUNT, *feed.shape)
     seed = rng.getrandbits(_SEED_BITS)
     if feed.kind is not None:
         return DataSample(feed.kind, seed, shape)
@@ -343,9 +347,9 @@ def _data(feed: ModelInput, rng: random.Random) -> Data:
     return ArrayValue(feed.dtype, shape, Uniform(seed, 0.0, 1.0))
 
 
-def _truth(model: ModelSeed, rng: random.Random) -> ArrayValue:
+def _expected_output(model: ModelSeed, rng: random.Random) -> ArrayValue:
     """Draw one-hot labels, or the expected values of a regression in [0, 1]."""
-    shape = (INPUTS, *model.truth)
+    shape = (SAMPLE_COUNT, *model.truth)
     if model.classes != model.truth[-1] or not model.classes:
         return ArrayValue("float32", shape, Uniform(rng.getrandbits(_SEED_BITS), 0.0, 1.0))
     rows = elements(shape[:-1])

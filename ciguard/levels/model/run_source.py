@@ -207,9 +207,10 @@ def _is_plain(case: ModelCase) -> bool:
 
 
 def _module_source(function: Callable[..., object], source: ScriptSource) -> str:
-    """Return a module's text without its documentation and imports, which are added to `source`.
+    """Return the source of the function's module without its docstring and imports.
 
-    The definitions must include what it imports from ciguard.
+    Imports of the standard library are added to `source`. The caller must also write the
+    definitions that the module imports from ciguard.
     """
     text = inspect.getsource(sys.modules[function.__module__])
     head, _, body = text.partition("import numpy as np\n")

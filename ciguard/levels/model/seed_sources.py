@@ -177,7 +177,7 @@ def parse_source(text: str, *, width: float, base: Path, keep: Path) -> Source:
         function = _BUILD if match["function"] is None else match["function"]
         if not function.isidentifier():
             msg = (
-                f"seed model {text!r:.200}: {function!r:.80} is no function name. "
+                f"seed model {text!r:.200}: {function!r:.80} is not a function name. "
                 "Write path/to/model.py:function"
             )
             raise ConfigurationError(msg)

@@ -135,7 +135,7 @@ def _parse_feed(record: Untrusted) -> Feed:
     kind = record.text("kind")
     if kind and kind not in set(SampleKind):
         known = ", ".join(SampleKind)
-        msg = f"DATA = {kind!r} in its script is no known kind of data. Known: {known}"
+        msg = f"DATA = {kind!r} in its script is not a known kind of data. Known: {known}"
         raise ValueError(msg)
     return Feed(
         kind=SampleKind(kind) if kind else None,
@@ -148,6 +148,6 @@ def _parse_feed(record: Untrusted) -> Feed:
 def _parse_shape(record: Untrusted, key: str) -> Shape:
     sizes = record.of(key, list)
     if not all(type(size) is int for size in sizes) or not _is_bounded(tuple(sizes)):
-        msg = f"{key!r} is no valid shape"
+        msg = f"{key!r} is not a valid shape"
         raise ValueError(msg)
     return tuple(sizes)

@@ -98,7 +98,7 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
             config.shard.seed(config.seed),
             models=own,
             amplification=amplification,
-            repeats=REPEATS_WHERE_COMPILED if _compiles(group) else 0.0,
+            repeat_probability=REPEATS_WHERE_COMPILED if _compiles(group) else 0.0,
         )
         names = "\n".join(model.name for model in own)
         kind = f"{self.name} of {config[WIDTH]} % width: {names}"
@@ -128,10 +128,11 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
         return nudged_run(case, seed)
 
     def witnesses(self, finding: Finding) -> tuple[str, ...]:
-        """Return the elected target.
+        """Return the target that the vote blames.
 
-        The layer's condition is also known from double precision. If the other target computes
-        internally in half precision, that looks like a large condition, but is its defect.
+        The layer's condition number is already known from double precision. If a target computes
+        in half precision internally, the layer looks ill-conditioned there, but the target is at
+        fault.
         """
         return finding.targets[:1]
 

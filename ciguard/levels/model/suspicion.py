@@ -191,7 +191,7 @@ def _hidden(
     reference: Mapping[str, LayerSample],
     suspects: tuple[str, ...],
 ) -> tuple[str, ...]:
-    """Return one layer of each kind that is no suspect and has inputs that already deviate."""
+    """Return one layer of each kind that is not a suspect and has inputs that already deviate."""
     deviating = {
         name
         for by_layer in deltas.values()
@@ -252,7 +252,7 @@ def _is_before(case: ModelCase, name: str, reported: Sequence[str]) -> bool:
 def _nearest_first(
     case: ModelCase, outputs: Mapping[str, Output], suspects: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the suspects, those first at which gradients start to differ on their way back.
+    """Return the suspects, starting near the first layer in backward order whose gradients differ.
 
     Args:
         case: a training step on which targets disagree.
@@ -271,7 +271,8 @@ def _nearest_first(
     differing_indices = [index for index, name in enumerate(suspects) if name in differing]
     if not differing_indices:
         return suspects
-    # The last layer whose own gradients agree may pass a wrong one on.
+    # The last layer before it has agreeing weight gradients, but may compute a wrong gradient
+    # of its input: start there.
     agreeing_indices = [
         index for index, name in enumerate(suspects[: differing_indices[0]]) if name in agreeing
     ]

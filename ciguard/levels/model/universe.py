@@ -94,7 +94,7 @@ class Universe:
     it."""
     repertoire: Repertoire = field(default_factory=Repertoire, compare=False)
     """Chains that were inserted before. The owner updates it."""
-    repeats: float = 0.0
+    repeat_probability: float = 0.0
     """Probability that a chain of the repertoire is inserted instead of a new one."""
 
     @classmethod

@@ -38,7 +38,7 @@ def require(device: str, library: str) -> None:
         return
     if kind != "cuda" or not any(Path(name).exists() for name in _DRIVER_FILES):
         msg = (
-            f"device {device!r} is absent: no NVIDIA driver offers it to {library} on this machine"
+            f"device {device!r} is absent: no NVIDIA driver for {library} was found on this machine"
         )
         raise RuntimeError(msg)
 

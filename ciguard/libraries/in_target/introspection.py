@@ -75,7 +75,7 @@ def each(
 
 
 def layer_record(api: str, layer: type, *, call: str, tags: list[str]) -> dict[str, Any]:
-    """Return the record of a class whose objects are called.
+    """Return the record of a layer class, whose instances are called with tensors.
 
     Args:
         api: the qualified public name.

@@ -122,7 +122,7 @@ def _compare_scalars(reference: Scalar, other: Scalar, inputs: InputPrecision) -
 
 
 def number(scalar: Scalar) -> NDArray[Any]:
-    """Return a scalar as an array of one element; an empty array if it is no number."""
+    """Return a scalar as an array of one element; an empty array if it is not a number."""
     convert = float if scalar.kind == "f" else complex
     try:
         return np.array([convert(scalar.text)])

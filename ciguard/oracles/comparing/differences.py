@@ -37,32 +37,36 @@ def outcome_difference(
     Other oracles judge crashes, hangs and internal errors.
     """
     match reference, other:
-        case Passed(mine), Passed(theirs):
-            return _compare_encoded(mine, theirs, inputs)
+        case Passed(reference_result), Passed(other_result):
+            return _compare_encoded(reference_result, other_result, inputs)
         case Passed(), Rejected(exception, message, Stage.CALL):
             text = f"refused with {exception}: {headline(message)}"
             return Difference("refused", text, exception)
         case Rejected(exception, message, Stage.CALL), Passed():
             text = f"was refused with {exception}: {headline(message)}"
             return Difference("accepted", text, exception)
-        case Rejected(mine_class, _, Stage.CALL), Rejected(their_class, _, Stage.CALL):
-            if mine_class == their_class:
+        case Rejected(reference_class, _, Stage.CALL), Rejected(other_class, _, Stage.CALL):
+            if reference_class == other_class:
                 return None
-            text = f"{mine_class} vs {their_class}"
+            text = f"{reference_class} vs {other_class}"
             return Difference("exception", text, text)
         case _:
             return None
 
 
-def _compare_encoded(mine: bytes, theirs: bytes, inputs: InputPrecision) -> Difference | None:
+def _compare_encoded(
+    reference_result: bytes, other_result: bytes, inputs: InputPrecision
+) -> Difference | None:
     """Return how two encoded results differ, including their effects on the arguments."""
-    if mine == theirs:
+    if reference_result == other_result:
         return None
-    reference, other = decode_outputs(mine), decode_outputs(theirs)
+    reference, other = decode_outputs(reference_result), decode_outputs(other_result)
     if reference is None or other is None:
         return None
     difference = compare_outputs(reference, other, inputs)
-    return difference or compare_effects(decode_effects(mine), decode_effects(theirs))
+    return difference or compare_effects(
+        decode_effects(reference_result), decode_effects(other_result)
+    )
 
 
 def evidence_between(

@@ -81,7 +81,10 @@ def input_precision(
 
 
 def _range(fill: Fill) -> tuple[float, float]:
-    """Return the least and the greatest element; integers may be too large for a float."""
+    """Return the smallest and the largest element.
+
+    Integers are returned as they are, since they may be too large for a float.
+    """
     match fill:
         case Constant(number):
             return number, number

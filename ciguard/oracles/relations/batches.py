@@ -60,12 +60,12 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _batch(case: ApiCall) -> TensorValue | None:
-    """Return the batch that a call is given; None if its first argument is no batch."""
+    """Return the batch among a call's arguments; None if the first argument is not a batch."""
     match case.arguments:
         case (TensorValue(_, (_, *_)) as batch, *_):
             rank = _BATCHED_RANKS.get(case.api)
             others = [*case.arguments[1:], *(value for _, value in case.keywords)]
-            # In an elementwise function, another tensor of the same rank has its own batch.
+            # An elementwise function with a second tensor of at least this rank needs both split.
             has_other_batch = any(
                 isinstance(value, TensorValue) and len(value.shape) >= len(batch.shape)
                 for value in others

@@ -85,7 +85,7 @@ def _check_twin(check: str, **settings: bool) -> Twin:
 def _broken(observed: ObservedPair) -> Difference | None:
     """Return the failure of the check where the function itself is defined.
 
-    A function without a registered derivative has none, which is no wrong derivative.
+    A function without a registered derivative has none, which is not a wrong derivative.
     """
     is_missing = "expected to be zero" in observed.message
     if observed.raised != _CHECK_FAILURE or is_missing or not is_finite(observed.first):

@@ -64,7 +64,7 @@ def _trace_twin(case: ApiCall) -> Value | None:
 
 
 def _jit_twin(case: ApiCall) -> Value | None:
-    """Return the compiled call; arguments that are no arrays are static."""
+    """Return the compiled call; arguments that are not arrays are static."""
     function, arguments = as_function(case)
     if not leading(arguments):
         return None

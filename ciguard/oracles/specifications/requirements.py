@@ -5,7 +5,7 @@ values are drawn from. A range applies to a number, a list of numbers or a tenso
 apply to a tensor or a dtype object. An empty text violates nothing, as it often means none.
 
 A value of another kind violates nothing either: libraries convert an int to a float, and a list or
-a number to a tensor, which is no defect.
+a number to a tensor, which is not a defect.
 """
 
 from __future__ import annotations

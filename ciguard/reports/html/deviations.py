@@ -32,7 +32,7 @@ _LARGE = 15
 
 
 def origin_of(case: Case) -> Json:
-    """Return the section about a case's origin; None for a case that is no layer's."""
+    """Return the section about a case's origin; None for a case that is not a layer's."""
     origin = presentable(case).layer_origin(case)
     if origin is None:
         return None

@@ -69,12 +69,12 @@ def _kinds(event: RunFinished) -> Picture:
         for words, by_state in kinds
     ]
     values = "; ".join(f"{row.name}: {row.value}" for row in rows)
-    met = [name for name in STATES if any(by_state[name] for _, by_state in kinds)]
+    seen_outcomes = [name for name in STATES if any(by_state[name] for _, by_state in kinds)]
     return Picture(
         heading="Buckets by kind",
         drawing=bars(rows, label=f"Buckets by kind of defect. {values}") if rows else None,
         note="" if rows else "There are no buckets.",
-        legend=tuple((slug(name), name) for name in met),
+        legend=tuple((slug(name), name) for name in seen_outcomes),
     )
 
 
@@ -109,12 +109,12 @@ def _outcomes(event: RunFinished) -> Picture:
         f"{publishable(target.name, limit=_NAME)}: {tally_text(dict(_counted(target)))}"
         for target in targets
     )
-    met = {name: None for target in targets for name, _ in _counted(target)}
+    seen_outcomes = {name: None for target in targets for name, _ in _counted(target)}
     return Picture(
         heading="Outcomes of the cases",
         drawing=bars(rows, label=f"Outcomes by target. {values}", full=1.0) if rows else None,
         note="" if rows else "No case ran.",
-        legend=tuple((name, name) for name in met),
+        legend=tuple((name, name) for name in seen_outcomes),
     )
 
 

@@ -139,7 +139,7 @@ def _diff(node: TreeNode) -> list[DiffLine]:
     if node.programs is None or not node.programs.before:
         return []
     programs = node.programs
-    return program_diff(programs.before, programs.program, line=programs.line, most=MAX_DIFF)
+    return program_diff(programs.before, programs.program, line=programs.line, max_lines=MAX_DIFF)
 
 
 def diff_lines(lines: Sequence[DiffLine]) -> list[tuple[str, str, bool]]:

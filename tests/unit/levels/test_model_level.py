@@ -18,7 +18,7 @@ from ciguard.levels import Batch, IndexedLevel
 from ciguard.levels.model.feedback import ModelFeedback
 from ciguard.levels.model.kinds import KINDS
 from ciguard.levels.model.layers import elements
-from ciguard.levels.model.level import INPUTS, PER_BATCH, ModelLevel
+from ciguard.levels.model.level import PER_BATCH, SAMPLE_COUNT, ModelLevel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,12 +102,12 @@ def test_labels_are_one_hot() -> None:
     case = models_in(level().cases(0))[0]
     fill = case.truth.fill
 
-    assert case.truth.shape == (INPUTS, 10)
+    assert case.truth.shape == (SAMPLE_COUNT, 10)
     assert isinstance(fill, Explicit)
     rows = [fill.data[index : index + 10] for index in range(0, elements(case.truth.shape), 10)]
     assert all(sorted(row) == [0.0] * 9 + [1.0] for row in rows)
     assert isinstance(case.data[0], DataSample)
-    assert case.data[0].shape == (INPUTS, 8, 8, 1)
+    assert case.data[0].shape == (SAMPLE_COUNT, 8, 8, 1)
 
 
 def test_mutants_become_parents_and_their_mutations_add_up() -> None:

@@ -133,7 +133,7 @@ def test_every_insertion_can_be_repeated_where_it_was_made() -> None:
 
 @pytest.mark.lengthy
 def test_the_share_of_repeated_chains_is_as_configured() -> None:
-    rng, universe = random.Random(0), replace(Universe.of(), repeats=0.5)
+    rng, universe = random.Random(0), replace(Universe.of(), repeat_probability=0.5)
     graph = MODELS[0].graph
     first = add(graph, rng, universe)
     assert first is not None
@@ -160,7 +160,7 @@ def test_excluded_layers_are_not_repeated() -> None:
     chain = first.chains[0]
     universe.repertoire.learn(chain)
     layer = chain.nodes[-1].layer
-    rest = replace(universe, repeats=1.0).without([layer])
+    rest = replace(universe, repeat_probability=1.0).without([layer])
     for _ in range(200):
         mutation = add(graph, rng, rest)
         assert mutation is not None

@@ -164,7 +164,7 @@ def test_an_unknown_name_is_an_error_with_the_known_names(
         ("gone.keras", "there is no file {}/gone.keras. {} contains: tower.h5, tower.py"),
         ("gone.py:build", "there is no file {}/gone.py"),
         ("no/folder/gone.h5", "no/folder contains: no model"),
-        ("tower.py:tall-one", "'tall-one' is no function name"),
+        ("tower.py:tall-one", "'tall-one' is not a function name"),
         ("tower.py:", "Write path/to/model.py:function"),
         ("folder.keras", "there is no file {}/folder.keras"),
         ("pretrained:", "write pretrained:NAME with a model of keras.applications"),

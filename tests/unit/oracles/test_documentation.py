@@ -43,18 +43,18 @@ def described(text: str, **changes: object) -> list[DocumentationFinding]:
 @pytest.mark.parametrize(
     ("text", "symbol"),
     [
-        ("Same shape as `tags. Values for the summary.", "a backquote"),
-        ("mapped to `[0, 1] in coordinates. The `y` too", "a backquote"),
-        ("the precision of ``lhs``` and ``rhs``", "a backquote"),
-        ("is U+FFFD or U+65533.) Note that", "a bracket ')'"),
-        ("one of (a, b or c.", "a bracket '('"),
+        ("Same shape as `tags. Values for the summary.", "backquote"),
+        ("mapped to `[0, 1] in coordinates. The `y` too", "backquote"),
+        ("the precision of ``lhs``` and ``rhs``", "backquote"),
+        ("is U+FFFD or U+65533.) Note that", "bracket ')'"),
+        ("one of (a, b or c.", "bracket '('"),
     ],
 )
 def test_an_unmatched_bracket_or_backquote_is_found(text: str, symbol: str) -> None:
     (finding,) = described(text)
 
     assert finding.check is DocumentationCheck.FORMATTING
-    assert finding.message == f"'x': {symbol} has no counterpart"
+    assert finding.message == f"'x': unmatched {symbol}"
     assert finding.evidence in text
 
 
@@ -92,7 +92,7 @@ def test_a_described_name_that_is_no_parameter_is_found() -> None:
     (finding,) = findings(record(ParameterRecord(name="x", doc="A."), strangers=("alpha",)))
 
     assert (finding.check, finding.parameter) == (DocumentationCheck.UNDECLARED, "alpha")
-    assert finding.message == "describes 'alpha', which is no parameter"
+    assert finding.message == "describes 'alpha', which is not a parameter"
 
 
 def test_an_undeclared_name_beside_one_undescribed_parameter_is_a_misnomer() -> None:
@@ -167,7 +167,7 @@ def test_a_reference_to_an_unknown_parameter_is_found(text: str) -> None:
     (finding,) = described(text)
 
     assert finding.check is DocumentationCheck.DANGLING
-    assert finding.message == "'x' refers to 'mat', which is no parameter"
+    assert finding.message == "'x' refers to 'mat', which is not a parameter"
 
 
 def test_a_reference_to_a_parameter_is_no_finding() -> None:

@@ -143,7 +143,7 @@ def test_changed_functions_are_named(names: ApiNames) -> None:
     source = "def f():\n    pass\n\n\n@x\ndef g():\n    pass\n"
     change = ChangedFile(path="a.py", lines=((5, 5),))
 
-    assert _found(names, (change,), a=source).touched == ("g in a.py",)
+    assert _found(names, (change,), a=source).changed_definitions == ("g in a.py",)
 
 
 def test_places_of_one_api_are_bounded_and_those_in_changes_stay(names: ApiNames) -> None:
@@ -232,8 +232,8 @@ def test_files_that_a_change_reaches_are_named_where_services_are_asked(names: A
 
     usage = find_uses(sources, (ChangedFile(path="labels.py", lines=((1, 1),)),), names)
 
-    assert usage.of_levels == {"app": ("labels.py", "bins.py")}
-    assert find_uses(sources[1:], (ChangedFile(path="bins.py"),), names).of_levels == {}
+    assert usage.paths_by_level == {"app": ("labels.py", "bins.py")}
+    assert find_uses(sources[1:], (ChangedFile(path="bins.py"),), names).paths_by_level == {}
 
 
 @pytest.mark.parametrize(

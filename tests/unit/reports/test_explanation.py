@@ -143,7 +143,7 @@ def test_extraction_reports_known_constraints_and_skipped_apis() -> None:
         library="lib",
         api="lib.conv",
         parameter="y",
-        message="describes 'y', which is no parameter",
+        message="describes 'y', which is not a parameter",
         evidence="y",
     )
 

@@ -49,7 +49,7 @@ def test_derivation_diff_without_a_parent_is_empty() -> None:
 def test_program_diff_counts_omitted_lines() -> None:
     after = "\n".join(f"value_{number} = {number}" for number in range(900))
 
-    *shown, last = program_diff("", after, line=0, most=10)
+    *shown, last = program_diff("", after, line=0, max_lines=10)
 
     assert len(shown) == 10
     assert last.kind is LineKind.LEFT_OUT

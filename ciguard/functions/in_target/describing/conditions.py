@@ -38,7 +38,10 @@ def condition_json(
     unknown = sorted(used - names - visible)
     if unknown:
         listed = ", ".join(sorted(names)) or "none"
-        return None, f"{key[:-1]} names {unknown[0]!r}, which is no argument; arguments: {listed}"
+        return (
+            None,
+            f"{key[:-1]} names {unknown[0]!r}, which is not an argument; arguments: {listed}",
+        )
     return {"text": text, "line": line, "names": sorted(used & names)}, ""
 
 

@@ -68,7 +68,7 @@ class ConstraintEncoder:
         Raises:
             CannotEncodeError: if the constraint is invalid, such as one of an unknown kind.
         """
-        if not is_values(values):
+        if not is_values_annotation(values):
             return {"kind": "froms", "values": [self.item(values)]}
         try:
             write = _OPTION_WRITERS[values.kind]
@@ -95,7 +95,7 @@ class ConstraintEncoder:
         return self._name_of(function)
 
 
-def is_values(item: Any) -> bool:
+def is_values_annotation(item: Any) -> bool:
     """Return whether an object is a constraint, of ciguard's annotations or of a copy of them."""
     return type(item).__name__ == "Values" and hasattr(item, "kind") and hasattr(item, "options")
 
@@ -252,7 +252,7 @@ def _arrays(encoder: ConstraintEncoder, options: dict[str, Any]) -> Json:
 def _shape(encoder: ConstraintEncoder, shape: Any) -> Json:
     if is_ref(shape):
         return {"ref": shape.expression}
-    if is_values(shape):
+    if is_values_annotation(shape):
         return encoder.spec(shape)
     return {"dims": [_dim(encoder, dim) for dim in shape]}
 
@@ -261,7 +261,7 @@ def _dim(encoder: ConstraintEncoder, dim: Any) -> Json:
     """Return a dimension's size: an int, a reference, a constraint, a symbol, or None for any."""
     if is_ref(dim):
         return {"ref": dim.expression}
-    if is_values(dim):
+    if is_values_annotation(dim):
         return encoder.spec(dim)
     if isinstance(dim, str):
         return {"size": dim}
@@ -279,7 +279,7 @@ def dtype_form(dtype: Any) -> Json:
     """
     if is_ref(dtype):
         return {"ref": dtype.expression}
-    if is_values(dtype):
+    if is_values_annotation(dtype):
         return _listed_dtypes(dtype)
     dtypes = dtype if isinstance(dtype, (list, tuple, set, frozenset)) else [dtype]
     return [dtype_name(item) for item in dtypes]

@@ -124,7 +124,7 @@ class FunctionDescription:
             self._parameter(parameter, annotations, hints) for parameter in signature.values()
         ]
         if parameters and calls_instance(self._place):
-            # A layer of Keras finds its inputs by position.
+            # Keras layers take their inputs by position.
             parameters[0]["kind"] = "positional_only"
         return parameters
 

@@ -16,7 +16,7 @@ from ciguard.functions.in_target.describing.encoding import (
     CannotEncodeError,
     ConstraintEncoder,
     dtype_name,
-    is_values,
+    is_values_annotation,
 )
 from ciguard.functions.in_target.describing.jaxtyped import is_shaped, jaxtyping_spec
 from ciguard.libraries.in_target.arrays import every_library
@@ -277,7 +277,7 @@ _GENERIC_READERS: dict[str, Callable[[tuple[Any, ...], ConstraintEncoder], Hint 
 def _annotated(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
     inner, *metadata = typing.get_args(hint)
     for note in metadata:
-        if is_values(note):
+        if is_values_annotation(note):
             return Hint(encoder.spec(note), is_exact=True)
     base = hint_spec(inner, encoder)
     if base is None:

@@ -14,7 +14,7 @@ from ciguard.functions.in_target.describing.encoding import (
     CannotEncodeError,
     ConstraintEncoder,
     NoDataError,
-    is_values,
+    is_values_annotation,
 )
 from ciguard.functions.in_target.describing.function import FunctionDescription
 from ciguard.functions.in_target.describing.nesting import defines_annotated
@@ -153,7 +153,11 @@ class Description:
         encoder = ConstraintEncoder([], str)
         try:
             args = notes["args"]
-            spec = encoder.spec(args) if is_values(args) else _fixed_arguments(encoder, args)
+            spec = (
+                encoder.spec(args)
+                if is_values_annotation(args)
+                else _fixed_arguments(encoder, args)
+            )
         except (CannotEncodeError, NoDataError) as error:
             self.problem("", notes["line"], f"module_test: {error}")
             return None
@@ -168,7 +172,7 @@ def module_description(module: Any) -> Json:
 def _fixed_arguments(encoder: ConstraintEncoder, args: Any) -> Json:
     items = [encoder.spec(item) for item in args or ()]
     if any("choice" in str(item) for item in items):
-        msg = "arguments of the command line must be strings or numbers"
+        msg = "command-line arguments must be strings or numbers"
         raise NoDataError(msg)
     return {"kind": "tuples", "items": items}
 

@@ -4,7 +4,7 @@ OUTSIDE = {
     "Layer": "base class of all layers; computes nothing",
     "Wrapper": "base class of layers that wrap another; computes nothing",
     "InputLayer": "an input of the graph, which takes no other layer's output",
-    "Lambda": "its argument is a Python function, which is no data",
+    "Lambda": "its argument is a Python function, which is not data",
     "FlaxLayer": "wraps a module of Flax; one backend only",
     "JaxLayer": "wraps functions of JAX; one backend only",
     "TFSMLayer": "wraps a saved TensorFlow model; one backend only",

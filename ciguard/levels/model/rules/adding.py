@@ -69,9 +69,9 @@ def _insert_chains(
 def _insert_chain(
     graph: LayerGraph, rng: random.Random, universe: Universe, extend: _Extension
 ) -> ModelMutation | None:
-    """Insert a chain on the first edge that fits and stays within the size limit."""
+    """Insert a chain on the first edge where one fits and the model stays within the size limit."""
     places = _edges_by_rank(graph)
-    repeats = rng.random() < universe.repeats
+    repeats = rng.random() < universe.repeat_probability
     taken = {node.name for node in graph.nodes}
     unfit: Unfit = set()
     for _ in range(_MAX_ATTEMPTS if places else 0):

@@ -33,7 +33,8 @@ def tensors_of(call: Any, *, of_model: bool = False) -> tuple[list[Any], bool]:
             continue
         if not _has_no_effect(name, value, signature.parameters[name].default):
             message = (
-                f"its call has {name}={value!r:.60}, but only positional tensors can be stored"
+                f"its call has {name}={value!r:.60}, but a seed can contain only calls with "
+                "positional tensors"
             )
             raise NotDataError(message)
     return tensors, as_list

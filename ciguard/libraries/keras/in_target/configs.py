@@ -26,7 +26,7 @@ def public_name(kind: type) -> str:
     layers = importlib.import_module("keras").layers
     name = kind.__name__
     if name in _CODE_LAYERS:
-        message = f"{name} runs code that a configuration does not have"
+        message = f"{name} runs custom code, which a Keras configuration cannot store"
         raise NotDataError(message)
     if getattr(layers, name, None) is not kind:
         message = f"its class {kind.__module__}.{name} is not in keras.layers"

@@ -89,7 +89,7 @@ class Network:
                     values.pop(source, None)
 
     def call(self, node: Mapping[str, Any], inputs: Sequence[Any]) -> Any:
-        """Return the output of a node, the first of several; build its layer if necessary.
+        """Return the first output of a node; build its layer if necessary.
 
         Raises:
             LayerError: if Keras raises an exception.

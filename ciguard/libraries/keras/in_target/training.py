@@ -43,11 +43,11 @@ def step(network: Network, truth: Any) -> Any:
         ValueError: if the first output has another shape than `truth`.
         Exception: any exception of Keras or the backend.
     """
-    fed = network.fed()
-    loss, variables, gradients = _BACKENDS[network.keras.config.backend()](network, fed, truth)
-    names = [*variables, *_floating_inputs(fed)]
+    feed = network.fed()
+    loss, variables, gradients = _BACKENDS[network.keras.config.backend()](network, feed, truth)
+    names = [*variables, *_floating_inputs(feed)]
     sample_size = max(_MIN_SAMPLE, min(_MAX_SAMPLE, _MAX_TOTAL // max(1, len(names))))
-    sources = [*variables.values(), *_floating_inputs(fed).values()]
+    sources = [*variables.values(), *_floating_inputs(feed).values()]
     digests = [
         _gradient_digest(network, gradient, source, sample_size)
         for gradient, source in zip(gradients, sources)
@@ -73,8 +73,8 @@ def _gradient_digest(
     return summary
 
 
-def _floating_inputs(fed: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fed.items() if "float" in str(value.dtype)}
+def _floating_inputs(feed: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in feed.items() if "float" in str(value.dtype)}
 
 
 def _trainable_weights(network: Network) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def _loss(network: Network, values: dict[str, Any], truth: Any) -> Any:
     network.forward(values)
     output = values[network.outputs[0]]
     if tuple(output.shape) != truth.shape:
-        msg = f"the first output has shape {tuple(output.shape)}, the truth {truth.shape}"
+        msg = f"the first output has shape {tuple(output.shape)}, the labels {truth.shape}"
         raise ValueError(msg)
     ops = network.keras.ops
     loss_dtype = network.case.get("dtype") or "float32"
@@ -100,26 +100,26 @@ def _loss(network: Network, values: dict[str, Any], truth: Any) -> Any:
     return ops.mean(ops.square(difference))
 
 
-def _on_torch(network: Network, fed: dict[str, Any], truth: Any) -> Any:
+def _gradients_with_torch(network: Network, feed: dict[str, Any], truth: Any) -> Any:
     """Compute the step with `torch.autograd`."""
     torch: Any = importlib.import_module("torch")
-    inputs = _floating_inputs(fed)
+    inputs = _floating_inputs(feed)
     for tensor in inputs.values():
         tensor.requires_grad_(True)  # noqa: FBT003 - torch's own
-    loss = _loss(network, dict(fed), truth)
+    loss = _loss(network, dict(feed), truth)
     variables = _trainable_weights(network)
     sources = [*(weight.value for weight in variables.values()), *inputs.values()]
     gradients = torch.autograd.grad(loss, sources, allow_unused=True) if sources else ()
     return loss.detach(), variables, gradients
 
 
-def _on_tensorflow(network: Network, fed: dict[str, Any], truth: Any) -> Any:
+def _gradients_with_tensorflow(network: Network, feed: dict[str, Any], truth: Any) -> Any:
     """Compute the step with a gradient tape."""
     tensorflow: Any = importlib.import_module("tensorflow")
-    inputs = list(_floating_inputs(fed).values())
+    inputs = list(_floating_inputs(feed).values())
     with tensorflow.GradientTape() as tape:
         tape.watch(inputs)
-        loss = _loss(network, dict(fed), truth)
+        loss = _loss(network, dict(feed), truth)
     variables = _trainable_weights(network)
     sources = [*(weight.value for weight in variables.values()), *inputs]
     gradients = tape.gradient(loss, sources)
@@ -130,17 +130,20 @@ def _on_tensorflow(network: Network, fed: dict[str, Any], truth: Any) -> Any:
     )
 
 
-def _on_jax(network: Network, fed: dict[str, Any], truth: Any) -> Any:
-    """Build the layers, then compute the graph as a function of weights and inputs."""
+def _gradients_with_jax(network: Network, feed: dict[str, Any], truth: Any) -> Any:
+    """Build the layers; return the loss, the trainable weights by name, and the gradients.
+
+    The gradients are those of the loss with respect to the weights, then to the inputs.
+    """
     jax: Any = importlib.import_module("jax")
-    _build_layers(network, fed)
+    _build_layers(network, feed)
     variables = _trainable_weights(network)
     weights = list(variables.values())
-    inputs = _floating_inputs(fed)
+    inputs = _floating_inputs(feed)
 
     def loss_of(values: list[Any], tensors: list[Any]) -> Any:
         mapping = list(zip(weights, values))
-        all_inputs = {**fed, **dict(zip(inputs, tensors))}
+        all_inputs = {**feed, **dict(zip(inputs, tensors))}
         with network.keras.StatelessScope(state_mapping=mapping):
             return _loss(network, all_inputs, truth)
 
@@ -150,21 +153,26 @@ def _on_jax(network: Network, fed: dict[str, Any], truth: Any) -> Any:
     return loss, variables, [*weight_gradients, *input_gradients]
 
 
-def _build_layers(network: Network, fed: dict[str, Any]) -> None:
+def _build_layers(network: Network, feed: dict[str, Any]) -> None:
     """Build the layers from shapes only, since JAX compiles each operation that it computes.
 
-    If a layer cannot be called with shapes, call all with numbers, so that their errors count.
+    If a layer cannot be called with symbolic inputs, call all layers with the real arrays, so
+    that only errors with real data are reported.
     """
-    symbols = {
+    symbolic_inputs = {
         name: network.keras.Input(batch_shape=tuple(value.shape), dtype=str(value.dtype))
-        for name, value in fed.items()
+        for name, value in feed.items()
     }
     try:
-        network.forward(symbols)
+        network.forward(symbolic_inputs)
     except LayerError:
-        network.forward(dict(fed))
+        network.forward(dict(feed))
 
 
-_BACKENDS = {"torch": _on_torch, "tensorflow": _on_tensorflow, "jax": _on_jax}
+_BACKENDS = {
+    "torch": _gradients_with_torch,
+    "tensorflow": _gradients_with_tensorflow,
+    "jax": _gradients_with_jax,
+}
 """Functions by backend. Each returns the loss, the trainable weights by name, and the gradients of
 these and of the inputs; a gradient is None if the loss does not depend on it."""

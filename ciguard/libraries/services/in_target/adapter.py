@@ -44,7 +44,7 @@ class ServiceClientAdapter(Adapter):
     def tensor(self, array: Any, dtype: str) -> Any:
         """Raise an error: clients have no tensors."""
         del array
-        msg = f"{self.module} has no tensors, of {dtype} or otherwise"
+        msg = f"{self.module} does not support tensors (dtype {dtype})"
         raise TypeError(msg)
 
     def dtype(self, name: str) -> Any:

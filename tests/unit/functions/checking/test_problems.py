@@ -22,7 +22,7 @@ PROBLEMS = {
     "reference to an unknown name": (
         "@arg('x', ints(max=ref('n')))\ndef f(x): pass",
         1,
-        "argument 'x' of f: ref('n') names 'n', which is no argument",
+        "argument 'x' of f: ref('n') names 'n', which is not an argument",
     ),
     "reference with a syntax error": (
         "@arg('x', ints(max=ref('n +')))\ndef f(x): pass",
@@ -52,7 +52,7 @@ PROBLEMS = {
     "precondition with an unknown name": (
         "@arg('x', ints())\n@require('y > 0')\ndef f(x): pass",
         2,
-        "f: require names 'y', which is no argument; arguments: x",
+        "f: require names 'y', which is not an argument; arguments: x",
     ),
     "precondition with a syntax error": (
         "@arg('x', ints())\n@require('x >')\ndef f(x): pass",
@@ -62,7 +62,7 @@ PROBLEMS = {
     "precondition function with unknown arguments": (
         "@arg('x', ints())\n@require(lambda z: z > 0)\ndef f(x): pass",
         2,
-        "f: require names 'z', which is no argument; arguments: x",
+        "f: require names 'z', which is not an argument; arguments: x",
     ),
     "precondition that never holds": (
         "@arg('x', ints())\n@require('1 > 2')\ndef f(x): pass",

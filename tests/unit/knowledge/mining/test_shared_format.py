@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ciguard.errors import CiguardError
 from ciguard.knowledge.mining.parameter_texts import TextSource
-from ciguard.knowledge.mining.shared_format import annotated_spans, parameter_texts
+from ciguard.knowledge.mining.shared_format import labelled_sentences, parameter_texts
 from ciguard.knowledge.mining.training import training_samples
 
 SENTENCE = {
@@ -35,7 +35,7 @@ INPUT = {
 
 
 def test_the_label_of_a_span_applies_to_the_whole_sentence() -> None:
-    spans = annotated_spans([json.dumps(SENTENCE)], name="s")
+    spans = labelled_sentences([json.dumps(SENTENCE)], name="s")
     texts = parameter_texts([json.dumps(INPUT)], name="d")
 
     samples = training_samples(spans, texts)
@@ -49,7 +49,7 @@ def test_a_span_counts_as_a_sentence_without_the_documentation() -> None:
     default = {**SENTENCE, "source": "default", "sentence": "True", "abstract": {}, "concrete": {}}
 
     samples = training_samples(
-        annotated_spans([json.dumps(SENTENCE), "", json.dumps(default)], name="s")
+        labelled_sentences([json.dumps(SENTENCE), "", json.dumps(default)], name="s")
     )
 
     words = [sentence.words for sentence in samples["pytorch", "torch.f", "x"]]
@@ -60,7 +60,7 @@ def test_a_span_missing_in_the_text_is_matched_by_its_words() -> None:
     without_text = {**SENTENCE, "sentence": None}
 
     samples = training_samples(
-        annotated_spans([json.dumps(without_text)], name="s"),
+        labelled_sentences([json.dumps(without_text)], name="s"),
         parameter_texts([json.dumps(INPUT)], name="d"),
     )
 
@@ -89,10 +89,10 @@ def test_a_malformed_sentence_names_file_line_key_value_and_remedy(
     line = json.dumps({**SENTENCE, **changes})
 
     if message is None:
-        assert list(annotated_spans([line], name="f"))
+        assert list(labelled_sentences([line], name="f"))
         return
     with pytest.raises(CiguardError) as error:
-        list(annotated_spans([line], name="f"))
+        list(labelled_sentences([line], name="f"))
     assert message in str(error.value)
 
 
@@ -111,7 +111,7 @@ JSON = st.recursive(
 @given(st.dictionaries(st.sampled_from([*SENTENCE, *INPUT]), JSON))
 @pytest.mark.lengthy
 def test_any_object_is_read_or_rejected(record: dict[str, object]) -> None:
-    for read in (annotated_spans, parameter_texts):
+    for read in (labelled_sentences, parameter_texts):
         with contextlib.suppress(CiguardError):
             assert list(read([json.dumps({**SENTENCE, **record})], name="f"))
 

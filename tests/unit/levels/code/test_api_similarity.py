@@ -16,7 +16,7 @@ from ciguard.levels.code.similarity import (
     cosine_similarities,
     definition,
     kinds_of,
-    wcr,
+    word_correctness_rate,
 )
 
 if TYPE_CHECKING:
@@ -36,59 +36,61 @@ LISTS = st.lists(st.sampled_from((INT, FLOAT, EITHER, UNSAID)), max_size=6)
 
 
 def test_equal_parameter_lists_have_rate_one() -> None:
-    assert wcr([INT, FLOAT], [INT, FLOAT]) == 1.0
+    assert word_correctness_rate([INT, FLOAT], [INT, FLOAT]) == 1.0
 
 
 def test_a_substituted_parameter_counts_against_the_rate() -> None:
-    assert wcr([INT, FLOAT], [INT, INT]) == 0.5
+    assert word_correctness_rate([INT, FLOAT], [INT, INT]) == 0.5
 
 
 def test_a_deleted_parameter_counts_against_the_rate() -> None:
-    assert wcr([INT, FLOAT, INT, INT], [FLOAT]) == 0.25
+    assert word_correctness_rate([INT, FLOAT, INT, INT], [FLOAT]) == 0.25
 
 
 def test_inserted_parameters_do_not_count() -> None:
-    assert wcr([FLOAT], [INT, FLOAT, INT]) == 1.0
+    assert word_correctness_rate([FLOAT], [INT, FLOAT, INT]) == 1.0
 
 
 def test_parameters_match_where_both_take_one_kind() -> None:
-    assert wcr([INT, FLOAT], [EITHER, EITHER]) == 1.0
+    assert word_correctness_rate([INT, FLOAT], [EITHER, EITHER]) == 1.0
 
 
 def test_an_undocumented_kind_matches_only_itself() -> None:
-    assert wcr([UNSAID], [UNSAID]) == 1.0
-    assert wcr([UNSAID], [INT]) == 0.0
+    assert word_correctness_rate([UNSAID], [UNSAID]) == 1.0
+    assert word_correctness_rate([UNSAID], [INT]) == 0.0
 
 
 def test_apis_without_parameters_match() -> None:
-    assert wcr([], []) == 1.0
-    assert wcr([], [INT]) == 0.0
+    assert word_correctness_rate([], []) == 1.0
+    assert word_correctness_rate([], [INT]) == 0.0
 
 
 def test_the_order_of_parameters_matters() -> None:
-    assert wcr([INT, FLOAT], [FLOAT, INT]) == 0.5
+    assert word_correctness_rate([INT, FLOAT], [FLOAT, INT]) == 0.5
 
 
 @given(LISTS, LISTS)
 def test_the_rate_is_between_zero_and_one(own: list[Kinds], other: list[Kinds]) -> None:
-    assert 0.0 <= wcr(own, other) <= 1.0
+    assert 0.0 <= word_correctness_rate(own, other) <= 1.0
 
 
 @given(LISTS)
 def test_every_list_has_rate_one_with_itself(own: list[Kinds]) -> None:
-    assert wcr(own, own) == 1.0
+    assert word_correctness_rate(own, own) == 1.0
 
 
 @given(LISTS, LISTS)
 def test_kept_parameters_are_symmetric(own: list[Kinds], other: list[Kinds]) -> None:
-    kept = round(wcr(own, other) * len(own))
+    kept = round(word_correctness_rate(own, other) * len(own))
 
     assert kept <= min(len(own), len(other)) or not own
 
 
 @given(st.lists(st.sampled_from((INT, FLOAT)), max_size=5))
 def test_dropping_the_last_parameter_deletes_one(own: list[Kinds]) -> None:
-    assert wcr([*own, INT], own) == pytest.approx(len(own) / (len(own) + 1) if own else 0.0)
+    assert word_correctness_rate([*own, INT], own) == pytest.approx(
+        len(own) / (len(own) + 1) if own else 0.0
+    )
 
 
 def test_cosines_stay_in_range_and_are_zero_for_the_zero_vector() -> None:
