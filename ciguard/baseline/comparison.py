@@ -359,12 +359,7 @@ def accept(records: Records, fingerprint: str, *, because: str, time: str) -> Re
 
 
 def with_issues(records: Records, issues: Mapping[str, str]) -> Records:
-    """Return the baseline with filed issues.
-
-    Args:
-        records: the previous baseline.
-        issues: issue number or path by fingerprint.
-    """
+    """Return the baseline with filed issues, which are numbers or paths by fingerprint."""
     linked = dict(records)
     for fingerprint, issue in issues.items():
         record = find_record(records, fingerprint)

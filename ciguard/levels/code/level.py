@@ -14,7 +14,8 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Passed
 from ciguard.domain.programs import Ancestry, ProgramCase
 from ciguard.errors import DisassemblyError
-from ciguard.levels import Batch, cost_of
+from ciguard.levels import Batch
+from ciguard.levels.code.effort import Effort
 from ciguard.levels.code.feedback import (
     BlocksRan,
     ProgramsRan,
@@ -23,7 +24,12 @@ from ciguard.levels.code.feedback import (
     feedback_to_json,
 )
 from ciguard.levels.code.mutation import BlockSlot, candidates
-from ciguard.levels.code.observation import all_passed, block_inputs_in, successful_candidates
+from ciguard.levels.code.observation import (
+    all_passed,
+    block_inputs_in,
+    case_costs,
+    successful_candidates,
+)
 from ciguard.levels.code.replacement import replaced_by
 from ciguard.levels.code.tree import Tree
 
@@ -43,25 +49,11 @@ _CYCLES = 12
 """Number of runs of a block in one process, so that leaks add up. Blocks with an API that is new to
 the campaign are repeated."""
 _REPETITION_PERIOD = 3
-"""Turns of a tree per repeated block; more often, repetition would take a third of a campaign's
-time."""
+"""Turns of a tree per repeated block; more repetition would take a third of a campaign."""
 _MAX_CRASH_COST = 16
 """Cost of crashes from which on an API's blocks are no longer run."""
 _SEED_BITS = 31
 _INDEX_BITS = 40
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
-    """Amount of work per seed program."""
-
-    times: int = 4
-    """Number of mutations of a block by AR or RG (times_mt)."""
-    breadth: int = 8
-    """Maximum number of nodes of a generation that have children."""
-    trees: int = 8
-    """Minimum number of trees that grow in parallel. Feedback is applied some batches later, and
-    the next batch of the same tree needs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,13 +182,13 @@ class CodeLevel:
             feedback = self._seed_feedback(index % len(self._programs), rows)
         elif plan.tried is not None:
             ran = tuple(successful_candidates(plan.tried, rows))
-            costs = _costs(batch, rows)
+            costs = case_costs(batch, rows)
             tried = (*replaced_by(plan.tried[: len(rows)]), *plan.unfit)
             feedback = BlocksRan(plan.tree, plan.serial, ran, costs, tried)
         else:
             assembled_rows = zip(plan.assembled, rows, strict=False)
             places = tuple(index for index, row in assembled_rows if all_passed(row))
-            costs = _costs(batch, rows)
+            costs = case_costs(batch, rows)
             # After a hang the rest of a batch is skipped; the repeated cases are last.
             repeated = plan.repeated[: max(0, len(rows) - len(plan.assembled))]
             feedback = ProgramsRan(plan.tree, plan.serial, places, repeated, costs)
@@ -386,11 +378,3 @@ class CodeLevel:
             intent=Intent.VIOLATING if candidate.is_negative else Intent.CONFORMING,
             ancestry=ancestry,
         )
-
-
-def _costs(batch: Batch, rows: Sequence[Sequence[Outcome]]) -> tuple[tuple[str, int], ...]:
-    costs: Counter[str] = Counter()
-    for case, row in zip(batch.cases, rows, strict=False):
-        if isinstance(case, ProgramCase) and case.cycles == 1:
-            costs[case.api] += max(map(cost_of, row))
-    return tuple((api, cost) for api, cost in costs.items() if cost)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from itertools import count, takewhile
 from typing import TYPE_CHECKING
 
 from ciguard.domain.outcomes import Passed
+from ciguard.domain.programs import ProgramCase
 from ciguard.execution import Container, TensorDigest, TensorOutput, decode_outputs
+from ciguard.levels import cost_of
 from ciguard.levels.code.blocks import BlockInput
 
 if TYPE_CHECKING:
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
+    from ciguard.levels import Batch
     from ciguard.levels.code.nodes import CandidateBlock
 
 OUTPUTS = "outputs"
@@ -85,3 +89,12 @@ def _block_input(output: Output) -> BlockInput | None:
             return BlockInput(tuple(shape), dtype, below)
         case _:
             return None
+
+
+def case_costs(batch: Batch, rows: Sequence[Sequence[Outcome]]) -> tuple[tuple[str, int], ...]:
+    """Return the cost of crashes and hangs by API, for cases that run once."""
+    costs: Counter[str] = Counter()
+    for case, row in zip(batch.cases, rows, strict=False):
+        if isinstance(case, ProgramCase) and case.cycles == 1:
+            costs[case.api] += max(map(cost_of, row))
+    return tuple((api, cost) for api, cost in costs.items() if cost)

@@ -12,8 +12,9 @@ from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError, DisassemblyError, UnknownNameError
 from ciguard.levels import select_layers
 from ciguard.levels.code.dialects import libraries_with_programs
+from ciguard.levels.code.effort import Effort
 from ciguard.levels.code.encoders import ENCODERS
-from ciguard.levels.code.level import CodeLevel, Effort
+from ciguard.levels.code.level import CodeLevel
 from ciguard.levels.code.operators import operators_of
 from ciguard.levels.code.seed_sources import (
     ProgramSource,

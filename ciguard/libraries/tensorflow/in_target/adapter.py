@@ -24,27 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _DTYPES = (
-    "bool",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-    "string",
-)
+    "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64",
+    "float16", "bfloat16", "float32", "float64", "complex64", "complex128", "string",
+)  # fmt: skip
 _MAX_USED_SEEDS = 4096
 _WRAPPED_PYTHON_ERROR = "Traceback (most recent call last)"
-
-
 _UNSUPPORTED_IN_GRAPH = re.compile(
     r"OperatorNotAllowedInGraph|SymbolicTensor|[Ss]ymbolic (?:tf\.)?[Tt]ensor|graph mode|eager"
     r"|a graph tensor|singleton tf.Variable|while building a graph|out of scope"

@@ -17,8 +17,9 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Hung, Passed, Rejected
 from ciguard.domain.programs import Operator, ProgramCase
 from ciguard.levels import GuidedLevel, IndexedLevel
+from ciguard.levels.code.effort import Effort
 from ciguard.levels.code.feedback import ProgramsRan, feedback_from_json
-from ciguard.levels.code.level import CodeLevel, Effort
+from ciguard.levels.code.level import CodeLevel
 from ciguard.levels.code.operators import Operators
 from ciguard.levels.code.replacement import ReplacementHistory
 from ciguard.levels.code.standalone import StandaloneProgram
