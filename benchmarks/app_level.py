@@ -2,8 +2,8 @@
 
 Each function of the applications in seeds/apps whose sub-conditions answers decide, three ways with
 the same number of inputs and the same simulated service: inputs made for its sub-conditions, those
-made for things drawn at random, and noise. Beside them what made answers reach alone, without any
-input: goals per second. Last, which planted failures are told of, and what is told of the twins.
+made for things drawn at random, and noise. Beside them what stub responses reach alone, without any
+input: goals per second. Last, which planted failures are reported, and what is reported of their correct twins.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Covered:
     name: str
     kind: str
     goals: int
-    made_answers: float
+    stub_responses: float
     goals_per_s: float
     seconds: float
     by_way: dict[str, float] = field(default_factory=dict)
@@ -160,8 +160,8 @@ def _inputs(wanted: Sequence[InputSpec], count: int, seed: int) -> list[ServiceI
     return made[:count]
 
 
-def told(folder: Path, labels: Path | None) -> list[tuple[int, str, str]]:
-    """Return what is told of an application: line, kind as in faults.toml, and of what."""
+def reports_of(folder: Path, labels: Path | None) -> list[tuple[int, str, str]]:
+    """Return the reports on an application: line, kind as in faults.toml, and subject."""
     application = read_application(folder)
     found = find_service_functions(application, known_providers())
     vocabulary = read_vocabulary(labels) if labels is not None else None
@@ -171,20 +171,20 @@ def told(folder: Path, labels: Path | None) -> list[tuple[int, str, str]]:
     dead = (one for function in found for one in dead_conditions(function, vocabulary))
     lines = [
         *((one.branch.line, "dead", one.text) for one in dead),
-        *(line for one in explored for line in _told_by_answers(one)),
-        *(line for one in assessed for line in _told_by_inputs(one)),
+        *(line for one in explored for line in _reports_by_responses(one)),
+        *(line for one in assessed for line in _reports_by_inputs(one)),
     ]
     return list(dict.fromkeys(lines))
 
 
-def _told_by_answers(explored: ExploredFunction) -> Iterator[tuple[int, str, str]]:
+def _reports_by_responses(explored: ExploredFunction) -> Iterator[tuple[int, str, str]]:
     for crash in explored.crashes:
         yield crash.line, "crash", crash.error
     for name in explored.unguarded:
         yield explored.found.line, "crash", f"{name} let through"
 
 
-def _told_by_inputs(assessed: Assessed) -> Iterator[tuple[int, str, str]]:
+def _reports_by_inputs(assessed: Assessed) -> Iterator[tuple[int, str, str]]:
     for verdict in assessed.verdicts:
         if verdict.is_failure:
             yield verdict.goal.branch.line, "accuracy", verdict.goal.text
@@ -197,13 +197,15 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def main() -> int:
-    """Print all of it; 1 if a planted failure is missed or anything is told of a twin."""
+    """Print all of it; 1 if a planted failure is missed or a twin has any report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=100, help="of each function and way")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--labels", type=Path, help="that the service can answer, for dead code")
     parser.add_argument(
-        "--answers", action="store_true", help="made answers alone, without any input: two minutes"
+        "--answers",
+        action="store_true",
+        help="stub responses alone, without any input: two minutes",
     )
     given = parser.parse_args()
     if given.answers:
@@ -217,16 +219,16 @@ def main() -> int:
     print(f"{'function':44} {'goals':>5} {'answers':>8} " + " ".join(f"{w:>12}" for w in WAYS))
     for row in rows:
         ways = " ".join(f"{row.by_way[way]:>11.0f}%" for way in WAYS)
-        print(f"{row.name:44} {row.goals:>5} {row.made_answers:>7.0f}% {ways}")
+        print(f"{row.name:44} {row.goals:>5} {row.stub_responses:>7.0f}% {ways}")
     for kind, paper in PAPER.items():
         own = [row for row in rows if row.kind == kind]
         shares = ", ".join(f"{w} {_mean([r.by_way[w] for r in own]):.0f} %" for w in WAYS)
         print(
-            f"{kind}: made answers {_mean([r.made_answers for r in own]):.0f} %, {shares} "
+            f"{kind}: stub responses {_mean([r.stub_responses for r in own]):.0f} %, {shares} "
             f"(paper: {paper[0]}, {paper[1]}, {paper[2]} %), {len(own)} functions"
         )
     print(
-        f"made answers alone: {_mean([r.made_answers for r in rows]):.1f} % of outcomes, "
+        f"stub responses alone: {_mean([r.stub_responses for r in rows]):.1f} % of outcomes, "
         f"{_mean([r.goals_per_s for r in rows]):.0f} outcomes per second; "
         f"{_mean([r.seconds for r in rows]):.1f} s per function with all inputs (paper: 60 to 120)"
     )
@@ -265,18 +267,18 @@ def _planted(labels: Path | None) -> int:
     faults: list[dict[str, Any]] = tomllib.loads((SEEDS / "faults.toml").read_text())["fault"]
     found = 0
     for fault in faults:
-        lines = told(SEEDS / f"{fault['application']}.py", labels)
-        is_told = fault["shows"] in {kind for _, kind, _ in lines}
-        found += is_told
+        lines = reports_of(SEEDS / f"{fault['application']}.py", labels)
+        is_reported = fault["shows"] in {kind for _, kind, _ in lines}
+        found += is_reported
         shown = "; ".join(f"{line} {kind} {what}" for line, kind, what in lines)
         print(
-            f"{'told  ' if is_told else 'MISSED'} {fault['application']:16} {fault['class']:20} "
-            f"planted in line {fault['line']}, told: {shown[:100]}"
+            f"{'found ' if is_reported else 'MISSED'} {fault['application']:16} {fault['class']:20} "
+            f"planted in line {fault['line']}, reported: {shown[:100]}"
         )
-    twins = {file.stem: told(file, labels) for file in sorted((SEEDS / "fixed").glob("*.py"))}
+    twins = {file.stem: reports_of(file, labels) for file in sorted((SEEDS / "fixed").glob("*.py"))}
     wrong = {name: lines for name, lines in twins.items() if lines}
-    print(f"planted: {found} of {len(faults)} told")
-    print(f"twins: {len(wrong)} of {len(twins)} with anything told: {wrong or 'none'}")
+    print(f"planted: {found} of {len(faults)} reported")
+    print(f"twins: {len(wrong)} of {len(twins)} with any report: {wrong or 'none'}")
     return int(found < len(faults) or bool(wrong))
 
 
