@@ -3,7 +3,8 @@
 Each function of the applications in seeds/apps whose sub-conditions answers decide, three ways with
 the same number of inputs and the same simulated service: inputs made for its sub-conditions, those
 made for things drawn at random, and noise. Beside them what stub responses reach alone, without any
-input: goals per second. Last, which planted failures are reported, and what is reported of their correct twins.
+input: goals per second. Last, which planted failures are reported, and what is reported of their
+correct twins.
 """
 
 from __future__ import annotations
@@ -205,7 +206,7 @@ def main() -> int:
     parser.add_argument(
         "--answers",
         action="store_true",
-        help="stub responses alone, without any input: two minutes",
+        help="stub responses alone, without inputs: two minutes",
     )
     given = parser.parse_args()
     if given.answers:
@@ -272,8 +273,8 @@ def _planted(labels: Path | None) -> int:
         found += is_reported
         shown = "; ".join(f"{line} {kind} {what}" for line, kind, what in lines)
         print(
-            f"{'found ' if is_reported else 'MISSED'} {fault['application']:16} {fault['class']:20} "
-            f"planted in line {fault['line']}, reported: {shown[:100]}"
+            f"{'found ' if is_reported else 'MISSED'} {fault['application']:16} "
+            f"{fault['class']:20} planted in line {fault['line']}, reported: {shown[:100]}"
         )
     twins = {file.stem: reports_of(file, labels) for file in sorted((SEEDS / "fixed").glob("*.py"))}
     wrong = {name: lines for name, lines in twins.items() if lines}
