@@ -103,6 +103,15 @@ def test_non_finite_elements_must_be_equal(mine: float, theirs: float, kind: str
     assert kind_of(tensor(1.0, mine), tensor(1.0, theirs)) == kind
 
 
+@pytest.mark.filterwarnings("error")
+def test_signalling_nans_are_compared_without_a_warning() -> None:
+    noise = np.random.default_rng(0).bytes(8 * 4096)  # any bits, such as uninitialised memory
+    array = np.frombuffer(noise, dtype="complex64")
+    output = TensorOutput("complex64", array.shape, array)
+
+    assert compare_outputs(output, output) is None
+
+
 def test_empty_tensors_agree() -> None:
     assert kind_of(tensor(), tensor()) == ""
 
