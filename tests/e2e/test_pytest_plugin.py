@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -674,8 +675,7 @@ def test_exported_tests_run_without_ciguard_and_find_the_same_failures(
     write: Callable[[str, str], Path], run: Run, tmp_path: Path
 ) -> None:
     write("model.py", EXPORTED)
-    language = (ROOT / "ciguard" / "annotations.py").read_text(encoding="utf-8")
-    (tmp_path / "annotations.py").write_text(language, encoding="utf-8")
+    shutil.copytree(ROOT / "ciguard" / "annotations", tmp_path / "annotations")
     model = tmp_path / "model.py"
     model.write_text(model.read_text().replace("ciguard.annotations", "annotations"))
 
