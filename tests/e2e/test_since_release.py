@@ -61,11 +61,11 @@ def test_a_batch_run_dates_what_is_new_and_a_run_for_a_pull_request_does_not(
 
     found = checked_in(out)
     assert found["since"] == {"first_bad": "1.2", "last_good": "1.1", "between": []}
-    assert f"shown {SINCE}" in (out / "summary.md").read_text("utf-8")
+    assert f"seen {SINCE}" in (out / "summary.md").read_text("utf-8")
     issues = [path.read_text("utf-8") for path in (project / ".ciguard" / "issues").iterdir()]
-    assert any(f"Shown {SINCE}." in text for text in issues)
+    assert any(f"Seen {SINCE}." in text for text in issues)
     shown = answer(command("show", found["fingerprint"], "--out", "out"), project)
-    assert f"Shown {SINCE}" in shown.stdout
+    assert f"Seen {SINCE}" in shown.stdout
     assert checked_in(project / ".ciguard" / "baseline")["since"] == found["since"]
 
 
