@@ -13,7 +13,7 @@ Each decorator stores its annotation on the function and returns that same funct
 from __future__ import annotations
 
 # Relative imports, because a copy of this folder has another name.
-from .decorators import (  # noqa: TID252
+from .decorators import (
     arg,
     cc_example,
     ensure,
@@ -24,7 +24,7 @@ from .decorators import (  # noqa: TID252
     require,
     timeout,
 )
-from .kinds import (  # noqa: TID252
+from .kinds import (
     anys,
     bools,
     dicts,
@@ -42,7 +42,7 @@ from .kinds import (  # noqa: TID252
     tensors,
     tuples,
 )
-from .values import (  # noqa: TID252
+from .values import (
     AnnotationError,
     Range,
     Ref,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable, Sequence, TypeVar  # noqa: UP035 - Python 3.9 in targets
 
-from .values import AnnotationError, constraint_on  # noqa: TID252 - a copy has another name
+from .values import AnnotationError, constraint_on
 
 F = TypeVar("F")
 

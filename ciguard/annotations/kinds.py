@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Iterable  # noqa: UP035 - Python 3.9 in targets
 
-from .values import (  # noqa: TID252 - a copy of this folder has another name
+from .values import (
     AnnotationError,
     Ref,
     Values,

@@ -476,7 +476,7 @@ def test_searched_answer_may_crash_a_function(tmp_path: Path) -> None:
         + """
 def share(image):
     labels = client.label_detection(image=image).label_annotations
-    if len(labels) == 7:
+    if len(labels) > 5:
         return 100 // (len(labels) - 7)
     return 0
 """,
@@ -487,21 +487,3 @@ def share(image):
         "ZeroDivisionError: integer division or modulo by zero"
     ]
     assert result.crashes[0].titles[0].endswith("; and 4 more")
-
-
-def test_search_does_not_run_if_every_outcome_is_reached(tmp_path: Path) -> None:
-    result = explored(
-        tmp_path,
-        VISION
-        + """
-def shows(image):
-    return bool(client.label_detection(image=image).label_annotations)
-
-def counted(image):
-    labels = client.label_detection(image=image).label_annotations
-    return "none" if not labels else "some"
-""",
-    )
-
-    assert [one.searched for one in result.values()] == [0, 0]
-    assert result["app.counted"].outcomes() == (2, 2)

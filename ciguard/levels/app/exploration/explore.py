@@ -47,7 +47,9 @@ if TYPE_CHECKING:
 _MAX_RUNS = 400
 _SEARCHING_S = 10.0
 _MAX_WITHOUT_PROGRESS = 600
-"""Limit of searched answers in a row without a new outcome."""
+"""Limit of searched answers in a row without a new outcome, while an outcome is open."""
+_MAX_FOR_CRASHES = 150
+"""The same limit when no outcome is open and only crashes are searched for."""
 
 
 @dataclass(slots=True)
@@ -255,7 +257,7 @@ class _Exploring:
         return frozenset()
 
     def _search(self) -> None:
-        """Search for answers with new outcomes, as long as an outcome is open."""
+        """Search for answers with new outcomes, or crashes."""
         result = self._result
         if not self._fine:
             return
@@ -264,7 +266,10 @@ class _Exploring:
         now = time.monotonic()
         until = now + min(_SEARCHING_S, (self._deadline - now) / 2)
         open_count, without_progress = len(self._unmet()), 0
-        while open_count and without_progress < _MAX_WITHOUT_PROGRESS and time.monotonic() < until:
+        while time.monotonic() < until:
+            limit = _MAX_WITHOUT_PROGRESS if open_count else _MAX_FOR_CRASHES
+            if without_progress >= limit:
+                return
             guess = search.guess()
             seen = self._run(
                 tuple(answer_of(operation, results) for operation, results in guess.items())
