@@ -95,7 +95,7 @@ def test_a_gpu_is_left_out_where_a_change_cannot_matter_to_it(repository: Path) 
 
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.startswith("plan: pull-request, jobs: 0, skipped rows: 0\n")
-    assert "  - Skipped on cuda:0: " in answer.stdout
+    assert "  - Skipped on cuda:0: this pull request changes no device code, " in answer.stdout
 
 
 @pytest.mark.parametrize(
