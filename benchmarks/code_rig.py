@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from accounting import children_cpu_s
 from stage_results import result_of
 
+from ciguard.campaign.batches import IndexedBatches
 from ciguard.campaign.setup import start_groups
 from ciguard.campaign.stream import Stream
 from ciguard.config import Config
@@ -42,7 +43,7 @@ class Rig:
 
     def run(self, *, seconds: float) -> Iterator[ExecutedBatch]:
         """Run batches as a campaign with one job does, for so long."""
-        stream = Stream("benchmark", self._level, self.group, lanes=1)
+        stream = Stream("benchmark", IndexedBatches(self._level), self.group, lanes=1)
         stream.is_whole, stream.limit_s = True, 300.0
         until = time.monotonic() + seconds
         while time.monotonic() < until:

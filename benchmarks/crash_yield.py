@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from accounting import family_cpu_s
+from one_target import stream_of
 from unguided import UnguidedLevel
 
 from ciguard.campaign.catalogue import catalogue
 from ciguard.campaign.group import groups_of
-from ciguard.campaign.stream import Stream
 from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
 from ciguard.domain.outcomes import Crashed
@@ -34,19 +34,21 @@ from ciguard.oracles.relations import encode
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from ciguard.campaign.stream import ExecutedBatch
+    from ciguard.campaign.stream import ExecutedBatch, Stream
     from ciguard.domain.case import Case
     from ciguard.domain.records import ApiRecord
     from ciguard.execution import JobResult
     from ciguard.levels import Level
-    from ciguard.levels.api.spec import LevelFactory
     from ciguard.targets import Environment
 
 HARMFUL = frozenset({"files", "network", "process", "global-state", "blocking", "debug"})
 """Tags that keep an API out for both generators; what merely refuses most calls takes part."""
-GENERATORS: dict[str, LevelFactory] = {"ciguard": ApiLevel, "unguided": UnguidedLevel}
+GENERATORS: dict[str, Callable[[Sequence[ApiRecord], int], Level]] = {
+    "ciguard": ApiLevel,
+    "unguided": UnguidedLevel,
+}
 GLOBS = {"tensorflow": ("tensorflow.raw_ops.*",)}
 """What is called where `--api` says nothing; everything for the other libraries."""
 POINTS = 8
@@ -94,7 +96,7 @@ class Hunt:
         """Call a level of so many APIs for some CPU seconds; confirm what crashes on the way."""
         group = groups_of({self._name: self._environment})[self._environment.library.name]
         group.members[self._name].catalogue = self.records
-        stream = Stream("api", level, group, lanes=1, apis=apis)
+        stream = stream_of(level, group, apis=apis)
         self._began = self._cpu_s()
         spent_s = 0.0
         while spent_s < cpu_s and not stream.is_exhausted:

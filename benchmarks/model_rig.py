@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from accounting import children_cpu_s
 from stage_results import result_of
 
+from ciguard.campaign.batches import IndexedBatches
 from ciguard.campaign.setup import start_groups
 from ciguard.campaign.stream import ExecutedBatch, Stream
 from ciguard.config import Config
@@ -148,9 +149,9 @@ class Rig:
 
     def run(self, level: ModelLevel, *, batches: int) -> Iterator[Ran]:
         """Generate, run and judge batches on all targets, as a campaign with one job does."""
-        stream = Stream("benchmark", level, self.group, lanes=1)
+        stream = Stream("benchmark", IndexedBatches(level), self.group, lanes=1)
         stream.is_whole, stream.limit_s = True, 60.0
-        stream.last = batches
+        stream.batches.last = batches
         while not stream.is_exhausted:
             with self._spending("generating and encoding"):
                 stream.fill(self._dispatcher)

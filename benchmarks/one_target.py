@@ -7,20 +7,33 @@ from typing import TYPE_CHECKING
 
 from accounting import family_cpu_s
 
+from ciguard.campaign.batches import IndexedBatches, VisitedBatches
 from ciguard.campaign.catalogue import catalogue
 from ciguard.campaign.group import Group, groups_of
 from ciguard.campaign.stream import Stream
 from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
 from ciguard.execution import ServerProcess
+from ciguard.levels import ApiShare, VisitedLevel
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ciguard.campaign.batches import BatchSource
     from ciguard.campaign.stream import ExecutedBatch
     from ciguard.execution import Dispatcher, JobResult
     from ciguard.levels import Level
+
+
+def stream_of(level: Level | VisitedLevel, group: Group, *, apis: int) -> Stream:
+    """Return a stream of a level for one worker: of visits in rounds, or in the order of index."""
+    batches: BatchSource = (
+        VisitedBatches(level, [ApiShare(1, level.apis)], seed=0)
+        if isinstance(level, VisitedLevel)
+        else IndexedBatches(level, apis=apis)
+    )
+    return Stream("api", batches, group, lanes=1)
 
 
 class OneTarget:
@@ -54,7 +67,7 @@ class OneTarget:
 
     def run(
         self,
-        level: Level,
+        level: Level | VisitedLevel,
         batches: int,
         *,
         apis: int,
@@ -68,8 +81,8 @@ class OneTarget:
             apis: how many the level calls in turn.
             aside: takes the results of other jobs; true where a result was such.
         """
-        stream = Stream("api", level, self.group(), lanes=1, apis=apis)
-        stream.last = batches
+        stream = stream_of(level, self.group(), apis=apis)
+        stream.batches.last = batches
         while not stream.is_exhausted:
             stream.fill(self._dispatcher)
             yield from stream.completed()  # batches that were skipped need no result

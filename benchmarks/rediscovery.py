@@ -28,18 +28,18 @@ from ciguard.oracles import judge
 from ciguard.triage import Confirmer, fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ciguard.campaign.stream import ExecutedBatch
     from ciguard.domain.findings import Finding
     from ciguard.domain.records import ApiRecord
     from ciguard.execution import JobResult
-    from ciguard.levels.api.spec import LevelFactory
+    from ciguard.levels import Level
     from ciguard.oracles import Subject
     from ciguard.triage import ConfirmationResult
 
 HARMFUL = frozenset({"files", "network", "process", "global-state", "blocking", "debug"})
-GENERATORS: dict[str, LevelFactory] = {
+GENERATORS: dict[str, Callable[[Sequence[ApiRecord], int], Level]] = {
     "unguided": UnguidedLevel,
     "documented": DocumentedLevel,
     "guided": ApiLevel,

@@ -9,7 +9,6 @@ from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import IssuePlanner
 from ciguard.campaign.extract import extract
 from ciguard.campaign.factory import StreamFactory, digest_of_apis
-from ciguard.campaign.feedback import guided_lag
 from ciguard.campaign.group import Group, Member
 from ciguard.campaign.history import PAGE_FILE, PAGE_MARK, Publishing
 from ciguard.campaign.journal import JOURNAL
@@ -60,7 +59,6 @@ __all__ = [
     "digest_of_apis",
     "extract",
     "gather",
-    "guided_lag",
     "jobs_of",
     "knowledge_for",
     "launch",

@@ -329,7 +329,7 @@ def _update_baseline(run: Conclusion, decided: RunConclusion) -> None:
             keep_in_baseline(folder, library, snapshot)
         frontier = Frontier(folder, is_first=run.baseline.is_first)
         for name, (progress, budget_s) in run.explored.items():
-            frontier.extend(name, progress.batches, budget_s)
+            frontier.extend(name, progress, budget_s)
         frontier.note(sighting)
         frontier.save()
         update_history(folder, note, stored_last[0], run.baseline.publishing)

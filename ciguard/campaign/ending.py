@@ -118,6 +118,10 @@ def _explored(state: CampaignState) -> dict[str, StreamProgress]:
     """Return the progress of each stream."""
     digests = {library: snapshot.digest for library, snapshot in state.used.items()}
     return {
-        name: StreamProgress(batches=stream.done, learned=digests.get(stream.group.library, ""))
+        name: StreamProgress(
+            batches=stream.batches.done,
+            visits=stream.batches.visits,
+            learned=digests.get(stream.group.library, ""),
+        )
         for name, stream in state.streams.items()
     }

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.batches import IndexedBatches, VisitedBatches
 from ciguard.campaign.experience import Snapshot
 from ciguard.campaign.frontier import stream_key
 from ciguard.campaign.stream import Stream
-from ciguard.levels import LearningLevel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ciguard.campaign.group import Group
     from ciguard.config import Config
     from ciguard.domain.records import ApiRecord
     from ciguard.execution import Dispatcher
-    from ciguard.levels import Level
+    from ciguard.levels import ApiShare, Level, VisitedLevel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class StreamFactory:
     def stream(
         self, level: Level, group: Group, *, kind: str, chosen: str = "", apis: int = 0
     ) -> Stream:
-        """Return the stream of a level's cases for a group.
+        """Return the stream of a level's cases for a group, in the order of their index.
 
         Args:
             level: generator of the cases.
@@ -56,12 +56,37 @@ class StreamFactory:
             chosen: digest of the APIs or seeds that the level uses.
             apis: number of APIs that the level tests in turn; 0 if unknown.
         """
-        name_of = partial(self._name, kind, group, chosen)
-        used = Snapshot()
-        if self.choose is not None and isinstance(level, LearningLevel):
-            used = self.choose(group, name_of)
-            level.recall(used.learned)
-        return Stream(name_of(used.digest), level, group, lanes=self.lanes, apis=apis)
+        name = self._name(kind, group, chosen, "")
+        return Stream(name, IndexedBatches(level, apis=apis), group, lanes=self.lanes)
+
+    def visited_stream(
+        self,
+        level: VisitedLevel,
+        group: Group,
+        shares: Sequence[ApiShare],
+        *,
+        kind: str,
+        chosen: str = "",
+    ) -> Stream:
+        """Return the stream of a level that visits each API separately.
+
+        APIs are visited by expected discoveries per second. A run of a number of cases, and a
+        shard, visit them in a fixed order, which is the same on every machine.
+
+        Args:
+            level: generator of the cases.
+            group: targets that run the cases.
+            shares: APIs of the level in groups, each with its share of the batches.
+            kind: name of the level, with all its settings that decide the cases.
+            chosen: digest of the APIs that the level tests.
+        """
+        config = self.config
+        name_of = partial(self._name, f"{kind} by visits", group, chosen)
+        used = Snapshot() if self.choose is None else self.choose(group, name_of)
+        level.recall(used.learned)
+        is_adaptive = not config.max_cases and config.shard.is_all
+        batches = VisitedBatches(level, shares, seed=config.seed, is_adaptive=is_adaptive)
+        return Stream(name_of(used.digest), batches, group, lanes=self.lanes)
 
     def _name(self, kind: str, group: Group, chosen: str, learned: str) -> str:
         """Return the name of a stream, derived from all that decides its cases."""

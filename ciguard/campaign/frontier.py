@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from ciguard.domain.parts import StreamProgress
+
 FRONTIER = "frontier.json"
-FRONTIER_SCHEMA = 1
+FRONTIER_SCHEMA = 2
+_READABLE_SCHEMAS = (1, FRONTIER_SCHEMA)
+"""Schema 1 had no visits."""
 _CORRUPT = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 """Errors that reading a malformed file may raise."""
 
@@ -45,7 +49,7 @@ class Frontier:
             BaselineError: if it cannot be read, or was written by a newer ciguard.
         """
         self._path = folder / FRONTIER
-        self._explored: dict[str, tuple[int, float]] = {}
+        self._explored: dict[str, tuple[int, float, str]] = {}
         self._last_runs: dict[str, tuple[str, str]] = {}
         if self._path.exists() and not is_first:
             self._read()
@@ -54,10 +58,9 @@ class Frontier:
         try:
             stored = json.loads(self._path.read_text("utf-8"))
             schema = stored["schema"]
-            if schema == FRONTIER_SCHEMA:
+            if schema in _READABLE_SCHEMAS:
                 self._explored = {
-                    str(key): _explored(batches, explored_in_s)
-                    for key, (batches, explored_in_s) in stored["explored"].items()
+                    str(key): _explored(*entry) for key, entry in stored["explored"].items()
                 }
                 self._last_runs = {
                     str(target): (Sighting(time=time).time, str(version))
@@ -76,20 +79,24 @@ class Frontier:
         )
         raise BaselineError(msg)
 
-    def last(self, key: str, budget_s: float) -> int:
-        """Return the index of the batch to stop at; 0 if this run has no such limit."""
-        batches, explored_in_s = self._explored.get(key, (0, 0.0))
-        return batches if budget_s <= explored_in_s else 0
+    def last(self, key: str, budget_s: float) -> tuple[int, str]:
+        """Return the number of batches and the packed visits to stop at.
+
+        The number is 0 if this run has no such limit.
+        """
+        batches, explored_in_s, visits = self._explored.get(key, (0, 0.0, ""))
+        return (batches, visits) if budget_s <= explored_in_s else (0, "")
 
     def knows(self, key: str) -> bool:
         """Return whether an earlier run explored this stream."""
         return key in self._explored
 
-    def extend(self, key: str, batches: int, budget_s: float) -> None:
+    def extend(self, key: str, progress: StreamProgress, budget_s: float) -> None:
         """Record the progress of a run, if it exceeds that of earlier runs."""
-        previous, explored_in_s = self._explored.get(key, (0, 0.0))
-        if batches >= previous:
-            self._explored[key] = (batches, max(budget_s, explored_in_s))
+        previous, explored_in_s, _ = self._explored.get(key, (0, 0.0, ""))
+        if progress.batches >= previous:
+            explored_in_s = max(budget_s, explored_in_s)
+            self._explored[key] = progress.batches, explored_in_s, progress.visits
 
     @property
     def last_runs(self) -> Mapping[str, tuple[str, str]]:
@@ -125,9 +132,16 @@ class Frontier:
             raise BaselineError(msg) from error
 
 
-def _explored(batches: object, explored_in_s: object) -> tuple[int, float]:
-    if not isinstance(batches, int) or not isinstance(explored_in_s, int | float) or batches < 0:
-        value = f"{[batches, explored_in_s]!r:.80}"
-        msg = f"{value} is not a pair [batches, seconds] of non-negative numbers"
+def _explored(
+    batches: object, explored_in_s: object, visits: object = ""
+) -> tuple[int, float, str]:
+    if (
+        not isinstance(batches, int)
+        or not isinstance(explored_in_s, int | float)
+        or not isinstance(visits, str)
+        or batches < 0
+    ):
+        value = f"{[batches, explored_in_s, visits]!r:.80}"
+        msg = f"{value} is not [batches, seconds, visits] with non-negative numbers"
         raise ValueError(msg)
-    return batches, float(explored_in_s)
+    return batches, float(explored_in_s), visits

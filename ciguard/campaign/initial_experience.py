@@ -53,7 +53,7 @@ def save_experience(state: CampaignState) -> None:
         learned = dict(state.used.get(library, Snapshot()).learned)
         for stream in state.streams.values():
             if stream.group is group:
-                learned |= stream.feedback.apply_all()
+                learned |= stream.learned()
         environment = next(iter(group.members.values())).environment
         ExperienceStore(environment, is_shared=not state.config.is_part).save(learned)
 

@@ -2,7 +2,7 @@
 
 It is the file `<out>/journal.jsonl`, with one JSON object per line:
 
-    {"type": "start", "schema": 1, "parameters": {…}}
+    {"type": "start", "schema": 2, "parameters": {…}}
     {"type": "progress", "elapsed_s": 1.0, "streams": {name: {…}}, "targets": {name: {…}},
      "counts": {"v1:…": 3}, "lessons": {name: "packed"}}
     {"type": "candidate", "key": "v1:…", "finding": {…}}
@@ -25,7 +25,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from ciguard.campaign.feedback import Feedback, pack, unpack
+from ciguard.campaign.batches import Feedback, pack, unpack
 from ciguard.domain.findings import (
     Bucket,
     Finding,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 JOURNAL = "journal.jsonl"
-JOURNAL_SCHEMA = 1
+JOURNAL_SCHEMA = 2
 
 
 @dataclass(slots=True)
@@ -271,11 +271,7 @@ def _accept_progress(restored: ResumeState, *, until_s: float) -> None:
 
 
 def _stream(state: Mapping[str, Any]) -> dict[str, Any]:
-    crashes = {
-        str(api): [(int(index), int(cost)) for index, cost in entries]
-        for api, entries in state["deaths"].items()
-    }
-    return {"done": _natural(state["done"]), "cases": _natural(state["cases"]), "deaths": crashes}
+    return {"cases": _natural(state["cases"]), "batches": dict(state["batches"])}
 
 
 def _natural(number: Any) -> int:

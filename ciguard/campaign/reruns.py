@@ -110,7 +110,13 @@ class Reruns:
         self._running[self._number] = _PendingRerun(group, cases, targets, invalidated)
         self._attempts[self._number] = attempt
         for target in targets:
-            rerun = replace(jobs[0], target=target, key=(self.KEY, self._number), is_careful=True)
+            rerun = replace(
+                jobs[0],
+                target=target,
+                key=(self.KEY, self._number),
+                first_limit_s=0.0,
+                is_careful=True,
+            )
             self._dispatcher.add(rerun)
 
     def _attempts_before(self, job: Job) -> int:

@@ -1,50 +1,68 @@
 """A stream: the cases of one level for one group of targets, in batches.
 
-Batches are identified by their index, and a window of them runs at a time. Their results are
-returned in the order of the index. Which batches are skipped depends only on results at least one
-window earlier. So the same seed gives the same cases, regardless of the speed of workers. Feedback
-for the level is delayed in the same way, see `feedback`.
+The source of the batches (see `batches`) chooses their order. A few of them run at a time, on all
+targets of the group. Their results are judged in the order in which they are complete, or in that
+of their turns if the source is ordered.
 
-A shard's stream skips the batches of APIs that belong to other shards. Skipping and feedback depend
-on batches of the same API only, so all shards together run the cases of one long run.
+A case that exceeds a short first timeout is parked, so that it does not delay others. It runs again
+later, with its full timeout, in a bounded share of the workers' time. Its batch is complete then.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ciguard.campaign.feedback import WINDOW_PER_LANE, FeedbackQueue
 from ciguard.campaign.group import is_for_modes
+from ciguard.campaign.pace import Pace
+from ciguard.domain.outcomes import Hung
 from ciguard.execution import Job
-from ciguard.levels import IndexedLevel, cost_of
 from ciguard.oracles.relations import encode
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from ciguard.campaign.feedback import Feedback
+    from ciguard.campaign.batches import BatchSource, Feedback, Turn
     from ciguard.campaign.group import Group
     from ciguard.campaign.relating import RelationChooser
     from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Dispatcher, JobResult
-    from ciguard.levels import Batch, Level
+    from ciguard.knowledge import Experience
+    from ciguard.levels import Batch
 
-_MAX_CRASH_COST = 24
-"""Cost of crashes and hangs after which an API is skipped, as most of them repeat known ones."""
-_ROUNDS_PER_CRASH = 8
-"""Number of rounds after which one more crash per API is tolerated, as other defects may remain."""
+_WINDOW_PER_LANE = 3
+"""Number of batches per worker that run at the same time."""
 _MAX_CASES_IN_MODE = 4
 """Maximum cases of a batch in a mode: each is compiled, and it is better to test many APIs."""
+_MAX_AHEAD = 256
+"""Maximum number of batches that wait for an earlier one to be judged."""
+_MAX_PARKED_AT_ONCE = 3
+"""Number of parked cases after which the rest of a batch is parked, too."""
+_MAX_PARKED_SHARE = 0.2
+"""Maximum share of a target's time for parked cases while exploring."""
 
 
 @dataclass(slots=True)
 class _PendingBatch:
-    batch: Batch
+    turn: Turn
+    batch: Batch | None
     targets: list[str]
-    results: dict[str, JobResult] = field(default_factory=dict)
+    outcomes: dict[str, list[Outcome | None]] = field(default_factory=dict)
+    """Outcome of each case by target; None if a case was parked or skipped."""
+    parked: dict[str, list[int]] = field(default_factory=dict)
+    """Indices of the cases that are parked or run again, by target."""
+    cost_s: float = 0.0
+    """Time of the workers, in seconds."""
+
+    def is_complete(self, running: Collection[str]) -> bool:
+        """Return whether all running targets have returned their outcomes."""
+        return not any(
+            name in running and (name not in self.outcomes or name in self.parked)
+            for name in self.targets
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,152 +83,152 @@ class ExecutedBatch:
 
 
 class Stream:
-    """Proposes batches of one level to the workers of one group."""
+    """Sends batches of one level to the workers of one group."""
 
     KEY = "explore"
 
-    def __init__(self, name: str, level: Level, group: Group, *, lanes: int, apis: int = 0) -> None:
+    def __init__(self, name: str, batches: BatchSource, group: Group, *, lanes: int) -> None:
         """Make a stream.
 
         Args:
             name: name of the stream, which is the same in every run with the same cases.
-            level: generator of the batches.
+            batches: source of the batches.
             group: targets that run the batches.
             lanes: number of workers per target.
-            apis: number of APIs that the level tests in turn; 0 if unknown, for an endless stream.
         """
         self.name = name
         self.group = group
-        self._level = level
+        self.batches = batches
         self.relating: RelationChooser | None = None
         """Chooser of metamorphic relations for calls; None for none."""
         self.mode = EAGER
         """Mode of the targets that run the cases in addition to the eager ones."""
         self.is_whole = False
         """True if cases are whole models, programs or functions, which run on every target."""
-        self.avoids_crashes = False
-        """True if the level itself avoids inputs that crash or hang."""
+        self.parks = False
+        """True if slow cases are parked."""
         self.limit_s = 0.0
         """Timeout of one case, in seconds; 0 for the default."""
-        self.own: Collection[str] | None = None
-        """APIs of this shard, whose batches are run; None for all."""
-        self._window = WINDOW_PER_LANE * lanes
-        self.feedback = FeedbackQueue(level, window=self._window)
-        self._next = 0
-        """Index of the next batch to propose."""
         self.cases = 0
+        """Number of cases that were judged."""
+        self._window = _WINDOW_PER_LANE * lanes
         self._running: dict[int, _PendingBatch] = {}
-        """Running batches, in the order of their index."""
-        self._apis = apis
-        self._skipped = 0
-        """Number of consecutive batches that were skipped; after whole rounds, the stream ends."""
-        self._crashes: dict[str, list[tuple[int, int]]] = {}
-        """Index and cost of the batches with crashes or hangs, by API."""
-        self._judged = (0, 0)
-        self.last = 0
-        """Index of the first batch that is not run any more; 0 for no end."""
-
-    @property
-    def done(self) -> int:
-        """Index below which all batches were returned, or belong to other shards."""
-        return next(iter(self._running), self._next)
-
-    def continue_from(self, state: Mapping[str, Any]) -> None:
-        """Restore the state of an interrupted run of the same campaign."""
-        self._next = state["done"]
-        self.cases = state["cases"]
-        self._crashes = {api: list(entries) for api, entries in state["deaths"].items()}
-        self.mark_judged()
-
-    def mark_judged(self) -> None:
-        """Record that all returned batches were judged, so that a resumed run skips them."""
-        self._judged = (self.done, self.cases)
-
-    def state(self) -> dict[str, Any]:
-        """Return the state for `continue_from`, as of the last judged batch."""
-        done, cases = self._judged
-        crashes = {
-            api: [(index, cost) for index, cost in entries if index < done]
-            for api, entries in self._crashes.items()
-        }
-        return {
-            "done": done,
-            "cases": cases,
-            "deaths": {api: entries for api, entries in crashes.items() if entries},
-        }
-
-    def new_feedback(self) -> list[Feedback]:
-        """Return the feedback of the batches that were judged since the last call."""
-        return self.feedback.drain(self._judged[0])
+        """Batches that are not judged, by number of their turn."""
+        self._yielded: tuple[_PendingBatch, ExecutedBatch] | None = None
+        """Batch that is being judged."""
+        self._parked: deque[tuple[int, str]] = deque()
+        """Turn and target of the parked cases that wait for their second run."""
+        self._retried: set[tuple[int, str]] = set()
+        """Turn and target of the parked cases that run again."""
+        self._paces: dict[str, Pace] = {}
+        self._busy_s: dict[str, float] = {}
+        """Time of the workers by target, in seconds."""
+        self._parked_s: dict[str, float] = {}
+        """Part of this time for parked cases, in seconds."""
+        self.parked_cases = 0
+        """Number of cases that were parked."""
 
     def end_after(self, cases: int) -> None:
         """Stop after about this number of cases, in whole batches, at least one."""
-        per_batch = max(1, len(self._for_mode(self._level.cases(0)).cases))
-        self.last = max(1, -(-cases // per_batch))
+        per_batch = max(1, len(self._for_mode(self.batches.first()).cases))
+        self.batches.last = max(1, -(-cases // per_batch))
+
+    # --- progress -------------------------------------------------------------------------------
+
+    def continue_from(self, state: Mapping[str, Any], feedback: Sequence[Feedback]) -> None:
+        """Restore the state of an interrupted run of the same campaign.
+
+        Raises:
+            UnknownProgressError: if the state does not fit the batches of this run.
+        """
+        self.cases = state["cases"]
+        self.batches.continue_from(state["batches"], feedback)
+
+    def mark_judged(self) -> None:
+        """Record that the last yielded batch was judged, so that a resumed run skips it."""
+        if self._yielded is None:
+            return
+        pending, executed = self._yielded
+        self._yielded = None
+        self.cases += len(executed.cases)
+        self._complete(pending, executed)
+
+    def _complete(self, pending: _PendingBatch, executed: ExecutedBatch | None) -> None:
+        batch, outcomes = pending.batch, executed.outcomes if executed is not None else {}
+        if batch is not None and executed is not None:
+            batch = replace(batch, cases=executed.cases)
+        self.batches.complete(pending.turn, batch, outcomes, cost_s=pending.cost_s)
+
+    def state(self) -> dict[str, Any]:
+        """Return the state for `continue_from`, after the last judged batch."""
+        return {"cases": self.cases, "batches": self.batches.state()}
+
+    def new_feedback(self) -> list[Feedback]:
+        """Return the feedback of the batches that were judged since the last call."""
+        return self.batches.new_feedback()
+
+    def learned(self) -> Mapping[str, Experience]:
+        """Return the experience of the level, by API."""
+        return self.batches.learned()
 
     @property
     def is_exhausted(self) -> bool:
-        """True if all batches have run and were returned."""
-        return self._is_at_end and not self._running
+        """True if all batches have run and were judged."""
+        return self.batches.is_at_end and not self._running
 
-    @property
-    def _is_at_end(self) -> bool:
-        is_past_last = bool(self.last) and self._next >= self.last
-        if self.own is not None:
-            # A single run would continue with the other shards' APIs, and return to these.
-            return is_past_last or not self.own
-        return is_past_last or 0 < 2 * self._apis <= self._skipped
+    # --- running --------------------------------------------------------------------------------
 
     def fill(self, dispatcher: Dispatcher) -> None:
-        """Start batches until the window is full."""
-        while len(self._running) < self._window and not self._is_at_end:
-            if self.own is not None:
-                api = self._api_of(self._next)
-                if self._is_undecided(api):
-                    return
-                if api not in self.own:
-                    self._next += 1
-                    continue
-            self._propose(self._next, dispatcher)
-            self._next += 1
+        """Start batches until the window is full, and run parked cases again."""
+        self._retry_parked(dispatcher)
+        while self._has_room and (turn := self.batches.next_turn()):
+            self._start(turn, dispatcher)
 
-    def _api_of(self, index: int) -> str:
-        level = self._level
-        return level.api_of(index) if isinstance(level, IndexedLevel) else level.cases(index).api
+    @property
+    def _has_room(self) -> bool:
+        """True if more batches may start; those that are complete or parked occupy no worker."""
+        batches = self._running.values()
+        unreturned = sum(len(pending.outcomes) < len(pending.targets) for pending in batches)
+        is_behind = self.batches.is_ordered and len(self._running) >= _MAX_AHEAD
+        return unreturned + len(self._retried) < self._window and not is_behind
 
-    def _is_undecided(self, api: str) -> bool:
-        """Return whether the next batch depends on a running one, as a shard's lie far apart."""
-        last_decisive = self._next - self._window
-        return any(
-            index <= last_decisive and pending.batch.api == api
-            for index, pending in self._running.items()
-        )
-
-    def _propose(self, index: int, dispatcher: Dispatcher) -> None:
-        self.feedback.apply_until(index)
-        batch = self._level.cases(index)
-        if self.relating is not None:
+    def _start(self, turn: Turn, dispatcher: Dispatcher) -> None:
+        batch = self.batches.batch(turn)
+        if batch is not None and self.relating is not None:
             batch = self.relating.related(batch)
-        batch = self._for_mode(batch)
-        modes = {EAGER, self.mode}
-        group = self.group
-        candidates = group.running_eagerly if self.is_whole else group.targets_with(batch.api)
-        targets = [name for name in candidates if group.mode_of(name) in modes]
-        if not batch.cases or self._is_retired(batch.api, index):
-            targets = []
-        self._skipped = 0 if targets else self._skipped + 1
-        self._running[index] = _PendingBatch(batch, targets)
-        encoded = tuple(map(encode, batch.cases)) if targets else ()
+        if batch is not None:
+            batch = self._for_mode(batch)
+        targets = self._targets_of(batch) if batch is not None and batch.cases else []
+        self._running[turn.number] = _PendingBatch(turn, batch, targets)
+        if batch is None or not targets:
+            return
+        encoded = tuple(map(encode, batch.cases))
         for target in targets:
             job = Job(
                 target,
-                (self.KEY, self.name, index),
+                (self.KEY, self.name, turn.number),
                 encoded,
                 max_hangs=1,
                 limit_s=self.limit_s,
                 tested=batch.cases,
             )
+            if self._is_parkable(target):
+                first_limit_s = self._pace(target).first_limit_s(batch.api)
+                job = replace(job, first_limit_s=first_limit_s, max_hangs=_MAX_PARKED_AT_ONCE)
             dispatcher.add(job)
+
+    def _targets_of(self, batch: Batch) -> list[str]:
+        group, modes = self.group, {EAGER, self.mode}
+        candidates = group.running_eagerly if self.is_whole else group.targets_with(batch.api)
+        return [name for name in candidates if group.mode_of(name) in modes]
+
+    def _is_parkable(self, target: str) -> bool:
+        """Return whether slow cases are parked: compilation and devices have no steady pace."""
+        is_eager = self.group.mode_of(target) == EAGER
+        return self.parks and is_eager and self.group.members[target].identity.device == "cpu"
+
+    def _pace(self, target: str) -> Pace:
+        return self._paces.setdefault(target, Pace())
 
     def _for_mode(self, batch: Batch) -> Batch:
         if self.mode == EAGER:
@@ -218,46 +236,120 @@ class Stream:
         cases = [case for case in batch.cases if is_for_modes(case)]
         return replace(batch, cases=tuple(cases[:_MAX_CASES_IN_MODE]))
 
-    def _is_retired(self, api: str, index: int) -> bool:
-        """Return whether an API crashed too often, up to one window before this index."""
-        if self.avoids_crashes:
-            return False  # all batches are of one API
-        crashes = self._crashes.get(api, ())
-        tolerated = index // self._apis // _ROUNDS_PER_CRASH if self._apis else 0
-        cost = sum(cost for number, cost in crashes if number <= index - self._window)
-        return cost >= _MAX_CRASH_COST + tolerated
+    # --- parked cases ---------------------------------------------------------------------------
+
+    def _retry_parked(self, dispatcher: Dispatcher) -> None:
+        """Run parked cases again, within their share of the time unless the order is fixed."""
+        for _ in range(len(self._parked)):
+            number, target = self._parked.popleft()
+            pending = self._running.get(number)
+            if pending is None or target not in pending.parked or pending.batch is None:
+                continue
+            share_s = _MAX_PARKED_SHARE * self._busy_s.get(target, 0.0)
+            is_over = self._parked_s.get(target, 0.0) > share_s or any(
+                name == target for _, name in self._retried
+            )
+            if is_over and not self.batches.is_ordered:
+                self._parked.append((number, target))
+                continue
+            cases = [pending.batch.cases[index] for index in pending.parked[target]]
+            self._retried.add((number, target))
+            dispatcher.add(
+                Job(
+                    target,
+                    (self.KEY, self.name, number),
+                    tuple(map(encode, cases)),
+                    max_hangs=1,
+                    limit_s=self.limit_s,
+                    tested=tuple(cases),
+                )
+            )
+
+    def drop_parked(self) -> None:
+        """Give up the parked cases, as exploring ends; their batches are judged without them."""
+        self._parked.clear()
+        self._retried.clear()
+        for pending in self._running.values():
+            pending.parked.clear()
+
+    # --- results --------------------------------------------------------------------------------
 
     def take(self, result: JobResult) -> Iterator[ExecutedBatch]:
-        """Add a result, and yield the batches that are complete, in the order of their index."""
-        index: int = result.job.key[2]  # type: ignore[index]
-        self._running[index].results[result.job.target] = result
+        """Add a result, and yield the batches that are complete."""
+        number: int = result.job.key[2]  # type: ignore[index]
+        target = result.job.target
+        is_retry = (number, target) in self._retried
+        self._retried.discard((number, target))
+        pending = self._running.get(number)
+        if pending is not None and (is_retry or target not in pending.outcomes):
+            self._add(pending, result, is_retry=is_retry)
         return self.completed()
 
-    def completed(self) -> Iterator[ExecutedBatch]:
-        """Yield the batches that are complete; results of failed targets are omitted."""
-        running = {member.name for member in self.group.running}
-        while self._running:
-            index, pending = next(iter(self._running.items()))
-            if any(name in running and name not in pending.results for name in pending.targets):
-                return
-            del self._running[index]
-            if pending.results:
-                yield self._executed(pending, index)
+    def _add(self, pending: _PendingBatch, result: JobResult, *, is_retry: bool) -> None:
+        job, target = result.job, result.job.target
+        pending.cost_s += result.elapsed_s
+        self._busy_s[target] = self._busy_s.get(target, 0.0) + result.elapsed_s
+        if is_retry:
+            self._parked_s[target] = self._parked_s.get(target, 0.0) + result.elapsed_s
+        has_hung = any(isinstance(outcome, Hung) for outcome in result.outcomes)
+        if not has_hung:
+            self._pace(target).observe(pending.turn.api, result.elapsed_s, len(result.outcomes))
+        if is_retry:
+            indices = pending.parked.pop(target)
+            for index, outcome in zip(indices, result.outcomes, strict=False):
+                pending.outcomes[target][index] = outcome
+            return
+        outcomes: list[Outcome | None] = [*result.outcomes]
+        outcomes += [None] * (len(job.cases) - len(outcomes))
+        pending.outcomes[target] = outcomes
+        if job.first_limit_s and has_hung:
+            parked = [i for i, o in enumerate(outcomes) if o is None or isinstance(o, Hung)]
+            for index in parked:
+                outcomes[index] = None
+            pending.parked[target] = parked
+            self._parked.append((pending.turn.number, target))
+            self.parked_cases += len(parked)
 
-    def _executed(self, pending: _PendingBatch, index: int) -> ExecutedBatch:
-        outcomes = {
-            name: pending.results[name].outcomes
-            for name in pending.targets
-            if name in pending.results
-        }
-        cost = max(sum(map(cost_of, row)) for row in outcomes.values())
-        if (
-            cost and not self.avoids_crashes
-        ):  # otherwise unused, and each line of the journal holds all
-            self._crashes.setdefault(pending.batch.api, []).append((index, cost))
-        # After a hang the rest of a batch was skipped, as it probably hangs, too.
-        count = min(map(len, outcomes.values()))
-        self.cases += count
-        complete = {name: results[:count] for name, results in outcomes.items()}
-        self.feedback.observe(index, pending.batch, complete)
-        return ExecutedBatch(pending.batch.api, pending.batch.cases[:count], complete)
+    def completed(self) -> Iterator[ExecutedBatch]:
+        """Yield the complete batches; results of failed targets are omitted.
+
+        `mark_judged` must follow each of them.
+        """
+        running = {member.name for member in self.group.running}
+        complete = [p for p in self._running.values() if p.is_complete(running)]
+        if self.batches.is_ordered and complete:
+            unfinished = [n for n, p in self._running.items() if not p.is_complete(running)]
+            first_open = min([*unfinished, *self.batches.waiting], default=None)
+            complete = sorted(
+                (p for p in complete if first_open is None or p.turn.number < first_open),
+                key=lambda pending: pending.turn.number,
+            )
+        for pending in complete:
+            del self._running[pending.turn.number]
+            executed = _executed(pending)
+            if executed is None:
+                self._complete(pending, None)
+                continue
+            self._yielded = pending, executed
+            yield executed
+            self.mark_judged()
+
+
+def _executed(pending: _PendingBatch) -> ExecutedBatch | None:
+    """Return the cases with an outcome on every target; None if there are none."""
+    rows = {name: pending.outcomes[name] for name in pending.targets if name in pending.outcomes}
+    if pending.batch is None or not rows:
+        return None
+    known = [
+        index
+        for index, outcomes in enumerate(zip(*rows.values(), strict=True))
+        if None not in outcomes
+    ]
+    if not known:
+        return None
+    outcomes = {
+        name: tuple(outcome for index in known if (outcome := row[index]) is not None)
+        for name, row in rows.items()
+    }
+    cases = tuple(pending.batch.cases[index] for index in known)
+    return ExecutedBatch(pending.batch.api, cases, outcomes)

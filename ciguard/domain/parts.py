@@ -31,13 +31,16 @@ from ciguard.domain.findings import (
 from ciguard.domain.function_calls import FunctionCase
 from ciguard.domain.shards import Shard, parse_shard
 from ciguard.domain.untrusted import Untrusted
+from ciguard.domain.visits import unpack_visits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.domain.values import Json
 
-PART_SCHEMA = 1
+PART_SCHEMA = 2
+_READABLE_SCHEMAS = (1, PART_SCHEMA)
+"""Schema 1 had no visits."""
 SHARED_NUMBERS = ("seed", "max_cases")
 SHARED_LISTS = ("levels", "api", "exclude", "allow", "relations", "focus")
 """Settings that decide the cases of a campaign, independent of targets; levels add their own."""
@@ -72,6 +75,8 @@ class StreamProgress:
 
     batches: int
     """Number of executed batches."""
+    visits: str = ""
+    """Number of batches of each API, packed; empty for a stream without visits."""
     learned: str
     """Digest of the level's feedback when the stream began; empty for none."""
 
@@ -167,7 +172,8 @@ def part_to_json(part: Part) -> dict[str, Json]:
             name: sorted(map(list, targets)) for name, targets in sorted(part.shown_on.items())
         },
         "explored": {
-            name: [stream.batches, stream.learned] for name, stream in sorted(part.explored.items())
+            name: [stream.batches, stream.learned, stream.visits]
+            for name, stream in sorted(part.explored.items())
         },
         "stages": dict(part.stages),
         "buckets": [bucket_to_json(bucket) for bucket in part.buckets],
@@ -187,8 +193,8 @@ def line_from_json(data: object) -> Part | Gap:
         ValueError: if it is neither a part nor a gap; the message names the key.
     """
     reader = Untrusted(data, "the part")
-    if (schema := reader.of("schema", int)) != PART_SCHEMA:
-        message = f"the part has schema {schema}; this ciguard reads schema {PART_SCHEMA}"
+    if (schema := reader.of("schema", int)) not in _READABLE_SCHEMAS:
+        message = f"the part has schema {schema}; this ciguard reads up to {PART_SCHEMA}"
         raise ValueError(message)
     if "missing" in reader.data:
         return Gap(reader.text("missing"), reader.text("reason"))
@@ -265,14 +271,28 @@ def _explored(reader: Untrusted) -> dict[str, StreamProgress]:
     encoded = reader.inner("explored")
     explored = {}
     for name in encoded.data:
-        batches, learned = encoded.of(name, list)
-        progress = Untrusted({"batches": batches, "learned": learned}, "'explored'")
+        batches, learned, *rest = encoded.of(name, list)
+        visits = rest[0] if rest else ""
+        fields = {"batches": batches, "learned": learned, "visits": visits}
+        progress = Untrusted(fields, "'explored'")
         digest = progress.of("learned", str)
         explored[_checked(_KEY, name, "the name of a stream")] = StreamProgress(
             batches=progress.count("batches"),
+            visits=_visits(progress.of("visits", str)),
             learned=digest and _checked(_KEY, digest, "the digest of a stream"),
         )
     return explored
+
+
+def _visits(text: str) -> str:
+    """Return packed visits.
+
+    Raises:
+        ValueError: if they are malformed.
+    """
+    if text:
+        unpack_visits(text)
+    return text
 
 
 def _stages(reader: Untrusted) -> dict[str, float]:

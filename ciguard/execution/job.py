@@ -32,6 +32,10 @@ class Job:
     It reveals results that depend on uninitialised memory or on chance. 0 changes neither."""
     limit_s: float = 0.0
     """Timeout of one case, in seconds; 0 for the target's own limit."""
+    first_limit_s: float = 0.0
+    """Preliminary timeout of one case, in seconds, which replaces the others; 0 for none.
+
+    A `Hung` outcome is preliminary, too, and has no stack. The caller runs the case again."""
     is_careful: bool = False
     """True to run the cases one by one, each followed by canaries, as one may be hostile."""
     tested: tuple[Case, ...] = ()

@@ -187,7 +187,7 @@ class WorkerHandle:
         elif has_batch:
             reason = self._monitor.kill_reason(now, *self._cell.progress())
             if reason:
-                self._kill(reason, dump=reason == "time")
+                self._kill(reason, dump=reason == "time" and not self._monitor.is_preliminary)
 
     def _kill(self, reason: str, *, dump: bool) -> None:
         self.killed_for, self._killed_at = reason, time.monotonic()

@@ -33,7 +33,7 @@ _LIBRARY_MIB = 2048
 def limit_of(job: Job, case: bytes, limits: Limits) -> float:
     """Return the timeout of a case of a job, in seconds."""
     default_s = limits.program_s if holds_program(case) else limits.case_s
-    return job.limit_s or default_s
+    return job.first_limit_s or job.limit_s or default_s
 
 
 class WorkerMonitor:
@@ -66,6 +66,11 @@ class WorkerMonitor:
         self._job, self._cases = job, cases
         self._number = 0
         self.note_activity()
+
+    @property
+    def is_preliminary(self) -> bool:
+        """True if the timeout of the running job is preliminary, so that no stack is needed."""
+        return self._job is not None and self._job.first_limit_s > 0
 
     def note_activity(self) -> None:
         """Record that the worker has just reported."""

@@ -9,24 +9,26 @@ from ciguard.levels.contract import (
     Batch,
     GuidedLevel,
     IndexedLevel,
-    LearningLevel,
     Level,
     LevelSpec,
+    VisitedLevel,
     cost_of,
 )
-from ciguard.levels.focus import focused_level, globs_without_match
+from ciguard.levels.focus import ApiShare, focus_shares, focused_level, globs_without_match
 from ciguard.levels.selection import EXCLUDED_TAGS, select, select_layers
 
 __all__ = [
     "EXCLUDED_TAGS",
     "LEVELS",
+    "ApiShare",
     "Batch",
     "GuidedLevel",
     "IndexedLevel",
-    "LearningLevel",
     "Level",
     "LevelSpec",
+    "VisitedLevel",
     "cost_of",
+    "focus_shares",
     "focused_level",
     "globs_without_match",
     "select",

@@ -49,18 +49,26 @@ class IndexedLevel(Level, Protocol):
 
 
 @runtime_checkable
-class LearningLevel(Level, Protocol):
-    """A level whose batches also depend on feedback from the outcomes of earlier batches.
+class VisitedLevel(Protocol):
+    """A level that visits each API separately, and learns from the outcomes.
 
-    The campaign decides when to apply feedback. So the same seed and the same outcomes give the
-    same batches, however fast the workers are.
+    A batch is a pure function of the run's seed, its API, the number of earlier batches of this API
+    and the feedback from these. So APIs can be visited in any order, at the same time, and on
+    different machines.
     """
+
+    @property
+    def apis(self) -> Sequence[str]:
+        """Names of all APIs, in a stable order."""
+
+    def visit(self, api: str, number: int) -> Batch:
+        """Return the batch of an API that follows `number` earlier ones."""
 
     def recall(self, learned: Mapping[str, Experience]) -> None:
         """Start with the experience of earlier campaigns, by API."""
 
     def feedback(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
-        """Return the feedback of a batch without applying it; called in the order of the index."""
+        """Return the feedback of a batch without applying it; None if the API needs no more."""
 
     def learn(self, api: str, feedback: Experience) -> None:
         """Apply feedback to the batches that are made from now on."""

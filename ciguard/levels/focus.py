@@ -1,23 +1,23 @@
 """Focus: some APIs get most of a level's batches, and the others are never left out.
 
-The APIs in focus form one level and the others another; their batches alternate in a fixed pattern.
-So every level can be focused, and the batch of an index still depends only on the seed.
+A level that visits each API separately has its APIs divided into groups with shares. For another
+level, the APIs in focus form one level and the others another; their batches alternate in a fixed
+pattern, so that the batch of an index still depends only on the seed.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from fnmatch import translate
 from math import ceil
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ciguard.levels.contract import IndexedLevel, LearningLevel
+from ciguard.levels.contract import IndexedLevel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ciguard.domain.outcomes import Outcome
-    from ciguard.knowledge import Experience
     from ciguard.levels.contract import Batch, Level
 
 _WILDCARD = frozenset("*?[")
@@ -57,6 +57,38 @@ def _matching_names(glob: str, names: Mapping[str, object]) -> list[str]:
     if _WILDCARD.isdisjoint(glob):
         return [glob] if glob in names else []
     return list(filter(re.compile(translate(glob)).match, names))
+
+
+@dataclass(frozen=True, slots=True)
+class ApiShare:
+    """A group of APIs that gets a share of a stream's batches."""
+
+    weight: float
+    """Share of the batches, relative to the weights of the other groups."""
+    apis: Sequence[str]
+    """Names of the APIs, which are visited in turn."""
+
+
+def focus_shares(records: Sequence[FocusTarget], focus: Sequence[str]) -> list[ApiShare]:
+    """Return the APIs in groups: the first in focus, the others in focus, and the rest.
+
+    Args:
+        records: APIs to test.
+        focus: globs over API names, the most important first; there is one group if they match
+            nothing.
+    """
+    names = [record.api for record in records]
+    chosen = [record.api for record in ranked(records, focus)]
+    top, others = chosen[:_MAX_TOP_APIS], chosen[_MAX_TOP_APIS:]
+    rest = [name for name in names if name not in set(chosen)]
+    in_focus = _FOCUS_AND_REST.count("F")
+    weight_of_top = in_focus / 2 if others else in_focus
+    shares = (
+        ApiShare(weight_of_top, top),
+        ApiShare(in_focus - weight_of_top, others),
+        ApiShare(_FOCUS_AND_REST.count("R"), rest),
+    )
+    return [share for share in shares if share.apis]
 
 
 def focused_level(
@@ -104,12 +136,9 @@ def _interleaved(
 ) -> tuple[Level, int]:
     """Return both levels as one, and the number of its batches that cover all their APIs."""
     apis = frozenset(record.api for record in records)
-    kind = Interleaved
-    if isinstance(first[0], LearningLevel) and isinstance(rest[0], LearningLevel):
-        kind = LearningInterleaved
     counts = pattern.count("F"), pattern.count("R")
     rounds = [n * len(pattern) / count for (_, n), count in zip((first, rest), counts, strict=True)]
-    return kind(first[0], rest[0], apis, pattern), ceil(max(rounds))
+    return Interleaved(first[0], rest[0], apis, pattern), ceil(max(rounds))
 
 
 class Interleaved:
@@ -141,33 +170,3 @@ class Interleaved:
         key = self._pattern[position]
         before = self._pattern.count(key, 0, position)
         return self._levels[key], block * self._pattern.count(key) + before
-
-
-class LearningInterleaved(Interleaved):
-    """Two learning levels as one: feedback about an API goes to the level that calls it."""
-
-    _levels: dict[str, LearningLevel]  # type: ignore[assignment]  # narrower than the base's
-
-    def recall(self, learned: Mapping[str, Experience]) -> None:
-        """Start with the experience of earlier campaigns, by API."""
-        for level in self._levels.values():
-            level.recall(learned)
-
-    def feedback(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
-        """Return the feedback of a batch without applying it."""
-        return self._level(batch.api).feedback(batch, outcomes)
-
-    def learn(self, api: str, feedback: Experience) -> None:
-        """Apply feedback."""
-        self._level(api).learn(api, feedback)
-
-    def replay(self, api: str, feedback: Experience) -> None:
-        """Register feedback of an earlier part of the same campaign."""
-        self._level(api).replay(api, feedback)
-
-    def learned(self) -> dict[str, Experience]:
-        """Return all experience so far, by API."""
-        return self._levels["R"].learned() | self._levels["F"].learned()
-
-    def _level(self, api: str) -> LearningLevel:
-        return self._levels["F" if api in self._apis else "R"]

@@ -14,6 +14,7 @@ from ciguard.domain.parts import Gap, part_name, part_to_json
 from ciguard.domain.shards import Shard, parse_shard
 from ciguard.domain.text import shortened
 from ciguard.domain.untrusted import MAX_TEXT_LENGTH
+from ciguard.domain.visits import merged_visits
 from ciguard.triage import merge_buckets
 
 if TYPE_CHECKING:
@@ -224,12 +225,19 @@ def explored_by(parts: Sequence[Part]) -> dict[str, tuple[StreamProgress, float]
     explored = {}
     for name, explorers in by_stream.items():
         shards = {part.shard for part in explorers}
-        progress = (part.explored[name] for part in explorers)
-        least = min(progress, key=lambda progress: progress.batches)
         if len(shards) == explorers[0].shard.of:
             budget_s = min(part.explored_in_s for part in explorers) * len(shards)
-            explored[name] = least, budget_s
+            explored[name] = _merged([part.explored[name] for part in explorers]), budget_s
     return explored
+
+
+def _merged(progress: Sequence[StreamProgress]) -> StreamProgress:
+    """Return the progress of all shards: the visits of all, or else that of the slowest."""
+    slowest = min(progress, key=lambda progress: progress.batches)
+    if not slowest.visits:
+        return slowest
+    visits = merged_visits(shard.visits for shard in progress)
+    return replace(slowest, batches=sum(shard.batches for shard in progress), visits=visits)
 
 
 def documentation_of(parts: Iterable[Part]) -> dict[str, tuple[DocumentationFinding, ...]]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.batches import UnknownProgressError
 from ciguard.campaign.factory import StreamFactory
+from ciguard.campaign.frontier import FRONTIER
 from ciguard.campaign.initial_experience import initial_experience, run_parameters
+from ciguard.campaign.journal import JOURNAL
 from ciguard.campaign.planned import focus_warning
 from ciguard.campaign.setup import divide_cases, documentation_of, start_groups, streams_of
 from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.campaign.stages.suspects import comparable
 from ciguard.domain.findings import Tally
-from ciguard.errors import WorkerStartError
+from ciguard.errors import BaselineError, OutputError, WorkerStartError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
@@ -81,9 +84,16 @@ class Describe(CampaignStage):
         divide_cases(streams, state.config.max_cases)
         for stream in streams:
             state.streams[stream.name] = stream
-            if not stream.last:
+            if not stream.batches.last:
                 total_s = state.config.budget_s * state.config.shard.of
-                stream.last = state.baseline.frontier.last(stream.name, total_s)
+                try:
+                    stream.batches.end_at(*state.baseline.frontier.last(stream.name, total_s))
+                except UnknownProgressError as error:
+                    msg = (
+                        f"{state.baseline.store.folder / FRONTIER}: {error}. Restore it from "
+                        "history or remove it."
+                    )
+                    raise BaselineError(msg) from error
 
     def _choose_experience(self, group: Group, name: Callable[[str], str]) -> Snapshot:
         used = self._state.used
@@ -100,8 +110,15 @@ class Describe(CampaignStage):
             state.journal.start(run_parameters(state))
         for name, stream in resume_state.streams.items():
             if name in state.streams:
-                state.streams[name].continue_from(stream)
-                state.streams[name].feedback.restore(resume_state.feedback.get(name, ()))
+                try:
+                    feedback = resume_state.feedback.get(name, ())
+                    state.streams[name].continue_from(stream, feedback)
+                except UnknownProgressError as error:
+                    msg = (
+                        f"{state.config.out / JOURNAL}: {error}. The library or the settings have "
+                        "changed; start a new run without --resume."
+                    )
+                    raise OutputError(msg) from error
         members = state.members
         for name, target in resume_state.targets.items():
             if name in members:

@@ -60,6 +60,10 @@ class Explore(CampaignStage):
             if not any(group.running for group in state.groups.values()):
                 break
             yield from loop.step(is_patient=True)
+        for stream in streams:
+            stream.drop_parked()
+            for executed in stream.completed():
+                yield from self._judge(stream, executed)
 
     def take(self, result: JobResult) -> Iterator[Event]:
         """Add a result, even after the stage has ended, and judge the complete batches."""

@@ -23,9 +23,9 @@ _INDEX_BITS = 40
 
 
 class ApiLevel:
-    """Calls of every API in turn: each round has one batch per API, in an order of its own.
+    """Calls of each API; a batch depends on the seed, the number of its visit, and feedback.
 
-    The level learns: the batch of an index depends on the seed, the index and the feedback so far.
+    `cases` visits all APIs in rounds, each in an order of its own.
     """
 
     def __init__(self, apis: Sequence[ApiRecord], seed: int, *, cases_per_batch: int = 16) -> None:
@@ -40,21 +40,25 @@ class ApiLevel:
         self._observed: Counter[str] = Counter()
         self._recalled: dict[str, Experience] = {}
         self._order = lru_cache(maxsize=4)(self._order_of_round)
+        self._ranks = {position: rank for rank, position in enumerate(self._order(0))}
 
-    def api_of(self, index: int) -> str:
-        """Return the API of the batch of an index."""
-        return self._records[self._position(index)].api
-
-    def _position(self, index: int) -> int:
-        round_number, position = divmod(index, len(self._records))
-        return self._order(round_number)[position]
+    @property
+    def apis(self) -> Sequence[str]:
+        """Names of all APIs."""
+        return tuple(self._positions)
 
     def cases(self, index: int) -> Batch:
-        """Return the batch of an index."""
-        position = self._position(index)
+        """Return the batch of an index: the round, times the number of APIs, plus the position."""
+        number, position = divmod(index, len(self._records))
+        return self.visit(self._records[self._order(number)[position]].api, number)
+
+    def visit(self, api: str, number: int) -> Batch:
+        """Return the batch of an API that follows `number` earlier ones."""
+        position = self._positions[api]
         generator = self._generator(position)
-        rng = random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - repeatable
-        mix = FIRST_ROUND if index < len(self._records) else LATER_ROUNDS
+        batch_seed = number * len(self._records) + self._ranks[position]
+        rng = random.Random((self._seed << _INDEX_BITS) + batch_seed)  # noqa: S311 - repeatable
+        mix = LATER_ROUNDS if number else FIRST_ROUND
         record = self._records[position]
         return Batch(
             api=record.api,

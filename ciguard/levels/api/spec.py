@@ -9,7 +9,7 @@ from ciguard.campaign import LevelDefaults, RelationChooser, digest_of_apis
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.records import ApiRecord
 from ciguard.errors import ConfigurationError
-from ciguard.levels import Level, focused_level, select
+from ciguard.levels import VisitedLevel, focus_shares, select
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.script import call_script
 from ciguard.levels.api.simplifying import perturbed_call, simpler_calls
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ciguard.oracles import Perturbation
     from ciguard.triage import EnvironmentHint
 
-LevelFactory: TypeAlias = Callable[[Sequence[ApiRecord], int], Level]
+LevelFactory: TypeAlias = Callable[[Sequence[ApiRecord], int], VisitedLevel]
 """Makes a level from the records of the APIs to call and the seed of the run."""
 
 
@@ -61,14 +61,16 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
         selected = select(group.records(), config.api, config.exclude, allow=config.allow)
         streams = []
         for mode in group.modes if selected else ():
-            level, turns = focused_level(self._factory, selected, config.seed, focus=config.focus)
+            level = self._factory(selected, config.seed)
             kind = self.name if mode == EAGER else f"{self.name} in mode {mode}"
-            stream = factory.stream(
-                level, group, kind=kind, chosen=digest_of_apis(selected), apis=turns
+            shares = focus_shares(selected, config.focus)
+            stream = factory.visited_stream(
+                level, group, shares, kind=kind, chosen=digest_of_apis(selected)
             )
             stream.mode = mode
+            stream.parks = True
             if not config.shard.is_all:
-                stream.own = config.shard.of_these(record.api for record in selected)
+                stream.batches.own = config.shard.of_these(record.api for record in selected)
             if config.relations and mode == EAGER:
                 stream.relating = RelationChooser(group, config.relations)
             streams.append(stream)

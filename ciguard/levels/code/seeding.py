@@ -6,7 +6,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.campaign import guided_lag
 from ciguard.domain.events import Event, Warned
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError, DisassemblyError, UnknownNameError
@@ -121,24 +120,14 @@ def _imports(text: str, package: str) -> bool:
     return package in {module.partition(".")[0] for module in imports_of(tree).modules}
 
 
-_MIN_TREES = 8
+MIN_TREES = 8
+"""Minimum number of trees to grow in parallel, so that each has the feedback it needs."""
 
 
-def trees_for(lanes: int) -> int:
-    """Return the number of trees to grow in parallel, so that each has the feedback it needs.
-
-    Args:
-        lanes: the number of workers per target.
-    """
-    return max(_MIN_TREES, guided_lag(lanes))
-
-
-def code_level(
-    group: Group, config: Config, programs: Sequence[SeedProgram], *, trees: int = _MIN_TREES
-) -> CodeLevel:
-    """Return the level for the programs of one library, with at least so many trees."""
+def code_level(group: Group, config: Config, programs: Sequence[SeedProgram]) -> CodeLevel:
+    """Return the level for the programs of one library, with at least `MIN_TREES` trees."""
     records = select_layers(group.records(), config.api, config.exclude)
     operators = operators_of(records, ENCODERS.get(config[ENCODER])(), specifications_of)
     seed = config.shard.seed(config.seed)
-    effort = Effort(times=config[MUTATIONS], breadth=config[BREADTH], trees=trees)
+    effort = Effort(times=config[MUTATIONS], breadth=config[BREADTH], trees=MIN_TREES)
     return CodeLevel(group.library, seed, programs=programs, operators=operators, effort=effort)

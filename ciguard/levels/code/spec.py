@@ -21,11 +21,11 @@ from ciguard.levels.code.origin import origin_rows
 from ciguard.levels.code.program_runs import compare_programs, has_large_number, program_evidence
 from ciguard.levels.code.script import program_script
 from ciguard.levels.code.seeding import (
+    MIN_TREES,
     check_programs,
     code_level,
     refuse_without_library,
     seed_programs,
-    trees_for,
 )
 from ciguard.levels.code.settings import BREADTH, ENCODER, MUTATIONS
 from ciguard.levels.code.simplifying import simpler_programs
@@ -67,7 +67,6 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         """
         config = factory.config
         refuse_without_library(factory.groups)
-        trees = trees_for(factory.lanes)
         streams = []
         for group in factory.groups.values():
             if group.library not in libraries_with_programs() or not group.running_eagerly:
@@ -78,17 +77,17 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
             texts = "\n".join(program.source for program in own)
             kind = (
                 f"{self.name}, {config[MUTATIONS]} mutations, breadth {config[BREADTH]}, "
-                f"{config[ENCODER]}, {trees} trees"  # feedback identifies trees by number
+                f"{config[ENCODER]}, {MIN_TREES} trees"  # feedback identifies trees by number
             )
             digest = hashlib.sha256(texts.encode()).hexdigest()
             selected = select_layers(group.records(), config.api, config.exclude)
             stream = factory.stream(
-                code_level(group, config, own, trees=trees),
+                code_level(group, config, own),
                 group,
                 kind=f"{kind}: {digest}",
                 chosen=digest_of_apis(selected),
             )
-            stream.is_whole = stream.avoids_crashes = True
+            stream.is_whole = stream.batches.avoids_crashes = True
             streams.append(stream)
         if not streams and factory.is_any_running:
             msg = "programs: no seed program can be disassembled; see the warnings above."

@@ -103,7 +103,8 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
         names = "\n".join(model.name for model in own)
         kind = f"{self.name} of {config[WIDTH]} % width: {names}"
         stream = factory.stream(level, group, kind=kind, chosen=digest_of_apis(selected))
-        stream.is_whole, stream.avoids_crashes, stream.limit_s = True, True, _TIMEOUT_S
+        stream.is_whole, stream.limit_s = True, _TIMEOUT_S
+        stream.batches.avoids_crashes = True
         return [stream]
 
     def investigator(self, dispatcher: Dispatcher) -> Isolator:

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PARAMETERS = {"ciguard": "0.1.0", "seed": 5}
-STATE: dict[str, Any] = {"done": 3, "cases": 48, "deaths": {"planted.fragile": [(1, 2)]}}
+STATE: dict[str, Any] = {
+    "cases": 48,
+    "batches": {"done": 3, "deaths": {"planted.fragile": [[1, 2]]}},
+}
 TARGETS = {ONE: {"tally": Tally(passed=47, crashed=1).as_dict(), "exercised": ["planted.double"]}}
-START = {"type": "start", "schema": 1, "parameters": PARAMETERS}
+START = {"type": "start", "schema": 2, "parameters": PARAMETERS}
 
 
 def write(folder: Path, *lines: object) -> None:
@@ -53,11 +56,11 @@ def test_the_latest_progress_counts_and_every_exercised_api_is_kept(tmp_path: Pa
     with Journal(tmp_path) as journal:
         journal.start(PARAMETERS)
         journal.progress(1.0, streams={"explore": STATE}, targets=TARGETS, counts={})
-        journal.progress(2.0, streams={"explore": {**STATE, "done": 9}}, targets=later, counts={})
+        journal.progress(2.0, streams={"explore": {**STATE, "cases": 90}}, targets=later, counts={})
 
     past = read_journal(tmp_path)
 
-    assert (past.elapsed_s, past.streams["explore"]["done"]) == (2.0, 9)
+    assert (past.elapsed_s, past.streams["explore"]["cases"]) == (2.0, 90)
     assert past.targets[ONE]["tally"]["passed"] == 90
     assert past.targets[ONE]["exercised"] == ["planted.double", "planted.cube"]
 
@@ -110,21 +113,21 @@ def test_lines_of_later_versions_and_garbage_are_skipped(tmp_path: Path) -> None
     [
         {"no": "type"},
         {"type": "start"},
-        {"type": "start", "schema": 1, "parameters": 7},
+        {"type": "start", "schema": 2, "parameters": 7},
         {"type": "progress"},
         {"type": "progress", "elapsed_s": "soon", "streams": {}, "targets": {}},
         {"type": "progress", "elapsed_s": 1, "streams": [], "targets": {}},
-        {"type": "progress", "elapsed_s": 1, "streams": {"x": {"done": 1}}, "targets": {}},
+        {"type": "progress", "elapsed_s": 1, "streams": {"x": {"cases": 1}}, "targets": {}},
         {
             "type": "progress",
             "elapsed_s": 1,
-            "streams": {"x": {**STATE, "done": -1}},
+            "streams": {"x": {**STATE, "cases": -1}},
             "targets": {},
         },
         {
             "type": "progress",
             "elapsed_s": 1,
-            "streams": {"x": {**STATE, "deaths": {"a": 3}}},
+            "streams": {"x": {**STATE, "batches": 3}},
             "targets": {},
         },
         {"type": "progress", "elapsed_s": 1, "streams": {}, "targets": {"x": {"tally": {}}}},
@@ -142,10 +145,10 @@ def test_a_hostile_line_is_a_clear_error(tmp_path: Path, line: object) -> None:
 
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
-    write(tmp_path, {**START, "schema": 2})
+    write(tmp_path, {**START, "schema": 3})
     before = (tmp_path / JOURNAL).read_bytes()
 
-    with pytest.raises(OutputError, match=r"schema 2, this ciguard reads 1\. Resume with"):
+    with pytest.raises(OutputError, match=r"schema 3, this ciguard reads 2\. Resume with"):
         read_journal(tmp_path)
 
     assert (tmp_path / JOURNAL).read_bytes() == before
@@ -206,7 +209,7 @@ def test_waiting_progress_counts_once_it_is_proven(
     with Journal(tmp_path) as journal:
         journal.start({"seed": 1})
         for number, waits in enumerate((False, True, True), start=1):
-            state = {"s": {"done": number, "cases": number, "deaths": {}}}
+            state = {"s": {"cases": number, "batches": {}}}
             journal.progress(float(number), streams=state, targets={}, counts={}, waits=waits)
         if proven_s is not None:
             journal.proven(proven_s)
@@ -215,5 +218,5 @@ def test_waiting_progress_counts_once_it_is_proven(
 
     past = read_journal(tmp_path)
 
-    assert past.streams["s"]["done"] == done
+    assert past.streams["s"]["cases"] == done
     assert past.elapsed_s == 3.0

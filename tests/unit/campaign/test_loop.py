@@ -52,7 +52,7 @@ class OneBatch:
         self.judged += 1
 
     def state(self) -> dict[str, object]:
-        return {"done": self.judged, "cases": len(CASES) * self.judged, "deaths": {}}
+        return {"cases": len(CASES) * self.judged, "batches": {"done": self.judged}}
 
     def new_feedback(self) -> list[object]:
         return []
@@ -143,7 +143,8 @@ def step(loop: Loop, dispatcher: FakeDispatcher, *results: JobResult) -> None:
 
 
 def done(folder: Path) -> int:
-    return int(read_journal(folder).streams.get("planted", {"done": 0})["done"])
+    streams = read_journal(folder).streams
+    return int(streams["planted"]["batches"]["done"]) if streams else 0
 
 
 def test_a_batch_with_unproven_results_runs_again_on_resume(tmp_path: Path) -> None:
@@ -189,7 +190,7 @@ def test_an_interrupted_batch_is_counted_completely(tmp_path: Path) -> None:
         loop.finish()
 
     past = read_journal(tmp_path)
-    assert past.streams["planted"]["done"] == 1
+    assert past.streams["planted"]["batches"]["done"] == 1
     assert sum(past.counts.values()) == len(CASES)
 
 

@@ -10,6 +10,7 @@ from campaign_examples import ONE, TWO, call, group, member
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ciguard.campaign.batches import IndexedBatches, VisitedBatches
 from ciguard.campaign.stream import ExecutedBatch, Stream
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.intent import Intent
@@ -17,11 +18,15 @@ from ciguard.domain.outcomes import Crashed, Exhausted, Hung, Outcome, Passed, R
 from ciguard.domain.shards import Shard
 from ciguard.domain.values import LiteralValue
 from ciguard.execution import Job, JobResult
-from ciguard.levels import Batch
+from ciguard.levels import ApiShare, Batch
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from ciguard.campaign.group import Group, Member
     from ciguard.execution import Dispatcher
+    from ciguard.knowledge import Experience
+    from ciguard.levels import Level
 
 FUNCTIONS = ("double", "fragile", "spin", "cube")
 APIS = tuple(f"planted.{function}" for function in FUNCTIONS)
@@ -77,9 +82,14 @@ def chance(seed: int = 0) -> random.Random:
     return random.Random(seed)
 
 
+def in_rounds(tested: Group, level: Level | None = None) -> Stream:
+    batches = IndexedBatches(level or Rounds(), apis=len(FUNCTIONS))
+    return Stream("explore", batches, tested, lanes=LANES)
+
+
 def stream(*targets: str, end_after: int = 0) -> Stream:
     members = [member(name, *APIS) for name in targets or (ONE,)]
-    made = Stream("explore", Rounds(), group(*members), lanes=LANES, apis=len(FUNCTIONS))
+    made = in_rounds(group(*members))
     if end_after:
         made.end_after(end_after)
     return made
@@ -158,11 +168,11 @@ def test_an_api_that_crashes_repeatedly_is_skipped() -> None:
 
 def test_a_stream_of_programs_ignores_crashes() -> None:
     played = stream(end_after=1600)
-    played.is_whole = played.avoids_crashes = True
+    played.is_whole = played.batches.avoids_crashes = True
     batches, _ = play(played, chance())
 
     assert [batch.api for batch in batches].count("planted.fragile") == 100
-    assert played.state()["deaths"] == {}
+    assert played.state()["batches"]["deaths"] == {}
 
 
 def test_a_skipped_api_is_tested_again_at_intervals() -> None:
@@ -200,7 +210,7 @@ def test_a_resumed_stream_continues_with_the_same_batches(seed: int, cut: int) -
     place = cut % len(states)
 
     rest = stream(ONE, TWO, end_after=400)
-    rest.continue_from(states[place])
+    rest.continue_from(states[place], ())
     handed_on, _ = play(rest, chance(seed))
 
     assert summary(whole[: place + 1] + handed_on) == summary(whole)
@@ -210,12 +220,11 @@ def test_batches_that_were_not_judged_run_again_when_resumed() -> None:
     played, dispatcher = stream(), FakeDispatcher()
     played.fill(cast("Dispatcher", dispatcher))
     list(played.take(dispatcher.finish(0)))
-    played.mark_judged()
 
-    list(played.take(dispatcher.finish(0)))
+    interrupted = next(played.take(dispatcher.finish(0)))
 
-    assert played.done == 2
-    assert played.state() == {"done": 1, "cases": 4, "deaths": {}}
+    assert interrupted.api == "planted.fragile"
+    assert played.state() == {"cases": 4, "batches": {"done": 1, "deaths": {}}}
 
 
 def test_a_failed_target_does_not_block_the_stream() -> None:
@@ -233,7 +242,7 @@ def test_a_failed_target_does_not_block_the_stream() -> None:
 def test_a_target_without_an_api_does_not_run_it() -> None:
     members = (member(ONE, "planted.double"), member(TWO, *APIS))
     tested = group(*members)
-    played = Stream("explore", Rounds(), tested, lanes=LANES, apis=len(FUNCTIONS))
+    played = in_rounds(tested)
     dispatcher = FakeDispatcher()
 
     played.fill(cast("Dispatcher", dispatcher))
@@ -244,7 +253,7 @@ def test_a_target_without_an_api_does_not_run_it() -> None:
 
 def test_a_stream_ends_when_all_its_apis_are_skipped() -> None:
     deadly = member(ONE, "planted.fragile", "planted.spin")
-    played = Stream("explore", Rounds(), group(deadly), lanes=LANES, apis=len(FUNCTIONS))
+    played = in_rounds(group(deadly))
 
     batches, _ = play(played, chance())
 
@@ -274,7 +283,7 @@ class Mixed(Rounds):
 
 def test_a_mode_gets_a_few_conforming_cases_and_its_eager_reference_the_same() -> None:
     tested = group(member(ONE, *APIS), in_mode(TWO, "trace"), in_mode(TRACED, "compile"))
-    played = Stream("modes", Mixed(), tested, lanes=LANES)
+    played = in_rounds(tested, Mixed())
     played.mode = "trace"
     played.end_after(4)
 
@@ -285,7 +294,7 @@ def test_a_mode_gets_a_few_conforming_cases_and_its_eager_reference_the_same() -
 
 
 def eager(tested: Group) -> Stream:
-    made = Stream("eager", Rounds(), tested, lanes=LANES, apis=len(FUNCTIONS))
+    made = in_rounds(tested)
     made.end_after(40)
     return made
 
@@ -300,7 +309,7 @@ def test_eager_streams_are_not_delayed_by_modes() -> None:
 
 def shard_of(shard: Shard, *, end_after: int) -> Stream:
     made = stream(ONE, TWO, end_after=end_after)
-    made.own = shard.of_these(APIS)
+    made.batches.own = shard.of_these(APIS)
     return made
 
 
@@ -339,7 +348,156 @@ def test_a_resumed_shard_continues_with_the_same_batches(seed: int, cut: int) ->
     place = cut % len(states)
 
     rest = shard_of(shard, end_after=400)
-    rest.continue_from(states[place])
+    rest.continue_from(states[place], ())
     handed_on, _ = play(rest, chance(seed))
 
     assert summary(whole[: place + 1] + handed_on) == summary(whole)
+
+
+class Visits:
+    """A level that visits one API; its batches have four cases."""
+
+    apis = ("planted.double",)
+
+    def visit(self, api: str, number: int) -> Batch:
+        calls = tuple(call("double", number * PER_BATCH + index) for index in range(PER_BATCH))
+        return Batch(api=api, kind=CallKind.FUNCTION, cases=calls)
+
+    def recall(self, learned: Mapping[str, Experience]) -> None:
+        raise AssertionError(learned)
+
+    def feedback(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
+        assert len(batch.cases) == len(outcomes)
+        return None
+
+    def learn(self, api: str, feedback: Experience) -> None:
+        raise AssertionError(api, feedback)
+
+    def replay(self, api: str, feedback: Experience) -> None:
+        raise AssertionError(api, feedback)
+
+    def learned(self) -> dict[str, Experience]:
+        return {}
+
+
+SLOW, PASSED = Hung(0.3), Passed(b"1", 0.001)
+
+
+def parking_stream(*targets: str, is_adaptive: bool = True) -> Stream:
+    batches = VisitedBatches(Visits(), [ApiShare(1, Visits.apis)], seed=0, is_adaptive=is_adaptive)
+    made = Stream(
+        "visits", batches, group(*(member(name, *APIS) for name in targets or (ONE,))), lanes=1
+    )
+    made.parks = True
+    return made
+
+
+def start(played: Stream) -> FakeDispatcher:
+    dispatcher = FakeDispatcher()
+    played.fill(cast("Dispatcher", dispatcher))
+    return dispatcher
+
+
+def test_a_case_that_exceeds_the_first_timeout_runs_again_with_the_full_one() -> None:
+    played = parking_stream()
+    dispatcher = start(played)
+    (job,) = dispatcher.jobs
+
+    first = list(played.take(JobResult(job, (PASSED, SLOW, PASSED, PASSED), 0.3)))
+    played.fill(cast("Dispatcher", dispatcher))
+    retry = dispatcher.jobs[-1]
+    (executed,) = played.take(JobResult(retry, (PASSED,), 1.2))
+
+    assert first == []
+    assert (job.first_limit_s, retry.first_limit_s, retry.limit_s) == (0.3, 0.0, 0.0)
+    assert retry.cases == (job.cases[1],)
+    assert executed.outcomes == {ONE: (PASSED,) * 4}
+    assert played.parked_cases == 1
+
+
+def test_cases_after_a_hang_of_parked_ones_are_left_out_on_every_target() -> None:
+    played = parking_stream(ONE, TWO)
+    dispatcher = start(played)
+    one, two = dispatcher.jobs
+    hung = Hung(5.0)
+
+    list(played.take(JobResult(two, (PASSED,) * 4, 0.01)))
+    list(played.take(JobResult(one, (PASSED, SLOW, SLOW, SLOW), 0.9)))
+    played.fill(cast("Dispatcher", dispatcher))
+    (executed,) = played.take(JobResult(dispatcher.jobs[-1], (hung,), 5.0))
+
+    assert executed.outcomes == {ONE: (PASSED, hung), TWO: (PASSED, PASSED)}
+    assert [case.values for case in executed.cases] == [(LiteralValue(n),) for n in (0, 1)]
+
+
+def test_the_rest_of_a_batch_is_parked_after_several_slow_cases() -> None:
+    played = parking_stream()
+    dispatcher = start(played)
+    (job,) = dispatcher.jobs
+
+    list(played.take(JobResult(job, (SLOW, SLOW, SLOW), 0.9)))
+    played.fill(cast("Dispatcher", dispatcher))
+
+    assert job.max_hangs == 3
+    assert dispatcher.jobs[-1].cases == job.cases
+    assert dispatcher.jobs[-1].max_hangs == 1
+
+
+def test_parked_cases_take_a_bounded_share_of_the_time() -> None:
+    many = tuple(f"planted.{name}" for name in FUNCTIONS)
+    level = Visits()
+    level.apis = many  # type: ignore[assignment]
+    batches = VisitedBatches(level, [ApiShare(1, many)], seed=0, is_adaptive=True)
+    played = Stream("visits", batches, group(member(ONE, *APIS)), lanes=2)
+    played.parks = True
+    dispatcher = start(played)
+    for job in list(dispatcher.jobs):
+        list(played.take(JobResult(job, (PASSED, SLOW, PASSED, PASSED), 0.3)))
+
+    played.fill(cast("Dispatcher", dispatcher))
+    retries = dispatcher.jobs[len(many) :]
+    list(played.take(JobResult(retries[0], (PASSED,), 5.0)))
+    played.fill(cast("Dispatcher", dispatcher))
+
+    assert len(retries) == 1
+    assert [job for job in dispatcher.jobs[len(many) + 1 :] if not job.first_limit_s] == []
+
+
+def test_parked_cases_run_again_at_once_in_a_fixed_order() -> None:
+    played = parking_stream(ONE, TWO, is_adaptive=False)
+    dispatcher = start(played)
+    for job in list(dispatcher.jobs):
+        list(played.take(JobResult(job, (PASSED, SLOW, PASSED, PASSED), 0.3)))
+
+    played.fill(cast("Dispatcher", dispatcher))
+
+    assert [job.target for job in dispatcher.jobs[2:]] == [ONE, TWO]
+
+
+def test_dropped_parked_cases_leave_the_others_to_be_judged() -> None:
+    played = parking_stream()
+    dispatcher = start(played)
+    (job,) = dispatcher.jobs
+    list(played.take(JobResult(job, (PASSED, SLOW, PASSED, PASSED), 0.3)))
+    played.fill(cast("Dispatcher", dispatcher))
+
+    played.drop_parked()
+    (executed,) = played.completed()
+    late = list(played.take(JobResult(dispatcher.jobs[-1], (PASSED,), 5.0)))
+
+    assert executed.outcomes == {ONE: (PASSED,) * 3}
+    assert late == []
+
+
+def test_devices_and_modes_park_nothing() -> None:
+    on_gpu, traced = member(ONE, *APIS), in_mode(TWO, "trace")
+    on_gpu.identity = replace(on_gpu.identity, device="cuda")
+    played = parking_stream()
+    played.group, played.mode = group(on_gpu, traced), "trace"
+
+    dispatcher = start(played)
+
+    assert {(job.target, job.first_limit_s, job.max_hangs) for job in dispatcher.jobs} == {
+        (ONE, 0.0, 1),
+        (TWO, 0.0, 1),
+    }

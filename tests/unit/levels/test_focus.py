@@ -11,17 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.domain.api_calls import CallKind
-from ciguard.domain.outcomes import Passed
 from ciguard.domain.records import ApiRecord
 from ciguard.levels import (
     Batch,
     IndexedLevel,
-    LearningLevel,
     Level,
+    focus_shares,
     focused_level,
     globs_without_match,
 )
-from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.focus import ranked
 
 if TYPE_CHECKING:
@@ -102,42 +100,28 @@ def test_globs_that_match_nothing_are_reported() -> None:
     assert globs_without_match(MANY, ("lib.f001", "torch.*", "lib.*")) == ["torch.*"]
 
 
-@given(st.integers(0, 2**32), st.integers(0, 300), st.sampled_from([3, 20]))
-def test_a_batch_depends_on_seed_and_index(seed: int, index: int, count: int) -> None:
+@given(st.integers(0, 300), st.sampled_from([3, 20]))
+def test_a_batch_depends_on_its_index(index: int, count: int) -> None:
     focus = [record.api for record in MANY[:count]]
 
-    busy, _ = focused_level(ApiLevel, MANY, seed, focus=focus)
+    busy, _ = focused_level(_plain, MANY, 0, focus=focus)
     for earlier in (index + 7, 0, index):
         busy.cases(earlier)
-    fresh, _ = focused_level(ApiLevel, MANY, seed, focus=focus)
+    fresh, _ = focused_level(_plain, MANY, 0, focus=focus)
 
     assert repr(busy.cases(index)) == repr(fresh.cases(index))
     assert isinstance(fresh, IndexedLevel)
     assert fresh.api_of(index) == busy.cases(index).api
 
 
-def test_a_focused_level_learns_only_if_its_parts_do() -> None:
-    learning, _ = focused_level(ApiLevel, MANY, 0, focus=("lib.f00*",))
-    plain, _ = focused_level(_plain, MANY, 0, focus=("lib.f00*",))
+@pytest.mark.parametrize(
+    ("count", "weights"), [(0, [3]), (5, [7, 3]), (8, [7, 3]), (20, [3.5, 3.5, 3])]
+)
+def test_focus_shares_give_seven_of_ten_batches_to_the_focus(
+    count: int, weights: list[float]
+) -> None:
+    shares = focus_shares(MANY, [record.api for record in MANY[:count]])
 
-    assert isinstance(learning, LearningLevel)
-    assert not isinstance(plain, LearningLevel)
-
-
-def test_feedback_of_an_api_reaches_the_level_that_calls_it() -> None:
-    level, _ = focused_level(ApiLevel, MANY, 0, focus=("lib.f00?",))
-    assert isinstance(level, LearningLevel)
-
-    batches = [level.cases(index) for index in range(20)]
-    for batch in batches:
-        feedback = level.feedback(batch, [Passed(b"", 0.0) for _ in batch.cases])
-        assert feedback is not None
-        level.replay(batch.api, feedback)
-        level.learn(batch.api, feedback)
-    learned = level.learned()
-    again, _ = focused_level(ApiLevel, MANY, 0, focus=("lib.f00?",))
-    assert isinstance(again, LearningLevel)
-    again.recall(learned)
-
-    assert set(learned) == {batch.api for batch in batches}
-    assert set(again.learned()) == set(learned)
+    assert [share.weight for share in shares] == weights
+    assert [api for share in shares for api in share.apis] == [record.api for record in MANY]
+    assert len(shares[0].apis) == (min(8, count) or len(MANY))

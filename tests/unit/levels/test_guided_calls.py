@@ -15,7 +15,7 @@ from ciguard.domain.outcomes import Crashed, Outcome, Passed, Rejected
 from ciguard.domain.records import ApiRecord, record_from_json
 from ciguard.domain.values import LiteralValue, TensorValue, Value
 from ciguard.knowledge import understand
-from ciguard.levels import LearningLevel
+from ciguard.levels import VisitedLevel
 from ciguard.levels.api.calls import CallGenerator
 from ciguard.levels.api.level import ApiLevel
 
@@ -75,8 +75,8 @@ def share_passed(observed: list[tuple[ApiCall, Outcome]]) -> float:
     return sum(isinstance(out, Passed | Crashed) for out in conforming) / len(conforming)
 
 
-def test_the_level_is_a_learning_level() -> None:
-    assert isinstance(ApiLevel([PICKY], 0), LearningLevel)
+def test_the_level_visits_each_api_separately() -> None:
+    assert isinstance(ApiLevel([PICKY], 0), VisitedLevel)
 
 
 @pytest.mark.parametrize("seed", range(4))

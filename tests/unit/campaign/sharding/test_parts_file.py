@@ -100,7 +100,7 @@ def campaign_with(**others: Any) -> dict[str, Any]:
 OTHER_PROGRAM = {**function_with()["buckets"][0], "api": "src/other.py"}
 HOSTILE = {
     "no object": [1, 2],
-    "another schema": {**part_to_json(WHOLE), "schema": 2},
+    "another schema": {**part_to_json(WHOLE), "schema": 3},
     "a shard of none": {**part_to_json(WHOLE), "shard": "3/2"},
     "an unknown verdict": {**part_to_json(WHOLE), "verdict": "ALL GREEN"},
     "a budget that is no number": {**part_to_json(WHOLE), "budget_s": float("nan")},

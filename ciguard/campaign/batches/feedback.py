@@ -1,7 +1,8 @@
 """Feedback from the outcomes of batches to the generation of later batches.
 
-A batch uses the feedback of batches up to a fixed lag before it, although later ones may be
-complete. Their number depends on the speed of the workers, which must not influence the cases.
+A batch of a guided level uses the feedback of batches up to a fixed lag before it, although later
+ones may be complete. Their number depends on the speed of the workers, which must not influence the
+cases.
 """
 
 from __future__ import annotations
@@ -13,34 +14,20 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain.outcomes import Rejected
 from ciguard.knowledge import Experience, experience_from_json
-from ciguard.levels import GuidedLevel, LearningLevel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.values import Json
-    from ciguard.levels import Batch, Level
+    from ciguard.levels import Batch, GuidedLevel
 
-_MIN_LAG = 24
-"""Minimum lag, in batches; it exceeds the window of a few workers, so that cases do not vary."""
-_MIN_GUIDED_LAG = 6
-"""Minimum lag of guided levels, whose batches take seconds: the window of two workers."""
+WINDOW = 6
+"""Number of batches of a level without visits that run at the same time.
 
-
-WINDOW_PER_LANE = 3
-"""Number of batches per lane that run at the same time."""
-
-
-def guided_lag(lanes: int) -> int:
-    """Return the number of batches after which a guided level receives the feedback of a batch.
-
-    Args:
-        lanes: number of workers per target.
-    """
-    return max(WINDOW_PER_LANE * lanes, _MIN_GUIDED_LAG)
+It is also the lag of their feedback, and does not depend on the number of workers, so that neither
+do the cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +35,7 @@ class Feedback:
     """Feedback from one batch."""
 
     index: int
-    """Index of the batch."""
+    """Index of the batch; for a level with visits, the number of earlier batches of its API."""
     api: str
     """API that the batch tests."""
     content: Experience | Json
@@ -56,46 +43,26 @@ class Feedback:
 
 
 class FeedbackQueue:
-    """Delays the feedback from the batches of one stream to its level, if the level uses any."""
+    """Delays the feedback from the batches of one stream to its guided level."""
 
-    def __init__(self, level: Level, *, window: int) -> None:
-        self._level = level if isinstance(level, LearningLevel) else None
-        self._guided = level if isinstance(level, GuidedLevel) else None
-        self._lag = max(window, _MIN_LAG if self._guided is None else _MIN_GUIDED_LAG)
+    def __init__(self, level: GuidedLevel) -> None:
+        self._level = level
         self._waiting: deque[Feedback] = deque()
         """Feedback that was not applied yet, in the order of the index."""
         self._unrecorded: deque[Feedback] = deque()
 
     def observe(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> None:
         """Derive feedback from a batch's outcomes by target; call in the order of the index."""
-        content = self._content(index, batch, outcomes)
+        content = self._level.feedback(index, batch, outcomes)
         if content is not None:
             feedback = Feedback(index, batch.api, content)
             self._waiting.append(feedback)
             self._unrecorded.append(feedback)
 
-    def _content(
-        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
-    ) -> Experience | Json:
-        if self._guided is not None:
-            return self._guided.feedback(index, batch, outcomes)
-        if self._level is None:
-            return None
-        return self._level.feedback(
-            batch, [_best(row) for row in zip(*outcomes.values(), strict=True)]
-        )
-
     def apply_until(self, index: int) -> None:
         """Apply all feedback that the batch with this index may use."""
-        while self._waiting and self._waiting[0].index <= index - self._lag:
-            self._apply(self._waiting.popleft())
-
-    def _apply(self, feedback: Feedback) -> None:
-        content = feedback.content
-        if self._guided is not None:
-            self._guided.update(content)
-        elif self._level is not None and isinstance(content, Experience):
-            self._level.learn(feedback.api, content)
+        while self._waiting and self._waiting[0].index <= index - WINDOW:
+            self._level.update(self._waiting.popleft().content)
 
     def drain(self, below: int) -> list[Feedback]:
         """Return the feedback of batches below an index that was not returned before."""
@@ -106,21 +73,7 @@ class FeedbackQueue:
 
     def restore(self, earlier: Iterable[Feedback]) -> None:
         """Restore the feedback of the interrupted run of the same campaign."""
-        for feedback in earlier:
-            if self._level is not None and isinstance(feedback.content, Experience):
-                self._level.replay(feedback.api, feedback.content)
-            self._waiting.append(feedback)
-
-    def apply_all(self) -> dict[str, Experience]:
-        """Apply all feedback, and return the resulting experience of the level."""
-        while self._waiting:
-            self._apply(self._waiting.popleft())
-        return {} if self._level is None else self._level.learned()
-
-
-def _best(row: Sequence[Outcome]) -> Outcome:
-    """Return the first outcome that is not a rejection, or the first one."""
-    return next((outcome for outcome in row if not isinstance(outcome, Rejected)), row[0])
+        self._waiting.extend(earlier)
 
 
 def pack(entries: Sequence[Feedback]) -> str:

@@ -1,0 +1,342 @@
+"""Batches of a level that visits each API separately, in an order that costs no waiting.
+
+A batch depends on the seed, its API and the feedback of the API's earlier batches. So the next
+batch of an API waits for its last one, and no batch waits for another API, however slow that is.
+
+There are two orders. The fixed one visits all APIs in rounds. It is the same for the same seed,
+also across shards, each of which runs the turns of its own APIs. The adaptive one visits every API
+once, and then the API whose next batch is expected to discover most per second. Both give the same
+batches of an API, one after the other; they differ in how many.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections import deque
+from functools import lru_cache
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from ciguard.campaign.batches.contract import Turn, UnknownProgressError
+from ciguard.campaign.batches.discovery import DiscoveryEstimate
+from ciguard.campaign.batches.feedback import Feedback
+from ciguard.campaign.batches.indexed import MAX_CRASH_COST, ROUNDS_PER_CRASH
+from ciguard.domain.outcomes import Rejected
+from ciguard.domain.visits import pack_visits, unpack_visits
+from ciguard.knowledge import Experience
+from ciguard.levels import cost_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.levels import ApiShare, Batch, VisitedLevel
+
+_MAX_WAITING = 64
+"""Maximum number of turns that wait for an earlier batch of their API in the fixed order."""
+
+
+class VisitedBatches:
+    """Batches of all APIs, each of which is visited repeatedly."""
+
+    def __init__(
+        self,
+        level: VisitedLevel,
+        shares: Sequence[ApiShare],
+        *,
+        seed: int,
+        is_adaptive: bool = False,
+    ) -> None:
+        """Begin with the first visit of each API.
+
+        Args:
+            level: generator of the batches.
+            shares: APIs of the level in groups, each with its share of the turns.
+            seed: seed of the run, for the order.
+            is_adaptive: whether to prefer APIs by expected discoveries per second, instead of the
+                fixed order.
+        """
+        self.own: Collection[str] | None = None
+        self.last = 0
+        self.is_ordered = not is_adaptive
+        self.avoids_crashes = False
+        self._level = level
+        self._is_adaptive = is_adaptive
+        self._shares = [_Share(share, seed) for share in shares]
+        self._share_of = {api: share for share in self._shares for api in share.apis}
+        self._fixed_order = self._fixed_turns()
+        self._visits = dict.fromkeys(level.apis, 0)
+        """Number of judged batches by API, in the order of the level."""
+        self._limits: dict[str, int] = {}
+        """Number of visits at which each API stops; empty for no limit."""
+        self._running: dict[str, Turn] = {}
+        """Turns that were returned and not completed, by API."""
+        self._deferred: dict[str, deque[int]] = {}
+        """Numbers of turns in the fixed order that wait for an earlier batch, by API."""
+        self._ready: deque[tuple[int, str]] = deque()
+        """Turns that waited and can run now: their numbers and APIs."""
+        self._next = 0
+        """Number of the next turn."""
+        self._done = 0
+        self._skipped = 0
+        """Number of consecutive turns in the fixed order that were skipped."""
+        self._crash_costs: dict[str, int] = {}
+        self._estimates: dict[str, DiscoveryEstimate] = {}
+        self._unrecorded: list[Feedback] = []
+
+    # --- order ----------------------------------------------------------------------------------
+
+    @property
+    def waiting(self) -> Collection[int]:
+        """Numbers of the turns that wait for an earlier batch of the same API."""
+        numbers = [number for queue in self._deferred.values() for number in queue]
+        return [*numbers, *(number for number, _ in self._ready)]
+
+    @property
+    def is_at_end(self) -> bool:
+        """True if there are no more turns."""
+        if self._ready or self._deferred:
+            return False
+        if self._is_adaptive:
+            return not self._running and not any(share.has_next for share in self._shares)
+        return self._is_past_last
+
+    @property
+    def _is_past_last(self) -> bool:
+        """True if the fixed order has no more turns."""
+        is_past_last = bool(self.last) and self._next >= self.last
+        has_none = self.own is not None and not self.own
+        return is_past_last or has_none or self._skipped >= 2 * len(self._visits)
+
+    def first(self) -> Batch:
+        """Return the first batch of an API."""
+        return self._level.visit(self._level.apis[0], 0)
+
+    def next_turn(self) -> Turn | None:
+        """Return the next turn of an API that has no running batch."""
+        if self._is_adaptive:
+            return self._next_adaptive()
+        while self._ready:
+            number, api = self._ready.popleft()
+            if turn := self._turn(number, api):
+                return turn
+        while not self._is_past_last and len(self.waiting) < _MAX_WAITING:
+            number, api = self._next, next(self._fixed_order)
+            self._next += 1
+            if self.own is not None and api not in self.own:
+                continue
+            if api in self._running:
+                self._deferred.setdefault(api, deque()).append(number)
+            elif turn := self._turn(number, api):
+                return turn
+        return None
+
+    def _turn(self, number: int, api: str) -> Turn | None:
+        """Return a turn of the fixed order; None if it is skipped."""
+        tolerated = number // len(self._visits) // ROUNDS_PER_CRASH
+        is_retired = self._crash_costs.get(api, 0) >= MAX_CRASH_COST + tolerated
+        if is_retired or self._is_at_limit(api):
+            self._skipped += 1
+            self._release(api)
+            return None
+        self._skipped = 0
+        turn = self._running[api] = Turn(number, api, self._visits[api])
+        return turn
+
+    def _next_adaptive(self) -> Turn | None:
+        candidates = [share for share in self._shares if share.has_next]
+        if not candidates:
+            return None
+        share = min(candidates, key=lambda share: (share.taken + 1) / share.weight)
+        share.taken += 1
+        api = share.pop()
+        turn = self._running[api] = Turn(self._next, api, self._visits[api])
+        self._next += 1
+        return turn
+
+    def _is_at_limit(self, api: str) -> bool:
+        return bool(self._limits) and self._visits[api] >= self._limits[api]
+
+    def _fixed_turns(self) -> Iterator[str]:
+        """Yield the API of each turn in the fixed order."""
+        for _ in count():
+            share = min(self._shares, key=lambda share: (share.taken + 1) / share.weight)
+            yield share.in_rounds()
+
+    # --- batches --------------------------------------------------------------------------------
+
+    def batch(self, turn: Turn) -> Batch:
+        """Return the batch of a turn."""
+        return self._level.visit(turn.api, turn.visit)
+
+    def complete(
+        self,
+        turn: Turn,
+        batch: Batch | None,
+        outcomes: Mapping[str, Sequence[Outcome]],
+        *,
+        cost_s: float,
+    ) -> None:
+        """Record that a batch was judged or skipped, and learn from it; see `BatchSource`."""
+        api = turn.api
+        del self._running[api]
+        self._visits[api] += 1
+        self._done += 1
+        if batch is not None and outcomes:
+            rows = list(outcomes.values())
+            self._crash_costs[api] = self._crash_costs.get(api, 0) + max(
+                sum(map(cost_of, row)) for row in rows
+            )
+            self._learn(turn, batch, rows)
+            if self._is_adaptive:
+                estimate = self._estimates.setdefault(api, DiscoveryEstimate())
+                estimate.observe(rows[0], cost_s)
+                if not self._is_at_limit(api):
+                    self._share_of[api].push(api, estimate.rate)
+        self._release(api)
+
+    def _learn(self, turn: Turn, batch: Batch, rows: Sequence[Sequence[Outcome]]) -> None:
+        content = self._level.feedback(batch, [_best(row) for row in zip(*rows, strict=True)])
+        if content is not None:
+            self._level.learn(batch.api, content)
+            self._unrecorded.append(Feedback(turn.visit, batch.api, content))
+
+    def _release(self, api: str) -> None:
+        """Let the next turn of an API run that waited for its last one."""
+        if api in self._running or api not in self._deferred:
+            return
+        queue = self._deferred[api]
+        self._ready.append((queue.popleft(), api))
+        if not queue:
+            del self._deferred[api]
+
+    # --- progress -------------------------------------------------------------------------------
+
+    @property
+    def done(self) -> int:
+        """Number of batches that were judged or skipped."""
+        return self._done
+
+    @property
+    def visits(self) -> str:
+        """Number of judged batches of each API, packed."""
+        return pack_visits([*self._visits.values()])
+
+    def end_at(self, done: int, visits: str) -> None:
+        """Stop at the visits of an earlier run; see `BatchSource`."""
+        if done:
+            self._limits = self._by_api(visits)
+            for share in self._shares:
+                share.retain(lambda api: not self._is_at_limit(api))
+
+    def _by_api(self, visits: str) -> dict[str, int]:
+        try:
+            counts = unpack_visits(visits)
+        except ValueError as error:
+            raise UnknownProgressError(*error.args) from error
+        if len(counts) != len(self._visits):
+            msg = f"visits of {len(counts)} APIs, but this run tests {len(self._visits)}"
+            raise UnknownProgressError(msg)
+        return dict(zip(self._visits, counts, strict=True))
+
+    def state(self) -> dict[str, Any]:
+        """Return the visits and the cost of crashes by API, and the next turn."""
+        costs = {api: cost for api, cost in self._crash_costs.items() if cost}
+        judged = self._oldest_open() if self.is_ordered else 0
+        return {"turn": judged, "done": self._done, "visits": self.visits, "deaths": costs}
+
+    def _oldest_open(self) -> int:
+        """Return the number below which every turn was judged or skipped."""
+        open_numbers = [turn.number for turn in self._running.values()]
+        return min([*open_numbers, *self.waiting], default=self._next)
+
+    def continue_from(self, state: Mapping[str, Any], feedback: Sequence[Feedback]) -> None:
+        """Restore the state of an interrupted run; see `BatchSource`."""
+        try:
+            self._visits = self._by_api(str(state["visits"]))
+            self._done = int(state["done"])
+            next_turn = int(state["turn"])
+            self._crash_costs = {str(api): int(cost) for api, cost in state["deaths"].items()}
+        except (KeyError, TypeError, AttributeError) as error:
+            msg = f"not the progress of a stream with visits: {error!r}"
+            raise UnknownProgressError(msg) from error
+        for _ in range(next_turn):
+            next(self._fixed_order)
+        self._next = next_turn
+        for entry in feedback:
+            if isinstance(entry.content, Experience):
+                self._level.replay(entry.api, entry.content)
+                self._level.learn(entry.api, entry.content)
+        if self._is_adaptive:
+            for share in self._shares:
+                share.resume(self._visits)
+                share.retain(lambda api: not self._is_at_limit(api))
+
+    def new_feedback(self) -> list[Feedback]:
+        """Return the feedback of the batches that were judged since the last call."""
+        drained, self._unrecorded = self._unrecorded, []
+        return drained
+
+    def learned(self) -> Mapping[str, Experience]:
+        """Return the experience of the level, by API."""
+        return self._level.learned()
+
+
+class _Share:
+    """A group of APIs with its share of the turns."""
+
+    def __init__(self, share: ApiShare, seed: int) -> None:
+        self.weight = share.weight
+        self.apis = share.apis
+        self.taken = 0
+        """Number of turns that the group had."""
+        self._seed = seed
+        self._order = lru_cache(maxsize=4)(self._order_of_round)
+        self._unvisited = deque(self._order(0))
+        self._heap: list[tuple[float, int, str]] = []
+        """Negative rate, position in the queue and name of each API that can run."""
+        self._pushed = 0
+
+    def _order_of_round(self, number: int) -> tuple[str, ...]:
+        order = list(self.apis)
+        random.Random(f"{self._seed} {number}").shuffle(order)  # noqa: S311 - repeatable
+        return tuple(order)
+
+    def in_rounds(self) -> str:
+        """Return the next API of the fixed order."""
+        number, position = divmod(self.taken, len(self.apis))
+        self.taken += 1
+        return self._order(number)[position]
+
+    @property
+    def has_next(self) -> bool:
+        """True if an API can run."""
+        return bool(self._unvisited or self._heap)
+
+    def pop(self) -> str:
+        """Return an API that was not visited yet, or that with the highest rate of discoveries."""
+        return self._unvisited.popleft() if self._unvisited else heapq.heappop(self._heap)[2]
+
+    def push(self, api: str, rate: float) -> None:
+        """Let an API run again, with its rate of discoveries per second."""
+        self._pushed += 1
+        heapq.heappush(self._heap, (-rate, self._pushed, api))
+
+    def resume(self, visits: Mapping[str, int]) -> None:
+        """Continue an interrupted run, whose estimates are lost: fewer visits come first."""
+        self._unvisited = deque(api for api in self._order(0) if not visits[api])
+        for api in self._order(0):
+            if visits[api]:
+                self.push(api, 1 / visits[api])
+
+    def retain(self, is_kept: Callable[[str], bool]) -> None:
+        """Remove the APIs that have no more turns."""
+        self._unvisited = deque(filter(is_kept, self._unvisited))
+        self._heap = [entry for entry in self._heap if is_kept(entry[2])]
+        heapq.heapify(self._heap)
+
+
+def _best(row: Sequence[Outcome]) -> Outcome:
+    """Return the first outcome that is not a rejection, or the first one."""
+    return next((outcome for outcome in row if not isinstance(outcome, Rejected)), row[0])
