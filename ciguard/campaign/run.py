@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.capacity import lanes_of
 from ciguard.campaign.conclude import load_baseline
 from ciguard.campaign.ending import finish_run
 from ciguard.campaign.journal import Journal, ResumeState, archive_journal, read_journal
@@ -75,7 +76,7 @@ def run(
         levels=config.levels,
         seed=config.seed,
         budget_s=config.budget_s,
-        jobs=max(1, config.jobs),
+        jobs=lanes_of(config),
         out=str(config.out),
         resumed=config.resume,
         shard=config.shard,
@@ -95,7 +96,7 @@ def run(
                 remove_part(config.out)
                 archive_journal(config.out)
             journal = stack.enter_context(Journal(config.out))
-            dispatcher = stack.enter_context(Dispatcher(lanes=max(1, config.jobs)))
+            dispatcher = stack.enter_context(Dispatcher(lanes=lanes_of(config)))
             state = begin(config, baseline, resume_state, dispatcher=dispatcher, journal=journal)
             state.base = tuple(environments)[: len(config.base)]  # they precede those of the head
             dates = is_batch(plan, config) and not baseline.is_first

@@ -163,7 +163,10 @@ class Config:
         ),
     )
     jobs: int = field(
-        default=0, metadata=_described(whole(0, 1024), "Workers per target; 0 means one.")
+        default=0,
+        metadata=_described(
+            whole(0, 1024), "Workers per target; 0 means as many as cores and memory allow."
+        ),
     )
     confine: str = field(
         default=CONFINE_WHERE_POSSIBLE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ciguard import __version__
+from ciguard.campaign.capacity import lanes_of
 from ciguard.campaign.parameters import parameters_of
 from ciguard.config import SETTINGS
 from ciguard.domain.parts import PARTS_FILE, SHARED_LISTS, SHARED_NUMBERS, Part, bare
@@ -61,7 +62,7 @@ def part_of(
         verdict=end.verdict,
         budget_s=config.budget_s,
         explored_in_s=min((budget_s for _, budget_s in run.explored.values()), default=0.0),
-        jobs=max(1, config.jobs),
+        jobs=lanes_of(config),
         ran=end.targets,
         exercised={name: frozenset(member.exercised) for name, member in members.items()},
         replayed=dict(run.replayed),

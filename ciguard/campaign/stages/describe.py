@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.batches import UnknownProgressError
+from ciguard.campaign.capacity import lanes_of
 from ciguard.campaign.factory import StreamFactory
 from ciguard.campaign.frontier import FRONTIER
 from ciguard.campaign.initial_experience import initial_experience, run_parameters
@@ -77,7 +78,7 @@ class Describe(CampaignStage):
             config=state.config,
             groups=state.groups,
             dispatcher=state.dispatcher,
-            lanes=max(1, state.config.jobs),
+            lanes=lanes_of(state.config),
             choose=self._choose_experience,
         )
         streams = yield from streams_of(factory)

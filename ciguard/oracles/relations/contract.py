@@ -8,12 +8,13 @@ worker runs both in turn, so a relation needs no second target.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import StrEnum
-from fnmatch import fnmatchcase
-from functools import cache
+from fnmatch import fnmatchcase, translate
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -159,17 +160,20 @@ def exemptions() -> tuple[Exemption, ...]:
     )
 
 
+@lru_cache(maxsize=1 << 16)
 def exemption_of(api: str, relation: str) -> Exemption | None:
     """Return the exemption of an API from a relation; None if there is none."""
-    return next(
-        (
-            exemption
-            for exemption in exemptions()
-            if fnmatchcase(relation, exemption.relation)
-            and any(fnmatchcase(api, glob) for glob in exemption.apis)
-        ),
-        None,
-    )
+    return next((entry for matches, entry in _exemptions_of(relation) if matches(api)), None)
+
+
+@cache
+def _exemptions_of(relation: str) -> list[tuple[Callable[[str], object], Exemption]]:
+    """Return the exemptions from a relation, each after a function that matches its APIs."""
+    return [
+        (re.compile("|".join(map(translate, exemption.apis))).match, exemption)
+        for exemption in exemptions()
+        if fnmatchcase(relation, exemption.relation)
+    ]
 
 
 def relations_of(record: ApiRecord, names: Collection[str]) -> tuple[Relation, ...]:
@@ -182,7 +186,7 @@ def relations_of(record: ApiRecord, names: Collection[str]) -> tuple[Relation, .
     return tuple(
         relation
         for name, relation in sorted(RELATIONS.items().items())
-        if exemption_of(record.api, name) is None and relation.applies(record, names)
+        if relation.applies(record, names) and exemption_of(record.api, name) is None
     )
 
 

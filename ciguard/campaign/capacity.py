@@ -1,0 +1,81 @@
+"""Number of workers that this machine has room for."""
+
+from __future__ import annotations
+
+import math
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ciguard.config import Config
+
+_MIB_PER_WORKER = 512
+"""Memory that a worker needs besides the pages that it shares with its fork server, in MiB."""
+_MAX_DEVICE_LANES = 2
+"""Maximum workers of a target if any target uses a device, each of which holds a context on it."""
+_NO_LIMIT = 1 << 60
+"""Bytes above which a limit of a control group means that there is none."""
+
+
+def lanes_of(config: Config) -> int:
+    """Return the number of workers per target: that of the settings, or all cores divided."""
+    targets = len(config.base) + len(config.targets)
+    if config.jobs:
+        return config.jobs
+    lanes = lanes_for(targets, cores=usable_cores(), free_mib=free_memory_mib())
+    has_device = any("@" in text for text in (*config.base, *config.targets))
+    return min(lanes, _MAX_DEVICE_LANES) if has_device else lanes
+
+
+def lanes_for(targets: int, *, cores: float, free_mib: float) -> int:
+    """Return the number of workers per target, at least one, that occupy all cores.
+
+    Args:
+        targets: number of targets.
+        cores: number of cores, possibly a fraction.
+        free_mib: free memory, in MiB.
+    """
+    targets = max(1, targets)
+    by_cores = math.ceil(cores / targets)
+    by_memory = int(free_mib / _MIB_PER_WORKER / targets)
+    return max(1, min(by_cores, by_memory))
+
+
+def usable_cores(root: Path = Path("/")) -> float:
+    """Return the number of cores that this process may use, as its control group limits them.
+
+    Args:
+        root: root of the file system.
+    """
+    cores = float(len(os.sched_getaffinity(0)))
+    with suppress(OSError, ValueError):
+        quota, period = (root / "sys/fs/cgroup/cpu.max").read_text("ascii").split()
+        return min(cores, int(quota) / int(period))  # quota is `max` without a limit
+    with suppress(OSError, ValueError):
+        version_1 = root / "sys/fs/cgroup/cpu"
+        quota_us = int((version_1 / "cpu.cfs_quota_us").read_text("ascii"))
+        period_us = int((version_1 / "cpu.cfs_period_us").read_text("ascii"))
+        return min(cores, quota_us / period_us) if quota_us > 0 else cores
+    return cores
+
+
+def free_memory_mib(root: Path = Path("/")) -> float:
+    """Return the memory that this process may still use, in MiB.
+
+    Args:
+        root: root of the file system.
+    """
+    free = [_NO_LIMIT]
+    with suppress(OSError, ValueError, IndexError):
+        text = (root / "proc/meminfo").read_text("ascii")
+        free.append(int(text.split("MemAvailable:")[1].split()[0]) * 1024)
+    for folder, limit, used in (
+        ("sys/fs/cgroup", "memory.max", "memory.current"),
+        ("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ):
+        with suppress(OSError, ValueError):
+            limit_bytes = int((root / folder / limit).read_text("ascii"))
+            free.append(limit_bytes - int((root / folder / used).read_text("ascii")))
+    return max(0, min(free)) / 2**20
