@@ -63,8 +63,8 @@ class Measured:
     """Seconds of exploring at which each API was first called, by target and API."""
     crashing: dict[str, float] = field(default_factory=dict)
     """Seconds of exploring at which the first crash of each API was confirmed."""
-    stages: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """Wall and CPU seconds by stage."""
+    stages: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    """Wall seconds, CPU seconds, and those of the orchestrator, by stage."""
     jobs_s: list[float] = field(default_factory=list)
     """Worker's time of each job of exploring, in seconds."""
     apis: dict[str, int] = field(default_factory=dict)
@@ -74,17 +74,20 @@ class Measured:
 
 
 class Clock:
-    """CPU and wall time since the last reading."""
+    """Wall time, CPU time of all processes, and that of this process."""
 
     def __init__(self) -> None:
-        self._cpu_s, self._at = family_cpu_s(os.getpid()), time.monotonic()
+        self._last = self._now()
 
-    def lap(self) -> tuple[float, float]:
-        """Return wall and CPU seconds since the last call."""
-        cpu_s, now = family_cpu_s(os.getpid()), time.monotonic()
-        passed = now - self._at, cpu_s - self._cpu_s
-        self._cpu_s, self._at = cpu_s, now
-        return passed
+    def lap(self) -> tuple[float, float, float]:
+        """Return the seconds since the last call, of each kind."""
+        last, self._last = self._last, self._now()
+        wall_s, all_s, own_s = (a - b for a, b in zip(self._last, last, strict=True))
+        return wall_s, all_s, own_s
+
+    @staticmethod
+    def _now() -> tuple[float, float, float]:
+        return time.monotonic(), family_cpu_s(os.getpid()), time.process_time()
 
 
 def measure(config: Config) -> Measured:
@@ -133,7 +136,7 @@ def note(measured: Measured, event: Event, clock: Clock) -> None:
 
 def report(measured: Measured, config: Config) -> dict[str, Any]:
     """Return the figures of a campaign."""
-    wall_s, cpu_s = measured.stages.get("explore", (0.0, 0.0))
+    wall_s, cpu_s, own_s = measured.stages.get("explore", (0.0, 0.0, 0.0))
     slowest = sorted(measured.jobs_s, reverse=True)
     count = max(1, int(len(slowest) * SLOWEST_SHARE))
     cases = sum(measured.cases.values())
@@ -146,6 +149,7 @@ def report(measured: Measured, config: Config) -> dict[str, Any]:
         "explored_s": round(wall_s, 1),
         "cases": cases,
         "cases_per_cpu_s": round(cases / cpu_s) if cpu_s else 0,
+        "share_of_orchestrator": round(own_s / cpu_s, 2) if cpu_s else 0.0,
         "cores_used": round(cpu_s / wall_s, 2) if wall_s else 0.0,
         "share_of_slowest_jobs": round(sum(slowest[:count]) / max(1e-9, sum(slowest)), 2),
         "outcomes": dict(measured.outcomes),
@@ -168,7 +172,8 @@ def report(measured: Measured, config: Config) -> dict[str, Any]:
         },
         "causes": measured.causes,
         "stages": {
-            name: [round(wall, 1), round(cpu, 1)] for name, (wall, cpu) in measured.stages.items()
+            name: [round(spent_s, 1) for spent_s in spent]
+            for name, spent in measured.stages.items()
         },
     }
 

@@ -83,10 +83,10 @@ def main() -> None:
             finally:
                 os._exit(0)
         os.close(writing)
-        last, has_hung = last_number(reading, child, deadline)
+        line, has_hung = last_number(reading, child, deadline)
         os.close(reading)
         _, status = os.waitpid(child, 0)
-        last = int(last or number)
+        last = int(line or number)
         calls += last - number
         hangs += has_hung
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) != 9:
