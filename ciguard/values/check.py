@@ -1,4 +1,4 @@
-"""Checker of values: whether a value conforms to a constraint, and if not, why."""
+"""Checks of values: whether a value conforms to a constraint, and why it does not."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from ciguard.values.constraints import (
     Tuple,
 )
 from ciguard.values.dictionaries import dictionary_items
-from ciguard.values.floating import closed_range, rounded
+from ciguard.values.floating import closed_range, round_to_width
 from ciguard.values.scope import SamplingScope
 
 if TYPE_CHECKING:
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 
 
 def problem(value: Value, constraint: Constraint, scope: SamplingScope | None = None) -> str:
-    """Return why `value` does not conform to `constraint`; empty if it conforms.
+    """Return the reason why `value` does not conform to `constraint`; empty if it conforms.
 
     Args:
         value: the value to check.
-        constraint: the constraint to check.
-        scope: the other arguments and the sizes bound so far. References to missing parameters are
-            not checked. New symbols are bound in the scope.
+        constraint: the constraint that the value should satisfy.
+        scope: the call's other arguments, and the sizes that its symbols stand for. A reference to
+            a parameter that the scope lacks is not checked. New symbols are added to the scope.
     """
     return _problem(constraint, value, SamplingScope() if scope is None else scope)
 
@@ -76,7 +76,7 @@ def _integer(value: Value) -> int | None:
 
 
 @_problem.register(Int)
-def _int(constraint: Int, value: Value, scope: SamplingScope) -> str:
+def _int_problem(constraint: Int, value: Value, scope: SamplingScope) -> str:
     number = _integer(value)
     if number is None:
         return "not an int"
@@ -95,38 +95,38 @@ def _int(constraint: Int, value: Value, scope: SamplingScope) -> str:
 
 
 def _axis_problem(axis: int, rank: int) -> str:
-    most = max(rank, 1)
-    return "" if -most <= axis < most else f"{axis} is not an axis of {rank} dimensions"
+    maximum = max(rank, 1)
+    return "" if -maximum <= axis < maximum else f"{axis} is not an axis of {rank} dimensions"
 
 
-def _range_problem(number: float, least: float, most: float) -> str:
-    return "" if least <= number <= most else f"{number} is not in [{least}, {most}]"
+def _range_problem(number: float, minimum: float, maximum: float) -> str:
+    return "" if minimum <= number <= maximum else f"{number} is not in [{minimum}, {maximum}]"
 
 
 @_problem.register(Float)
-def _float(constraint: Float, value: Value, scope: SamplingScope) -> str:
+def _float_problem(constraint: Float, value: Value, scope: SamplingScope) -> str:
     del scope
     if not isinstance(value, LiteralValue) or type(value.value) is not float:
         return "not a float"
     number = value.value
-    if number != number:  # noqa: PLR0124 - the definition of NaN
-        return "" if constraint.nan else "NaN"
+    if number != number:  # noqa: PLR0124 - true for NaN only
+        return "" if constraint.nan else "NaN is not allowed"
     if abs(number) == float("inf") and constraint.inf:
         return ""
-    if rounded(number, constraint.width) != number:
+    if round_to_width(number, constraint.width) != number:
         return f"{number} does not fit into {constraint.width} bits"
     return _range_problem(number, *closed_range(constraint))
 
 
 @_problem.register(Bool)
-def _bool(constraint: Bool, value: Value, scope: SamplingScope) -> str:
+def _bool_problem(constraint: Bool, value: Value, scope: SamplingScope) -> str:
     del constraint, scope
     is_bool = isinstance(value, LiteralValue) and isinstance(value.value, bool)
     return "" if is_bool else "not a bool"
 
 
 @_problem.register(OneOf)
-def _one_of(constraint: OneOf, value: Value, scope: SamplingScope) -> str:
+def _one_of_problem(constraint: OneOf, value: Value, scope: SamplingScope) -> str:
     del scope
     is_known = any(value == known and _same_type(value, known) for known in constraint.values)
     return "" if is_known else f"{value!r} is not one of the known values"
@@ -139,7 +139,7 @@ def _same_type(value: Value, known: Value) -> bool:
 
 
 @_problem.register(String)
-def _string(constraint: String, value: Value, scope: SamplingScope) -> str:
+def _string_problem(constraint: String, value: Value, scope: SamplingScope) -> str:
     del scope
     if not isinstance(value, LiteralValue) or not isinstance(value.value, str):
         return "not a string"
@@ -148,14 +148,14 @@ def _string(constraint: String, value: Value, scope: SamplingScope) -> str:
         matches = re.fullmatch(constraint.pattern, text)
         return "" if matches else f"{text!r} does not match {constraint.pattern!r}"
     if constraint.alphabet and set(text) - set(constraint.alphabet):
-        return "characters outside of its alphabet"
+        return f"has characters that are not in {constraint.alphabet!r}"
     if len(text) < constraint.min_length:
         return "too short"
     return "" if len(text) <= constraint.max_length else "too long"
 
 
 @_problem.register(Bytes)
-def _bytes(constraint: Bytes, value: Value, scope: SamplingScope) -> str:
+def _bytes_problem(constraint: Bytes, value: Value, scope: SamplingScope) -> str:
     del scope
     if not isinstance(value, LiteralValue) or not isinstance(value.value, bytes):
         return "not bytes"
@@ -163,7 +163,7 @@ def _bytes(constraint: Bytes, value: Value, scope: SamplingScope) -> str:
 
 
 @_problem.register(Dtype)
-def _dtype(constraint: Dtype, value: Value, scope: SamplingScope) -> str:
+def _dtype_problem(constraint: Dtype, value: Value, scope: SamplingScope) -> str:
     if not isinstance(value, DtypeValue):
         return "not a dtype"
     if value.name not in constraint.names:
@@ -175,7 +175,7 @@ def _dtype(constraint: Dtype, value: Value, scope: SamplingScope) -> str:
 
 
 @_problem.register(Ints)
-def _ints(constraint: Ints, value: Value, scope: SamplingScope) -> str:
+def _ints_problem(constraint: Ints, value: Value, scope: SamplingScope) -> str:
     expected_type = TupleValue if constraint.as_tuple else ListValue
     if not isinstance(value, expected_type):
         return "not a tuple" if constraint.as_tuple else "not a list"
@@ -204,41 +204,42 @@ def _sizes_problem(constraint: Ints, numbers: list[int], scope: SamplingScope) -
         Int(min=constraint.min, max=constraint.max, size=size) for size in constraint.sizes
     )
     problems = [
-        _int(item, LiteralValue(n), scope) for item, n in zip(constraints, numbers, strict=True)
+        _int_problem(item, LiteralValue(n), scope)
+        for item, n in zip(constraints, numbers, strict=True)
     ]
     return next(filter(None, problems), "")
 
 
 def _ints_length_problem(constraint: Ints, length: int, scope: SamplingScope) -> str:
-    least, most = constraint.length
+    minimum, maximum = constraint.length
     exact = scope.length(constraint.length_of) if constraint.length_of else None
     if exact is not None:
-        least = most = exact
+        minimum = maximum = exact
     elif constraint.axes_of and scope.shape(constraint.axes_of) is not None:
-        least = 0  # any number of axes
-    return "" if least <= length <= most else f"{length} ints, not {least} to {most}"
+        minimum = 0  # the list may be empty; axes are checked one by one
+    return "" if minimum <= length <= maximum else f"{length} ints, not {minimum} to {maximum}"
 
 
 @_problem.register(Tensor)
-def _tensor(constraint: Tensor, value: Value, scope: SamplingScope) -> str:
+def _tensor_problem(constraint: Tensor, value: Value, scope: SamplingScope) -> str:
     if not isinstance(value, TensorValue | ArrayValue):
         return "not a tensor"
     return tensor_problem(constraint, value, scope)
 
 
 @_problem.register(List)
-def _list(constraint: List, value: Value, scope: SamplingScope) -> str:
+def _list_problem(constraint: List, value: Value, scope: SamplingScope) -> str:
     if not isinstance(value, TupleValue if constraint.as_tuple else ListValue):
         return "not a tuple" if constraint.as_tuple else "not a list"
-    least, most = constraint.length
+    minimum, maximum = constraint.length
     exact = scope.length(constraint.length_of) if constraint.length_of else None
     if exact is not None:
-        least = most = exact
+        minimum = maximum = exact
     count = len(value.items)
-    if not least <= count <= most:
-        return f"{count} items, not {least} to {most}"
+    if not minimum <= count <= maximum:
+        return f"{count} items, not {minimum} to {maximum}"
     if constraint.uniform and not _uniform(value.items):
-        return "its tensors differ in dtype or shape"
+        return "the tensors of the list differ in dtype or shape"
     return _first_problem([(constraint.item, item) for item in value.items], scope)
 
 
@@ -247,7 +248,7 @@ def _uniform(items: Sequence[Value]) -> bool:
 
 
 @_problem.register(Tuple)
-def _tuple(constraint: Tuple, value: Value, scope: SamplingScope) -> str:
+def _tuple_problem(constraint: Tuple, value: Value, scope: SamplingScope) -> str:
     if not isinstance(value, TupleValue):
         return "not a tuple"
     if len(value.items) != len(constraint.items):
@@ -256,30 +257,31 @@ def _tuple(constraint: Tuple, value: Value, scope: SamplingScope) -> str:
 
 
 @_problem.register(Dict)
-def _dict(constraint: Dict, value: Value, scope: SamplingScope) -> str:
+def _dict_problem(constraint: Dict, value: Value, scope: SamplingScope) -> str:
     if not isinstance(value, DictValue):
         return "not a dict"
     return _keywords_problem(constraint.items, value.items, scope)
 
 
 @_problem.register(Mapping)
-def _mapping(constraint: Mapping, value: Value, scope: SamplingScope) -> str:
+def _mapping_problem(constraint: Mapping, value: Value, scope: SamplingScope) -> str:
     pairs = dictionary_items(value)
     if pairs is None:
         return "not a dict"
-    least, most = constraint.length
-    if not least <= len(pairs) <= most:
-        return f"{len(pairs)} items, not {least} to {most}"
+    minimum, maximum = constraint.length
+    if not minimum <= len(pairs) <= maximum:
+        return f"{len(pairs)} items, not {minimum} to {maximum}"
     checks = [(constraint.key, key) for key, _ in pairs] + [(constraint.item, v) for _, v in pairs]
     return _first_problem(checks, scope)
 
 
 @_problem.register(Object)
-def _object(constraint: Object, value: Value, scope: SamplingScope) -> str:
+def _object_problem(constraint: Object, value: Value, scope: SamplingScope) -> str:
     if not isinstance(value, CallValue) or value.function != constraint.function:
-        return f"not made by {constraint.function}"
+        return f"not a result of {constraint.function}"
     if len(value.arguments) != len(constraint.arguments):
-        return f"made from {len(value.arguments)} arguments, not {len(constraint.arguments)}"
+        expected = len(constraint.arguments)
+        return f"{constraint.function} has {len(value.arguments)} arguments, not {expected}"
     pairs = list(zip(constraint.arguments, value.arguments, strict=True))
     return _first_problem(pairs, scope) or _keywords_problem(
         constraint.keywords, value.keywords, scope
@@ -292,7 +294,7 @@ def _keywords_problem(
     scope: SamplingScope,
 ) -> str:
     if [key for key, _ in expected] != [key for key, _ in keywords]:
-        return "other keys than expected"
+        return f"the keys are not {', '.join(key for key, _ in expected)}"
     pairs = [(item, value) for (_, item), (_, value) in zip(expected, keywords, strict=True)]
     return _first_problem(pairs, scope)
 
@@ -306,14 +308,14 @@ def _first_problem(pairs: Sequence[tuple[Constraint, Value]], scope: SamplingSco
 
 
 @_problem.register(Optional)
-def _optional(constraint: Optional, value: Value, scope: SamplingScope) -> str:
+def _optional_problem(constraint: Optional, value: Value, scope: SamplingScope) -> str:
     if isinstance(value, LiteralValue) and value.value is None:
         return ""
     return _problem(constraint.inner, value, scope)
 
 
 @_problem.register(AnyOf)
-def _any_of(constraint: AnyOf, value: Value, scope: SamplingScope) -> str:
+def _any_of_problem(constraint: AnyOf, value: Value, scope: SamplingScope) -> str:
     problems = []
     for _, option in constraint.options:
         sizes = dict(scope.sizes)

@@ -1,7 +1,8 @@
-"""Constraints as JSON: an object whose only key is the kind: `{"int": {"min": 0, "max": 3}}`.
+"""Constraints as JSON: an object whose only key is the kind, as in `{"int": {"min": 0, "max": 3}}`.
 
-Empty defaults are omitted. All other fields are written even if they have their default, so that
-files are independent of defaults. The order of keys is the order of the fields.
+A field is omitted if it has its default and the default is empty (`""`, null, false or a list
+without items). Other fields are always written, so that a file keeps its meaning if a default
+changes. The keys are in the order of the fields.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _KINDS: tuple[type, ...] = (
 )
 _DIMS: tuple[type, ...] = (Named, RankOf, SizeOf, Between)
 _EMPTY_DEFAULTS: tuple[object, ...] = ("", None, False, ())
-"""Defaults that are omitted in JSON."""
+"""Defaults that the JSON form omits."""
 
 
 def constraint_to_json(constraint: Constraint) -> Json:
@@ -65,7 +66,7 @@ def constraint_from_json(encoded: Json) -> Constraint:
     """Rebuild a constraint from its JSON form.
 
     Raises:
-        ValueError: if `encoded` is malformed; the message names kind and key.
+        ValueError: if `encoded` is malformed; the message names the kind and the key.
     """
     try:
         ((kind, members),) = encoded.items()
@@ -73,7 +74,7 @@ def constraint_from_json(encoded: Json) -> Constraint:
         remaining = dict(members)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         kinds = ", ".join(_CODECS_BY_KIND)
-        msg = f"{_shown(encoded)} is not a constraint, an object with one of the keys {kinds}"
+        msg = f"{_shown(encoded)} is not a constraint: an object with one of the keys {kinds}"
         raise ValueError(msg) from error
     arguments: dict[str, Any] = {}
     for field in codec.fields:
@@ -100,10 +101,10 @@ def _decoded(kind: str, field: _Field, encoded: Json) -> Any:
 
 def _shown(encoded: Json) -> str:
     text = repr(encoded)
-    return text if len(text) <= 80 else text[:79] + "…"  # noqa: PLR2004 - the width of a line
+    return text if len(text) <= 80 else text[:79] + "…"  # noqa: PLR2004 - at most one line
 
 
-# --- codecs of fields, by the annotation of the field --------------------------------------------
+# --- codecs of fields, by the annotation of the field ---------------------------------------------
 
 
 class _Codec(NamedTuple):
@@ -163,8 +164,8 @@ def _texts_from_json(encoded: Json) -> tuple[str, ...]:
 
 
 def _pair_from_json(encoded: Json) -> tuple[int, int]:
-    least, most = _typed(list, encoded)
-    return _typed(int, least), _typed(int, most)
+    minimum, maximum = _typed(list, encoded)
+    return _typed(int, minimum), _typed(int, maximum)
 
 
 def _dim_to_json(dim: Dim) -> Json:
