@@ -1,4 +1,4 @@
-"""Results as short texts that a person can compare."""
+"""Short texts for results and outcomes, which a reader can compare."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MAX_TEXT_LENGTH = 40
 
 
 def output_in_words(output: Output, *, start: int = 0) -> str:
-    """Return a result as its type, its shape and a few elements from `start` on."""
+    """Return a result as text: its type, its shape and a few elements from index `start` on."""
     match output:
         case Container(type_name, _, items, length):
             parts = ", ".join(output_in_words(item) for item in items[:_MAX_ITEMS])
@@ -51,7 +51,7 @@ def output_in_words(output: Output, *, start: int = 0) -> str:
 
 
 def _describe_elements(output: TensorOutput | TensorDigest, start: int) -> str:
-    """Return a tensor's type, shape and a few elements from index `start` on."""
+    """Return a tensor as text: its type, its shape and a few elements from index `start` on."""
     description = f"{output.dtype}{list(output.shape)}"
     elements = _elements(output)[start : start + _MAX_ITEMS].tolist()
     if not elements:
@@ -62,7 +62,7 @@ def _describe_elements(output: TensorOutput | TensorDigest, start: int) -> str:
 
 
 def _position_prefix(output: TensorOutput | TensorDigest, start: int) -> str:
-    """Return the position of the first element shown; it is unknown for a sample of elements."""
+    """Return the position of the first shown element as text; `…` for a sample of elements."""
     if not start:
         return ""
     if isinstance(output, TensorDigest):
@@ -81,7 +81,10 @@ def _format_element(element: object) -> str:
 
 
 def side_by_side(mine: Output, theirs: Output) -> tuple[str, str]:
-    """Return two results, each from where they differ most; for containers, only that item."""
+    """Return two results as texts that show the elements at the largest difference.
+
+    For containers, the texts show only the first item that differs.
+    """
     match mine, theirs:
         case Container(items=items, length=length), Container(items=other_items) if (
             length == theirs.length
@@ -105,7 +108,7 @@ def _elements(output: TensorOutput | TensorDigest) -> NDArray[Any]:
 
 
 def _index_of_largest_difference(mine: NDArray[Any], theirs: NDArray[Any]) -> int:
-    """Return the index of the largest difference; 0 if the first elements show it."""
+    """Return the index of the largest difference; 0 if it is among the first elements."""
     if mine.shape != theirs.shape or not mine.size or mine.dtype.kind in "OSU":
         return 0
     equal = mine == theirs
@@ -120,7 +123,7 @@ def _index_of_largest_difference(mine: NDArray[Any], theirs: NDArray[Any]) -> in
 
 
 def outcome_in_words(outcome: Outcome) -> str:
-    """Return what happened on one target, in a phrase whose subject is the call."""
+    """Return an outcome as a phrase, mostly one whose subject is the call: `returns …`."""
     match outcome:
         case Passed(encoded):
             output = None if decode_measured(encoded) else decode_outputs(encoded)
@@ -140,7 +143,7 @@ def outcome_in_words(outcome: Outcome) -> str:
 
 
 def outcomes_side_by_side(reference: Outcome, other: Outcome) -> tuple[str, str]:
-    """Return what happened on two targets; results are shown where they differ."""
+    """Return two outcomes as phrases. Results are shown at their largest difference."""
     if isinstance(reference, Passed) and isinstance(other, Passed):
         mine, theirs = decode_outputs(reference.encoded), decode_outputs(other.encoded)
         if mine is not None and theirs is not None:

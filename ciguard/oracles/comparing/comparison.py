@@ -26,9 +26,9 @@ class Difference:
     kind: str
     """One of `structure`, `dtype`, `shape`, `nan`, `values`, `mutation` and `aliasing`."""
     text: str
-    """Description for people; may contain values."""
+    """Description of the difference, for readers. May contain values."""
     detail: str = ""
-    """Stable part of the fingerprint: the same each time the same defect is found."""
+    """Part of the fingerprint: text that is equal whenever the same defect is found."""
 
 
 def compare_outputs(
@@ -36,8 +36,8 @@ def compare_outputs(
 ) -> Difference | None:
     """Return the first difference between two outputs; None if they agree.
 
-    Outputs that cannot be compared count as equal: unreadable ones, and records that no healthy
-    worker writes, since a case may have overwritten them.
+    Outputs that cannot be compared count as equal. These are unreadable outputs, and inconsistent
+    records: a case may have overwritten its worker's memory.
     """
     if isinstance(reference, Container) and isinstance(other, Container):
         return _compare_containers(reference, other, inputs)
@@ -49,7 +49,7 @@ def compare_outputs(
 
 
 def compare_effects(reference: Effects, other: Effects) -> Difference | None:
-    """Return how two runs of a call differ in their effects on the arguments."""
+    """Return how the effects of two runs on their arguments differ; None if they agree."""
     if reference.changed != other.changed:
         effects = (f"changes {_tensors_in_words(run.changed)}" for run in (reference, other))
         return Difference("mutation", " vs ".join(effects))
@@ -114,15 +114,15 @@ def _compare_scalars(reference: Scalar, other: Scalar, inputs: InputPrecision) -
     if reference.kind != other.kind or reference.kind == "O":
         return _structure_difference(reference, other)
     if reference.kind in "fz":
-        # A Python float may hold a float32's value: its further digits are meaningless.
-        return _compare_values(number(reference), number(other), "float32", inputs)
+        # A Python float may come from a float32, whose precision therefore applies.
+        return _compare_values(scalar_array(reference), scalar_array(other), "float32", inputs)
     if reference.kind in "sb":
-        return None  # texts hold wording and names of objects, not numeric results
+        return None  # strings are messages or names, which may differ
     return Difference("values", f"{reference.text[:60]} vs {other.text[:60]}")
 
 
-def number(scalar: Scalar) -> NDArray[Any]:
-    """Return a scalar as an array of one element; an empty array if it is not a number."""
+def scalar_array(scalar: Scalar) -> NDArray[Any]:
+    """Return a scalar as an array of one element, or an empty array if it is not a number."""
     convert = float if scalar.kind == "f" else complex
     try:
         return np.array([convert(scalar.text)])
@@ -177,7 +177,10 @@ def _compare_digests(
 
 
 def _special_counts(digest: TensorDigest, inputs: InputPrecision) -> tuple[int, int]:
-    """Return the number of NaN and infinite elements, and of NaN where it is comparable."""
+    """Return two numbers that must agree: of NaN or infinite elements, and of NaN.
+
+    If an input is not finite, NaN and infinity count as equal, so both numbers are the first one.
+    """
     special = digest.nan + digest.inf
     return special, digest.nan if inputs.are_finite else special
 
@@ -185,12 +188,12 @@ def _special_counts(digest: TensorDigest, inputs: InputPrecision) -> tuple[int, 
 def _compare_values(
     mine: NDArray[Any], theirs: NDArray[Any], dtype: str, inputs: InputPrecision, *, count: int = 0
 ) -> Difference | None:
-    """Return how two arrays differ.
+    """Return how two arrays differ; None if they agree within the tolerance.
 
-    `count` is the number of elements if the arrays are samples.
+    If the arrays are samples of larger arrays, `count` is the number of elements of those.
     """
     if mine.shape != theirs.shape:
-        return None  # no healthy worker writes fewer elements than the shape says
+        return None  # only a worker whose memory was overwritten writes such a record
     if mine.dtype.kind not in "fc":
         return None if np.array_equal(mine, theirs) else _first_unequal(mine, theirs)
     finite = np.isfinite(mine) & np.isfinite(theirs)
@@ -218,12 +221,12 @@ def _compare_values(
 
 
 def _error_in_words(error: float, magnitude: float, dtype: str) -> str:
-    """Return the error of two numbers: relative to the larger, and in ULP."""
+    """Return the distance of two numbers as text: relative to the larger number, and in ULP."""
     epsilon = dtypes.EPSILON.get(dtype, 0.0)
     if not magnitude or not math.isfinite(error):
         return "infinitely far apart"
     relative = error / magnitude
-    # The distance of neighbouring numbers of this type near the larger of the two.
+    # The spacing of the type's numbers near the larger of the two numbers.
     spacing = math.ldexp(epsilon, math.frexp(magnitude)[1] - 1)
     places = f", {error / spacing:.2g} ULP" if spacing else ""
     return f"relative error {relative:.2g}{places}"
@@ -232,7 +235,10 @@ def _error_in_words(error: float, magnitude: float, dtype: str) -> str:
 def _special_mismatch(
     mine: NDArray[Any], theirs: NDArray[Any], inputs: InputPrecision
 ) -> NDArray[np.bool_]:
-    """Return where one array is NaN or infinite and the other is not the same."""
+    """Return a mask of the elements that are NaN or infinite in one array and differ in the other.
+
+    If an input is not finite, NaN and infinity count as equal.
+    """
     finite, other_finite = np.isfinite(mine), np.isfinite(theirs)
     unequal: NDArray[np.bool_] = finite != other_finite
     if inputs.are_finite:
@@ -250,5 +256,5 @@ def _first_unequal(mine: NDArray[Any], theirs: NDArray[Any]) -> Difference:
 def _difference_at(
     index: int, mine: NDArray[Any], theirs: NDArray[Any], *, kind: str
 ) -> Difference:
-    """Return the difference that two arrays show at one index."""
+    """Return the difference between two arrays, described by their elements at one index."""
     return Difference(kind, f"{mine[index]!s:.60} vs {theirs[index]!s:.60} at element {index}")

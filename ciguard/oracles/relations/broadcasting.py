@@ -32,11 +32,11 @@ def _twin(case: ApiCall) -> Value | None:
         return None
     has_scalar = not all(tensor.shape for tensor in tensors)
     if has_scalar and tensors[0].dtype != tensors[1].dtype:
-        return None  # a tensor without dimensions does not affect the result's type
+        return None  # a tensor affects type promotion only if it has dimensions
     try:
         shape = np.broadcast_shapes(tensors[0].shape, tensors[1].shape)
     except ValueError:
-        return None  # the operands do not broadcast, though the call passed: out of scope
+        return None  # the relation does not apply to operands that do not broadcast
     sizes = ListValue(tuple(map(LiteralValue, shape)))
 
     def broadcast(tensor: TensorValue) -> Value:

@@ -1,4 +1,4 @@
-"""Relation: a call leaves its arguments unchanged, unless its name or an `out` declares it."""
+"""Relation: a call does not change its arguments unless its name or an `out` announces it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord
 
 _IN_PLACE_NAME = re.compile(r"_$|_out$|inplace", re.IGNORECASE)
-"""Names that declare a change of the arguments."""
+"""Part of the name of an API that changes its arguments."""
 
 
 def _applies(record: ApiRecord, names: Collection[str]) -> bool:

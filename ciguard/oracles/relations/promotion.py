@@ -1,4 +1,4 @@
-"""Relation: promotion by the library equals an explicit cast to the promoted type."""
+"""Relation: type promotion by the library equals an explicit cast to the common type."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ REPETITION = relate(
         name="same call twice",
         law="A call that draws no random numbers gives the same result for the same arguments.",
         source="what a function is; randomness and state are documented where there are any",
-        applies=lambda record, names: True,  # noqa: ARG005 - the signature of `Applies`
+        applies=lambda record, names: True,  # noqa: ARG005 - the parameters of `Applies`
         twin=expression,
     )
 )

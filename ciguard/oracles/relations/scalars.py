@@ -1,4 +1,4 @@
-"""Relation: a number is equivalent to a tensor without dimensions that holds it."""
+"""Relation: a Python number is equivalent to a tensor without dimensions that holds it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _twin(case: ApiCall) -> Value | None:
             and isinstance(number, int | float)
             and not isinstance(number, bool)
         ):
-            # Its kind is lower or equal, so that the tensor without dimensions promotes nothing.
+            # A tensor without dimensions and of no higher kind does not promote the other operand.
             dtype_name = "float64" if isinstance(number, float) else "int64"
             scalar = TensorValue(dtype_name, (), Constant(number))
             return expression(replace(case, arguments=(left, scalar, *rest)))

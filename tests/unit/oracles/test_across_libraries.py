@@ -16,7 +16,7 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Outcome, Passed, Rejected
 from ciguard.domain.values import Constant, Special, TensorValue
 from ciguard.oracles import Identity, Subject, encode_on, is_expressible, judge
-from ciguard.oracles.across_libraries import call_on
+from ciguard.oracles.across_libraries import call_for_target
 from ciguard.oracles.relations import encode
 
 TORCH, TF, JAX, KERAS = "torch==2.13.0", "tensorflow==2.21.0", "jax==0.10.2", "keras==3.15.1 + jax"
@@ -174,7 +174,7 @@ def test_every_target_gets_the_call_of_its_own_library() -> None:
 def test_a_call_without_an_equivalent_is_not_sent() -> None:
     both, odd = subject(TORCH, JAX), case(replace(X, dtype="float16"))
 
-    assert call_on(JAX, odd, both) is None
+    assert call_for_target(JAX, odd, both) is None
     assert not is_expressible(odd, (TORCH, JAX), both)
     with pytest.raises(ValueError, match="no equivalent"):
         encode_on(JAX, odd, both)

@@ -217,7 +217,7 @@ def test_a_rounded_result_is_within_the_tolerance_of_the_exact_one(numbers: list
 
     observed = ObservedPair(first=rounded, twin=twin, inputs=NO_INPUTS)
 
-    assert RELATIONS.get("double precision").broken(observed) is None
+    assert RELATIONS.get("double precision").find_violation(observed) is None
 
 
 def test_a_result_beyond_rounding_is_a_difference() -> None:
@@ -226,7 +226,7 @@ def test_a_result_beyond_rounding_is_a_difference() -> None:
 
     observed = ObservedPair(first=array(1.0, 2.01), twin=twin, inputs=NO_INPUTS)
 
-    difference = RELATIONS.get("double precision").broken(observed)
+    difference = RELATIONS.get("double precision").find_violation(observed)
     assert difference is not None
     assert difference.kind == "values"
 
@@ -238,7 +238,7 @@ def test_a_result_that_a_perturbation_changes_as_much_is_no_difference() -> None
 
     observed = ObservedPair(first=array(1.0, 2.01), twin=twin, inputs=NO_INPUTS)
 
-    assert RELATIONS.get("double precision").broken(observed) is None
+    assert RELATIONS.get("double precision").find_violation(observed) is None
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_an_empty_batch_keeps_the_other_sizes(shape: tuple[int, ...], kind: str 
     first = TensorOutput("float32", (2, 3), np.zeros(6, "float32"))
     twin = TensorOutput("float32", shape, np.zeros(int(np.prod(shape)), "float32"))
 
-    difference = RELATIONS.get("empty batch").broken(
+    difference = RELATIONS.get("empty batch").find_violation(
         ObservedPair(first=first, twin=twin, inputs=NO_INPUTS)
     )
 
@@ -268,7 +268,7 @@ def test_a_missing_derivative_is_no_difference(raised: str, message: str, *, is_
         first=array(1.0), twin=None, raised=raised, message=message, inputs=NO_INPUTS
     )
 
-    assert (RELATIONS.get("numeric gradient").broken(observed) is not None) == is_told
+    assert (RELATIONS.get("numeric gradient").find_violation(observed) is not None) == is_told
 
 
 def test_the_same_difference_on_two_targets_is_one_finding() -> None:
@@ -334,7 +334,7 @@ def test_the_message_of_a_wrong_gradient_has_both_derivatives() -> None:
         first=array(1.0), twin=None, raised="GradcheckError", message=message, inputs=NO_INPUTS
     )
 
-    difference = RELATIONS.get("numeric gradient").broken(seen_so)
+    difference = RELATIONS.get("numeric gradient").find_violation(seen_so)
 
     assert difference is not None
     assert difference.text == (

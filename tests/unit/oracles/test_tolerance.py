@@ -92,7 +92,7 @@ def test_agreement_in_a_narrow_tolerance_implies_agreement_in_a_wider_one(
 def test_the_length_of_a_sum_follows_from_the_sizes(
     sizes: tuple[int, ...], count: int, length: float
 ) -> None:
-    length = inputs_of([], sizes=sizes).length(count)
+    length = inputs_of([], sizes=sizes).terms_per_element(count)
 
     assert length == pytest.approx(length)
 
