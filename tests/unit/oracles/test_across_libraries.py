@@ -74,7 +74,7 @@ def tensor(array: np.ndarray) -> Passed:
         (passed(1.0), Passed(b'["f","2.0"]', 0.1)),
     ],
 )
-def test_differences_in_types_rejections_and_overflow_are_no_findings(
+def test_differences_in_types_rejections_and_overflow_are_not_findings(
     first: Outcome, second: Outcome
 ) -> None:
     assert findings_of({TORCH: first, JAX: second}) == []
@@ -141,7 +141,7 @@ def test_keras_is_blamed_if_only_its_results_deviate() -> None:
     assert (finding.library, finding.severity) == ("jax", Severity.MEDIUM)
 
 
-def test_no_library_is_odd_if_all_disagree() -> None:
+def test_no_library_is_outvoted_if_all_disagree() -> None:
     (finding,) = findings_of({TORCH: passed(1.0), TF: passed(2.0), JAX: passed(3.0)})
 
     assert finding.severity is Severity.LOW
@@ -231,7 +231,7 @@ def test_shapes_left_to_backends_are_exempted(api: str, *, is_left_open: bool) -
     assert [f.kind for f in findings_of] == ([] if is_left_open else ["shape"])
 
 
-def test_different_exception_classes_of_backends_are_no_finding() -> None:
+def test_different_exception_classes_of_backends_are_not_findings() -> None:
     assert between_backends(Rejected("ValueError", "no"), Rejected("TypeError", "no")) == []
     refused = Rejected("ValueError", "no")
     assert between_backends(passed(1.0), refused, intent=Intent.BOUNDARY) == []
