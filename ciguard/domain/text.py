@@ -77,15 +77,15 @@ def markdown_code(text: str, *, limit: int = LINE_LIMIT) -> str:
 
     The text cannot mention a user, link an issue, open a tag or end the table cell.
     """
-    shown = visible(text, limit=limit).strip()
-    if not shown:
+    escaped = visible(text, limit=limit).strip()
+    if not escaped:
         return "`(empty)`"
-    if "|" in shown:
+    if "|" in escaped:
         # A pipe would end the table cell and cannot be escaped in a code span.
-        return f"<code>{_ELEMENT_MARKUP.sub(_entity, shown)}</code>"
-    fence = "`" * (_longest_run(shown) + 1)
-    padding = " " if "`" in shown else ""
-    return f"{fence}{padding}{shown}{padding}{fence}"
+        return f"<code>{_ELEMENT_MARKUP.sub(_entity, escaped)}</code>"
+    fence = "`" * (_longest_run(escaped) + 1)
+    padding = " " if "`" in escaped else ""
+    return f"{fence}{padding}{escaped}{padding}{fence}"
 
 
 def html_code(text: str, *, limit: int = LINE_LIMIT) -> str:
@@ -106,9 +106,9 @@ def markdown_text(text: str, *, limit: int = LINE_LIMIT) -> str:
 
 def markdown_block(text: str, *, language: str = "text", limit: int = BLOCK_LIMIT) -> str:
     """Return `text` as a fenced code block that the text cannot close."""
-    shown = visible_lines(text, limit=limit)
-    fence = "`" * max(3, _longest_run(shown) + 1)
-    return f"{fence}{language}\n{shown}\n{fence}"
+    escaped = visible_lines(text, limit=limit)
+    fence = "`" * max(3, _longest_run(escaped) + 1)
+    return f"{fence}{language}\n{escaped}\n{fence}"
 
 
 def command_text(text: str) -> str:

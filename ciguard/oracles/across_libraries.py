@@ -210,13 +210,13 @@ def compare_results(
         return None
     # Convert both to the narrower type, whose rounding is the tolerance.
     dtype = min(reference.dtype, other.dtype, key=_capacity)
-    mine, theirs = (_convert(result, dtype) for result in (reference, other))
-    if mine is None or theirs is None:
+    left, right = (_convert(result, dtype) for result in (reference, other))
+    if left is None or right is None:
         return None
-    if {mine.shape, theirs.shape} == {(), (1,)}:  # Jittor's tensors have at least one dimension
-        mine, theirs = replace(mine, shape=(1,)), replace(theirs, shape=(1,))
-    difference = compare_outputs(mine, theirs, inputs)
-    if difference is not None and difference.kind == "nan" and _is_overflow(mine, theirs):
+    if {left.shape, right.shape} == {(), (1,)}:  # Jittor's tensors have at least one dimension
+        left, right = replace(left, shape=(1,)), replace(right, shape=(1,))
+    difference = compare_outputs(left, right, inputs)
+    if difference is not None and difference.kind == "nan" and _is_overflow(left, right):
         return None
     return difference
 
@@ -243,12 +243,12 @@ def _convert(result: TensorOutput, dtype: str) -> TensorOutput | None:
         return replace(result, dtype=dtype, elements=result.elements.astype(stored))
 
 
-def _is_overflow(mine: TensorOutput, theirs: TensorOutput) -> bool:
+def _is_overflow(left: TensorOutput, right: TensorOutput) -> bool:
     """Return whether every differing element is infinite in one result and huge in the other."""
-    if mine.elements.dtype.kind != "f" or mine.elements.size != theirs.elements.size:
+    if left.elements.dtype.kind != "f" or left.elements.size != right.elements.size:
         return False
-    largest = float(np.finfo(mine.elements.dtype).max)
-    sides = [np.abs(result.elements.astype(np.float64)) for result in (mine, theirs)]
+    largest = float(np.finfo(left.elements.dtype).max)
+    sides = [np.abs(result.elements.astype(np.float64)) for result in (left, right)]
     unequal = np.isfinite(sides[0]) != np.isfinite(sides[1])
     unequal |= np.isnan(sides[0]) != np.isnan(sides[1])
     smaller_side = np.minimum(*sides)[unequal]

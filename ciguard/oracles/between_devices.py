@@ -61,16 +61,16 @@ def must_devices_agree(
 
 def _is_unspecified(api: str, sides: tuple[Outcome, Outcome], inputs: InputPrecision) -> bool:
     """Return whether results differ only in a part that the documentation leaves unspecified."""
-    mine, theirs = (
+    left, right = (
         decode_outputs(side.encoded) if isinstance(side, Passed) else None for side in sides
     )
-    if not isinstance(mine, Container) or not isinstance(theirs, Container):
+    if not isinstance(left, Container) or not isinstance(right, Container):
         return False
-    if not mine.items or not theirs.items:
+    if not left.items or not right.items:
         return False
     if exemption_of(api, FIRST_BETWEEN_DEVICES):
-        return compare_outputs(mine.items[0], theirs.items[0], inputs) is None
-    is_complete = all(_is_zero(result.items[-1]) for result in (mine, theirs))
+        return compare_outputs(left.items[0], right.items[0], inputs) is None
+    is_complete = all(_is_zero(result.items[-1]) for result in (left, right))
     return exemption_of(api, INCOMPLETE_BETWEEN_DEVICES) is not None and not is_complete
 
 

@@ -118,8 +118,9 @@ def translated_calls(case: ApiCall, libraries: Iterable[str]) -> dict[str, ApiCa
     for library in libraries:
         call = equivalent_call(case, library) if library != own_form else None
         if call is not None and all(
-            equivalent_call(call, other) is not None and equivalent_call(known, library) is not None
-            for other, known in calls.items()
+            equivalent_call(call, other) is not None
+            and equivalent_call(known_dtypes, library) is not None
+            for other, known_dtypes in calls.items()
         ):
             calls[library] = call
     return calls
@@ -157,7 +158,7 @@ def _arguments_by_name(case: ApiCall, form: CallForm) -> dict[str, Value] | None
     return None if fixed else arguments
 
 
-def _is_defined(arguments: Mapping[str, Value], known: frozenset[str]) -> bool:
+def _is_defined(arguments: Mapping[str, Value], known_dtypes: frozenset[str]) -> bool:
     """Return whether the definitions of the libraries agree for the given arguments.
 
     `known` holds the element types for which the definitions agree.
@@ -176,7 +177,7 @@ def _is_defined(arguments: Mapping[str, Value], known: frozenset[str]) -> bool:
     )
     return (
         len(types) == 1
-        and types <= known
+        and types <= known_dtypes
         and not is_empty
         and all(map(_is_plain_setting, settings))
     )
@@ -342,10 +343,13 @@ def _parse_row(entry: Mapping[str, Any], number: int, *, narrow: frozenset[str])
     except (AttributeError, SyntaxError, TypeError, ValueError) as error:
         msg = f"{row_name}: expected calls such as 'torch.sum(x, dim=axis)': {error}"
         raise ValueError(msg) from error
-    known = frozenset(chain.from_iterable(_ELEMENT_TYPES[kind] for kind in kinds))
+    known_dtypes = frozenset(chain.from_iterable(_ELEMENT_TYPES[kind] for kind in kinds))
     return Equivalence(
         forms=forms,
-        dtypes={library: known - _WIDE_DTYPES if library in narrow else known for library in forms},
+        dtypes={
+            library: known_dtypes - _WIDE_DTYPES if library in narrow else known_dtypes
+            for library in forms
+        },
     )
 
 

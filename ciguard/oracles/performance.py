@@ -110,15 +110,21 @@ def excess(reference: Measurement, other: Measurement) -> Excess | None:
     min_excess = _MIN_EXCESS.get(other.quantity)
     if min_excess is None or rounds < MIN_ROUNDS:
         return None
-    mine, theirs = reference.values[:rounds], other.values[:rounds]
-    reference_median, other_median = median(mine), median(theirs)
-    if other_median - reference_median < min_excess or not _exceeds_spread(other_median, mine):
+    reference_values, other_values = reference.values[:rounds], other.values[:rounds]
+    reference_median, other_median = median(reference_values), median(other_values)
+    if other_median - reference_median < min_excess or not _exceeds_spread(
+        other_median, reference_values
+    ):
         return None
     half = rounds // 2
-    halves = ((mine, theirs), (mine[:half], theirs[:half]), (mine[half:], theirs[half:]))
+    halves = (
+        (reference_values, other_values),
+        (reference_values[:half], other_values[:half]),
+        (reference_values[half:], other_values[half:]),
+    )
     if any(median(b) < MIN_RATIO * median(a) for a, b in halves):
         return None
-    p = signed_rank_p([b - a for a, b in zip(mine, theirs, strict=True)])
+    p = signed_rank_p([b - a for a, b in zip(reference_values, other_values, strict=True)])
     if p >= ALPHA / max(reference.tests, other.tests):
         return None
     return Excess(reference_median, other_median, p, rounds)
@@ -228,7 +234,7 @@ class PerformanceOracle:
         measured = _measurements(outcomes, subject)
         if not measured:
             return []
-        reference, *others = measured
+        reference, *other_names = measured
         return [
             Finding(
                 oracle=PERFORMANCE,
@@ -243,7 +249,7 @@ class PerformanceOracle:
                 message=f"{subject.api} {text}",
                 evidence=_evidence(measured, reference, name),
             )
-            for name in others
+            for name in other_names
             if is_comparable(subject.targets[reference], subject.targets[name])
             and (text := _claim(measured[reference], measured[name]))
         ]

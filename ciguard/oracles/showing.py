@@ -80,42 +80,42 @@ def _format_element(element: object) -> str:
             return "…"
 
 
-def side_by_side(mine: Output, theirs: Output) -> tuple[str, str]:
+def side_by_side(left: Output, right: Output) -> tuple[str, str]:
     """Return two results as texts that show the elements at the largest difference.
 
     For containers, the texts show only the first item that differs.
     """
-    match mine, theirs:
+    match left, right:
         case Container(items=items, length=length), Container(items=other_items) if (
-            length == theirs.length
+            length == right.length
         ):
             for index, (item, other) in enumerate(zip(items, other_items, strict=False)):
                 if compare_outputs(item, other) is not None:
-                    left, right = side_by_side(item, other)
-                    return f"item {index}: {left}", f"item {index}: {right}"
+                    left_text, right_text = side_by_side(item, other)
+                    return f"item {index}: {left_text}", f"item {index}: {right_text}"
         case (TensorOutput() | TensorDigest(), TensorOutput() | TensorDigest()) if (
-            mine.shape == theirs.shape
+            left.shape == right.shape
         ):
-            start = _index_of_largest_difference(_elements(mine), _elements(theirs))
-            return output_in_words(mine, start=start), output_in_words(theirs, start=start)
+            start = _index_of_largest_difference(_elements(left), _elements(right))
+            return output_in_words(left, start=start), output_in_words(right, start=start)
         case _:
             pass
-    return output_in_words(mine), output_in_words(theirs)
+    return output_in_words(left), output_in_words(right)
 
 
 def _elements(output: TensorOutput | TensorDigest) -> NDArray[Any]:
     return output.elements if isinstance(output, TensorOutput) else output.sample
 
 
-def _index_of_largest_difference(mine: NDArray[Any], theirs: NDArray[Any]) -> int:
+def _index_of_largest_difference(left: NDArray[Any], right: NDArray[Any]) -> int:
     """Return the index of the largest difference; 0 if it is among the first elements."""
-    if mine.shape != theirs.shape or not mine.size or mine.dtype.kind in "OSU":
+    if left.shape != right.shape or not left.size or left.dtype.kind in "OSU":
         return 0
-    equal = mine == theirs
-    if {mine.dtype.kind, theirs.dtype.kind} <= set("fc"):
-        equal |= np.isnan(mine) & np.isnan(theirs)
+    equal = left == right
+    if {left.dtype.kind, right.dtype.kind} <= set("fc"):
+        equal |= np.isnan(left) & np.isnan(right)
     with np.errstate(all="ignore"):
-        distance = np.abs(mine.astype(np.complex128) - theirs)
+        distance = np.abs(left.astype(np.complex128) - right)
     distance[np.isnan(distance)] = math.inf
     distance[equal] = 0.0
     index = int(distance.argmax())
@@ -145,8 +145,8 @@ def outcome_in_words(outcome: Outcome) -> str:
 def outcomes_side_by_side(reference: Outcome, other: Outcome) -> tuple[str, str]:
     """Return two outcomes as phrases. Results are shown at their largest difference."""
     if isinstance(reference, Passed) and isinstance(other, Passed):
-        mine, theirs = decode_outputs(reference.encoded), decode_outputs(other.encoded)
-        if mine is not None and theirs is not None:
-            left, right = side_by_side(mine, theirs)
-            return f"returns {left}", f"returns {right}"
+        left, right = decode_outputs(reference.encoded), decode_outputs(other.encoded)
+        if left is not None and right is not None:
+            left_text, right_text = side_by_side(left, right)
+            return f"returns {left_text}", f"returns {right_text}"
     return outcome_in_words(reference), outcome_in_words(other)

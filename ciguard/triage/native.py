@@ -85,7 +85,7 @@ def plain_name(symbol: str) -> str:
     """Return the qualified name in a demangled symbol without parameters or template arguments."""
     text = _VARIANT.sub("", symbol).replace("(anonymous namespace)", "{anonymous}")
     text = _OPERATOR.sub(_operator_name, text)
-    outer: list[str] = []
+    characters: list[str] = []
     depth = 0
     for letter in text:
         if letter in "<(":
@@ -93,7 +93,7 @@ def plain_name(symbol: str) -> str:
         elif letter in ">)":
             depth = max(0, depth - 1)
         elif not depth:
-            outer.append(letter)
-    words = re.sub(r"#\d+|\bconst\b|\bvolatile\b", "", "".join(outer)).split()
+            characters.append(letter)
+    words = re.sub(r"#\d+|\bconst\b|\bvolatile\b", "", "".join(characters)).split()
     # The symbol of a template instantiation starts with its return type.
     return words[-1][:_MAX_NAME_LENGTH] if words else ""

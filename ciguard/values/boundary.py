@@ -239,8 +239,8 @@ def _mutate_one_item(rng: random.Random, scope: SamplingScope, current: Value) -
     if not isinstance(current, ListValue | TupleValue) or not current.items:
         return ListValue((LiteralValue(-1),))
     items = list(current.items)
-    place = int(rng.random() * len(items))
-    items[place] = _mutate(rng, scope, items[place])
+    index = int(rng.random() * len(items))
+    items[index] = _mutate(rng, scope, items[index])
     return type(current)(tuple(items))
 
 

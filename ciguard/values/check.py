@@ -128,14 +128,16 @@ def _bool_problem(constraint: Bool, value: Value, scope: SamplingScope) -> str:
 @_problem.register(OneOf)
 def _one_of_problem(constraint: OneOf, value: Value, scope: SamplingScope) -> str:
     del scope
-    is_known = any(value == known and _same_type(value, known) for known in constraint.values)
-    return "" if is_known else f"{value!r} is not one of the known values"
+    is_allowed = any(
+        value == allowed and _same_type(value, allowed) for allowed in constraint.values
+    )
+    return "" if is_allowed else f"{value!r} is not one of the known values"
 
 
-def _same_type(value: Value, known: Value) -> bool:
-    if isinstance(value, LiteralValue) and isinstance(known, LiteralValue):
-        return type(value.value) is type(known.value)
-    return type(value) is type(known)
+def _same_type(value: Value, allowed: Value) -> bool:
+    if isinstance(value, LiteralValue) and isinstance(allowed, LiteralValue):
+        return type(value.value) is type(allowed.value)
+    return type(value) is type(allowed)
 
 
 @_problem.register(String)

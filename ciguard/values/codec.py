@@ -74,7 +74,8 @@ def constraint_from_json(encoded: Json) -> Constraint:
         remaining = dict(members)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         kinds = ", ".join(_CODECS_BY_KIND)
-        msg = f"{_shown(encoded)} is not a constraint: an object with one of the keys {kinds}"
+        shown = _shortened_repr(encoded)
+        msg = f"{shown} is not a constraint: an object with one of the keys {kinds}"
         raise ValueError(msg) from error
     arguments: dict[str, Any] = {}
     for field in codec.fields:
@@ -94,12 +95,12 @@ def _decoded(kind: str, field: _Field, encoded: Json) -> Any:
     try:
         return field.decode(encoded)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        reason = str(error) if type(error) is ValueError else _shown(encoded)
+        reason = str(error) if type(error) is ValueError else _shortened_repr(encoded)
         msg = f"{kind}: {field.name}: {reason}"
         raise ValueError(msg) from error
 
 
-def _shown(encoded: Json) -> str:
+def _shortened_repr(encoded: Json) -> str:
     text = repr(encoded)
     return text if len(text) <= 80 else text[:79] + "…"  # noqa: PLR2004 - at most one line
 
@@ -131,10 +132,10 @@ def _unchanged(value: Any) -> Json:
     return value
 
 
-def _typed(kind: type, encoded: Json) -> Any:
+def _require_type(kind: type, encoded: Json) -> Any:
     # Not `isinstance`, because `True` is an `int`.
     if type(encoded) is not kind:
-        msg = f"{_shown(encoded)} is not of type {kind.__name__}"
+        msg = f"{_shortened_repr(encoded)} is not of type {kind.__name__}"
         raise ValueError(msg)
     return encoded
 
@@ -149,7 +150,7 @@ def _number_from_json(encoded: Json) -> float:
     if encoded in {"inf", "-inf", "nan"}:
         return float(encoded)
     if type(encoded) not in {int, float}:
-        msg = f"{_shown(encoded)} is not a number"
+        msg = f"{_shortened_repr(encoded)} is not a number"
         raise ValueError(msg)
     number: float = encoded
     return number
@@ -160,12 +161,12 @@ def _optional_number(encoded: Json) -> float | None:
 
 
 def _texts_from_json(encoded: Json) -> tuple[str, ...]:
-    return tuple(_typed(str, item) for item in _typed(list, encoded))
+    return tuple(_require_type(str, item) for item in _require_type(list, encoded))
 
 
 def _pair_from_json(encoded: Json) -> tuple[int, int]:
-    minimum, maximum = _typed(list, encoded)
-    return _typed(int, minimum), _typed(int, maximum)
+    minimum, maximum = _require_type(list, encoded)
+    return _require_type(int, minimum), _require_type(int, maximum)
 
 
 def _dim_to_json(dim: Dim) -> Json:
@@ -180,15 +181,15 @@ def _dim_from_json(encoded: Json) -> Dim:
         plain: int | str = encoded
         return plain
     try:
-        ((name, arguments),) = _typed(dict, encoded).items()
+        ((name, arguments),) = _require_type(dict, encoded).items()
         dim_type = _DIMS_BY_NAME[name]
         types = [str(field.type) for field in fields(dim_type)]
         values = [
-            _typed({"int": int, "str": str}[kind], argument)
+            _require_type({"int": int, "str": str}[kind], argument)
             for kind, argument in zip(types, arguments, strict=True)
         ]
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"{_shown(encoded)} is not a dimension"
+        msg = f"{_shortened_repr(encoded)} is not a dimension"
         raise ValueError(msg) from error
     dim: Dim = dim_type(*values)
     return dim
@@ -200,7 +201,9 @@ def _dims_to_json(dims: tuple[Dim, ...] | None) -> Json:
 
 def _dims_from_json(encoded: Json) -> tuple[Dim, ...] | None:
     return (
-        None if encoded is None else tuple(_dim_from_json(item) for item in _typed(list, encoded))
+        None
+        if encoded is None
+        else tuple(_dim_from_json(item) for item in _require_type(list, encoded))
     )
 
 
@@ -218,16 +221,16 @@ def _pairs_from_json(
     first_of: Callable[[Json], Any], encoded: Json
 ) -> tuple[tuple[Any, Constraint], ...]:
     pairs = []
-    for pair in _typed(list, encoded):
-        first, constraint = _typed(list, pair)
+    for pair in _require_type(list, encoded):
+        first, constraint = _require_type(list, pair)
         pairs.append((first_of(first), constraint_from_json(constraint)))
     return tuple(pairs)
 
 
 _FIELD_CODECS: dict[str, _Codec] = {
-    "int": _Codec(_unchanged, partial(_typed, int)),
-    "bool": _Codec(_unchanged, partial(_typed, bool)),
-    "str": _Codec(_unchanged, partial(_typed, str)),
+    "int": _Codec(_unchanged, partial(_require_type, int)),
+    "bool": _Codec(_unchanged, partial(_require_type, bool)),
+    "str": _Codec(_unchanged, partial(_require_type, str)),
     "float": _Codec(_number_to_json, _number_from_json),
     "float | None": _Codec(_number_to_json, _optional_number),
     "tuple[str, ...]": _Codec(list, _texts_from_json),
@@ -235,15 +238,15 @@ _FIELD_CODECS: dict[str, _Codec] = {
     "tuple[Dim, ...] | None": _Codec(_dims_to_json, _dims_from_json),
     "tuple[Value, ...]": _Codec(
         lambda values: [value_to_json(value) for value in values],
-        lambda encoded: tuple(value_from_json(item) for item in _typed(list, encoded)),
+        lambda encoded: tuple(value_from_json(item) for item in _require_type(list, encoded)),
     ),
     "Constraint": _Codec(constraint_to_json, constraint_from_json),
     "tuple[Constraint, ...]": _Codec(
         lambda items: [constraint_to_json(item) for item in items],
-        lambda encoded: tuple(constraint_from_json(item) for item in _typed(list, encoded)),
+        lambda encoded: tuple(constraint_from_json(item) for item in _require_type(list, encoded)),
     ),
     "tuple[tuple[str, Constraint], ...]": _Codec(
-        _pairs_to_json, partial(_pairs_from_json, partial(_typed, str))
+        _pairs_to_json, partial(_pairs_from_json, partial(_require_type, str))
     ),
     "tuple[tuple[float, Constraint], ...]": _Codec(
         _pairs_to_json, partial(_pairs_from_json, _number_from_json)

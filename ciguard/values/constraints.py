@@ -282,7 +282,9 @@ def _referenced_parameters(constraint: Constraint) -> list[str]:
     if isinstance(constraint, Tensor):
         dims = constraint.shape or ()
         names += [dim.parameter for dim in dims if isinstance(dim, RankOf | SizeOf)]
-    return names + [name for part in _parts(constraint) for name in _referenced_parameters(part)]
+    return names + [
+        name for inner in _inner_constraints(constraint) for name in _referenced_parameters(inner)
+    ]
 
 
 _REFERENCE_FIELDS = (
@@ -291,7 +293,7 @@ _REFERENCE_FIELDS = (
 """Names of the fields that hold the name of another parameter."""
 
 
-def _parts(constraint: Constraint) -> list[Constraint]:
+def _inner_constraints(constraint: Constraint) -> list[Constraint]:
     match constraint:
         case AnyOf():
             return [option for _, option in constraint.options]
@@ -318,4 +320,4 @@ def has_symbols(constraint: Constraint) -> bool:
         case Ints(sizes=symbols):
             return bool(symbols)
         case _:
-            return any(map(has_symbols, _parts(constraint)))
+            return any(map(has_symbols, _inner_constraints(constraint)))

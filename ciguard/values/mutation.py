@@ -63,7 +63,7 @@ def reshape(tensor: AnyTensor, shape: tuple[int, ...]) -> AnyTensor:
     return type(tensor)(tensor.dtype, shape, fill)  # five times faster than `dataclasses.replace`
 
 
-def replace_element(tensor: AnyTensor, place: int, element: float) -> AnyTensor:
+def replace_element(tensor: AnyTensor, index: int, element: float) -> AnyTensor:
     """Return the tensor with explicit elements, of which one is `element`.
 
     The other elements are integers in the fill's range, because only the worker can compute the
@@ -76,10 +76,10 @@ def replace_element(tensor: AnyTensor, place: int, element: float) -> AnyTensor:
             elements = list(data)
         case Uniform(seed, low, high):
             span = max(int(high) - int(low), 0) + 1
-            elements = [int(low) + (seed + 7 * index) % span for index in range(count)]
+            elements = [int(low) + (seed + 7 * position) % span for position in range(count)]
         case _:
             elements = [0] * count
-    elements[place % count] = element
+    elements[index % count] = element
     return replace(tensor, fill=Explicit(tuple(elements)))
 
 

@@ -145,11 +145,11 @@ def _float_sampler(constraint: Float) -> Sampler:
     minimum, maximum = closed_range(constraint)
     width = constraint.width
     round_numbers = [round_to_width(number, width) for number in _ROUND_NUMBERS]
-    chosen = {number for number in round_numbers if minimum <= number <= maximum} | {
+    candidates_in_range = {number for number in round_numbers if minimum <= number <= maximum} | {
         minimum,
         maximum,
     }
-    finite = sorted(number for number in chosen if abs(number) != float("inf"))
+    finite = sorted(number for number in candidates_in_range if abs(number) != float("inf"))
     special = [float("nan")] * constraint.nan + [float("inf"), float("-inf")] * constraint.inf
     table = tuple(LiteralValue(number) for number in [*finite, *special])
     count, span = len(table), maximum - minimum
@@ -222,11 +222,11 @@ def _dtype_sampler(constraint: Dtype) -> Sampler:
     if not parameter:
         return draw
 
-    def same(rng: random.Random, scope: SamplingScope) -> Value:
+    def draw_same(rng: random.Random, scope: SamplingScope) -> Value:
         name = scope.dtype(parameter)
         return draw(rng, scope) if name is None or name not in names else DtypeValue(name)
 
-    return same
+    return draw_same
 
 
 @_compile.register(Ints)
@@ -263,9 +263,9 @@ def _number(item: LiteralValue) -> int:
 
 def _axes(rng: random.Random, rank: int, length: int | None) -> tuple[LiteralValue, ...]:
     axes = list(range(rank))
-    for place in range(rank - 1, 0, -1):
-        other = int(rng.random() * (place + 1))
-        axes[place], axes[other] = axes[other], axes[place]
+    for index in range(rank - 1, 0, -1):
+        other_index = int(rng.random() * (index + 1))
+        axes[index], axes[other_index] = axes[other_index], axes[index]
     return tuple(map(LiteralValue, axes if length is None else axes[:length]))
 
 
@@ -323,9 +323,9 @@ def _mapping_sampler(constraint: Mapping) -> Sampler:
         for _ in range(length * _ATTEMPTS_PER_KEY):
             if len(keys) == length:
                 break
-            drawn = key(rng, scope)
-            keys.setdefault(key_text(drawn), drawn)
-        return dictionary((drawn, item(rng, scope)) for drawn in keys.values())
+            key_value = key(rng, scope)
+            keys.setdefault(key_text(key_value), key_value)
+        return dictionary((key_value, item(rng, scope)) for key_value in keys.values())
 
     return draw
 

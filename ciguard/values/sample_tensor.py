@@ -76,11 +76,11 @@ def _dtype_sampler(constraint: Tensor) -> _DrawDtype:
     if not parameter:
         return draw
 
-    def same(rng: random.Random, scope: SamplingScope) -> str:
+    def draw_same(rng: random.Random, scope: SamplingScope) -> str:
         dtype = scope.dtype(parameter)
         return dtype if dtype is not None and dtype in allowed else draw(rng, scope)
 
-    return same
+    return draw_same
 
 
 def _shape_sampler(constraint: Tensor) -> _DrawShape:
@@ -118,9 +118,9 @@ def _draw_broadcast_shape(
     pick = rng.random()
     if pick < 0.8 or not shape:  # noqa: PLR2004 - four calls in five get the same shape
         return shape
-    dropped = int((pick - 0.8) * 5 * (len(shape) + 1))
-    kept = shape[dropped:]
-    return (1, *kept[1:]) if dropped < len(shape) and pick * 100 % 1 < 0.5 else kept  # noqa: PLR2004 - a second random number, from the digits of the first
+    dropped_count = int((pick - 0.8) * 5 * (len(shape) + 1))
+    remaining = shape[dropped_count:]
+    return (1, *remaining[1:]) if dropped_count < len(shape) and pick * 100 % 1 < 0.5 else remaining  # noqa: PLR2004 - a second random number, from the digits of the first
 
 
 def _pattern_sampler(pattern: tuple[Dim, ...]) -> _DrawShape:

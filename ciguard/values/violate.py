@@ -155,8 +155,12 @@ def _text_violations(constraint: String | Bytes) -> tuple[Mutation, ...]:
 
 @_violations.register(Dtype)
 def _dtype_violations(constraint: Dtype) -> tuple[Mutation, ...]:
-    others = _forbidden_dtypes(constraint.names)
-    return (Mutation("dtype", any_constant(tuple(map(DtypeValue, others))), 3),) if others else ()
+    forbidden = _forbidden_dtypes(constraint.names)
+    return (
+        (Mutation("dtype", any_constant(tuple(map(DtypeValue, forbidden))), 3),)
+        if forbidden
+        else ()
+    )
 
 
 def _forbidden_dtypes(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -212,9 +216,9 @@ def _replace_with_integer(
 @_violations.register(Tensor)
 def _tensor_violations(constraint: Tensor) -> tuple[Mutation, ...]:
     mutations = [Mutation("rank", _change_rank, 3), Mutation("size", _change_size, 3)]
-    others = _forbidden_dtypes(constraint.dtypes if not constraint.dtype_of else ())
-    if others:
-        mutations.append(Mutation("dtype", partial(_change_dtype, names=others), 2))
+    forbidden = _forbidden_dtypes(constraint.dtypes if not constraint.dtype_of else ())
+    if forbidden:
+        mutations.append(Mutation("dtype", partial(_change_dtype, names=forbidden), 2))
     if not isinstance(constraint, Array):
         mutations.append(Mutation("structure", constant(ListValue((LiteralValue(1),)))))
     if constraint.low is not None or constraint.high is not None:
@@ -303,8 +307,8 @@ def _mutate_item(
     if not sequence.items:
         return current
     items = list(sequence.items)
-    place = int(rng.random() * len(items))
-    items[place] = mutation.mutate(rng, scope, items[place])
+    index = int(rng.random() * len(items))
+    items[index] = mutation.mutate(rng, scope, items[index])
     return type(sequence)(tuple(items))
 
 

@@ -87,8 +87,8 @@ def _float_words(constraint: Float) -> str:
         )
         if is_open
     ]
-    shown = f"{kind}{_range_words(constraint.min, constraint.max)}{' and'.join(open_ends)}"
-    return ", or ".join([shown, *special])
+    text = f"{kind}{_range_words(constraint.min, constraint.max)}{' and'.join(open_ends)}"
+    return ", or ".join([text, *special])
 
 
 @_words.register(Bool)
@@ -99,8 +99,8 @@ def _bool_words(constraint: Bool) -> str:
 
 @_words.register(OneOf)
 def _one_of_words(constraint: OneOf) -> str:
-    shown = list(dict.fromkeys(map(_value_words, constraint.values)))
-    return shown[0] if len(shown) == 1 else f"one of {_joined(shown, 'or')}"
+    options = list(dict.fromkeys(map(_value_words, constraint.values)))
+    return options[0] if len(options) == 1 else f"one of {_join_words(options, 'or')}"
 
 
 @_words.register(String)
@@ -226,12 +226,12 @@ def _dim_words(dim: Dim) -> str:
 
 def _dtype_names_words(names: tuple[str, ...]) -> str:
     rest = list(dict.fromkeys(names))
-    shown = []
+    words = []
     for word, members in _DTYPE_GROUPS:
         if set(members) <= set(rest):
-            shown.append(word)
+            words.append(word)
             rest = [name for name in rest if name not in members]
-    return _joined([*shown, *rest], "or")
+    return _join_words([*words, *rest], "or")
 
 
 def _range_words(minimum: float | None, maximum: float | None) -> str:
@@ -261,7 +261,7 @@ def _count_words(bounds: tuple[int, int], noun: str) -> str:
     return f"{minimum} to {maximum} {noun}s"
 
 
-def _joined(words: Iterable[str], conjunction: str) -> str:
+def _join_words(words: Iterable[str], conjunction: str) -> str:
     items = list(words)
     if len(items) > _MAX_LISTED:
         rest = len(items) - _MAX_LISTED
@@ -274,20 +274,20 @@ def _joined(words: Iterable[str], conjunction: str) -> str:
 def _value_words(value: Value) -> str:
     match value:
         case LiteralValue(scalar):
-            shown = repr(scalar)
+            text = repr(scalar)
         case DtypeValue(name) | MemberValue(name):
-            shown = name
+            text = name
         case ListValue(items):
-            shown = f"[{', '.join(map(_value_words, items))}]"
+            text = f"[{', '.join(map(_value_words, items))}]"
         case TupleValue(items):
-            shown = f"({', '.join(map(_value_words, items))}{',' if len(items) == 1 else ''})"
+            text = f"({', '.join(map(_value_words, items))}{',' if len(items) == 1 else ''})"
         case DictValue(pairs):
-            shown = f"{{{', '.join(f'{key!r}: {_value_words(item)}' for key, item in pairs)}}}"
+            text = f"{{{', '.join(f'{key!r}: {_value_words(item)}' for key, item in pairs)}}}"
         case CallValue(function, arguments, keywords):
             words = [_value_words(item) for item in arguments]
             words += [f"{key}={_value_words(item)}" for key, item in keywords]
-            shown = f"{function}({', '.join(words)})"
+            text = f"{function}({', '.join(words)})"
         case _:
             size = " by ".join(map(str, value.shape)) or "scalar"
-            shown = f"a {size} {value.dtype} tensor"
-    return shown
+            text = f"a {size} {value.dtype} tensor"
+    return text

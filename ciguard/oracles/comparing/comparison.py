@@ -101,8 +101,8 @@ def _compare_containers(
 ) -> Difference | None:
     if reference.length != other.length or reference.keys != other.keys:
         return _structure_difference(reference, other)
-    for mine, theirs in zip(reference.items, other.items, strict=False):
-        difference = compare_outputs(mine, theirs, inputs)
+    for left, right in zip(reference.items, other.items, strict=False):
+        difference = compare_outputs(left, right, inputs)
         if difference is not None:
             return difference
     return None
@@ -186,28 +186,28 @@ def _special_counts(digest: TensorDigest, inputs: InputPrecision) -> tuple[int, 
 
 
 def _compare_values(
-    mine: NDArray[Any], theirs: NDArray[Any], dtype: str, inputs: InputPrecision, *, count: int = 0
+    left: NDArray[Any], right: NDArray[Any], dtype: str, inputs: InputPrecision, *, count: int = 0
 ) -> Difference | None:
     """Return how two arrays differ; None if they agree within the tolerance.
 
     If the arrays are samples of larger arrays, `count` is the number of elements of those.
     """
-    if mine.shape != theirs.shape:
+    if left.shape != right.shape:
         return None  # only a worker whose memory was overwritten writes such a record
-    if mine.dtype.kind not in "fc":
-        return None if np.array_equal(mine, theirs) else _first_unequal(mine, theirs)
-    finite = np.isfinite(mine) & np.isfinite(theirs)
-    unequal = _special_mismatch(mine, theirs, inputs)
+    if left.dtype.kind not in "fc":
+        return None if np.array_equal(left, right) else _first_unequal(left, right)
+    finite = np.isfinite(left) & np.isfinite(right)
+    unequal = _special_mismatch(left, right, inputs)
     if unequal.any():
-        return _difference_at(int(np.flatnonzero(unequal)[0]), mine, theirs, kind="nan")
-    wide = np.complex128 if mine.dtype.kind == "c" else np.float64
-    x, y = mine[finite].astype(wide), theirs[finite].astype(wide)
+        return _difference_at(int(np.flatnonzero(unequal)[0]), left, right, kind="nan")
+    wide = np.complex128 if left.dtype.kind == "c" else np.float64
+    x, y = left[finite].astype(wide), right[finite].astype(wide)
     if not x.size:
         return None
     with np.errstate(over="ignore"):
         error = np.abs(x - y)
         largest = max(float(np.abs(x).max()), float(np.abs(y).max()), inputs.scale)
-        rtol = relative_tolerance(dtype, count=count or mine.size, inputs=inputs)
+        rtol = relative_tolerance(dtype, count=count or left.size, inputs=inputs)
         allowed = rtol * largest
     if not (error > allowed).any():
         return None
@@ -228,33 +228,31 @@ def _error_in_words(error: float, magnitude: float, dtype: str) -> str:
     relative = error / magnitude
     # The spacing of the type's numbers near the larger of the two numbers.
     spacing = math.ldexp(epsilon, math.frexp(magnitude)[1] - 1)
-    places = f", {error / spacing:.2g} ULP" if spacing else ""
-    return f"relative error {relative:.2g}{places}"
+    ulp_text = f", {error / spacing:.2g} ULP" if spacing else ""
+    return f"relative error {relative:.2g}{ulp_text}"
 
 
 def _special_mismatch(
-    mine: NDArray[Any], theirs: NDArray[Any], inputs: InputPrecision
+    left: NDArray[Any], right: NDArray[Any], inputs: InputPrecision
 ) -> NDArray[np.bool_]:
     """Return a mask of the elements that are NaN or infinite in one array and differ in the other.
 
     If an input is not finite, NaN and infinity count as equal.
     """
-    finite, other_finite = np.isfinite(mine), np.isfinite(theirs)
+    finite, other_finite = np.isfinite(left), np.isfinite(right)
     unequal: NDArray[np.bool_] = finite != other_finite
     if inputs.are_finite:
         with np.errstate(invalid="ignore"):  # comparing a signalling NaN warns on the console
-            same = (mine == theirs) | (np.isnan(mine) & np.isnan(theirs))
-        unequal |= ~finite & ~other_finite & ~same
+            are_same = (left == right) | (np.isnan(left) & np.isnan(right))
+        unequal |= ~finite & ~other_finite & ~are_same
     return unequal
 
 
-def _first_unequal(mine: NDArray[Any], theirs: NDArray[Any]) -> Difference:
-    unequal = np.flatnonzero(mine != theirs)
-    return _difference_at(int(unequal[0]) if unequal.size else 0, mine, theirs, kind="values")
+def _first_unequal(left: NDArray[Any], right: NDArray[Any]) -> Difference:
+    unequal = np.flatnonzero(left != right)
+    return _difference_at(int(unequal[0]) if unequal.size else 0, left, right, kind="values")
 
 
-def _difference_at(
-    index: int, mine: NDArray[Any], theirs: NDArray[Any], *, kind: str
-) -> Difference:
+def _difference_at(index: int, left: NDArray[Any], right: NDArray[Any], *, kind: str) -> Difference:
     """Return the difference between two arrays, described by their elements at one index."""
-    return Difference(kind, f"{mine[index]!s:.60} vs {theirs[index]!s:.60} at element {index}")
+    return Difference(kind, f"{left[index]!s:.60} vs {right[index]!s:.60} at element {index}")

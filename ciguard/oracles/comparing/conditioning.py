@@ -215,10 +215,10 @@ def _condition_number(outcome: Outcome, other: Outcome, inputs: InputPrecision) 
         return math.inf
     if outcome.encoded == other.encoded:
         return 0.0
-    mine, theirs = (decode_outputs(passed.encoded) for passed in (outcome, other))
-    if mine is None or theirs is None:
+    left, right = (decode_outputs(passed.encoded) for passed in (outcome, other))
+    if left is None or right is None:
         return math.inf
-    parts = list(_numeric_parts(mine)), list(_numeric_parts(theirs))
+    parts = list(_numeric_parts(left)), list(_numeric_parts(right))
     if len(parts[0]) != len(parts[1]):
         return math.inf
     return max(
@@ -241,13 +241,13 @@ def _numeric_parts(output: Output) -> Iterator[tuple[str, NDArray[Any]]]:
 
 
 def _distance_in_roundings(
-    mine: tuple[str, NDArray[Any]], theirs: tuple[str, NDArray[Any]], inputs: InputPrecision
+    left: tuple[str, NDArray[Any]], right: tuple[str, NDArray[Any]], inputs: InputPrecision
 ) -> float:
     """Return the largest distance between two arrays' elements, in rounding errors of the largest.
 
     The arguments are pairs of a dtype and its elements. The distance may be infinite.
     """
-    (dtype, x), (other, y) = mine, theirs
+    (dtype, x), (other, y) = left, right
     if dtype != other or x.shape != y.shape:
         return math.inf
     if x.dtype.kind not in "fc":

@@ -70,7 +70,7 @@ def requirement_in_words(requirement: Requirement) -> str:
             return _range_in_words(requirement)
         case OneOf(values):
             texts = (repr(value.value) for value in values if isinstance(value, LiteralValue))
-            return f"one of {_listed(texts)}"
+            return f"one of {_join_names(texts)}"
         case Tensor(ndim=(min_rank, max_rank)):
             if max_rank == UNLIMITED:
                 return f"of {min_rank} or more dimensions"
@@ -80,7 +80,7 @@ def requirement_in_words(requirement: Requirement) -> str:
                 else f"of {_dimensions_words(min_rank)}"
             )
         case Dtype(names):
-            return f"of type {_listed(names)}"
+            return f"of type {_join_names(names)}"
         case _:
             assert_never(requirement)
 
@@ -98,7 +98,7 @@ def _dimensions_words(rank: int) -> str:
     return f"{rank} dimension{'s' * (rank != 1)}"
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     all_names = list(names)
     suffix = f" and {len(all_names) - _MAX_LISTED} more" if len(all_names) > _MAX_LISTED else ""
     return ", ".join(all_names[:_MAX_LISTED]) + suffix
@@ -198,5 +198,5 @@ def _as_stored(element: float, dtype: str) -> float | None:
     if dtype not in dtypes.INTEGERS or is_infinite:
         return None
     lowest, highest = dtypes.integer_range(dtype)
-    whole = int(element)
-    return whole if lowest <= whole <= highest else None
+    integer = int(element)
+    return integer if lowest <= integer <= highest else None

@@ -103,9 +103,9 @@ def is_hedged(sentence: str) -> bool:
 def _intervals(sentence: str, parameter: str) -> Iterator[Requirement]:
     if is_hedged(sentence):
         return
-    stated = _stated_range(sentence, parameter)
-    if stated is not None and stated != interval():
-        yield stated
+    limits = _stated_range(sentence, parameter)
+    if limits is not None and limits != interval():
+        yield limits
 
 
 def _stated_range(sentence: str, parameter: str) -> Float | None:
@@ -147,7 +147,7 @@ def _leading_range(clause: str) -> Float | None:
     return _with_comparisons(None, clause)
 
 
-def _with_comparisons(known: Float | None, clause: str) -> Float | None:
+def _with_comparisons(limits: Float | None, clause: str) -> Float | None:
     """Return the range `known`, narrowed by comparisons at the beginning of a clause.
 
     Examples of comparisons are `>= 0 and <= 1`. The result is None if there is no range at all.
@@ -156,13 +156,13 @@ def _with_comparisons(known: Float | None, clause: str) -> Float | None:
     for pattern, end, is_open in _COMPARISONS:
         match = pattern.match(rest)
         if match:
-            number, narrowed = _parse_number(match.group(1)), known or interval()
+            number, narrowed = _parse_number(match.group(1)), limits or interval()
             if end == "min":
                 narrowed = replace(narrowed, min=number, exclude_min=is_open)
             else:
                 narrowed = replace(narrowed, max=number, exclude_max=is_open)
             return _with_comparisons(narrowed, rest[match.end() :])
-    return known
+    return limits
 
 
 def _parse_number(text: str) -> float:

@@ -199,9 +199,9 @@ def _scalar_leaf(output: Scalar) -> str:
 
 
 def _leaf(kind: str, shape: tuple[int, ...] | None, values: list[str] | None) -> str:
-    shown = "None" if shape is None else shape_text(shape)
+    shape_source = "None" if shape is None else shape_text(shape)
     elements = "None" if values is None else list_of(values)
-    return f"({kind!a}, {shown}, {elements})"
+    return f"({kind!a}, {shape_source}, {elements})"
 
 
 def list_of(elements: list[str]) -> str:

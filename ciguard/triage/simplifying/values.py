@@ -159,10 +159,10 @@ def _with_shape(value: AnyArray, shape: tuple[int, ...]) -> AnyArray:
     if not isinstance(fill, Explicit) or shape == value.shape:
         return replace(value, shape=shape)
     elements = np.array(fill.data, dtype=object).reshape(value.shape)
-    kept: Any = elements.ravel()
+    remaining: Any = elements.ravel()
     if len(shape) == len(value.shape):
-        kept = elements[tuple(map(slice, shape))].ravel()
-    return replace(value, shape=shape, fill=Explicit(tuple(kept[: math.prod(shape)])))
+        remaining = elements[tuple(map(slice, shape))].ravel()
+    return replace(value, shape=shape, fill=Explicit(tuple(remaining[: math.prod(shape)])))
 
 
 def _with_explicit_elements(value: AnyArray) -> AnyArray:
