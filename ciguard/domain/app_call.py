@@ -67,6 +67,7 @@ def validated_call(call: Json, function: str) -> Json:
 
 
 def _is_answer(answer: Json) -> bool:
+    """Return whether a stub response has a result or an error."""
     return isinstance(answer, dict) and bool(set(answer) & {"answer", "error"})
 
 
@@ -75,6 +76,7 @@ def _are_names(names: Json) -> bool:
 
 
 def _is_argument(argument: Json, depth: int = 0) -> bool:
+    """Return whether an argument is a valid object `{FORM: VALUE}`, whose value may hold others."""
     if not isinstance(argument, dict) or len(argument) != 1 or depth > _MAX_DEPTH:
         return False
     ((form, value),) = argument.items()
@@ -136,6 +138,7 @@ def _is_client(value: Json) -> bool:
 
 
 def _is_stored_file(value: Json) -> bool:
+    """Return whether a value describes a file in a cloud storage: its name and contents."""
     return (
         _has_exactly(value, {"base64", "name"})
         and _is_base64(value["base64"])
@@ -144,12 +147,14 @@ def _is_stored_file(value: Json) -> bool:
 
 
 def _is_upload(value: Json) -> bool:
+    """Return whether a value describes an uploaded file of a web request."""
     if not _has_exactly(value, {"base64", "name", "is_awaited"}) or not _is_base64(value["base64"]):
         return False
     return isinstance(value["name"], str) and isinstance(value["is_awaited"], bool)
 
 
 def _is_plain_data(value: Json, depth: int = 0) -> bool:
+    """Return whether a value is JSON of limited depth."""
     if isinstance(value, dict | list):
         inner = value.values() if isinstance(value, dict) else value
         return depth <= _MAX_DEPTH and all(_is_plain_data(item, depth + 1) for item in inner)
@@ -157,6 +162,7 @@ def _is_plain_data(value: Json, depth: int = 0) -> bool:
 
 
 def _is_relative_path(name: str) -> bool:
+    """Return whether a path stays in its folder: relative and without `..`."""
     path = PurePosixPath(name)
     is_name = bool(path.parts) and name.isprintable()
     return is_name and not path.is_absolute() and ".." not in path.parts

@@ -205,6 +205,7 @@ def holds_program(encoded: bytes) -> bool:
 
 @cache
 def _is_program(tag: str) -> bool:
+    """Return whether cases with a tag are programs; False for an unknown tag."""
     try:
         return CASE_KINDS.get(tag).is_program
     except UnknownNameError:

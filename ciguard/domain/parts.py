@@ -232,6 +232,7 @@ def _part_from_json(reader: Untrusted) -> Part:
 
 
 def _shared_settings(reader: Untrusted) -> dict[str, Json]:
+    """Return the campaign's settings, including those that levels add."""
     numbers = {key: reader.count(key) for key in SHARED_NUMBERS}
     settings: dict[str, Json] = numbers | {key: list(reader.texts(key)) for key in SHARED_LISTS}
     return settings | {
@@ -253,6 +254,7 @@ def _level_setting(reader: Untrusted, key: str) -> Json:
 
 
 def _validated(pattern: re.Pattern[str], text: str, key: str) -> str:
+    """Return `text`, or raise a ValueError that names `key` if it does not match the pattern."""
     if not pattern.fullmatch(text):
         message = f"{key} is malformed: {text!r:.60}"
         raise ValueError(message)
@@ -300,6 +302,7 @@ def _validated_target(reader: Untrusted) -> TargetSummary:
 
 
 def _validated_bucket(reader: Untrusted) -> Bucket:
+    """Rebuild a bucket; raise a ValueError if its texts or counts are invalid or inconsistent."""
     for key in ("count", "shown", "tried"):
         reader.count(key)
     bucket = bare(bucket_from_json(reader.data))

@@ -189,6 +189,7 @@ def _job_from_json(reader: Untrusted) -> PlannedJob:
 
 
 def _validated_shard(reader: Untrusted) -> str:
+    """Return the shard of a job in its canonical form."""
     text = reader.of("shard", str)
     try:
         return str(parse_shard(text))

@@ -104,6 +104,7 @@ def record_to_json(record: ApiRecord) -> dict[str, Json]:
 
 
 def _changed_fields(item: ApiRecord | ParameterRecord) -> dict[str, Json]:
+    """Return the fields that differ from their default, by their keys in JSON."""
     encoded: dict[str, Json] = {}
     for spec in fields(item):
         value = getattr(item, spec.name)

@@ -117,6 +117,7 @@ def command_text(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
+    """Return `text` with Python escapes for all unprintable characters."""
     if text.isprintable():
         return text
     return "".join(

@@ -81,6 +81,7 @@ class Untrusted:
         return Untrusted(self.data.get(key), f"{key!r} in {self.name}")
 
     def _bounded(self, text: str, key: str) -> str:
+        """Return `text`, or raise a ValueError that names `key` if it is too long."""
         if len(text) > MAX_TEXT_LENGTH:
             message = f"{self.name}: {key!r} is longer than {MAX_TEXT_LENGTH} characters"
             raise ValueError(message)

@@ -204,6 +204,7 @@ def _fill_to_json(fill: Fill) -> Json:
 
 
 def _number_to_json(number: float) -> Json:
+    """Return a number, or its text if it is NaN or infinite, which JSON lacks."""
     if not isinstance(number, int) and not math.isfinite(number):
         return repr(number)
     return number

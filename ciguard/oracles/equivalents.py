@@ -260,6 +260,7 @@ def shipped_equivalences() -> tuple[Equivalence, ...]:
 
 @cache
 def _by_api() -> dict[str, Equivalence]:
+    """Return the row of each API, including rows of installed libraries."""
     rows = list(shipped_equivalences())
     for library in LIBRARIES.items().values():
         if library.equivalents is not None:
@@ -302,6 +303,7 @@ def _apis(row: Equivalence) -> set[str]:
 
 
 def _merge_rows(row: Equivalence, added: Equivalence) -> Equivalence:
+    """Return one row for two rows that have an API in common."""
     for library, form in added.forms.items():
         if row.forms.get(library, form) != form:
             msg = (
@@ -331,6 +333,7 @@ def equivalences(text: str) -> list[Equivalence]:
 
 
 def _parse_row(entry: Mapping[str, Any], number: int, *, narrow: frozenset[str]) -> Equivalence:
+    """Return the row for an entry of the TOML document; `narrow` libraries lack 64-bit types."""
     row_name = f"equivalent {number + 1} ({next(iter(entry.values()), '')})"
     calls = {library: call for library, call in entry.items() if library != "elements"}
     kinds = entry.get("elements", ["float"])

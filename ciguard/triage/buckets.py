@@ -182,6 +182,7 @@ def _attribution(bucket: Bucket, other: Bucket) -> Attribution | None:
 
 
 def _representative_order(bucket: Bucket) -> tuple[int, int, Simplicity, tuple[str, ...], str]:
+    """Return a sort key that puts the bucket first whose finding should represent both."""
     return (
         _CONFIRMATION_RANK[bucket.confirmation],
         -bucket.finding.severity,

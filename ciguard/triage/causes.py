@@ -125,6 +125,7 @@ def cause_of(bucket: Bucket) -> Cause:
 
 
 def _evidence(bucket: Bucket) -> tuple[str, str] | None:
+    """Return kind and text of the first evidence for the root cause; None if there is none."""
     finding = bucket.finding
     if traits_of(finding.oracle).tests_user_functions:
         return None  # failures of different functions of the user have different causes

@@ -203,6 +203,7 @@ class Confirmer:
         heapq.heapify(self._queue)
 
     def _repeat(self, number: int) -> None:
+        """Start the next repetition of a group, with perturbed inputs where rounding may matter."""
         group = self._groups[number]
         group.outcomes = {}
         cases_and_subjects = [
@@ -273,6 +274,7 @@ class Confirmer:
         return settled
 
     def _settle_repetition(self, group: _RepetitionGroup) -> Iterator[ConfirmationResult]:
+        """Yield the results of the candidates that need no further repetition."""
         remaining = []
         rows = zip(*(group.outcomes[name] for name in group.targets), strict=True)
         outcomes_of_cases = [dict(zip(group.targets, row, strict=True)) for row in rows]
@@ -299,6 +301,7 @@ class Confirmer:
         group.candidates = remaining
 
     def _is_reproduced(self, candidate: _Candidate, outcomes: dict[str, Outcome]) -> bool:
+        """Return whether a repetition shows the candidate again, and store its outcomes."""
         proposed = candidate.finding
         if traits_of(proposed.oracle).compares_results and not _repeats_first_outcomes(
             proposed.case, candidate.outcomes_by_repetition, outcomes

@@ -94,6 +94,7 @@ def _key(recipe: str, grouping: Grouping) -> str:
 
 
 def _first_recipe(finding: Finding) -> Grouping:
+    """Return the ingredients of a finding by recipe `v1`, without empty ones."""
     return tuple(
         (name, text)
         for name, text in (
@@ -106,6 +107,7 @@ def _first_recipe(finding: Finding) -> Grouping:
 
 
 def _ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
+    """Yield the ingredients that depend on the kind of finding."""
     if traits_of(finding.oracle).tests_user_functions:
         return _function_ingredients(finding)
     return (
@@ -147,6 +149,7 @@ def _is_differential(finding: Finding) -> bool:
 
 
 def _outcome_ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
+    """Yield the ingredients of a finding about a single outcome."""
     outcome = _first_outcome(finding)
     symptom = Symptom("") if outcome is None else _symptom_of_outcome(finding.case, outcome)
     if symptom.name in _ORDINARY_SYMPTOMS:
@@ -161,6 +164,7 @@ def _outcome_ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 def _pair_ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
+    """Yield the ingredients of a difference between two targets."""
     yield "oracle", finding.oracle
     yield "symptom", finding.kind
     yield "pair", finding.pair.value
@@ -190,6 +194,7 @@ def _first_outcome(finding: Finding) -> Outcome | None:
 
 
 def _stack_text(finding: Finding, outcome: Outcome | None, *, frames: tuple[Frame, ...]) -> str:
+    """Return the innermost frames of the library as text; empty if there are none."""
     # The Python stack of a native crash is less exact than that of an error: it only identifies
     # the operator.
     limit = _MAX_ERROR_FRAMES if isinstance(outcome, Errored) else _MAX_CRASH_FRAMES
@@ -231,6 +236,7 @@ def _reexported_packages(api: str) -> list[str]:
 
 
 def _within_package(file: str, packages: set[str]) -> str:
+    """Return the path of a file relative to the folder of its package; empty for other packages."""
     parts = file.replace("\\", "/").split("/")
     if file.startswith(("/", "\\")) or ":" in parts[0]:
         # In a source checkout, the repository's folder often has the name of the package too.

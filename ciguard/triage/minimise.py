@@ -127,6 +127,7 @@ class Minimiser:
         self._confirmer.pump()
 
     def _continue(self, search: _MinimisationSearch) -> None:
+        """Start the next variants of a search, or end it and confirm its result."""
         subject, targets = self._subject_of(search.best), tuple(search.best.outcomes)
         variants = [
             variant
@@ -172,6 +173,7 @@ class Minimiser:
         return []
 
     def _judge(self, search: _MinimisationSearch) -> None:
+        """Replace the best finding by that of the simplest variant with the same fingerprint."""
         findings: list[Finding] = []
         subject = self._subject_of(search.best)
         results = zip(

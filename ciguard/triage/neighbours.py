@@ -64,6 +64,7 @@ def neighbours(case: Case, max_count: int, *, seed: int) -> list[Case]:
 
 
 def _similar_cases(case: Case, seed: int) -> Iterator[Case]:
+    """Yield similar cases, possibly the same one repeatedly; without end for API calls."""
     if not case.is_run_by_worker:
         return  # stub responses of services are not changed
     rng = random.Random(f"{seed} {case_id(case)}")  # noqa: S311 - must be repeatable
@@ -90,6 +91,7 @@ def _changed_call(rng: random.Random, case: ApiCall) -> ApiCall:
 def _changed_tuple(
     rng: random.Random, items: tuple[_T, ...], change: Callable[[random.Random, _T], _T]
 ) -> tuple[_T, ...]:
+    """Return a tuple in which some items are changed at random."""
     return tuple(
         change(rng, item) if rng.random() < _CHANGE_PROBABILITY else item for item in items
     )

@@ -161,6 +161,7 @@ class _FuzzedTexts:
     texts: tuple[str, ...]
 
     def remove(self, message: str) -> str:
+        """Return a message in which the strings are replaced by marks."""
         for text in self.texts:
             for quote in ("'", '"', "`"):
                 message = message.replace(f"{quote}{text}{quote}", "<text>")
@@ -195,6 +196,7 @@ def normalise(message: str, *, fuzzed: tuple[str, ...] = ()) -> str:
 
 @lru_cache(maxsize=4096)
 def _normalised(message: str) -> str:
+    """Apply all rules to a message until it no longer changes."""
     previous, text = "", message
     # The result of a rule may match another rule, for example for a list of lists. Each pass makes
     # the text less specific, so the loop ends.
@@ -214,6 +216,7 @@ another case."""
 
 
 def _one_pass(text: str) -> str:
+    """Apply each rule to a message once."""
     details = _DETAILS.search(text)
     if details and details.start() > 0:
         text = text[: details.start()]

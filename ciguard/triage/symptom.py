@@ -91,6 +91,7 @@ def symptom_of(outcome: Outcome, *, fuzzed: tuple[str, ...] = ()) -> Symptom:
 
 
 def _crash_symptom(outcome: Crashed, *, fuzzed: tuple[str, ...]) -> Symptom:
+    """Return a crash's symptom: memory corruption, a failed check, or the kind of signal."""
     cause, stack, log = outcome.cause, outcome.stack, outcome.log
     if outcome.is_of_device:
         return Symptom(cause)  # without frames: a later call reports the error of a kernel

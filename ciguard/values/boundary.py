@@ -73,6 +73,7 @@ def boundaries(constraint: Constraint) -> tuple[Mutation, ...]:
 
 
 def _range_mutations(constraint: Constraint) -> tuple[Mutation, ...]:
+    """Return the mutation to the ends of a number's range, and to the ints beyond them."""
     match constraint:
         case Int():
             minimum, maximum = constraint.min, constraint.max
@@ -91,6 +92,7 @@ def _mutate(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
 
 
 def _mutators_of(value: Value) -> tuple[Mutator, ...]:
+    """Return the mutators that suit the type of a value."""
     match value:
         case TensorValue() | ArrayValue():
             return (
@@ -109,6 +111,7 @@ def _mutators_of(value: Value) -> tuple[Mutator, ...]:
 
 
 def _empty_one_dimension(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the tensor with a random dimension of size 0."""
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
@@ -122,6 +125,7 @@ def _empty_one_dimension(rng: random.Random, scope: SamplingScope, current: Valu
 def _change_to_listed_shape(
     rng: random.Random, scope: SamplingScope, current: Value, *, shapes: tuple[tuple[int, ...], ...]
 ) -> Value:
+    """Return the tensor with a random shape of a list."""
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
@@ -138,6 +142,7 @@ def _change_to_any_shape(rng: random.Random, scope: SamplingScope, current: Valu
 
 
 def _change_one_size(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the tensor with the size of a random dimension set to 1 or increased by 1."""
     del scope
     if not isinstance(current, TensorValue | ArrayValue) or not current.shape:
         return current
@@ -148,6 +153,7 @@ def _change_one_size(rng: random.Random, scope: SamplingScope, current: Value) -
 
 
 def _change_rank_by_one(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the tensor without its first dimension, or with an additional one."""
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
@@ -169,6 +175,7 @@ def _fill_with_constant(
 
 
 def _fill_with_edge_integer(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the tensor with all elements equal to an edge integer."""
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
@@ -247,6 +254,7 @@ def _mutate_one_item(rng: random.Random, scope: SamplingScope, current: Value) -
 def _replace_items_by_one_mutation(
     rng: random.Random, scope: SamplingScope, current: Value
 ) -> Value:
+    """Return the sequence with all items replaced by the same mutation of the first."""
     if not isinstance(current, ListValue | TupleValue) or not current.items:
         return ListValue((LiteralValue(0),))
     item = _mutate(rng, scope, current.items[0])
@@ -254,6 +262,7 @@ def _replace_items_by_one_mutation(
 
 
 def _change_length(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the sequence without its last item, or with the last item repeated."""
     del scope
     if not isinstance(current, ListValue | TupleValue):
         return current

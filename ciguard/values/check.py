@@ -70,6 +70,7 @@ def _problem(constraint: Constraint, value: Value, scope: SamplingScope) -> str:
 
 
 def _integer(value: Value) -> int | None:
+    """Return the int in a literal; None for a bool and for other values."""
     if isinstance(value, LiteralValue) and type(value.value) is int:
         return value.value
     return None
@@ -135,6 +136,7 @@ def _one_of_problem(constraint: OneOf, value: Value, scope: SamplingScope) -> st
 
 
 def _same_type(value: Value, allowed: Value) -> bool:
+    """Return whether two values have the same type, so that 1 differs from True."""
     if isinstance(value, LiteralValue) and isinstance(allowed, LiteralValue):
         return type(value.value) is type(allowed.value)
     return type(value) is type(allowed)
@@ -200,6 +202,7 @@ def _ints_problem(constraint: Ints, value: Value, scope: SamplingScope) -> str:
 
 
 def _sizes_problem(constraint: Ints, numbers: list[int], scope: SamplingScope) -> str:
+    """Return why a list does not have the sizes of its symbols; empty if it does."""
     if len(numbers) != len(constraint.sizes):
         return f"{len(numbers)} ints, not {len(constraint.sizes)}"
     constraints = (
@@ -213,6 +216,7 @@ def _sizes_problem(constraint: Ints, numbers: list[int], scope: SamplingScope) -
 
 
 def _ints_length_problem(constraint: Ints, length: int, scope: SamplingScope) -> str:
+    """Return why a list of ints has a wrong length; empty if its length is valid."""
     minimum, maximum = constraint.length
     exact = scope.length(constraint.length_of) if constraint.length_of else None
     if exact is not None:
@@ -295,6 +299,7 @@ def _keywords_problem(
     keywords: tuple[tuple[str, Value], ...],
     scope: SamplingScope,
 ) -> str:
+    """Return why named values do not have the expected names and constraints."""
     if [key for key, _ in expected] != [key for key, _ in keywords]:
         return f"the keys are not {', '.join(key for key, _ in expected)}"
     pairs = [(item, value) for (_, item), (_, value) in zip(expected, keywords, strict=True)]
@@ -302,6 +307,7 @@ def _keywords_problem(
 
 
 def _first_problem(pairs: Sequence[tuple[Constraint, Value]], scope: SamplingScope) -> str:
+    """Return the first problem of a sequence of values with its index; empty if all conform."""
     for position, (constraint, value) in enumerate(pairs):
         reason = _problem(constraint, value, scope)
         if reason:

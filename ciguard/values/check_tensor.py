@@ -67,6 +67,7 @@ def _broadcast_problem(shape: tuple[int, ...], other: tuple[int, ...]) -> str:
 
 
 def _pattern_problem(pattern: tuple[Dim, ...], shape: tuple[int, ...], scope: SamplingScope) -> str:
+    """Return why a shape does not match the sizes of a constraint; empty if it does."""
     if len(shape) != len(pattern):
         return f"{len(shape)} dimensions, not {len(pattern)}"
     for axis, (dim, size) in enumerate(zip(pattern, shape, strict=True)):
@@ -76,6 +77,7 @@ def _pattern_problem(pattern: tuple[Dim, ...], shape: tuple[int, ...], scope: Sa
 
 
 def _fits(dim: Dim, size: int, scope: SamplingScope) -> bool:
+    """Return whether a size fits a dimension of a constraint. New symbols join the scope."""
     match dim:
         case int():
             return size == dim
@@ -127,6 +129,7 @@ def _outside(minimum: float | None, number: float | None) -> bool:
 def _bounds(
     constraint: Tensor, scope: SamplingScope, dtype: str
 ) -> tuple[float | None, float | None]:
+    """Return the minimum and the maximum that elements may have; None where unbounded."""
     if constraint.axis_of:
         shape = scope.shape(constraint.axis_of)
         if shape is not None:

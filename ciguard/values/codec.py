@@ -92,6 +92,7 @@ def constraint_from_json(encoded: Json) -> Constraint:
 
 
 def _decoded(kind: str, field: _Field, encoded: Json) -> Any:
+    """Return the value of a field; a ValueError names the kind and the field."""
     try:
         return field.decode(encoded)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -133,6 +134,7 @@ def _unchanged(value: Any) -> Json:
 
 
 def _require_type(kind: type, encoded: Json) -> Any:
+    """Return `encoded` if it is exactly of type `kind`; otherwise raise a ValueError."""
     # Not `isinstance`, because `True` is an `int`.
     if type(encoded) is not kind:
         msg = f"{_shortened_repr(encoded)} is not of type {kind.__name__}"
@@ -259,6 +261,7 @@ def _snake(name: str) -> str:
 
 
 def _kind_codec(kind: Any) -> _KindCodec:
+    """Return the codec of a kind of constraint, from the annotations of its fields."""
     field_codecs = []
     for field in fields(kind):
         codec = _FIELD_CODECS[str(field.type)]

@@ -294,6 +294,7 @@ _REFERENCE_FIELDS = (
 
 
 def _inner_constraints(constraint: Constraint) -> list[Constraint]:
+    """Return the constraints that a constraint consists of; empty for a simple one."""
     match constraint:
         case AnyOf():
             return [option for _, option in constraint.options]

@@ -29,6 +29,7 @@ def pattern_sampler(pattern: str) -> Callable[[random.Random, SamplingScope], Va
 
 @cache
 def _matching_strings(pattern: str) -> tuple[Value, ...]:
+    """Return the table of distinct strings for a pattern, the same in every run."""
     # Hypothesis is slow to import, and few constraints have a pattern.
     from hypothesis import HealthCheck, Phase, given, settings  # noqa: PLC0415
     from hypothesis import strategies as st  # noqa: PLC0415

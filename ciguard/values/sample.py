@@ -108,6 +108,7 @@ def _int_sampler(constraint: Int) -> Sampler:
 
 
 def _stepped_int_sampler(constraint: Int) -> Sampler:
+    """Return a sampler for a range with steps, which prefers the ends."""
     minimum, step = constraint.min, constraint.step
     count = (constraint.max - minimum) // step + 1
 
@@ -121,6 +122,8 @@ def _stepped_int_sampler(constraint: Int) -> Sampler:
 
 
 def _sized_int_sampler(symbol: str, table: tuple[int, ...]) -> Sampler:
+    """Return a sampler that returns a symbol's size, or draws it from a table and stores it."""
+
     def size(rng: random.Random, scope: SamplingScope) -> Value:
         bound = scope.sizes.get(symbol)
         if bound is not None:
@@ -178,6 +181,7 @@ def _one_of_sampler(constraint: OneOf) -> Sampler:
 
 
 def _texts(max_length: int) -> tuple[str, ...]:
+    """Return a table of strings of up to `max_length` characters."""
     doubled = _ALPHABET * 2
     return tuple(
         doubled[start : start + length]
@@ -196,6 +200,7 @@ def _string_sampler(constraint: String) -> Sampler:
 
 
 def _alphabet_string_sampler(constraint: String) -> Sampler:
+    """Return a sampler that draws each character of a string separately."""
     letters = constraint.alphabet or _ALPHABET
     count, min_length = len(letters), constraint.min_length
     span = constraint.max_length - min_length + 1
@@ -262,6 +267,7 @@ def _number(item: LiteralValue) -> int:
 
 
 def _axes(rng: random.Random, rank: int, length: int | None) -> tuple[LiteralValue, ...]:
+    """Return distinct axes of a tensor in random order; all of them if `length` is None."""
     axes = list(range(rank))
     for index in range(rank - 1, 0, -1):
         other_index = int(rng.random() * (index + 1))
@@ -270,6 +276,7 @@ def _axes(rng: random.Random, rank: int, length: int | None) -> tuple[LiteralVal
 
 
 def _size_list_sampler(constraint: Ints) -> Sampler:
+    """Return a sampler for a list whose ints have symbols."""
     wrap = TupleValue if constraint.as_tuple else ListValue
     sizes = tuple(
         _int_sampler(Int(min=constraint.min, max=constraint.max, size=s)) for s in constraint.sizes

@@ -97,6 +97,7 @@ def _shape_sampler(constraint: Tensor) -> _DrawShape:
 
 
 def _table_shape_sampler(ndim: tuple[int, int]) -> _DrawShape:
+    """Return a sampler that draws shapes with a rank in a range from a table."""
     table = tables.shapes(*ndim)
     count = len(table)
     return lambda rng, scope: table[int(rng.random() * count)]  # noqa: ARG005 - samplers have these parameters
@@ -105,6 +106,7 @@ def _table_shape_sampler(ndim: tuple[int, int]) -> _DrawShape:
 def _draw_same_shape(
     rng: random.Random, scope: SamplingScope, *, parameter: str, fallback: _DrawShape
 ) -> Shape:
+    """Return the shape of a parameter's value, or draw one if it has none."""
     shape = scope.shape(parameter)
     return fallback(rng, scope) if shape is None else shape
 
@@ -112,6 +114,7 @@ def _draw_same_shape(
 def _draw_broadcast_shape(
     rng: random.Random, scope: SamplingScope, *, parameter: str, fallback: _DrawShape
 ) -> Shape:
+    """Draw a shape that broadcasts with that of a parameter's value, mostly the same shape."""
     shape = scope.shape(parameter)
     if shape is None:
         return fallback(rng, scope)
@@ -124,6 +127,7 @@ def _draw_broadcast_shape(
 
 
 def _pattern_sampler(pattern: tuple[Dim, ...]) -> _DrawShape:
+    """Return a sampler of shapes whose sizes follow a pattern."""
     exact = tuple(dim for dim in pattern if isinstance(dim, int))
     if len(exact) == len(pattern):
         return lambda rng, scope: exact  # noqa: ARG005 - samplers have these parameters
@@ -132,6 +136,7 @@ def _pattern_sampler(pattern: tuple[Dim, ...]) -> _DrawShape:
 
 
 def _dim_sampler(dim: Dim) -> Callable[[random.Random, SamplingScope], int]:
+    """Return a sampler of the size of one dimension."""
     match dim:
         case int():
             return lambda rng, scope: dim  # noqa: ARG005 - samplers have these parameters
@@ -153,6 +158,7 @@ def _dim_sampler(dim: Dim) -> Callable[[random.Random, SamplingScope], int]:
 def _draw_symbol_size(
     rng: random.Random, scope: SamplingScope, *, symbol: str, sizes: tuple[int, ...]
 ) -> int:
+    """Return a symbol's size, or draw it and store it in the scope."""
     size = scope.sizes.get(symbol)
     if size is None:
         size = sizes[int(rng.random() * len(sizes))]
@@ -165,6 +171,7 @@ def _length_or_random(rng: random.Random, length: int | None) -> int:
 
 
 def _draw_size_of(rng: random.Random, scope: SamplingScope, *, parameter: str, axis: int) -> int:
+    """Return the size of an axis of a parameter's value; a random size if there is none."""
     shape = scope.shape(parameter)
     if shape is None or not -len(shape) <= axis < len(shape):
         return _length_or_random(rng, None)
@@ -172,6 +179,7 @@ def _draw_size_of(rng: random.Random, scope: SamplingScope, *, parameter: str, a
 
 
 def _fill_sampler(constraint: Tensor) -> _DrawFill:
+    """Return a sampler of fills that satisfy the constraint of the elements."""
     if constraint.axis_of:
         return _axis_sampler(constraint.axis_of)
     by_dtype = {dtype: fill_table(constraint, dtype) for dtype in constraint.dtypes}
@@ -203,6 +211,8 @@ _SPECIAL_FILL_COUNT = 32
 
 
 def _index_sampler(parameter: str, fallback: _DrawFill) -> _DrawFill:
+    """Return a sampler of fills with indices into the first dimension of a parameter's value."""
+
     def draw(rng: random.Random, scope: SamplingScope, dtype: str, shape: Shape) -> Fill:
         indexed = scope.shape(parameter)
         if not indexed or dtype in element_types.FLOATING:
@@ -213,6 +223,8 @@ def _index_sampler(parameter: str, fallback: _DrawFill) -> _DrawFill:
 
 
 def _axis_sampler(parameter: str) -> _DrawFill:
+    """Return a sampler of fills with axes of a parameter's value."""
+
     def draw(rng: random.Random, scope: SamplingScope, dtype: str, shape: Shape) -> Fill:  # noqa: ARG001 - as above
         indexed = scope.shape(parameter)
         rank = len(indexed) if indexed else 1
@@ -226,6 +238,8 @@ def _axis_sampler(parameter: str) -> _DrawFill:
 
 
 def _increasing_sampler(unordered: _DrawFill) -> _DrawFill:
+    """Return a sampler that draws with `unordered` and sorts the elements."""
+
     def draw(rng: random.Random, scope: SamplingScope, dtype: str, shape: Shape) -> Fill:
         fill = unordered(rng, scope, dtype, shape)
         count = prod(shape)

@@ -233,6 +233,7 @@ def _tuple_strategy(constraint: Tuple, scope: SamplingScope) -> Strategy:
 def _pairs(
     items: tuple[tuple[str, Constraint], ...], scope: SamplingScope
 ) -> st.SearchStrategy[tuple[tuple[str, Value], ...]]:
+    """Return a strategy for named values, such as keyword arguments."""
     keys = [key for key, _ in items]
     values = st.tuples(*(_compile(item, scope) for _, item in items))
     return values.map(lambda drawn: tuple(zip(keys, drawn, strict=True)))

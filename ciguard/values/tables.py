@@ -84,6 +84,7 @@ def _is_integral(dtype: str) -> bool:
 def _random_range(
     dtype: str, low: float | None, high: float | None, rng: random.Random
 ) -> tuple[float, float]:
+    """Return the given range; missing ends are filled in, at random if both are missing."""
     if low is None and high is None:
         return rng.choice(_INTEGER_RANGES if _is_integral(dtype) else _FLOAT_RANGES)
     span = 4.0
@@ -93,6 +94,7 @@ def _random_range(
 
 
 def _random_fill(minimum: float, maximum: float, rng: random.Random, *, is_integral: bool) -> Fill:
+    """Return a uniform fill of a range, or sometimes a constant fill with one of its ends."""
     if rng.random() < 0.1:  # noqa: PLR2004 - one fill in ten is an end of the range
         end = rng.choice((minimum, maximum))
         return Constant(int(end) if is_integral else end)

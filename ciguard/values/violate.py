@@ -100,6 +100,7 @@ def _mutate_until_violating(
 
 
 def _is_accepted(value: Value, constraint: Constraint, scope: SamplingScope) -> bool:
+    """Return whether a value conforms, without adding symbols to the scope."""
     sizes = dict(scope.sizes)
     accepted = conforms(value, constraint, scope)
     scope.sizes = sizes  # a check must not decide the sizes of symbols
@@ -184,6 +185,7 @@ def _as_sequence(current: Value) -> ListValue | TupleValue:
 
 
 def _lengthen(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the sequence with its last item repeated one to nine times."""
     del scope
     sequence = _as_sequence(current)
     last = sequence.items[-1:] or (LiteralValue(1),)
@@ -191,6 +193,7 @@ def _lengthen(rng: random.Random, scope: SamplingScope, current: Value) -> Value
 
 
 def _shorten(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the sequence without some of its last items."""
     del scope
     sequence = _as_sequence(current)
     return type(sequence)(sequence.items[: int(rng.random() * len(sequence.items))])
@@ -199,6 +202,7 @@ def _shorten(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
 def _replace_item(
     rng: random.Random, scope: SamplingScope, current: Value, *, item: Value
 ) -> Value:
+    """Return the sequence with a random item replaced by `item`."""
     del scope
     sequence = _as_sequence(current)
     items = list(sequence.items) or [item]
@@ -234,6 +238,7 @@ def _tensor_violations(constraint: Tensor) -> tuple[Mutation, ...]:
 
 
 def _change_rank(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the tensor with fewer or more dimensions."""
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
@@ -281,6 +286,7 @@ def _change_fill(
 def _leave_range(
     rng: random.Random, scope: SamplingScope, current: Value, *, constraint: Tensor
 ) -> Value:
+    """Return the tensor with a constant that is out of range."""
     fills: list[Constant] = []
     if constraint.low is not None:
         fills += [Constant(int(constraint.low) - 1), Constant(int(constraint.low) - 1000)]

@@ -225,6 +225,7 @@ def _dim_words(dim: Dim) -> str:
 
 
 def _dtype_names_words(names: tuple[str, ...]) -> str:
+    """Return a list of dtypes in words; complete groups have one word, such as `every int`."""
     rest = list(dict.fromkeys(names))
     words = []
     for word, members in _DTYPE_GROUPS:
@@ -262,6 +263,7 @@ def _count_words(bounds: tuple[int, int], noun: str) -> str:
 
 
 def _join_words(words: Iterable[str], conjunction: str) -> str:
+    """Return words as a list in a sentence, shortened if there are many."""
     items = list(words)
     if len(items) > _MAX_LISTED:
         rest = len(items) - _MAX_LISTED

@@ -76,6 +76,7 @@ _LENGTH = re.compile(r" of \d+")
 
 
 def _describe(output: Output) -> str:
+    """Return the type of an output in words."""
     match output:
         case Container(type_name, _, _, length):
             return f"{type_name} of {length}"
@@ -152,6 +153,7 @@ def _compare_arrays(
 
 
 def _may_overflow(dtype: str, inputs: InputPrecision) -> bool:
+    """Return whether inputs exceed an integer type's range, so that results are undefined."""
     if dtype not in dtypes.INTEGERS:
         return False
     lowest, highest = dtypes.integer_range(dtype)
@@ -161,6 +163,7 @@ def _may_overflow(dtype: str, inputs: InputPrecision) -> bool:
 def _compare_digests(
     reference: TensorDigest, other: TensorDigest, inputs: InputPrecision
 ) -> Difference | None:
+    """Return how two large tensors differ, by their samples, counts of NaN, and digests."""
     if reference.sha256 and reference.sha256 == other.sha256:
         return None
     pair, count = (reference.sample, other.sample), math.prod(reference.shape)

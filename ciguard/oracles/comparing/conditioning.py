@@ -127,6 +127,7 @@ def perturbed(case: Case, seed: int) -> Case:
 def _perturb_leaves(
     value: Value, perturb: Callable[[ArrayValue | TensorValue | LiteralValue], Value]
 ) -> Value:
+    """Return a value in which `perturb` has replaced each tensor, array and literal."""
     match value:
         case ArrayValue() | TensorValue() | LiteralValue():
             return perturb(value)

@@ -141,6 +141,7 @@ def _is_large_value(value: Value) -> bool:
 
 
 def _children(value: Value) -> Sequence[Value]:
+    """Return the values that a value directly holds."""
     match value:
         case ListValue(items) | TupleValue(items):
             return items

@@ -26,6 +26,7 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _twin(case: ApiCall) -> Value | None:
+    """Return the call on operands that were explicitly broadcast to one shape."""
     tensors = operands(case)
     function = operations_of(case.api).broadcast
     if not function or tensors is None or tensors[0].shape == tensors[1].shape:

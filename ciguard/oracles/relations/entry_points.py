@@ -31,6 +31,7 @@ def _has_method(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _method_twin(case: ApiCall) -> Value | None:
+    """Return the call of the tensor's method with the name of the function."""
     method = _method_name(case.api)
     if not method or not first_tensors(case) or has_keyword(case, "out"):
         return None
@@ -58,6 +59,7 @@ def _has_in_place(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _in_place_twin(case: ApiCall) -> Value | None:
+    """Return the call of the in-place variant."""
     function = _in_place_name(case.api)
     if not function or not first_tensors(case) or has_keyword(case, "out"):
         return None
@@ -97,6 +99,7 @@ def _has_out_parameter(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _out_twin(case: ApiCall) -> Value | None:
+    """Return the call that writes its result into a new tensor by `out`."""
     if has_keyword(case, "out"):
         return None
     keywords = tuple((key, value) for key, value in case.keywords if key != "out")
@@ -173,6 +176,7 @@ def _has_layer(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _layer_twin(case: ApiCall) -> Value | None:
+    """Return the call of the layer that is equivalent to the function."""
     tensors = first_tensors(case)
     settings = case.arguments[len(tensors) :]
     keywords = tuple((key, value) for key, value in case.keywords if key != "inplace")

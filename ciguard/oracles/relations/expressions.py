@@ -63,6 +63,7 @@ def tensors_of(case: ApiCall) -> list[TensorValue]:
 
 
 def _tensors_in(value: Value) -> Iterator[TensorValue]:
+    """Yield the tensors in a value, including those in lists and dictionaries."""
     match value:
         case TensorValue():
             yield value

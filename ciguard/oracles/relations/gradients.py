@@ -122,6 +122,7 @@ def _check_message(message: str) -> str:
 def _register_gradient_relation(
     name: str, law: str, twin: Twin, *, every: int = 1, weight: int = 1
 ) -> Relation:
+    """Register a relation whose twin is a gradient check, and return it."""
     return relate(
         Relation(
             name=name,

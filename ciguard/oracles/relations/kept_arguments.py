@@ -25,6 +25,7 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _twin(case: ApiCall) -> Value | None:
+    """Return a tuple of the arguments, with which they are compared after the call."""
     values = (*case.arguments, *(value for _, value in case.keywords), *case.inputs)
     if has_keyword(case, "out", "inplace") or not tensors_of(case):
         return None

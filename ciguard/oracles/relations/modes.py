@@ -60,6 +60,7 @@ def _wrapper_twin(wrapper: str, **settings: str | bool) -> Twin:
 
 
 def _trace_twin(case: ApiCall) -> Value | None:
+    """Return the call of the traced function; None unless all arguments are tensors."""
     function, arguments = as_function(case)
     tensors = leading_tensors(arguments)
     if not tensors or len(tensors) != len(arguments):
@@ -87,6 +88,7 @@ def _find_violation(observed: ObservedPair) -> Difference | None:
 
 
 def _register_mode_relation(name: str, applies: Applies, twin: Twin, *, every: int) -> Relation:
+    """Register a relation between eager execution and a mode, and return it."""
     return relate(
         Relation(
             name=name,

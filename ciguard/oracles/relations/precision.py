@@ -53,6 +53,7 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _twin(case: ApiCall) -> Value | None:
+    """Return two calls in double precision: with the same inputs, and with perturbed ones."""
     widening = operations_of(case.api).widening
     tensors = [tensor for tensor in tensors_of(case) if tensor.dtype in element_types.EPSILON]
     values = [*case.arguments, *(value for _, value in case.keywords)]
@@ -78,6 +79,7 @@ def _twin(case: ApiCall) -> Value | None:
 
 
 def _find_violation(observed: ObservedPair) -> Difference | None:
+    """Return how the result differs from that in double precision; None if it is close enough."""
     match observed.twin:
         case Container(items=(exact, perturbed)):
             triples = zip(_arrays(observed.first), _arrays(exact), _arrays(perturbed), strict=False)
@@ -91,6 +93,7 @@ def _find_violation(observed: ObservedPair) -> Difference | None:
 
 
 def _arrays(output: Output) -> Iterator[NDArray[Any]]:
+    """Yield the elements of each floating-point tensor in a result."""
     match output:
         case TensorOutput(dtype, shape, elements) if dtype in element_types.EPSILON:
             yield elements.reshape(shape)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 def _twin(case: ApiCall) -> Value | None:
+    """Return the call on operands that were explicitly cast to their common type."""
     tensors = operands(case)
     if tensors is None or tensors[0].dtype == tensors[1].dtype or has_keyword(case, "out", "dtype"):
         return None

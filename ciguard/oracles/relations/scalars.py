@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def _twin(case: ApiCall) -> Value | None:
+    """Return the call with a tensor without dimensions in place of a Python number."""
     match case.arguments:
         case (TensorValue(dtype, (_, *_)) as left, LiteralValue(number), *rest) if (
             dtype in element_types.FLOATING

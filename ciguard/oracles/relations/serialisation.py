@@ -21,6 +21,7 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _twin(case: ApiCall) -> Value:
+    """Return the pickled and unpickled result, or the result of the pickled and unpickled layer."""
     if case.kind is CallKind.LAYER and case.inputs:
         return apply(
             _pickle_round_trip(CallValue(case.api, case.arguments, case.keywords)), *case.inputs

@@ -32,6 +32,7 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _twin(case: ApiCall) -> Value | None:
+    """Return the first result of the vectorised function for a batch of two equal items."""
     function, arguments = as_function(case)
     tensors = leading_tensors(arguments)
     operations = operations_of(case.api).vectorising

@@ -203,6 +203,7 @@ def _has_exception(requirement: Requirement, sentence: str) -> bool:
 
 
 def _number(text: object) -> float | None:
+    """Return the number that a text consists of; None for any other object."""
     try:
         return float(text) if isinstance(text, str) else None
     except ValueError:

@@ -101,6 +101,7 @@ def is_hedged(sentence: str) -> bool:
 
 
 def _intervals(sentence: str, parameter: str) -> Iterator[Requirement]:
+    """Yield the range of numbers that a sentence states, if any."""
     if is_hedged(sentence):
         return
     limits = _stated_range(sentence, parameter)
@@ -109,6 +110,7 @@ def _intervals(sentence: str, parameter: str) -> Iterator[Requirement]:
 
 
 def _stated_range(sentence: str, parameter: str) -> Float | None:
+    """Return the range of numbers that a sentence states for the parameter; None without one."""
     subject = _SUBJECT.replace("NAME", re.escape(parameter))
     clause = re.search(rf"{subject}{_MUST} (.*)", sentence, re.IGNORECASE)
     if clause:
@@ -184,6 +186,7 @@ _HEDGED_CHOICE = re.compile(
 
 
 def _choices(sentence: str, parameter: str) -> Iterator[Requirement]:
+    """Yield the set of strings that a sentence allows, if any."""
     del parameter
     match = _CHOICE.search(sentence)
     if match and not _HEDGED_CHOICE.search(sentence[: match.end()]):
@@ -215,6 +218,7 @@ _LISTS = re.compile(
 
 
 def _ranks(sentence: str, parameter: str) -> Iterator[Requirement]:
+    """Yield the range of ranks that a sentence states, if any."""
     del parameter
     if is_hedged(sentence) or _LISTS.search(sentence):
         return
@@ -252,6 +256,7 @@ _DTYPE_NAMES = {
 
 
 def _element_types(sentence: str, parameter: str) -> Iterator[Requirement]:
+    """Yield the set of element types that a sentence allows, if any."""
     del parameter
     match = _TYPED.search(sentence)
     if match is None or is_hedged(sentence):

@@ -100,6 +100,7 @@ def _imports(finding: Finding, source: ScriptSource, hint: EnvironmentHint) -> s
 
 
 def _preparations(source: ScriptSource, finding: Finding, hint: EnvironmentHint) -> Iterator[str]:
+    """Yield statements that select the device and set the seed."""
     writer = source.writer
     if hint.device != "cpu" and writer.device:
         yield writer.device.format(device=scalar(hint.device))

@@ -140,6 +140,7 @@ def leaves_function(writer: Writer) -> str:
 
 
 def _helpers(output: Output, *, writer: Writer, inputs: InputPrecision) -> str:
+    """Return the source text of the expected result and of the functions that compare with it."""
     recorded = ",\n".join(f"    {leaf}" for leaf in _leaves(output))
     rtols = tolerances(inputs, count=_max_elements(output))
     used_rtols = {kind: rtol for kind, rtol in rtols.items() if f"('{kind}'" in recorded}
@@ -151,6 +152,7 @@ def _helpers(output: Output, *, writer: Writer, inputs: InputPrecision) -> str:
 
 
 def _max_elements(output: Output) -> int:
+    """Return the number of elements of the largest tensor in a result."""
     match output:
         case TensorOutput(shape=shape) | TensorDigest(shape=shape):
             return math.prod(shape)
@@ -161,6 +163,7 @@ def _max_elements(output: Output) -> int:
 
 
 def _leaves(output: Output) -> Iterator[str]:
+    """Yield source text of type, shape and elements of each part of a result."""
     match output:
         case TensorOutput(dtype, shape, values):
             yield _leaf(dtype, shape, [element(value) for value in values])
@@ -212,6 +215,7 @@ def list_of(elements: list[str]) -> str:
 
 
 def _rejection(name: str, exception: str, line: str) -> tuple[str, str, str]:
+    """Return source texts, as `comparison` does, for a reference that raised an exception."""
     reference_text = f"; {name} raised {line}"
     after_error = "\n".join(
         (
@@ -229,10 +233,12 @@ def _rejection(name: str, exception: str, line: str) -> tuple[str, str, str]:
 
 
 def _difference_raised(reference_text: str) -> str:
+    """Return a statement that ends the script because the call raised an exception."""
     message = '"DIFFERENT: raises %s: %s" % (type(error).__name__, error)'
     return f"raise SystemExit(\n    {message}\n    + {scalar(reference_text)}\n) from error"
 
 
 def _unexpected(name: str, line: str) -> tuple[str, str, str]:
+    """Return source texts, as `comparison` does, for a reference without a comparable result."""
     message = scalar(f"{name}: {line}")
     return "", f"print({message})\nraise", f"print({message})\nprint('returned:', result)"

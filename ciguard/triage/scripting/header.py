@@ -66,6 +66,7 @@ def _evidence_rows(finding: Finding) -> tuple[tuple[str, str], ...]:
 
 
 def _claim(finding: Finding, outcome: Outcome | None) -> str:
+    """Return what happens, as the end of a sentence that starts with the API."""
     claim = _claim_of(finding)
     if claim:
         return claim
@@ -101,6 +102,7 @@ def _claim_of(finding: Finding) -> str:
 
 
 def _observed(outcome: Outcome | None) -> str:
+    """Return a short text for an outcome."""
     match outcome:
         case None:
             return "not recorded"
@@ -113,6 +115,7 @@ def _observed(outcome: Outcome | None) -> str:
 
 
 def _advice(outcome: Outcome | None) -> list[str]:
+    """Return sentences on how to run a script with this outcome."""
     match outcome:
         case Crashed():
             return ["Run with `python -X faulthandler` to see the Python stack."]

@@ -106,6 +106,7 @@ def simpler_together(arrays: Sequence[AnyArray]) -> Iterator[Callable[[AnyArray]
 
 
 def _single_elements(arrays: Sequence[AnyArray]) -> Iterator[Callable[[AnyArray], AnyArray]]:
+    """Yield functions that replace each array by one of its elements, if all are small."""
     try:
         common = np.broadcast_shapes(*(array.shape for array in arrays))
         if not common or math.prod(common) > MAX_SHOWN:
