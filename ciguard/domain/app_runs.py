@@ -146,7 +146,7 @@ def app_case_from_json(encoded: Json) -> AppCase:
             root=root,
             aspect=aspect,
             condition=str(rest.get("condition", "")),
-            call=None if call is None else _validated_call(call, function_file, root, function),
+            call=None if call is None else _call_of_file(call, function_file, root, function),
         )
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"malformed case of an application: {error!r}"
@@ -156,7 +156,7 @@ def app_case_from_json(encoded: Json) -> AppCase:
 APPLICATION_KIND = CaseKind(read=app_case_from_json)
 
 
-def _validated_call(call: Json, file: str, root: str, name: str) -> Json:
+def _call_of_file(call: Json, file: str, root: str, name: str) -> Json:
     """Return the validated call of function `name` in `file` of the application in `root`."""
     validated = validated_call(call, name)
     path = PurePosixPath(file).relative_to(root).with_suffix("").as_posix()

@@ -213,7 +213,7 @@ def _is_program(tag: str) -> bool:
 
 
 def as_kind(case: Case, kind: type[C]) -> C:
-    """Return `case` typed as `kind`.
+    """Return `case` with the static type `kind`.
 
     Raises:
         TypeError: if the case is of another kind.

@@ -320,10 +320,16 @@ def _validated_bucket(reader: Untrusted) -> Bucket:
         message = f"the bucket {bucket.fingerprint} lacks the outcome of one of its targets"
         raise ValueError(message)
     if not finding.targets or finding.case.api != finding.api or bucket.count < 1:
-        message = f"the bucket {bucket.fingerprint} is inconsistent: targets, API or count"
+        message = (
+            f"the bucket {bucket.fingerprint} has no targets, an API other than that of its case, "
+            "or a count below 1"
+        )
         raise ValueError(message)
     if not bucket.shown <= bucket.tried <= _MAX_REPETITIONS:
-        message = f"the bucket {bucket.fingerprint} has inconsistent repetition counts"
+        message = (
+            f"the bucket {bucket.fingerprint}: 'shown' must be at most 'tried', which must be at "
+            f"most {_MAX_REPETITIONS}"
+        )
         raise ValueError(message)
     return bucket
 

@@ -174,6 +174,7 @@ def value_to_json(value: Value) -> Json:
 
 
 def _scalar_to_json(value: LiteralValue) -> Json:
+    """Return a scalar, or `[tag, text]` if JSON has no such scalar."""
     scalar = value.value
     match scalar:
         case float() if not math.isfinite(scalar):

@@ -79,6 +79,7 @@ def _similar_cases(case: Case, seed: int) -> Iterator[Case]:
 
 
 def _changed_call(rng: random.Random, case: ApiCall) -> ApiCall:
+    """Return the call with random changes of its arguments, and with another seed."""
     return replace(
         case,
         arguments=_changed_tuple(rng, case.arguments, _changed_value),
@@ -102,6 +103,7 @@ def _changed_pair(rng: random.Random, pair: tuple[str, Value]) -> tuple[str, Val
 
 
 def _changed_value(rng: random.Random, value: Value) -> Value:
+    """Return the value with a random change of its contents."""
     match value:
         case TensorValue() | ArrayValue():
             return _changed_array(rng, value)
@@ -118,6 +120,7 @@ def _changed_value(rng: random.Random, value: Value) -> Value:
 
 
 def _changed_scalar(rng: random.Random, scalar: Scalar) -> Scalar:
+    """Return another scalar of the same type; None stays None."""
     match scalar:
         case bool():
             return not scalar
@@ -132,6 +135,7 @@ def _changed_scalar(rng: random.Random, scalar: Scalar) -> Scalar:
 
 
 def _changed_items(rng: random.Random, items: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Return the items with one more or fewer, or with random changes."""
     if items and rng.random() < _CHANGE_PROBABILITY:
         return items[:-1] if rng.random() < 0.5 else (*items, items[-1])  # noqa: PLR2004 - a fair coin
     return _changed_tuple(rng, items, _changed_value)

@@ -115,10 +115,12 @@ def _all_values(case: Case) -> Iterator[Value]:
 
 
 def _unusual_api(finding: Finding) -> str:
+    """Return a phrase for a raw entry point; empty for a public API."""
     return "a raw entry point" if is_raw(finding.api) else ""
 
 
 def _unusual_dtype(value: Value) -> str:
+    """Return a phrase for a rare dtype of a value; empty if the dtype is common."""
     match value:
         case TensorValue(dtype=dtype) | ArrayValue(dtype=dtype) | DtypeValue(dtype):
             name = dtype.rpartition(".")[2]
@@ -128,6 +130,7 @@ def _unusual_dtype(value: Value) -> str:
 
 
 def _unusual_shape(value: Value) -> str:
+    """Return a phrase for a rare shape of a value; empty if the shape is common."""
     if not isinstance(value, TensorValue | ArrayValue):
         return ""
     if 0 in value.shape:
@@ -138,6 +141,7 @@ def _unusual_shape(value: Value) -> str:
 
 
 def _unusual_content(value: Value) -> str:
+    """Return a phrase for rare contents of a value; empty if they are common."""
     match value:
         case TensorValue(fill=fill) | ArrayValue(fill=fill):
             return _unusual_fill(fill)
@@ -151,6 +155,7 @@ def _unusual_content(value: Value) -> str:
 
 
 def _unusual_fill(fill: Fill) -> str:
+    """Return a phrase for rare elements of a fill; empty if they are common."""
     match fill:
         case Constant(number):
             return _unusual_number(number)
@@ -163,6 +168,7 @@ def _unusual_fill(fill: Fill) -> str:
 
 
 def _unusual_number(number: float) -> str:
+    """Return a phrase for a large or non-finite number; empty for other numbers."""
     if abs(number) <= _MAX_COMMON_NUMBER:
         return ""
     is_finite_and_huge = _MIN_HUGE_NUMBER <= abs(number) < math.inf

@@ -17,7 +17,7 @@ from ciguard.domain.values import (
     TupleValue,
     Value,
 )
-from ciguard.values.check_tensor import tensor_problem
+from ciguard.values.check_tensor import bounds_text, tensor_problem
 from ciguard.values.constraints import (
     AnyOf,
     Bool,
@@ -86,7 +86,7 @@ def _int_problem(constraint: Int, value: Value, scope: SamplingScope) -> str:
         if shape is not None:
             return _axis_problem(number, len(shape))
     if constraint.step > 1 and (number - constraint.min) % constraint.step:
-        return f"{number} is not {constraint.min} and a multiple of {constraint.step}"
+        return f"{number} is not {constraint.min} plus a multiple of {constraint.step}"
     if constraint.size:
         bound = scope.sizes.get(constraint.size)
         if bound is not None:
@@ -97,7 +97,7 @@ def _int_problem(constraint: Int, value: Value, scope: SamplingScope) -> str:
 
 def _axis_problem(axis: int, rank: int) -> str:
     maximum = max(rank, 1)
-    return "" if -maximum <= axis < maximum else f"{axis} is not an axis of {rank} dimensions"
+    return "" if -maximum <= axis < maximum else f"{axis} is not an axis of a tensor of rank {rank}"
 
 
 def _range_problem(number: float, minimum: float, maximum: float) -> str:
@@ -132,7 +132,7 @@ def _one_of_problem(constraint: OneOf, value: Value, scope: SamplingScope) -> st
     is_allowed = any(
         value == allowed and _same_type(value, allowed) for allowed in constraint.values
     )
-    return "" if is_allowed else f"{value!r} is not one of the known values"
+    return "" if is_allowed else f"{value!r} is not one of the listed values"
 
 
 def _same_type(value: Value, allowed: Value) -> bool:
@@ -153,9 +153,9 @@ def _string_problem(constraint: String, value: Value, scope: SamplingScope) -> s
         return "" if matches else f"{text!r} does not match {constraint.pattern!r}"
     if constraint.alphabet and set(text) - set(constraint.alphabet):
         return f"has characters that are not in {constraint.alphabet!r}"
-    if len(text) < constraint.min_length:
-        return "too short"
-    return "" if len(text) <= constraint.max_length else "too long"
+    is_valid_length = constraint.min_length <= len(text) <= constraint.max_length
+    bounds = bounds_text(constraint.min_length, constraint.max_length)
+    return "" if is_valid_length else f"length {len(text)}, not {bounds}"
 
 
 @_problem.register(Bytes)
@@ -163,7 +163,9 @@ def _bytes_problem(constraint: Bytes, value: Value, scope: SamplingScope) -> str
     del scope
     if not isinstance(value, LiteralValue) or not isinstance(value.value, bytes):
         return "not bytes"
-    return "" if len(value.value) <= constraint.max_length else "too long"
+    length = len(value.value)
+    is_valid_length = length <= constraint.max_length
+    return "" if is_valid_length else f"length {length}, more than {constraint.max_length}"
 
 
 @_problem.register(Dtype)
@@ -171,10 +173,10 @@ def _dtype_problem(constraint: Dtype, value: Value, scope: SamplingScope) -> str
     if not isinstance(value, DtypeValue):
         return "not a dtype"
     if value.name not in constraint.names:
-        return f"{value.name} is not allowed"
+        return f"the dtype {value.name} is not allowed"
     expected = scope.dtype(constraint.dtype_of) if constraint.dtype_of else None
     if expected in constraint.names and value.name != expected:
-        return f"{value.name} is not the dtype of {constraint.dtype_of}, {expected}"
+        return f"the dtype {value.name} is not {expected}, the dtype of {constraint.dtype_of}"
     return ""
 
 
@@ -185,7 +187,7 @@ def _ints_problem(constraint: Ints, value: Value, scope: SamplingScope) -> str:
         return "not a tuple" if constraint.as_tuple else "not a list"
     numbers = [number for number in map(_integer, value.items) if number is not None]
     if len(numbers) != len(value.items):
-        return "not all of its items are ints"
+        return "an item is not an int"
     if constraint.sizes:
         return _sizes_problem(constraint, numbers, scope)
     wrong_length = _ints_length_problem(constraint, len(numbers), scope)
@@ -204,7 +206,7 @@ def _ints_problem(constraint: Ints, value: Value, scope: SamplingScope) -> str:
 def _sizes_problem(constraint: Ints, numbers: list[int], scope: SamplingScope) -> str:
     """Return why a list does not have the sizes of its symbols; empty if it does."""
     if len(numbers) != len(constraint.sizes):
-        return f"{len(numbers)} ints, not {len(constraint.sizes)}"
+        return f"length {len(numbers)}, not {len(constraint.sizes)}"
     constraints = (
         Int(min=constraint.min, max=constraint.max, size=size) for size in constraint.sizes
     )
@@ -223,7 +225,8 @@ def _ints_length_problem(constraint: Ints, length: int, scope: SamplingScope) ->
         minimum = maximum = exact
     elif constraint.axes_of and scope.shape(constraint.axes_of) is not None:
         minimum = 0  # the list may be empty; axes are checked one by one
-    return "" if minimum <= length <= maximum else f"{length} ints, not {minimum} to {maximum}"
+    is_valid = minimum <= length <= maximum
+    return "" if is_valid else f"length {length}, not {bounds_text(minimum, maximum)}"
 
 
 @_problem.register(Tensor)
@@ -243,7 +246,7 @@ def _list_problem(constraint: List, value: Value, scope: SamplingScope) -> str:
         minimum = maximum = exact
     count = len(value.items)
     if not minimum <= count <= maximum:
-        return f"{count} items, not {minimum} to {maximum}"
+        return f"length {count}, not {bounds_text(minimum, maximum)}"
     if constraint.uniform and not _uniform(value.items):
         return "the tensors of the list differ in dtype or shape"
     return _first_problem([(constraint.item, item) for item in value.items], scope)
@@ -258,7 +261,7 @@ def _tuple_problem(constraint: Tuple, value: Value, scope: SamplingScope) -> str
     if not isinstance(value, TupleValue):
         return "not a tuple"
     if len(value.items) != len(constraint.items):
-        return f"{len(value.items)} items, not {len(constraint.items)}"
+        return f"length {len(value.items)}, not {len(constraint.items)}"
     return _first_problem(list(zip(constraint.items, value.items, strict=True)), scope)
 
 
@@ -276,7 +279,7 @@ def _mapping_problem(constraint: Mapping, value: Value, scope: SamplingScope) ->
         return "not a dict"
     minimum, maximum = constraint.length
     if not minimum <= len(pairs) <= maximum:
-        return f"{len(pairs)} items, not {minimum} to {maximum}"
+        return f"length {len(pairs)}, not {bounds_text(minimum, maximum)}"
     checks = [(constraint.key, key) for key, _ in pairs] + [(constraint.item, v) for _, v in pairs]
     return _first_problem(checks, scope)
 
@@ -287,7 +290,9 @@ def _object_problem(constraint: Object, value: Value, scope: SamplingScope) -> s
         return f"not a result of {constraint.function}"
     if len(value.arguments) != len(constraint.arguments):
         expected = len(constraint.arguments)
-        return f"{constraint.function} has {len(value.arguments)} arguments, not {expected}"
+        return (
+            f"{constraint.function} is called with {len(value.arguments)}, not {expected} arguments"
+        )
     pairs = list(zip(constraint.arguments, value.arguments, strict=True))
     return _first_problem(pairs, scope) or _keywords_problem(
         constraint.keywords, value.keywords, scope

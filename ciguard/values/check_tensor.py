@@ -31,24 +31,23 @@ def tensor_problem(
 
 
 def _dtype_problem(constraint: Tensor, dtype: str, scope: SamplingScope) -> str:
+    """Return why a dtype does not conform; empty if it conforms."""
     if dtype not in constraint.dtypes:
         return f"dtype {dtype} is not allowed"
     expected = scope.dtype(constraint.dtype_of) if constraint.dtype_of else None
     if expected in constraint.dtypes and dtype != expected:
-        return f"dtype {dtype} is not that of {constraint.dtype_of}, {expected}"
+        return f"dtype {dtype} is not {expected}, the dtype of {constraint.dtype_of}"
     return ""
 
 
 def _shape_problem(constraint: Tensor, shape: tuple[int, ...], scope: SamplingScope) -> str:
+    """Return why a shape does not conform; empty if it conforms."""
     if constraint.shape_of:
         expected = scope.shape(constraint.shape_of)
         if expected is not None:
             is_equal = shape == expected
-            return (
-                ""
-                if is_equal
-                else f"shape {shape} is not that of {constraint.shape_of}, {expected}"
-            )
+            reason = f"shape {shape} is not {expected}, the shape of {constraint.shape_of}"
+            return "" if is_equal else reason
     if constraint.broadcast_with:
         expected = scope.shape(constraint.broadcast_with)
         if expected is not None:
@@ -57,7 +56,13 @@ def _shape_problem(constraint: Tensor, shape: tuple[int, ...], scope: SamplingSc
         return _pattern_problem(constraint.shape, shape, scope)
     minimum, maximum = constraint.ndim
     rank = len(shape)
-    return "" if minimum <= rank <= maximum else f"{rank} dimensions, not {minimum} to {maximum}"
+    is_valid = minimum <= rank <= maximum
+    return "" if is_valid else f"rank {rank}, not {bounds_text(minimum, maximum)}"
+
+
+def bounds_text(minimum: int, maximum: int) -> str:
+    """Return a range of ints in words: `3`, or `2 to 3`."""
+    return str(minimum) if minimum == maximum else f"{minimum} to {maximum}"
 
 
 def _broadcast_problem(shape: tuple[int, ...], other: tuple[int, ...]) -> str:
@@ -69,7 +74,7 @@ def _broadcast_problem(shape: tuple[int, ...], other: tuple[int, ...]) -> str:
 def _pattern_problem(pattern: tuple[Dim, ...], shape: tuple[int, ...], scope: SamplingScope) -> str:
     """Return why a shape does not match the sizes of a constraint; empty if it does."""
     if len(shape) != len(pattern):
-        return f"{len(shape)} dimensions, not {len(pattern)}"
+        return f"rank {len(shape)}, not {len(pattern)}"
     for axis, (dim, size) in enumerate(zip(pattern, shape, strict=True)):
         if not _fits(dim, size, scope):
             return f"size {size} of dimension {axis} is not {dim}"
@@ -102,6 +107,7 @@ def _fits(dim: Dim, size: int, scope: SamplingScope) -> bool:
 def _elements_problem(
     constraint: Tensor, value: TensorValue | ArrayValue, scope: SamplingScope
 ) -> str:
+    """Return why the elements of a tensor do not conform; empty if they conform."""
     if prod(value.shape) == 0:
         return ""
     minimum, maximum, special = extent(value.fill)
@@ -109,12 +115,12 @@ def _elements_problem(
     if constraint.nan and value.dtype in element_types.FLOATING and special:
         has_range = low is not None or high is not None
         return (
-            "infinities where a range is given"
+            "infinities, which are out of range"
             if has_range and minimum != maximum and (minimum == float("-inf"))
             else ""
         )
     if special and (low is not None or high is not None):
-        return "special values where a range is given"
+        return "special values, which are out of range"
     # The elements of a bool tensor are 0 and 1 for any range of the fill.
     is_outside = value.dtype != "bool" and (_outside(low, minimum) or _outside(maximum, high))
     if is_outside:
@@ -157,6 +163,7 @@ def extent(fill: Fill) -> tuple[float, float, bool]:
 
 
 def _is_increasing(fill: Fill) -> bool:
+    """Return whether no element of a fill is less than its predecessor."""
     match fill:
         case Constant():
             return True

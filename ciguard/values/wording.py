@@ -128,12 +128,12 @@ def _ints_words(constraint: Ints) -> str:
     kind = "tuple" if constraint.as_tuple else "list"
     if constraint.sizes:
         return f"{kind} of the sizes {', '.join(constraint.sizes)}"
-    many = "ints" if constraint.length_of else _count_words(constraint.length, "int")
+    items = "ints" if constraint.length_of else _count_words(constraint.length, "int")
     if constraint.axes_of:
-        return f"{kind} of {many}, axes of {constraint.axes_of!r}"
-    each = f", one per dimension of {constraint.length_of!r}" if constraint.length_of else ""
+        return f"{kind} of {items}, axes of {constraint.axes_of!r}"
+    length = f", one per dimension of {constraint.length_of!r}" if constraint.length_of else ""
     order = ", none less than the one before" if constraint.increasing else ""
-    return f"{kind} of {many}{_range_words(constraint.min, constraint.max)}{each}{order}"
+    return f"{kind} of {items}{_range_words(constraint.min, constraint.max)}{length}{order}"
 
 
 @_words.register(Tensor)

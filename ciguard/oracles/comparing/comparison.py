@@ -100,6 +100,7 @@ _SCALAR_NAMES = {
 def _compare_containers(
     reference: Container, other: Container, inputs: InputPrecision
 ) -> Difference | None:
+    """Return the difference in length, keys or the first differing item; None if they agree."""
     if reference.length != other.length or reference.keys != other.keys:
         return _structure_difference(reference, other)
     for left, right in zip(reference.items, other.items, strict=False):
@@ -110,6 +111,7 @@ def _compare_containers(
 
 
 def _compare_scalars(reference: Scalar, other: Scalar, inputs: InputPrecision) -> Difference | None:
+    """Return the difference between two scalars; None if they agree."""
     if reference == other:
         return None
     if reference.kind != other.kind or reference.kind == "O":
@@ -136,6 +138,7 @@ def _compare_arrays(
     other: TensorOutput | TensorDigest | Unreadable,
     inputs: InputPrecision,
 ) -> Difference | None:
+    """Return the first difference in dtype, shape or values of two arrays; None if they agree."""
     if reference.dtype != other.dtype:
         text = f"{reference.dtype} vs {other.dtype}"
         return Difference("dtype", text, text)

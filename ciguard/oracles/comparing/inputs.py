@@ -54,6 +54,7 @@ def leaf_values(case: Case) -> Iterator[Value]:
 
 
 def _is_special_value(value: Value) -> bool:
+    """Return whether a value holds NaN, infinities or the extreme values of a type."""
     match value:
         case ArrayValue() | TensorValue():
             return _is_special_fill(value.fill)
@@ -97,6 +98,7 @@ def _bounds(fill: Fill) -> tuple[float, float]:
 
 
 def _is_special_fill(fill: Fill) -> bool:
+    """Return whether a fill holds NaN, infinities or the extreme values of a type."""
     match fill:
         case Special():
             return True
@@ -129,6 +131,7 @@ def is_large_request(case: Case) -> bool:
 
 
 def _is_large_value(value: Value) -> bool:
+    """Return whether a value itself is large, or holds a large number."""
     match value:
         case LiteralValue(int() | float() as number):
             return abs(number) >= LARGE_NUMBER
@@ -160,6 +163,7 @@ def _element_count(items: Sequence[Value]) -> int:
 
 
 def _has_large_elements(fill: Fill) -> bool:
+    """Return whether an element of a fill may be a large size or count."""
     match fill:
         case Constant(number):
             return abs(number) >= LARGE_NUMBER

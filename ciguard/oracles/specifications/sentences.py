@@ -128,10 +128,8 @@ def _leading_range(clause: str) -> Float | None:
         return _with_comparisons(interval(low=0.0), clause[match.end() :])
     if match := re.match(_POSITIVE, clause, re.IGNORECASE):
         # For real numbers, "positive" often includes 0.
-        is_loose = re.match(r" (?:python )?(?:float|number|scalar)\b", clause[match.end() :])
-        return _with_comparisons(
-            interval(low=0.0, excludes_low=not is_loose), clause[match.end() :]
-        )
+        is_real = re.match(r" (?:python )?(?:float|number|scalar)\b", clause[match.end() :])
+        return _with_comparisons(interval(low=0.0, excludes_low=not is_real), clause[match.end() :])
     within = re.match(
         r"(?:a (?:number|value|float|scalar) )?(?:with)?in (?:the )?(?:closed |open |half-open )?"
         r"(?:range|interval)?(?: of| in)? ?|range in ?|the (?:range|interval) ?",
@@ -150,9 +148,9 @@ def _leading_range(clause: str) -> Float | None:
 
 
 def _with_comparisons(limits: Float | None, clause: str) -> Float | None:
-    """Return the range `known`, narrowed by comparisons at the beginning of a clause.
+    """Return the range `limits`, narrowed by comparisons at the beginning of a clause.
 
-    Examples of comparisons are `>= 0 and <= 1`. The result is None if there is no range at all.
+    An example of comparisons is `>= 0 and <= 1`. Without `limits` and comparisons, return None.
     """
     rest = re.sub(r"^[ ,]*(?:and )?", "", clause)
     for pattern, end, is_open in _COMPARISONS:
