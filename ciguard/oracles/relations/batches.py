@@ -142,7 +142,7 @@ _SOURCE = "the shapes (N, …) in the documentation of each function"
 SPLIT_BATCH = relate(
     Relation(
         name="batch in parts",
-        law="A batch gives the concatenated results of its parts.",
+        law="The result for a batch equals the concatenated results for its parts.",
         source=_SOURCE,
         applies=_applies,
         twin=_split_twin,
@@ -151,7 +151,7 @@ SPLIT_BATCH = relate(
 REVERSED_BATCH = relate(
     Relation(
         name="batch reversed",
-        law="A batch in another order gives the same items in that order.",
+        law="The result for a reordered batch has the same items in the new order.",
         source=_SOURCE,
         applies=_applies,
         twin=_reversed_twin,
@@ -160,7 +160,7 @@ REVERSED_BATCH = relate(
 EMPTY_BATCH = relate(
     Relation(
         name="empty batch",
-        law="An empty batch gives an empty result, otherwise of the same type and shape.",
+        law="The result for an empty batch is empty, with the same type and other dimensions.",
         source=_SOURCE,
         applies=_applies,
         twin=_empty_twin,

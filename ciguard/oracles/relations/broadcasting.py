@@ -52,7 +52,7 @@ def _twin(case: ApiCall) -> Value | None:
 BROADCASTING = relate(
     Relation(
         name="broadcasting by hand",
-        law="Operands of different shapes give what they give after being broadcast to one shape.",
+        law="A call broadcasts operands as if they were broadcast to one shape before the call.",
         source="PyTorch, Broadcasting semantics; NumPy, General broadcasting rules",
         applies=_applies,
         twin=_twin,

@@ -34,7 +34,7 @@ def _twin(case: ApiCall) -> Value | None:
 DEVICE_ROUND_TRIP = relate(
     Relation(
         name="device round trip",
-        law="Tensors that were moved to the CPU and back give the same result.",
+        law="A call gives the same result for tensors that were moved to the CPU and back.",
         source="torch.Tensor.to: “a tensor with the same data”",
         applies=_applies,
         twin=_twin,

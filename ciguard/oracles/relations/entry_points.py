@@ -41,7 +41,7 @@ def _method_twin(case: ApiCall) -> Value | None:
 METHOD = relate(
     Relation(
         name="function and method",
-        law="A function of torch gives the same result as the tensor's method of that name.",
+        law="A function of torch gives the same result as the tensor method of the same name.",
         source="torch.Tensor: “See torch.…” of each method",
         applies=_has_method,
         twin=_method_twin,
@@ -189,7 +189,7 @@ def _layer_twin(case: ApiCall) -> Value | None:
 LAYER = relate(
     Relation(
         name="function and layer",
-        law="A function of torch.nn.functional gives the same result as the layer of that name.",
+        law="A function of torch.nn.functional has the same result as the layer of the same name.",
         source="torch.nn.functional: “See … for details” of each function",
         applies=_has_layer,
         twin=_layer_twin,

@@ -35,7 +35,7 @@ def _twin(case: ApiCall) -> Value | None:
 KEPT_ARGUMENTS = relate(
     Relation(
         name="arguments stay as they are",
-        law="A call that is not named as changing its arguments leaves their elements alone.",
+        law="A call does not change the elements of its arguments unless its name announces it.",
         source="PyTorch's convention: operations that change a tensor end in an underscore",
         applies=_applies,
         twin=_twin,

@@ -92,7 +92,7 @@ def _register_mode_relation(name: str, applies: Applies, twin: Twin, *, every: i
     return relate(
         Relation(
             name=name,
-            law="A call gives the same result however it is executed.",
+            law="A call gives the same result in every execution mode.",
             source="the documentation of torch.compile, torch.jit.trace, tf.function and jax.jit",
             applies=applies,
             twin=twin,

@@ -145,7 +145,7 @@ PRECISION = relate(
     Relation(
         name="double precision",
         law=(
-            "A result in single precision is as near the one in double precision as the "
+            "A result in single precision is as close to the result in double precision as the "
             "rounding of its inputs allows."
         ),
         source="Higham, Accuracy and Stability of Numerical Algorithms (2002), section 1.5",

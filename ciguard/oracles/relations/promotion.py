@@ -27,7 +27,7 @@ def _twin(case: ApiCall) -> Value | None:
 PROMOTION = relate(
     Relation(
         name="promotion by hand",
-        law="Operands of different types give what they give after a cast to their common type.",
+        law="A call promotes operands as if they were cast to their common type before the call.",
         source="PyTorch, torch.result_type and type promotion in Tensor Attributes",
         applies=is_binary_of("torch"),
         twin=_twin,

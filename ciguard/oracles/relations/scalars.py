@@ -34,8 +34,8 @@ def _twin(case: ApiCall) -> Value | None:
 SCALARS = relate(
     Relation(
         name="number as tensor",
-        law="A Python number gives what a tensor without dimensions that holds it gives.",
-        source="PyTorch, torch.result_type: zero-dim tensors promote as numbers do",
+        law="A Python number has the same effect as a tensor without dimensions that holds it.",
+        source="PyTorch, torch.result_type: zero-dim tensors promote like numbers",
         applies=is_binary_of("torch"),
         twin=_twin,
     )

@@ -36,7 +36,7 @@ def _pickle_round_trip(value: Value) -> Value:
 SERIALISATION = relate(
     Relation(
         name="written and read back",
-        law="A result, or the layer that computes it, is the same after it was pickled.",
+        law="Pickling and unpickling does not change a result or the layer that computes it.",
         source="Python, pickle; torch, Serialization semantics",
         applies=_applies,
         twin=_twin,

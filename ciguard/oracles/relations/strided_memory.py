@@ -35,7 +35,7 @@ def _twin(case: ApiCall) -> Value | None:
 STRIDED_MEMORY = relate(
     Relation(
         name="strided memory",
-        law="A tensor whose elements do not lie side by side gives the same result as its copy.",
+        law="A call gives the same result for a tensor that is not contiguous and its copy.",
         source="torch.Tensor.stride: strides are a matter of storage, not of values",
         applies=_applies,
         twin=_twin,

@@ -54,7 +54,7 @@ def _find_violation(observed: ObservedPair) -> Difference | None:
 VECTORISED = relate(
     Relation(
         name="vmap and call",
-        law="A vectorised function gives for each item what the function gives for it alone.",
+        law="A vectorised function returns for each item what the function returns for it alone.",
         source="torch.vmap and jax.vmap: “a function that maps over dimensions of its inputs”",
         applies=_applies,
         twin=_twin,
