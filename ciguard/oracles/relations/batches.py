@@ -160,7 +160,7 @@ REVERSED_BATCH = relate(
 EMPTY_BATCH = relate(
     Relation(
         name="empty batch",
-        law="The result for an empty batch is empty, with the same type and other dimensions.",
+        law="The result for an empty batch is empty, but otherwise has the same type and shape.",
         source=_SOURCE,
         applies=_applies,
         twin=_empty_twin,
