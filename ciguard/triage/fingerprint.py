@@ -153,7 +153,7 @@ def _outcome_ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
     outcome = _first_outcome(finding)
     symptom = Symptom("") if outcome is None else _symptom_of_outcome(finding.case, outcome)
     if symptom.name in _ORDINARY_SYMPTOMS:
-        # The outcome alone is no defect, so only the kind of finding identifies the defect.
+        # The outcome alone is not a defect, so only the kind of finding identifies the defect.
         yield "oracle", finding.oracle
         yield "symptom", finding.kind
         yield "detail", finding.detail

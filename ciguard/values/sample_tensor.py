@@ -207,7 +207,7 @@ def _special_fills(*, has_range: bool) -> tuple[Fill, ...]:
 
 
 _SPECIAL_FILL_COUNT = 32
-"""Number of fills with special values, beside a table of 128 other fills: one fill in five."""
+"""Number of fills with special values, added to a table of 128 other fills: one fill in five."""
 
 
 def _index_sampler(parameter: str, fallback: _DrawFill) -> _DrawFill:

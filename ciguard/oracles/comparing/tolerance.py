@@ -38,7 +38,7 @@ class InputPrecision:
     epsilon: float = 0.0
     """Epsilon of the least precise floating-point type of the inputs. No result is more exact."""
     scale: float = 0.0
-    """Magnitude of the inputs, at most 1. Errors are relative to it at least, because the
+    """Magnitude of the inputs, at most 1. Errors of smaller results are relative to it, because the
     difference of nearly equal inputs is small but has the rounding errors of the inputs."""
     low: float = 0.0
     """Minimum element of the inputs."""
