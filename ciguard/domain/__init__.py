@@ -1,5 +1,5 @@
-"""The vocabulary: cases, values, outcomes, findings, buckets, events. Plain frozen data, no I/O.
+"""The data types that packages exchange: cases, values, outcomes, findings, buckets and events.
 
-Every other package exchanges these types. Start reading here, then follow the pipeline in
+All of them are frozen data, without I/O. Start reading here, then follow the pipeline in
 docs/architecture.md.
 """

@@ -20,7 +20,7 @@ class CallKind(StrEnum):
     FUNCTION = "function"
     """`api(*arguments, **keywords)`."""
     LAYER = "layer"
-    """`api(*arguments, **keywords)(*inputs)`: a class is instantiated, then the object called."""
+    """`api(*arguments, **keywords)(*inputs)`: a layer object is created and then called."""
     METHOD = "method"
     """`arguments[0].name(*arguments[1:], **keywords)`: a method of the library's tensor."""
 
@@ -35,12 +35,13 @@ class ApiCall:
     arguments: tuple[Value, ...] = ()
     keywords: tuple[tuple[str, Value], ...] = ()
     inputs: tuple[Value, ...] = ()
-    """Arguments of the call of the layer object; empty for functions and methods."""
+    """Arguments with which the layer object is called; empty for functions and methods."""
     seed: int = 0
     """Seed of the library's random generators, set before the call."""
     intent: Intent = Intent.CONFORMING
     focus: str = ""
-    """Name of the parameter that violates its constraint or takes a boundary value."""
+    """Name of the parameter whose value violates its constraint or lies on its boundary; empty if
+    there is none."""
     relation: str = ""
     """Name of the metamorphic relation that the call is checked with; empty for none."""
 

@@ -1,8 +1,8 @@
 """Cases of level `app`: tests of an application that calls cognitive services.
 
 An application is a folder below the working folder of the run. A case that calls a function with
-stub responses holds everything needed to repeat the call. A case of static analysis, or of many
-inputs together, names the sub-condition that it concerns.
+stub responses holds all data needed to repeat the call. A case of static analysis, or of a set of
+inputs, names the sub-condition that it tests.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.domain.app_call import checked_call
+from ciguard.domain.app_call import validated_call
 from ciguard.domain.case import CaseKind
 from ciguard.domain.function_calls import is_program
 from ciguard.domain.intent import Intent
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 APPLICATION = "application"
 """Second member of an encoded `AppCase`, where an API call has its kind."""
 _MAX_NAME_LENGTH = 1_000
-_LAST_LINE = 2**31 - 1
+_MAX_LINE = 2**31 - 1
 
 
 class Aspect(StrEnum):
-    """How an application is tested."""
+    """Way to test an application."""
 
     ANSWER = "answer"
     """One call of a function with stub responses."""
     CONDITION = "condition"
     """Static analysis of a sub-condition."""
     INPUTS = "inputs"
-    """A sub-condition under many inputs whose content people would recognise."""
+    """Evaluation of a sub-condition for many inputs whose content a person would recognise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,19 +51,20 @@ class AppCase:
     """The application's folder, relative to the working folder of the run."""
     aspect: Aspect
     condition: str = ""
-    """Source text of the sub-condition and of the condition around it; empty for a plain call."""
+    """Source text of the sub-condition and its whole condition; empty for aspect `answer`."""
     call: Json = field(default=None, hash=False)
-    """The call: module, function, arguments, files, and stub responses of services."""
+    """Module, function, arguments, files, and stub responses; None for other aspects than
+    `answer`."""
 
     seed: ClassVar[int] = 0
     relation: ClassVar[str] = ""
-    """Applications are checked with no metamorphic relation."""
+    """Always empty: metamorphic relations do not apply to applications."""
     intent: ClassVar[Intent] = Intent.CONFORMING
-    """Stub responses are such as services may return."""
+    """Always CONFORMING: a service may return each of the stub responses."""
     focus: ClassVar[str] = ""
-    """No argument is invalid or on a boundary."""
+    """Always empty: no argument is invalid or on a boundary."""
     values: ClassVar[tuple[Value, ...]] = ()
-    """Stub responses are JSON of the service, not values of a library."""
+    """Always empty: stub responses are JSON of a service, not values of a library."""
     level: ClassVar[str] = "app"
     given: ClassVar[str] = "inputs"
     is_api_use: ClassVar[bool] = False
@@ -73,7 +74,7 @@ class AppCase:
 
     @property
     def noun(self) -> str:
-        """What the case tests: `call` or `condition`."""
+        """Word for the subject of the test in reports: `call` or `condition`."""
         return "call" if self.aspect is Aspect.ANSWER else "condition"
 
     @property
@@ -132,11 +133,11 @@ def app_case_from_json(encoded: Json) -> AppCase:
             and function.isprintable(),
             f"{api!r} is not FILE:FUNCTION",
         )
-        _check(0 < line <= _LAST_LINE, f"{line} is not a line number")
+        _check(0 < line <= _MAX_LINE, f"{line} is not a line number")
         aspect, call = Aspect(rest["aspect"]), rest.get("call")
         _check(
             (call is not None) is (aspect is Aspect.ANSWER),
-            f"aspect {aspect}: only aspect answer has a call",
+            f"aspect {aspect}: a case has a call if and only if its aspect is 'answer'",
         )
         return AppCase(
             api=str(api),
@@ -145,7 +146,7 @@ def app_case_from_json(encoded: Json) -> AppCase:
             root=root,
             aspect=aspect,
             condition=str(rest.get("condition", "")),
-            call=None if call is None else _call_of(call, function_file, root, function),
+            call=None if call is None else _call_of_file(call, function_file, root, function),
         )
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"malformed case of an application: {error!r}"
@@ -155,13 +156,13 @@ def app_case_from_json(encoded: Json) -> AppCase:
 APPLICATION_KIND = CaseKind(read=app_case_from_json)
 
 
-def _call_of(call: Json, file: str, root: str, name: str) -> Json:
+def _call_of_file(call: Json, file: str, root: str, name: str) -> Json:
     """Return the validated call of function `name` in `file` of the application in `root`."""
-    checked = checked_call(call, name)
+    validated = validated_call(call, name)
     path = PurePosixPath(file).relative_to(root).with_suffix("").as_posix()
     module = path.removesuffix("/__init__").replace("/", ".")
-    _check(checked["module"] == module, "the call is of another file")
-    return checked
+    _check(validated["module"] == module, f"the call is not to the module {module}")
+    return validated
 
 
 def _check(condition: bool, message: str) -> None:  # noqa: FBT001 - the condition to check

@@ -1,4 +1,4 @@
-"""Attribution of a finding to a change: how often it shows on the head and on the base."""
+"""Attribution of a finding to a change: how often head and base show the defect."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribution:
-    """Repetitions in fresh workers on head and base, and how many of them showed the defect."""
+    """Numbers of repetitions in fresh workers on head and base."""
 
     head_shown: int = 0
-    """Repetitions on the head that showed the defect."""
+    """Number of repetitions on the head that showed the defect."""
     head_tried: int = 0
-    """Repetitions on the head."""
+    """Number of repetitions on the head."""
     base_shown: int = 0
-    """Repetitions on the base that showed the defect."""
+    """Number of repetitions on the base that showed the defect."""
     base_tried: int = 0
-    """Repetitions on the base."""
+    """Number of repetitions on the base."""
 
     def __post_init__(self) -> None:
         for shown, tried in (
@@ -30,7 +30,7 @@ class Attribution:
             (self.base_shown, self.base_tried),
         ):
             if not 0 <= shown <= tried:
-                msg = f"an attribution cannot show the defect in {shown} of {tried} repetitions"
+                msg = f"attribution: {shown} of {tried} repetitions cannot show the defect"
                 raise ValueError(msg)
 
     @property
@@ -43,13 +43,13 @@ class Attribution:
 
     @property
     def is_flaky(self) -> bool:
-        """True if only one side showed the defect, and not in every repetition."""
+        """True if only one side showed the defect and did so in some of its repetitions."""
         return (not self.base_shown and self.head_shown < self.head_tried) or (
             not self.head_shown and self.base_shown < self.base_tried
         )
 
     def plus(self, other: Attribution) -> Attribution:
-        """Return the sums of both attributions' counts."""
+        """Return an attribution with the sum of this and another attribution's counts."""
         counts = (
             (count.name, getattr(self, count.name) + getattr(other, count.name))
             for count in fields(self)

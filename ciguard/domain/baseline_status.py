@@ -7,7 +7,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 STALE_AFTER = timedelta(days=14)
-"""Age at which a baseline is stale: two weekly batches, so that one may be missed."""
+"""Age from which on a baseline is stale: two intervals of a weekly run, so that one may fail."""
 
 
 class BaselineState(StrEnum):
@@ -16,9 +16,9 @@ class BaselineState(StrEnum):
     MISSING = "missing"
     """There was no baseline."""
     FRESH = "fresh"
-    """Up to date: new buckets come from the change."""
+    """The baseline is up to date: new buckets are due to the change."""
     STALE = "stale"
-    """Old or from other versions: new buckets may be older than the change."""
+    """The baseline is old or from other versions: a new bucket may be older than the change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +27,6 @@ class BaselineStatus:
 
     state: BaselineState
     updated_at: str = ""
-    """Time of the last update, UTC as `2026-01-31T23:59:00Z`; empty if unknown."""
+    """Time of the last update in UTC, such as `2026-01-31T23:59:00Z`; empty if unknown."""
     reasons: tuple[str, ...] = ()
-    """Reasons why it is stale, as phrases. May hold names of targets."""
+    """Reasons why the baseline is stale, as phrases. May hold names of targets."""

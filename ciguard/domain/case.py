@@ -26,15 +26,15 @@ C = TypeVar("C", bound="Case")
 class Case(Protocol):
     """One test case, complete enough to be replayed on any machine: a frozen dataclass.
 
-    Each level has its own class, registered as a `CaseKind`. Other packages use only the attributes
-    below, so that none of them depends on a level.
+    Each level has its own class, registered as a `CaseKind`. Code outside the level uses only the
+    attributes below, so that it does not depend on the level.
     """
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @property
     def level(self) -> str:
-        """The level that this kind of case belongs to."""
+        """Name of the level that the case belongs to."""
 
     @property
     def api(self) -> str:
@@ -46,7 +46,7 @@ class Case(Protocol):
 
     @property
     def intent(self) -> Intent:
-        """Whether the arguments conform to the API's constraints or violate one on purpose."""
+        """Kind of input that the generator intended: conforming, violating or another kind."""
 
     @property
     def focus(self) -> str:
@@ -54,27 +54,27 @@ class Case(Protocol):
 
     @property
     def relation(self) -> str:
-        """Name of the metamorphic relation that the case is checked with; empty for none."""
+        """Name of the metamorphic relation that the oracle checks; empty if there is none."""
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """All values that are passed from outside."""
+        """All values that are passed to the code under test."""
 
     @property
     def noun(self) -> str:
-        """Word for one execution in reports: `call`, `run`, `program`."""
+        """Word for one execution of the case in reports: `call`, `run` or `program`."""
 
     @property
     def given(self) -> str:
-        """Word for the inputs in reports: `arguments` or `inputs`."""
+        """Word for the inputs of the case in reports: `arguments` or `inputs`."""
 
     @property
     def apis(self) -> Collection[str]:
-        """Qualified names of the APIs that one execution exercises."""
+        """Qualified names of the APIs that an execution of the case calls."""
 
     @property
     def is_api_use(self) -> bool:
-        """True if only targets whose catalogue has the API can run the case."""
+        """True if a target can run the case only if its catalogue has the API."""
 
     @property
     def is_user_code(self) -> bool:
@@ -82,36 +82,36 @@ class Case(Protocol):
 
     @property
     def place(self) -> tuple[str, int]:
-        """File and line of the user's code under test; `("", 0)` for code of a library."""
+        """File and line of the user's code under test; `("", 0)` if the code is a library's."""
 
     @property
     def is_run_by_worker(self) -> bool:
-        """True if workers can run the case, also repeatedly, with other seeds or versions."""
+        """True if workers can run the case any number of times, also with another seed."""
 
     @property
     def has_verdict_alone(self) -> bool:
-        """True if an outcome can be a defect even where all targets agree."""
+        """True if an outcome can show a defect even though all targets have the same outcome."""
 
     def lowered(self) -> Case:
-        """Return the case that workers run: this one, or a translation into a kind they know."""
+        """Return the case itself, or its translation into a kind of case that workers can run."""
 
     def to_json(self) -> Json:
-        """Return the JSON form: a list of the API, the tag of the case's kind, and the rest."""
+        """Return the JSON form: a list of the API, the tag of the case's kind, and further data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseKind:
-    """Reader of one kind of case. Its name in the registry is the tag in the JSON form."""
+    """One kind of case. Its name in the registry is the tag in the JSON form of its cases."""
 
     read: Callable[[Json], Case]
-    """Function that rebuilds a case; it raises a ValueError for malformed JSON."""
+    """Function that rebuilds a case from JSON; it raises a ValueError if the JSON is malformed."""
     is_program: bool = False
-    """True if an execution imports or runs a program, and so has the timeout of programs."""
+    """True if an execution imports or runs a program. The timeout of programs then applies."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpaqueCase:
-    """A stored case of a kind that is not installed here: kept unchanged and never run."""
+    """A stored case whose kind is not installed here. It is stored again unchanged, never run."""
 
     api: str
     kind: str
@@ -134,7 +134,7 @@ class OpaqueCase:
 
     @property
     def level(self) -> str:
-        """Tag of the case's kind, in place of the unknown level."""
+        """Tag of the case's kind, because its level is unknown."""
         return self.kind
 
     @property
@@ -143,18 +143,18 @@ class OpaqueCase:
         return (self.api,)
 
     def lowered(self) -> OpaqueCase:
-        """Return the case itself: workers cannot run it."""
+        """Return the case itself, which workers cannot run."""
         return self
 
     def to_json(self) -> Json:
-        """Return the stored JSON form."""
+        """Return the JSON form as it was stored."""
         return json.loads(self.encoded)
 
 
 _MAX_TAG_LENGTH = 40
 _TAG = re.compile(r"[a-z-]{1,40}")
 _HEAD = re.compile(rb'\["(?:[^"\\]|\\.)*", ?"([a-z-]{1,40})"')
-"""Matches the first two members of an encoded case: the API and the tag of its kind."""
+"""The first two members of an encoded case: the API and the tag of the case's kind."""
 
 CASE_KINDS: Registry[CaseKind] = Registry(
     "kind of case",
@@ -174,7 +174,7 @@ CASE_KINDS: Registry[CaseKind] = Registry(
 
 
 def case_to_json(case: Case) -> Json:
-    """Return the JSON form of a case: a compact list, since it is sent with every execution."""
+    """Return the JSON form of a case: a list, which is short because every execution sends it."""
     return case.to_json()
 
 
@@ -198,13 +198,14 @@ def case_from_json(encoded: Json) -> Case:
 
 
 def holds_program(encoded: bytes) -> bool:
-    """Return whether an encoded case runs or imports a program, by its first two members."""
+    """Return whether an encoded case runs or imports a program. Only its beginning is decoded."""
     head = _HEAD.match(encoded)
     return head is not None and _is_program(head[1].decode())
 
 
 @cache
 def _is_program(tag: str) -> bool:
+    """Return whether cases with a tag are programs; False for an unknown tag."""
     try:
         return CASE_KINDS.get(tag).is_program
     except UnknownNameError:
@@ -212,7 +213,7 @@ def _is_program(tag: str) -> bool:
 
 
 def as_kind(case: Case, kind: type[C]) -> C:
-    """Return `case` typed as `kind`.
+    """Return `case` with the static type `kind`.
 
     Raises:
         TypeError: if the case is of another kind.
@@ -224,6 +225,6 @@ def as_kind(case: Case, kind: type[C]) -> C:
 
 
 def case_id(case: Case) -> str:
-    """Return an identifier of the case: 16 hex digits of the SHA-256 of its content."""
+    """Return an identifier of the case: 16 hex digits of the SHA-256 of its JSON form."""
     canonical = json.dumps(case_to_json(case), separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]

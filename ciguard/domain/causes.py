@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """The presumed root cause of a bucket. Buckets whose causes have one name form a group."""
+    """The presumed root cause of a bucket. Buckets whose causes have the same name form a group."""
 
     name: str
-    """`g1:` and 16 hex digits; the bucket's fingerprint if it shares its cause with no other."""
+    """`g1:` and 16 hex digits; the bucket's own fingerprint if no other bucket can share it."""
     kind: str
-    """Evidence that joins the buckets: `failed check`, `native frames`, `raising function`, …"""
+    """Kind of evidence for the cause: `failed check`, `native frames`, `raising function`, …"""
     text: str
-    """The check, frames or message. May hold fuzzed text: escape it for display."""
+    """The failed check, frames or message itself. May hold fuzzed text: escape it for display."""
 
     @property
     def words(self) -> str:

@@ -6,7 +6,7 @@ import re
 
 _SIGNALS = frozenset({"SIGSEGV", "SIGBUS"})
 _DEVICE_FAULTS = frozenset({"CUDA illegal memory access", "CUDA misaligned address"})
-"""Errors by which CUDA stops a kernel that accesses device memory out of bounds."""
+"""Errors with which CUDA stops a kernel after an invalid access to device memory."""
 _CORRUPTION = re.compile(
     r"\bfree\(\): |\bmalloc\(\)|\brealloc\(\): |\bcalloc\(\): |munmap_chunk\(\)|double free"
     r"|\bcorrupted (?:size|double-linked|unsorted)|malloc_consolidate|sysmalloc|unlink_chunk"
@@ -18,7 +18,7 @@ _ADDRESS = re.compile(
     r"(?:[Cc]aught segfault at address|SEGV on unknown address) (?:0x)?([0-9a-fA-F]+|\(nil\))"
 )
 _MIN_MAPPED_ADDRESS = 0x10000
-"""The pages below are never mapped: an access to them dereferences a null pointer."""
+"""Lowest address that can be mapped. An access below it dereferences a null pointer."""
 
 
 def is_memory_fault(cause: str) -> bool:
@@ -33,10 +33,14 @@ def corruption_line(log: str) -> str:
 
 
 def may_corrupt(cause: str, log: str) -> bool:
-    """Return whether a crash may come from an access to memory out of bounds.
+    """Return whether an out-of-bounds memory access may have caused a crash.
 
-    A fault without a logged address counts, since few libraries print it. An address near zero does
-    not count: it is a null pointer.
+    A memory fault whose address is not logged counts, because few libraries log the address. A
+    fault near address zero does not count: it dereferences a null pointer.
+
+    Args:
+        cause: signal, exit status or device error, as in `Crashed.cause`.
+        log: last output of the crashed process.
     """
     match = _ADDRESS.search(log)
     if match is not None:

@@ -1,7 +1,7 @@
 """Findings about documentation: statements about an API that cannot be right.
 
-They come from static analysis: without a case, an outcome or anything to reproduce. They form no
-buckets and never decide a check.
+They come from static analysis, so they have no case or outcome and cannot be reproduced. They form
+no buckets and never decide a check.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DIGITS = 16
 
 
 class DocumentationCheck(StrEnum):
-    """Kind of defect in a documentation."""
+    """Kind of defect in a library's documentation."""
 
     FORMATTING = "formatting"
     """Unbalanced backquotes or brackets, or an item of the parameter section without a colon."""
@@ -32,7 +32,7 @@ class DocumentationCheck(StrEnum):
     DANGLING = "dangling"
     """A description refers to a parameter that does not exist."""
     CONTRADICTION = "contradiction"
-    """Two of description, signature and operator definition disagree."""
+    """Two sources disagree: the description, the signature or the operator definition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,16 +46,16 @@ class DocumentationFinding:
     message: str
     """The defect in one line. Holds text of the library: escape it for display."""
     evidence: str
-    """The words of the documentation that show the defect."""
+    """Text of the documentation that shows the defect."""
 
     @property
     def severity(self) -> Severity:
-        """Always low: the library computes correctly, only a reader is misled."""
+        """Always low: the documentation misleads readers, but the library computes correctly."""
         return Severity.LOW
 
     @property
     def fingerprint(self) -> str:
-        """`d1:` and 16 hex digits, independent of wording, order and version."""
+        """`d1:` and 16 hex digits, independent of the wording and of the library's version."""
         identity = f"{self.check.value}\n{self.library}\n{self.api}\n{self.parameter}"
         return f"d1:{hashlib.sha256(identity.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
 

@@ -10,9 +10,9 @@ COMPLEX = ("complex64", "complex128")
 INTEGERS = SIGNED + UNSIGNED
 NUMERIC = INTEGERS + FLOATING + COMPLEX
 EVERY = (*BOOLEAN, *NUMERIC, "string")
-"""All dtypes that a worker can make from numpy; a library may lack some."""
+"""All dtypes that a worker can create from numpy arrays. A library may lack some of them."""
 COMMON = ("float32", "float64", "int32", "int64", "bool")
-"""Dtypes that nearly every API accepts for some parameter; drawn most often."""
+"""Dtypes that nearly every API accepts for one of its parameters. They are drawn most often."""
 
 EPSILON = {
     "float16": 2.0**-10,
@@ -26,13 +26,13 @@ EPSILON = {
 
 
 def integer_range(dtype: str) -> tuple[int, int]:
-    """Return the least and greatest value of an integer dtype.
+    """Return the minimum and the maximum value of an integer dtype.
 
     Raises:
         KeyError: if `dtype` is not an integer dtype.
     """
     if dtype not in INTEGERS:
         raise KeyError(dtype)
-    signed = not dtype.startswith("u")
+    is_signed = not dtype.startswith("u")
     bits = int(dtype.removeprefix("u").removeprefix("int"))
-    return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+    return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if is_signed else (0, 2**bits - 1)

@@ -1,4 +1,4 @@
-"""Events that a campaign sends while it runs. Plain values; listeners decide what to show."""
+"""Events that a campaign sends while it runs. Reporters and other listeners receive them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provisioning:
-    """A target's environment is being built or looked up. Sent at the begin and at the end."""
+    """A target's environment is being built or looked up. Sent when the step begins and ends."""
 
     target: str
     step: str
@@ -62,7 +62,7 @@ class TargetUnavailable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchFinished:
-    """A batch of cases was executed on one target and judged."""
+    """A batch of cases was executed on one target, and the oracles judged the outcomes."""
 
     target: str
     api: str
@@ -74,7 +74,10 @@ class BatchFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramRan:
-    """The program of one node of a derivation tree was run and judged. May hold fuzzed text."""
+    """The program of one node of a derivation tree was run, and the oracles judged the outcomes.
+
+    May hold fuzzed text.
+    """
 
     seed: str
     """Name of the seed program."""
@@ -85,30 +88,30 @@ class ProgramRan:
     parent: str
     """Identifier of the parent node."""
     block: str
-    """Name in the seed of the program's last block."""
+    """Name that the program's last block has in the seed."""
     depth: int
-    """Number of blocks in the program; the blocks of a seed have a fixed order."""
+    """Number of blocks in the program."""
     step: str
-    """Label of the last derivation: `AR conv2: Conv2d → ConvTranspose2d`."""
+    """Label of the last derivation step: `AR conv2: Conv2d → ConvTranspose2d`."""
     ended: NodeOutcome
     line: int = 0
     """Line of the changed call in the program, from 1; 0 if unknown."""
     program: str = ""
     """Source of the program; empty unless the outcome is wrong."""
     before: str = ""
-    """Source of the parent's program; empty unless the outcome is wrong and it is known."""
+    """Source of the parent's program; empty unless the outcome is wrong and the parent is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketOpened:
-    """A finding was confirmed whose fingerprint is the first of its kind in this run."""
+    """A finding was confirmed, the first with its fingerprint in this run."""
 
     bucket: Bucket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketFlaky:
-    """A finding did not reproduce in every repetition."""
+    """At least one repetition did not reproduce a finding."""
 
     bucket: Bucket
 
@@ -143,7 +146,7 @@ class BucketHistory:
     first_seen: str
     last_seen: str
     states: tuple[tuple[str, str], ...] = ()
-    """(time, state) of each change, oldest first: `open`, `fixed`, `accepted`, `flaky`."""
+    """Time and new state of each change, oldest first: `open`, `fixed`, `accepted` or `flaky`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,13 +163,13 @@ class RunFinished:
     stages: Mapping[str, float]
     """Time spent in seconds, by stage."""
     apis_exercised: Mapping[str, int] = field(default_factory=dict)
-    """Number of APIs in a target's catalogue that were called at least once, by target."""
+    """Number of APIs of the catalogue that were called at least once, by target."""
     history: Mapping[str, BucketHistory] = field(default_factory=dict)
     """Baseline history when the run began, by fingerprint, including fixed buckets."""
     parameters: Mapping[str, object] = field(default_factory=dict)
-    """Everything needed to repeat the campaign, written to `run.json`."""
+    """All parameters needed to repeat the campaign, for `run.json`."""
     parts: tuple[Part, ...] = ()
-    """Input of `ciguard merge`: one part, or for a merged run all its parts."""
+    """Input of `ciguard merge`: the run's own part, or all parts of a merged run."""
     gaps: tuple[Gap, ...] = ()
     """Parts and targets that were missing when the run was merged."""
     baseline: BaselineStatus | None = None
@@ -181,7 +184,7 @@ class SampleInput:
     media: str
     """Media type: `image/png`, `image/jpeg`, `audio/wav` or `text/plain`."""
     wanted: str
-    """Content that people would recognise in the input."""
+    """Content that a person would recognise in the input, such as a label or a sentiment."""
     origin: str
     """Source of the input: a data set, a web page or a generator."""
     licence: str = ""
@@ -189,7 +192,7 @@ class SampleInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputsMishandled:
-    """A function of an application treats inputs differently from what people would expect."""
+    """A function of an application does not treat inputs as a person would expect."""
 
     target: str
     api: str

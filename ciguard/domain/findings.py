@@ -30,16 +30,16 @@ _FINDING_TEXTS = ("oracle", "kind", "library", "api", "detail", "message")
 
 
 class Severity(IntEnum):
-    """Severity of a finding; the order decides what fails a check."""
+    """Severity of a finding, in ascending order."""
 
     INFO = 0
-    """Nothing to fix: for example, a newer version accepts more."""
+    """Nothing to fix: for example, a newer version accepts more arguments."""
     LOW = 1
-    """A clean error of another class, an accepted invalid argument, a slower call."""
+    """An exception of another class, an accepted invalid argument, or a slower call."""
     MEDIUM = 2
     """A valid call is rejected, or reaches a resource limit."""
     HIGH = 3
-    """Wrong values, an internal error, a hang."""
+    """Wrong values, an internal error, or a hang."""
     CRITICAL = 4
     """A crash of the process."""
 
@@ -55,11 +55,11 @@ class PairKind(StrEnum):
     NONE = ""
     """Not a differential finding."""
     SAME = "same"
-    """None: the targets are equal, so a difference is non-determinism."""
+    """No property: the targets are equal, so that any difference is non-determinism."""
     VERSION = "version"
     DEVICE = "device"
     MODE = "mode"
-    """Execution mode: one target runs eagerly, the other compiled or traced."""
+    """Execution mode: one target runs the call eagerly, the other one compiled or traced."""
     BACKEND = "backend"
     ENVIRONMENT = "environment"
     LIBRARY = "library"
@@ -68,20 +68,25 @@ class PairKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Expected and observed behaviour, for maintainers. May hold fuzzed text: escape it."""
+    """Expected and observed behaviour, for maintainers.
+
+    May hold fuzzed text: escape it for display.
+    """
 
     expected: str = ""
     observed: str = ""
     law: str = ""
     """The violated invariant or documented constraint, as a sentence; empty if there is none."""
     source: str = ""
-    """Source of the invariant: a sentence of the documentation, or a reference."""
+    """Source of `law`: a sentence of the documentation, or a reference to a paper."""
     breach: str = ""
-    """Arguments that violate the documentation, with reasons; empty if none matters."""
+    """Arguments that violate the documentation, with reasons; empty if there are none or the
+    defect does not depend on them."""
     undefined: str = ""
-    """Arguments of a raw operator that are None instead of a tensor; empty if none matters."""
+    """Arguments of a raw operator that are None instead of a tensor; empty if there are none or the
+    defect does not depend on them."""
     unreachable: str = ""
-    """Reason why public APIs cannot reach the defect; empty if they may."""
+    """Reason why public APIs cannot reach the defect; empty if they may reach it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +104,11 @@ class Finding:
     outcomes: Mapping[str, Outcome]
     """Outcomes of the case by name of the target that ran it."""
     targets: tuple[str, ...]
-    """Targets that show the defect. For a differential finding: (reference, deviating)."""
+    """Targets that show the defect. A differential finding has two: the reference, and the target
+    that deviates from it."""
     pair: PairKind = PairKind.NONE
     detail: str = ""
-    """Stable text that distinguishes defects of one kind, for the fingerprint."""
+    """Text in the fingerprint that distinguishes defects of one kind; equal in all runs."""
     message: str
     """The defect in one line. May hold fuzzed text: escape it for display."""
     evidence: Evidence = Evidence()
@@ -114,9 +120,10 @@ class Confirmation(StrEnum):
     CONFIRMED = "confirmed"
     """Every repetition showed the same defect."""
     FLAKY = "flaky"
-    """Some repetitions did not show it: reported apart, never fails a check, never filed."""
+    """A repetition did not show the defect. The finding is reported separately, never fails a check
+    and is never filed."""
     PENDING = "pending"
-    """The budget ended before all repetitions on all required targets were done."""
+    """The budget ended before all repetitions on all required targets were complete."""
 
 
 class Comparison(StrEnum):
@@ -127,10 +134,10 @@ class Comparison(StrEnum):
     ACCEPTED = "accepted"
     """Known, and accepted by the user for a stated reason."""
     FIXED = "fixed"
-    """Bucket of the baseline that this run exercised and did not reproduce."""
+    """A bucket of the baseline whose case this run executed without showing the defect."""
     FLAKY = "flaky"
     NOT_RUN = "not run"
-    """Bucket of the baseline that this run did not exercise. Never shown as clean."""
+    """A bucket of the baseline whose case this run did not execute. Never shown as clean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +147,7 @@ class Bucket:
     fingerprint: str
     """`v1:` and 16 hex digits; stable across runs, machines and library builds."""
     grouping: tuple[tuple[str, str], ...]
-    """Ingredients of the fingerprint, as (name, text) pairs."""
+    """Texts from which the fingerprint is computed, as (name, text) pairs."""
     finding: Finding
     """The representative finding, which reports show and the reproducer runs."""
     count: int = 1
@@ -152,25 +159,25 @@ class Bucket:
     reproduced: bool = False
     """True if the script was run and showed the same defect."""
     aliases: tuple[str, ...] = ()
-    """Fingerprints of the bucket by older recipes."""
+    """Fingerprints that older versions of the recipe gave the bucket."""
     native_stack: tuple[Frame, ...] = ()
-    """Native library frames of a crash, innermost first: only evidence, not fingerprinted."""
+    """Native frames of the library in a crash, innermost first. Not part of the fingerprint."""
     cause: Cause | None = None
-    """Root cause that other buckets may share; None without evidence of one."""
+    """Root cause that other buckets may share; None if there is no evidence of one."""
     shown: int = 0
-    """Number of repetitions in fresh workers that showed a flaky defect."""
+    """For a flaky bucket, the number of repetitions in fresh workers that showed the defect."""
     tried: int = 0
-    """Number of repetitions in fresh workers of a flaky defect."""
+    """For a flaky bucket, the number of repetitions in fresh workers."""
     issue: str = ""
-    """Issue number or path of the issue's file, from the baseline; empty if there is none."""
+    """Number of the bucket's issue, or path of its file, from the baseline; empty without one."""
     onset: Onset | None = None
     """First release that shows the defect; None if it was not bisected."""
     attribution: Attribution | None = None
-    """Counts on head and base of a change; None if the bucket was not attributed."""
+    """Repetitions on head and base, and how many showed the defect; None if not attributed."""
 
     @property
     def is_met(self) -> bool:
-        """True if this run has findings of the bucket, also if only the base shows them."""
+        """True if this run has findings in the bucket, even if only the base shows them."""
         return self.count > 0
 
 
@@ -281,7 +288,7 @@ def bucket_from_json(encoded: Json) -> Bucket:
 
 @dataclass(slots=True)
 class Tally:
-    """Number of outcomes by status, for one target. Mutable: a campaign adds to it per case."""
+    """Number of outcomes by status, for one target. Mutable: a campaign counts each case in it."""
 
     passed: int = 0
     rejected: int = 0
@@ -304,15 +311,15 @@ class Verdict(StrEnum):
     """Conclusion of a run; the value is its text in reports."""
 
     ESTABLISHED = "BASELINE ESTABLISHED"
-    """There was no baseline; it now holds all findings."""
+    """There was no baseline. The run created one, with all its findings."""
     CLEAN = "NOTHING NEW"
     NEW_FINDINGS = "NEW FINDINGS"
-    """The run has a new bucket at or above the failing severity."""
+    """The run has a new bucket that fails the check."""
     NOT_RUN = "NOT RUN"
     """No case was executed, so there is no result."""
     INTERRUPTED = "INTERRUPTED"
     PART = "PART DONE"
-    """One part of a campaign ran to its end; `ciguard merge` decides the verdict."""
+    """One part of a campaign is complete; `ciguard merge` decides the verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,14 +334,15 @@ class TargetSummary:
     packages: Mapping[str, str]
     """Versions of the installed distributions, by name."""
     confined_by: tuple[str, ...]
-    """Mechanisms that confined the workers: `landlock`, `seccomp`, `rlimits` and others."""
+    """Mechanisms that confine the workers: `landlock`, `seccomp`, `rlimits` and others."""
     apis: int
     """Number of APIs in the catalogue."""
     tally: Tally = field(default_factory=Tally)
     not_run: str = ""
-    """Reason why no case ran on the target; empty if one did."""
+    """Reason why no case ran on the target; empty if at least one case ran."""
     unconfined: tuple[str, ...] = ()
-    """Names of the forbidden operations that succeeded, see `execution.probe_confinement`."""
+    """Names of forbidden operations that a worker could still execute; see
+    `execution.probe_confinement`."""
 
 
 def target_to_json(target: TargetSummary) -> dict[str, Json]:
@@ -358,7 +366,7 @@ def target_from_json(reader: Untrusted) -> TargetSummary:
     """Rebuild a target from untrusted JSON.
 
     Raises:
-        ValueError: if it is not the JSON form of a target; the message names the key.
+        ValueError: if the JSON is not the form of a target; the message names the malformed key.
     """
     packages, outcomes = reader.inner("packages"), reader.inner("outcomes")
     texts = ("name", "library", "version", "python", "device", "not_run")
@@ -373,5 +381,5 @@ def target_from_json(reader: Untrusted) -> TargetSummary:
 
 
 def cause_name(bucket: Bucket) -> str:
-    """Return the name of a bucket's group: its own fingerprint if it shares its cause with none."""
+    """Return the name of a bucket's group: that of its cause, or its fingerprint without one."""
     return bucket.cause.name if bucket.cause else bucket.fingerprint

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MAX_LINE = 2**31 - 1
-"""Greatest line number that GitHub accepts."""
+"""Maximum line number that GitHub accepts."""
 ANNOTATED = "annotated"
 """Second member of an encoded `FunctionCase`, where an API call has its kind."""
 _MAX_PATH_LENGTH = 1_000
@@ -29,7 +29,7 @@ class FunctionCase:
     """One call of one annotated function."""
 
     api: str
-    """`path/to/module.py:qualified.name`; the file alone for an import."""
+    """`path/to/module.py:qualified.name`; for an import, only the path."""
     file: str
     """Path of the program relative to the working folder of the run, with forward slashes."""
     call: Json = field(default=None, hash=False)
@@ -37,15 +37,15 @@ class FunctionCase:
     seed: int = 0
     """Seed of the library's random generators, set before the call."""
     about: Json = field(default=None, hash=False)
-    """Description of the program and of the functions involved, as returned by `describe`.
-    Reproducers and minimisation use it; targets describe the program themselves."""
+    """Description of the program and of the functions involved, as returned by `describe`. Only
+    reproducers and minimisation read it; targets describe the program again."""
 
     relation: ClassVar[str] = ""
-    """The user's functions are checked with no metamorphic relation."""
+    """Always empty: metamorphic relations do not apply to the user's functions."""
     intent: ClassVar[Intent] = Intent.CONFORMING
-    """Calls conform to the annotations."""
+    """Always CONFORMING: calls conform to the annotations."""
     focus: ClassVar[str] = ""
-    """No argument is invalid or on a boundary."""
+    """Always empty: no argument is invalid or on a boundary."""
     level: ClassVar[str] = "function"
     given: ClassVar[str] = "arguments"
     is_api_use: ClassVar[bool] = False
@@ -66,11 +66,11 @@ class FunctionCase:
     @property
     def place(self) -> tuple[str, int]:
         """File and line of the function's definition; line 1 if it is unknown."""
-        about = self.about if isinstance(self.about, dict) else {}
-        functions = about.get("functions")
-        for described in functions if isinstance(functions, list) else ():
-            if isinstance(described, dict) and described.get("name") == self.function:
-                line = described.get("line")
+        program = self.about if isinstance(self.about, dict) else {}
+        functions = program.get("functions")
+        for function in functions if isinstance(functions, list) else ():
+            if isinstance(function, dict) and function.get("name") == self.function:
+                line = function.get("line")
                 if isinstance(line, int) and 0 < line < _MAX_LINE:
                     return self.file, line
         return self.file, 1
@@ -82,7 +82,7 @@ class FunctionCase:
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """All values passed to the call, including those for the constructor."""
+        """All values passed to the call, including the arguments of the object's constructor."""
         return tuple(_values(self.call)) if self.call else ()
 
     def lowered(self) -> FunctionCase:
@@ -102,7 +102,7 @@ class FunctionCase:
 
 
 def function_api(file: str, function: str = "") -> str:
-    """Return the name of a function in reports, or of a program without a function."""
+    """Return `FILE:FUNCTION`, or only `FILE` if the function's name is empty."""
     return f"{file}:{function}" if function else file
 
 
@@ -111,7 +111,7 @@ def _values(call: Json) -> Iterator[Value]:
 
 
 def _arguments(call: Json) -> Iterator[tuple[str, Json]]:
-    """Yield name and value of each argument, also for the constructor and the outer function."""
+    """Yield name and value of each argument of function, constructor and enclosing function."""
     yield from (*call["arguments"], *(call.get("constructor") or ()))
     if call.get("outer"):
         yield from _arguments(call["outer"])
@@ -119,12 +119,12 @@ def _arguments(call: Json) -> Iterator[tuple[str, Json]]:
 
 @dataclass(frozen=True, slots=True)
 class LocatedFailure:
-    """A failure's message and location; workers put the location in front of each message."""
+    """Message and location of a failure in the user's code."""
 
     message: str
-    """The message without the location."""
+    """The message without the location, which workers put in front of it."""
     file: str = ""
-    """Path as in `FunctionCase.file`; empty if unknown."""
+    """Path in the form of `FunctionCase.file`; empty if unknown."""
     line: int = 0
     """Line in the file, from 1; 0 if unknown."""
 
@@ -141,7 +141,7 @@ _LOCATION = re.compile(r"(?P<file>[^\n:]{1,1000}\.py):(?P<line>[1-9]\d{0,8}): ?"
 
 
 def is_program(path: str) -> bool:
-    """Return whether a relative path names a Python file and does not leave its folder."""
+    """Return whether a path is relative, names a Python file and has no `..` in it."""
     pure = PurePosixPath(path)
     return (
         path.endswith(".py")
@@ -163,7 +163,7 @@ def function_case_from_json(encoded: Json) -> FunctionCase:
         file, call = str(rest["file"]), rest.get("call")
         if not is_program(file):
             msg = f"{file!r} is not the path of a program"
-            raise ValueError(msg)  # noqa: TRY301 - the handler adds what is malformed
+            raise ValueError(msg)  # noqa: TRY301 - the handler below adds the kind of case
         name = str(call["function"]) if call else ""
         case = FunctionCase(
             api=function_api(file, name),
@@ -172,9 +172,9 @@ def function_case_from_json(encoded: Json) -> FunctionCase:
             seed=int(rest.get("seed", 0)),
             about=rest.get("about"),
         )
-        _ = case.values  # raises if a value is malformed
+        _ = case.values  # raises a ValueError if a value is malformed
         if call and not all(argument.isidentifier() for argument, _ in _arguments(call)):
-            msg = "an argument has no valid name"
+            msg = "the name of an argument is not a Python identifier"
             raise ValueError(msg)  # noqa: TRY301 - as above
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"malformed function case: {error!r}"

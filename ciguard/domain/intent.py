@@ -6,13 +6,13 @@ from enum import StrEnum
 
 
 class Intent(StrEnum):
-    """Kind of input that the generator intended: a claim about the input, not the outcome."""
+    """Kind of input that the generator intended: a statement about the input, not the outcome."""
 
     CONFORMING = "conforming"
     """All arguments satisfy the known constraints."""
     VIOLATING = "violating"
     """One argument violates one known constraint."""
     BOUNDARY = "boundary"
-    """One argument has a boundary value: zero, None, empty, the largest integer."""
+    """One argument has a boundary value: zero, None, an empty list, the largest integer, …"""
     SPECIAL = "special"
     """Conforming, except for NaN or infinities among the elements of one tensor."""

@@ -19,17 +19,17 @@ class NodeOutcome(StrEnum):
     """Outcome of a node's program over all targets."""
 
     RAN = "ran"
-    """A legal program that ran to its end on all targets."""
+    """A legal program ran to its end on all targets."""
     REFUSED = "refused"
-    """An illegal value in the last block, which all targets rejected."""
+    """All targets rejected the illegal value in the last block."""
     FAILED = "failed"
-    """A legal program that failed on a target; or a crash, hang or internal error."""
+    """A legal program failed on a target, or any program crashed, hung or had an internal error."""
     ACCEPTED = "accepted"
-    """An illegal value in the last block, with which a target ran block and program."""
+    """A target ran the program to its end in spite of the illegal value in the last block."""
 
     @property
     def is_wrong(self) -> bool:
-        """True if the outcome is not the expected one, which is not always a finding."""
+        """True if the outcome is unexpected. Not every unexpected outcome is a finding."""
         return self in {NodeOutcome.FAILED, NodeOutcome.ACCEPTED}
 
 
@@ -44,15 +44,15 @@ class LineageNode:
 
 
 def root_of(ancestry: Ancestry) -> str:
-    """Return the identifier of the root: the template without any block."""
+    """Return the identifier of the tree's root: the template without any block."""
     return _digest(ancestry.seed, ancestry.tree)
 
 
 def lineage(ancestry: Ancestry) -> tuple[LineageNode, ...]:
     """Return the nodes on the path from the template (excluded) to the program (included).
 
-    A node's block may have several steps. Lines and adapters do not count for the identifier,
-    because only the last step has them.
+    Consecutive steps of one block form one node. Lines and adapters are not part of a node's
+    identifier, because only the last step has them.
     """
     node = root_of(ancestry)
     nodes = []

@@ -1,8 +1,8 @@
 """Layer graphs, and cases of level `model`: one run of one graph, as data.
 
 A graph describes a `keras.Model`: layers with their constructor arguments, connected by name.
-Weights are a recipe of a seed and mutations, so that a mutant of a large model takes a few
-kilobytes. `execution.worker.layer_weights` makes the arrays, equal on all backends.
+Weights are stored as a seed and mutations, so that a mutant of a large model takes a few kilobytes.
+`execution.worker.layer_weights` computes the arrays, which are equal on all backends.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ Shape: TypeAlias = tuple[int, ...]
 
 
 class Check(StrEnum):
-    """Results that are compared. The value is the check's name in files."""
+    """Results of a run that are compared. The value is the check's name in files."""
 
     PREDICT = "predict"
-    """The outputs, and a sample of each layer's output."""
+    """The model's outputs, and a sample of each layer's output."""
     TRAIN = "train"
     """Loss and gradients of one training step."""
     SAVE = "save"
-    """The outputs before and after saving and loading the model."""
+    """The model's outputs before it is saved and after it is loaded again."""
 
 
 class WeightRule(StrEnum):
-    """Mutation of the weights of some of a layer's neurons (LEMON, section 3.2.2)."""
+    """Mutation of the weights of some neurons of a layer (the LEMON paper, section 3.2.2)."""
 
     GAUSSIAN_FUZZING = "GF"
     """Add noise N(0, (0.1 · standard deviation of the layer's weights)²)."""
     SHUFFLING = "WS"
-    """Shuffle the connections to the previous layer."""
+    """Shuffle the weights of the connections to the previous layer."""
     INVERSE = "NAI"
-    """Invert the sign of the input of the activation."""
+    """Invert the sign of the activation function's input."""
     BLOCK = "NEB"
-    """Set the connections to zero."""
+    """Set the weights of the connections to zero."""
     SWITCH = "NS"
-    """Switch two neurons."""
+    """Exchange two neurons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +68,18 @@ class WeightEdit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """Recipe of a layer's weights."""
+    """Instructions to compute a layer's weights."""
 
     seed: int = 0
     edits: tuple[WeightEdit, ...] = ()
     """Mutations, in order of application."""
     plain: bool = False
-    """True for evenly spaced numbers, which take one line of a script; ignores seed and edits."""
+    """True for evenly spaced weights, which a script creates in one line. The seed and the
+    mutations are then ignored."""
     file: str = ""
     """Path of a `.keras` or `.h5` file with the weights; empty to derive them from the seed."""
     stored: str = ""
-    """Name of the layer in that file, `model/layer` in a nested model."""
+    """Name of the layer in `file`: `layer`, or `model/layer` in a nested model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +91,11 @@ class LayerNode:
     layer: str
     """Public name of the class, e.g. `keras.layers.Conv2D`, or `INPUT`."""
     config: Mapping[str, Json] = field(default_factory=dict)
-    """Constructor arguments that differ from the defaults, as from `Layer.get_config`, without
-    name, dtype and initialisers. A wrapped layer is `{"layer": public name, "config": …}`."""
+    """Constructor arguments that differ from their defaults, in the form of `Layer.get_config`,
+    without name, dtype and initialisers. A wrapped layer is `{"layer": NAME, "config": …}`, where
+    NAME is its public name."""
     inputs: tuple[str, ...] = ()
-    """Names of the nodes whose outputs the layer is called with."""
+    """Names of the nodes whose outputs are the layer's inputs."""
     as_list: bool = False
     """True if the layer takes its inputs as one list, like merging layers."""
     shape: Shape
@@ -113,7 +115,11 @@ class LayerGraph:
     outputs: tuple[str, ...]
 
     def node(self, name: str) -> LayerNode:
-        """Return the node of that name, or raise a KeyError if there is none."""
+        """Return the node of the given name.
+
+        Raises:
+            KeyError: if there is no node of that name.
+        """
         return {node.name: node for node in self.nodes}[name]
 
     @property
@@ -142,7 +148,7 @@ class DataSample:
     kind: SampleKind
     seed: int
     shape: tuple[int, ...]
-    """Shape with the batch dimension first."""
+    """Shape of the sample array, with the batch dimension first."""
 
 
 Data: TypeAlias = ArrayValue | DataSample
@@ -157,9 +163,10 @@ class GraphOrigin:
     mutations: tuple[str, ...] = ()
     """Mutations in order, e.g. `LA conv2d_1: keras.layers.PReLU`."""
     deviations: tuple[tuple[str, float], ...] = ()
-    """R_a between both targets by layer of the mutant (LEMON, formula 4), for an isolated layer."""
+    """For an isolated layer: pairs of a layer of the mutant and its change rate R_a between the two
+    targets (the LEMON paper, formula 4)."""
     suspect: str = ""
-    """Name in the mutant of the isolated layer, which need not have the largest R_a."""
+    """Name that the isolated layer has in the mutant. Its R_a need not be the largest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,21 +174,24 @@ class ModelCase:
     """One run of one layer graph."""
 
     api: str
-    """API under test: the layer class of an isolated layer, otherwise `keras.Model`."""
+    """API under test: for an isolated layer, its class; otherwise `keras.Model`."""
     graph: LayerGraph
     data: tuple[Data, ...]
-    """Input data by input node, with the batch dimension."""
+    """Input data of each input node, in order, with the batch dimension."""
     truth: ArrayValue
-    """Expected first output, for D_MAD and the loss: one-hot labels or regression targets."""
+    """Expected value of the first output, for the distance D_MAD (the LEMON paper) and the loss:
+    one-hot labels or regression targets."""
     check: Check = Check.PREDICT
     training: bool = False
     """True if layers are called with `training=True`, for `Check.TRAIN`."""
     dtype: str = ""
-    """Dtype of all computation, such as `float64` for a reference; empty for the graph's own."""
+    """Dtype of all computation, such as `float64` for a reference; empty for the graph's dtypes."""
     nudge: int = 0
-    """Seed of each weight's move by one rounding error, reversed by its sign; 0 for no moves."""
+    """Seed that decides which weights grow and which shrink by one rounding error. A negative seed
+    reverses the directions; 0 leaves the weights unchanged."""
     probe: str = ""
-    """Name of the node whose inputs are returned completely, instead of the outputs."""
+    """Name of the node whose complete inputs are returned instead of the model's outputs; empty for
+    none."""
     seed: int = 0
     """Seed of the library's random generators, set before the run."""
     origin: GraphOrigin = GraphOrigin(model="")
@@ -204,12 +214,12 @@ class ModelCase:
 
     @property
     def has_verdict_alone(self) -> bool:
-        """True if one outcome holds two results that must be equal."""
+        """True if the outcome on one target holds two results that must be equal."""
         return self.check is Check.SAVE
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """Input arrays, without samples of data sets."""
+        """All input arrays; samples of data sets are left out."""
         return tuple(data for data in self.data if isinstance(data, ArrayValue))
 
     @property
@@ -257,11 +267,11 @@ def graph_from_json(encoded: Json) -> LayerGraph:
             msg = f"malformed layer graph: two nodes have the name {node.name!r:.80}"
             raise ValueError(msg)
         if not known.issuperset((*node.inputs, *filter(None, [node.shares]))):
-            msg = f"malformed layer graph: {node.name!r:.80} precedes one of its inputs"
+            msg = f"malformed layer graph: the node {node.name!r:.80} precedes one of its inputs"
             raise ValueError(msg)
         known.add(node.name)
     if not outputs or not known.issuperset(outputs):
-        msg = "malformed layer graph: an output is not among the nodes"
+        msg = "malformed layer graph: there is no output, or an output is not among the nodes"
         raise ValueError(msg)
     return LayerGraph(nodes=nodes, outputs=outputs)
 

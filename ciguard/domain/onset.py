@@ -23,7 +23,7 @@ class Onset:
     last_good: str = ""
     """Last version without the defect; empty if all older testable versions show it."""
     between: tuple[str, ...] = ()
-    """Untestable versions in between: any of them may be the first bad one."""
+    """Versions between the two that could not be tested; any of them may be the first bad one."""
 
     def __post_init__(self) -> None:
         for version in (self.first_bad, *filter(None, (self.last_good, *self.between))):
@@ -33,7 +33,7 @@ class Onset:
 
     @property
     def words(self) -> str:
-        """The onset as a phrase, which holds no text but versions."""
+        """The onset as a phrase. Its only variable parts are versions, so it is safe to show."""
         if not self.last_good:
             return f"in all testable releases, since {self.first_bad}"
         doubt = f", or since one of {', '.join(self.between)}" if self.between else ""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame of a stack trace, without its line."""
+    """One frame of a stack trace, without its line number."""
 
     file: str
     """Path relative to the root of its package."""
@@ -22,14 +22,15 @@ class Frame:
 
 
 class Stage(StrEnum):
-    """Stage of a case that raised an exception."""
+    """Stage in which a case raised an exception."""
 
     BUILD = "build"
-    """Building an argument failed, for example for lack of a dtype: no verdict on the API."""
+    """An argument could not be built, for example because the library lacks its dtype. The API was
+    not called."""
     CALL = "call"
-    """The API raised."""
+    """The API itself raised the exception."""
     MODE = "mode"
-    """The target's mode cannot express such a call: no verdict on the API."""
+    """The target's mode cannot express the call. The API was not called."""
 
 
 class Resource(StrEnum):
@@ -37,9 +38,9 @@ class Resource(StrEnum):
 
     MEMORY = "memory"
     OUTPUT = "output"
-    """Bytes written to standard streams and files."""
+    """Number of bytes written to standard streams and files."""
     THREADS = "threads"
-    """Concurrent threads and processes."""
+    """Number of concurrent threads and processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,10 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Errored:
-    """An internal error: a failed assertion, a leaked C++ exception, a bug in library Python."""
+    """The API raised an internal error instead of an exception meant for users.
+
+    Examples are a failed assertion, a C++ exception, or a bug in the library's Python code.
+    """
 
     exception: str
     message: str
@@ -80,7 +84,7 @@ class Crashed:
     """The process crashed."""
 
     cause: str
-    """A signal such as `SIGSEGV`; `exit 3` for a process that exited; or a device error such as
+    """A signal such as `SIGSEGV`, an exit status such as `exit 3`, or a device error such as
     `CUDA illegal memory access`."""
     stack: tuple[Frame, ...] = ()
     """Python frames of the crashing call, innermost first."""
@@ -89,12 +93,12 @@ class Crashed:
 
     @classmethod
     def of_device(cls, cause: str, stack: tuple[Frame, ...], log: str) -> Crashed:
-        """Return the outcome of a case that made the device unusable."""
+        """Return the outcome of a case whose error `cause` made the device unusable."""
         return cls(f"{_DEVICE_PREFIX}{cause}", stack, log)
 
     @property
     def is_of_device(self) -> bool:
-        """True if an error of the device ended the process."""
+        """True if an error on the device, not on the CPU, ended the process."""
         return self.cause.startswith(_DEVICE_PREFIX)
 
 
@@ -105,6 +109,7 @@ class Hung:
     limit_s: float
     """Timeout of the call, in seconds."""
     stack: tuple[Frame, ...] = ()
+    """Python frames at the timeout, innermost first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +131,10 @@ def status(outcome: Outcome) -> str:
 
 
 def has_completed(outcome: Outcome) -> bool:
-    """Return whether the API was called, and returned or rejected its arguments.
+    """Return whether the API was called and either returned or rejected its arguments.
 
-    Only such outcomes show that a defect is gone. A call that could not be built or reached a limit
-    shows nothing.
+    Only these outcomes can show that a defect is fixed. A call whose arguments could not be built,
+    or that reached a resource limit, is inconclusive.
     """
     return isinstance(outcome, Passed) or (
         isinstance(outcome, Rejected) and outcome.stage is Stage.CALL
@@ -155,8 +160,8 @@ def outcome_to_json(outcome: Outcome) -> Json:
             encoded |= {"cause": cause, "stack": stack_to_json(stack), "log": log}
         case Hung(limit_s, stack):
             encoded |= {"limit_s": limit_s, "stack": stack_to_json(stack)}
-        case Exhausted(resource, message, died):
-            encoded |= {"resource": resource.value, "message": message, "died": died}
+        case Exhausted(resource, message, was_killed):
+            encoded |= {"resource": resource.value, "message": message, "died": was_killed}
     return encoded
 
 

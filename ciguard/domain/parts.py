@@ -1,7 +1,7 @@
 """Parts: the input of `ciguard merge`, one line of `parts.jsonl` each.
 
-A run writes one part. A merged run writes all parts that it was merged from, so that merging merged
-runs is merging all their parts at once.
+A run writes one part. `ciguard merge` writes all parts that it read. Its output can therefore be
+merged again, with the same result as if all parts were merged at once.
 """
 
 from __future__ import annotations
@@ -42,23 +42,26 @@ PART_SCHEMA = 2
 _READABLE_SCHEMAS = (1, PART_SCHEMA)
 """Schema 1 had no visits."""
 SHARED_NUMBERS = ("seed", "max_cases")
+"""Names of the numeric settings that must be equal in all parts of a campaign."""
 SHARED_LISTS = ("levels", "api", "exclude", "allow", "relations", "focus")
-"""Settings that decide the cases of a campaign, independent of targets; levels add their own."""
+"""Names of the list settings that must be equal in all parts of a campaign. Levels add others."""
 PARTS_FILE = "parts.jsonl"
-"""Name of the file in the output folder of a run."""
+"""Name of the parts file in a run's output folder."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 _.+-]{0,79}")
 """Valid names of libraries, oracles and kinds, which reports show without escapes."""
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _FUNCTION = re.compile(
     r"([\w.]*:)?([^\W\d]\w*|<locals>|<lambda>)(\.([^\W\d]\w*|<locals>|<lambda>))*"
 )
-"""Valid names of functions, with the module in front if it is not the program itself."""
+"""Valid names of functions: `MODULE:NAME`, or `NAME` for a function of the program itself."""
 _FINGERPRINT = re.compile(r"v[0-9]{1,4}:[0-9a-f]{16}")
 _KEY = re.compile(r"[0-9a-f]{1,64}")
 _MAX_REPETITIONS = 1 << 20
 
 RowKey: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], int]
+"""Key of a matrix row: its targets, the targets of its base, and its number of shards."""
 PartKey: TypeAlias = tuple[RowKey, int]
+"""Key of a part: its matrix row, and the number of its shard from 1."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -66,7 +69,9 @@ class Gap:
     """A part or target that should have run and did not."""
 
     name: str
+    """Name of the part or target, for messages."""
     reason: str
+    """Reason why it did not run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +83,7 @@ class StreamProgress:
     visits: str = ""
     """Number of batches of each API, packed; empty for a stream without visits."""
     learned: str
-    """Digest of the level's feedback when the stream began; empty for none."""
+    """Digest of the feedback with which the stream began; empty if it began without feedback."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,27 +93,29 @@ class Part:
     ciguard: str
     """Version of ciguard."""
     campaign: Mapping[str, Json]
-    """Settings that all parts of one campaign share."""
+    """Settings that must be equal in all parts of the campaign, by name."""
     targets: tuple[str, ...]
-    """Targets as requested."""
+    """Targets in the words of the request, such as `torch==2.13.0`."""
     base: tuple[str, ...] = ()
-    """Targets of the base as requested."""
+    """Targets of the pull request's base, in the words of the request."""
     shard: Shard = field(default_factory=Shard)
     verdict: Verdict
     budget_s: float
+    """Budget of the run, in seconds."""
     explored_in_s: float
-    """Budget in seconds that suffices for the same progress."""
+    """Budget, in seconds, that a repetition needs to reach the same progress."""
     jobs: int = 1
+    """Number of workers per target."""
     ran: tuple[TargetSummary, ...]
-    """Summaries of the targets, those of the base first."""
+    """Summaries of all targets, the targets of the base first."""
     exercised: Mapping[str, frozenset[str]]
     """APIs that were called at least once, by target."""
     replayed: Mapping[str, frozenset[str]]
-    """Fingerprint → targets on which the stored case no longer showed the defect."""
+    """Targets on which the stored case no longer showed the defect, by fingerprint."""
     shown_on: Mapping[str, frozenset[tuple[str, ...]]]
-    """Fingerprint → the targets of each finding in the bucket."""
+    """Targets of each finding in a bucket, by fingerprint."""
     explored: Mapping[str, StreamProgress]
-    """Progress by stream."""
+    """Progress of the streams of cases, by the key of the stream."""
     stages: Mapping[str, float]
     """Time spent in seconds, by stage."""
     buckets: tuple[Bucket, ...]
@@ -148,12 +155,15 @@ def part_name(targets: tuple[str, ...], shard: Shard) -> str:
 
 
 def bare(bucket: Bucket) -> Bucket:
-    """Return a bucket without the results of comparison, grouping and script writing."""
+    """Return a bucket as it is before it is compared with a baseline: new, without script or cause.
+
+    Its root cause is removed too, because it is determined again after a merge.
+    """
     return replace(bucket, comparison=Comparison.NEW, reproducer="", cause=None)
 
 
 def part_to_json(part: Part) -> dict[str, Json]:
-    """Return the JSON form of a part, sorted so that equal parts have equal text."""
+    """Return the JSON form of a part. Sets are sorted, so that equal parts have equal text."""
     return {
         "schema": PART_SCHEMA,
         "ciguard": part.ciguard,
@@ -182,15 +192,15 @@ def part_to_json(part: Part) -> dict[str, Json]:
 
 
 def gap_to_json(gap: Gap) -> dict[str, Json]:
-    """Return the JSON form of a gap, so that a later merge knows it."""
+    """Return the JSON form of a gap, which a later merge reads."""
     return {"schema": PART_SCHEMA, "missing": gap.name, "reason": gap.reason}
 
 
 def line_from_json(data: object) -> Part | Gap:
-    """Parse a line of the parts file, which is untrusted.
+    """Parse a line of an untrusted parts file.
 
     Raises:
-        ValueError: if it is neither a part nor a gap; the message names the key.
+        ValueError: if the line is neither a part nor a gap; the message names the malformed key.
     """
     reader = Untrusted(data, "the part")
     if (schema := reader.of("schema", int)) not in _READABLE_SCHEMAS:
@@ -198,14 +208,14 @@ def line_from_json(data: object) -> Part | Gap:
         raise ValueError(message)
     if "missing" in reader.data:
         return Gap(reader.text("missing"), reader.text("reason"))
-    return _part_from(reader)
+    return _part_from_json(reader)
 
 
-def _part_from(reader: Untrusted) -> Part:
+def _part_from_json(reader: Untrusted) -> Part:
     try:
         return Part(
             ciguard=reader.text("ciguard"),
-            campaign=_campaign(reader.inner("campaign")),
+            campaign=_shared_settings(reader.inner("campaign")),
             targets=reader.names("targets"),
             base=reader.names("base"),
             shard=parse_shard(reader.of("shard", str)),
@@ -213,28 +223,31 @@ def _part_from(reader: Untrusted) -> Part:
             budget_s=reader.seconds("budget_s"),
             explored_in_s=reader.seconds("explored_in_s"),
             jobs=reader.count("jobs"),
-            ran=reader.rows("ran", _target_from),
+            ran=reader.rows("ran", _validated_target),
             exercised=_name_sets(reader, "exercised"),
             replayed=_name_sets(reader, "replayed"),
             shown_on=_shown_on(reader),
-            explored=_explored(reader),
-            stages=_stages(reader.inner("stages")),
-            buckets=reader.rows("buckets", _bucket_from),
-            documentation=reader.rows("documentation", _documentation_from),
+            explored=_stream_progress(reader),
+            stages=_stage_seconds(reader.inner("stages")),
+            buckets=reader.rows("buckets", _validated_bucket),
+            documentation=reader.rows("documentation", _documentation_from_json),
         )
     except (LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         message = f"the part is malformed: {error!r:.200}"
         raise ValueError(message) from error
 
 
-def _campaign(reader: Untrusted) -> dict[str, Json]:
+def _shared_settings(reader: Untrusted) -> dict[str, Json]:
+    """Return the campaign's settings, including those that levels add."""
     numbers = {key: reader.count(key) for key in SHARED_NUMBERS}
     settings: dict[str, Json] = numbers | {key: list(reader.texts(key)) for key in SHARED_LISTS}
-    return settings | {key: _plain(reader, key) for key in reader.members() if key not in settings}
+    return settings | {
+        key: _level_setting(reader, key) for key in reader.members() if key not in settings
+    }
 
 
-def _plain(reader: Untrusted, key: str) -> Json:
-    """Return a setting of a level, whose type only the level's package knows."""
+def _level_setting(reader: Untrusted, key: str) -> Json:
+    """Return the value of a level's own setting. Its type is read from the value itself."""
     match reader.data[key]:
         case bool() | float() as value:
             return value
@@ -246,7 +259,8 @@ def _plain(reader: Untrusted, key: str) -> Json:
             return list(reader.texts(key))
 
 
-def _checked(pattern: re.Pattern[str], text: str, key: str) -> str:
+def _validated(pattern: re.Pattern[str], text: str, key: str) -> str:
+    """Return `text`, or raise a ValueError that names `key` if it does not match the pattern."""
     if not pattern.fullmatch(text):
         message = f"{key} is malformed: {text!r:.60}"
         raise ValueError(message)
@@ -267,7 +281,7 @@ def _shown_on(reader: Untrusted) -> dict[str, frozenset[tuple[str, ...]]]:
     return shown_on
 
 
-def _explored(reader: Untrusted) -> dict[str, StreamProgress]:
+def _stream_progress(reader: Untrusted) -> dict[str, StreamProgress]:
     encoded = reader.inner("explored")
     explored = {}
     for name in encoded.data:
@@ -276,16 +290,16 @@ def _explored(reader: Untrusted) -> dict[str, StreamProgress]:
         fields = {"batches": batches, "learned": learned, "visits": visits}
         progress = Untrusted(fields, "'explored'")
         digest = progress.of("learned", str)
-        explored[_checked(_KEY, name, "the name of a stream")] = StreamProgress(
+        explored[_validated(_KEY, name, "the name of a stream")] = StreamProgress(
             batches=progress.count("batches"),
-            visits=_visits(progress.of("visits", str)),
-            learned=digest and _checked(_KEY, digest, "the digest of a stream"),
+            visits=_valid_visits(progress.of("visits", str)),
+            learned=digest and _validated(_KEY, digest, "the digest of a stream"),
         )
     return explored
 
 
-def _visits(text: str) -> str:
-    """Return packed visits.
+def _valid_visits(text: str) -> str:
+    """Return the packed visits.
 
     Raises:
         ValueError: if they are malformed.
@@ -295,60 +309,67 @@ def _visits(text: str) -> str:
     return text
 
 
-def _stages(reader: Untrusted) -> dict[str, float]:
+def _stage_seconds(reader: Untrusted) -> dict[str, float]:
     return {
-        _checked(_NAME, name, "the name of a stage"): reader.seconds(name) for name in reader.data
+        _validated(_NAME, name, "the name of a stage"): reader.seconds(name) for name in reader.data
     }
 
 
-def _target_from(reader: Untrusted) -> TargetSummary:
+def _validated_target(reader: Untrusted) -> TargetSummary:
     target = target_from_json(reader)
-    _checked(_NAME, target.library, "'library'")
+    _validated(_NAME, target.library, "'library'")
     return target
 
 
-def _bucket_from(reader: Untrusted) -> Bucket:
+def _validated_bucket(reader: Untrusted) -> Bucket:
+    """Rebuild a bucket; raise a ValueError if its texts or counts are invalid or inconsistent."""
     for key in ("count", "shown", "tried"):
         reader.count(key)
     bucket = bare(bucket_from_json(reader.data))
     finding = bucket.finding
     for name in (bucket.fingerprint, *bucket.aliases):
-        _checked(_FINGERPRINT, name, "a fingerprint")
+        _validated(_FINGERPRINT, name, "a fingerprint")
     for text in (finding.library, finding.oracle, finding.kind):
-        _checked(_NAME, text, "a name in a bucket")
+        _validated(_NAME, text, "a name in a bucket")
     reader.names("targets")
     reader.inner("outcomes").members()
     _check_subject(finding)
     if bucket.confirmation is Confirmation.CONFIRMED and not set(finding.targets) <= set(
         finding.outcomes
     ):
-        message = f"the bucket {bucket.fingerprint} has no outcome of one of its targets"
+        message = f"the bucket {bucket.fingerprint} lacks the outcome of one of its targets"
         raise ValueError(message)
     if not finding.targets or finding.case.api != finding.api or bucket.count < 1:
-        message = f"the bucket {bucket.fingerprint} is inconsistent: targets, API or count"
+        message = (
+            f"the bucket {bucket.fingerprint} has no targets, an API other than that of its case, "
+            "or a count below 1"
+        )
         raise ValueError(message)
     if not bucket.shown <= bucket.tried <= _MAX_REPETITIONS:
-        message = f"the bucket {bucket.fingerprint} has inconsistent repetition counts"
+        message = (
+            f"the bucket {bucket.fingerprint}: 'shown' must be at most 'tried', which must be at "
+            f"most {_MAX_REPETITIONS}"
+        )
         raise ValueError(message)
     return bucket
 
 
 def _check_subject(finding: Finding) -> None:
-    """Raise a ValueError unless the finding's API or function has a valid name.
+    """Raise a ValueError if the name of the finding's API or function is invalid.
 
-    The path of a program was already checked with its case.
+    The path of a program needs no check here: reading the case has checked it.
     """
     if isinstance(finding.case, AppCase):
-        _checked(_FUNCTION, finding.case.function, "a function")
+        _validated(_FUNCTION, finding.case.function, "a function")
     elif not isinstance(finding.case, FunctionCase):
-        _checked(_DOTTED, finding.api, "an API")
+        _validated(_DOTTED, finding.api, "an API")
     elif finding.case.function:
-        _checked(_FUNCTION, finding.case.function, "a function")
+        _validated(_FUNCTION, finding.case.function, "a function")
 
 
-def _documentation_from(reader: Untrusted) -> DocumentationFinding:
+def _documentation_from_json(reader: Untrusted) -> DocumentationFinding:
     texts: dict[str, Any] = {
         key: reader.of(key, str) for key in ("library", "api", "parameter", "message", "evidence")
     }
-    _checked(_NAME, texts["library"], "'library'")
+    _validated(_NAME, texts["library"], "'library'")
     return DocumentationFinding(check=DocumentationCheck(reader.of("check", str)), **texts)

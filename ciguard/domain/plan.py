@@ -1,4 +1,4 @@
-"""The plan of one CI run: what is tested and why, also as a file."""
+"""The plan of one CI run: what is tested and why, and its JSON form."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class PlannedJob:
     name: str
     targets: tuple[str, ...]
     base: tuple[str, ...] = ()
-    """Targets of the pull request's base, see the setting `base`."""
+    """Targets of the pull request's base; see the setting `base`."""
     device: str = "cpu"
     runs_on: tuple[str, ...] = ()
     """Labels of the GitHub runner."""
@@ -82,12 +82,12 @@ class Plan:
 
     mode: PlanMode
     reasons: tuple[str, ...] = ()
-    """Sentences that explain the choice, most important first."""
+    """Sentences that explain the choice of jobs and APIs, most important first."""
     changes: tuple[PackageChange, ...] = ()
     jobs: tuple[PlannedJob, ...] = ()
     skipped: tuple[SkippedJob, ...] = ()
     focus: tuple[str, ...] = ()
-    """Globs over names of APIs that are tested first, in order of priority."""
+    """Globs of qualified names of the APIs that are tested first, in order of priority."""
     uses: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
     """Places in the user's sources that use an API, by its qualified name."""
 
@@ -118,7 +118,7 @@ def plan_from_json(data: object) -> Plan:
     """Rebuild a plan from untrusted JSON.
 
     Raises:
-        ValueError: if it is not the JSON form of a plan; the message names the key.
+        ValueError: if `data` is not the JSON form of a plan; the message names the malformed key.
     """
     reader = Untrusted(data, "the plan")
     if (schema := reader.of("schema", int)) != PLAN_SCHEMA:
@@ -132,9 +132,9 @@ def plan_from_json(data: object) -> Plan:
     return Plan(
         mode=PlanMode(mode),
         reasons=reader.texts("reasons"),
-        changes=reader.rows("changes", _change_from),
-        jobs=reader.rows("jobs", _job_from),
-        skipped=reader.rows("skipped", _skipped_from),
+        changes=reader.rows("changes", _change_from_json),
+        jobs=reader.rows("jobs", _job_from_json),
+        skipped=reader.rows("skipped", _skipped_job_from_json),
         focus=reader.texts("focus"),
         uses={api: uses.rows(api, place_from_json) for api in uses.members()},
     )
@@ -156,7 +156,7 @@ def place_from_json(reader: Untrusted) -> Place:
     """Rebuild a place from untrusted JSON.
 
     Raises:
-        ValueError: if it is not the JSON form of a place inside the repository.
+        ValueError: if the JSON is not a place, or its path leads out of the repository.
     """
     path = reader.of("path", str)
     if path.startswith(("/", "\\")) or ".." in path.replace("\\", "/").split("/"):
@@ -168,7 +168,7 @@ def place_from_json(reader: Untrusted) -> Place:
     return Place(path=path, line=min(max(1, reader.of("line", int)), _MAX_LINE))
 
 
-def _change_from(reader: Untrusted) -> PackageChange:
+def _change_from_json(reader: Untrusted) -> PackageChange:
     return PackageChange(
         package=reader.of("package", str),
         base=None if reader.data.get("base") is None else reader.of("base", str),
@@ -177,18 +177,19 @@ def _change_from(reader: Untrusted) -> PackageChange:
     )
 
 
-def _job_from(reader: Untrusted) -> PlannedJob:
+def _job_from_json(reader: Untrusted) -> PlannedJob:
     return PlannedJob(
         name=reader.of("name", str),
         targets=reader.texts("targets"),
         base=reader.texts("base"),
         device=reader.of("device", str),
         runs_on=reader.texts("runs_on"),
-        shard=_shard_from(reader),
+        shard=_validated_shard(reader),
     )
 
 
-def _shard_from(reader: Untrusted) -> str:
+def _validated_shard(reader: Untrusted) -> str:
+    """Return the shard of a job in its canonical form."""
     text = reader.of("shard", str)
     try:
         return str(parse_shard(text))
@@ -197,7 +198,7 @@ def _shard_from(reader: Untrusted) -> str:
         raise ValueError(message) from error
 
 
-def _skipped_from(reader: Untrusted) -> SkippedJob:
+def _skipped_job_from_json(reader: Untrusted) -> SkippedJob:
     return SkippedJob(
         name=reader.of("name", str),
         targets=reader.texts("targets"),

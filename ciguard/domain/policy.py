@@ -1,4 +1,4 @@
-"""Classes of findings, and the policy that decides which fail a check or are filed."""
+"""Classes of findings, and the policy that decides which findings fail a check or are filed."""
 
 from __future__ import annotations
 
@@ -85,14 +85,14 @@ _DOCUMENTED_LIMIT = {
     "accepted": FindingClass.ACCEPTED_ILLEGAL,
     "refused": FindingClass.CHANGE,
 }
-"""Classes of differences in acceptance where the documentation forbids the input, by kind."""
+"""Classes of differential findings about an input that the documentation forbids, by kind."""
 
 
 def class_of(finding: Finding) -> FindingClass:
     """Return the class of a finding.
 
-    A crash without a stored outcome, as in the baseline, counts as not security-relevant. Findings
-    of oracles from other packages are `OTHER`.
+    A crash without a stored outcome, as in the baseline, does not count as security-relevant. The
+    class is `OTHER` for oracles of other packages.
     """
     if finding.evidence.unreachable:
         return FindingClass.UNREACHABLE
@@ -113,16 +113,16 @@ def class_of(finding: Finding) -> FindingClass:
 
 
 class Action(IntEnum):
-    """Action for a new finding; each includes those before it."""
+    """Action for a new finding, in ascending order."""
 
     OFF = 0
-    """Ignore it: it is neither confirmed nor reported."""
+    """Ignore the finding: neither confirm nor report it."""
     REPORT = 1
-    """Report it."""
+    """Report the finding."""
     FILE = 2
-    """File an issue."""
+    """Report the finding and file an issue."""
     FAIL = 3
-    """Fail the check."""
+    """Report the finding, file an issue and fail the check."""
 
     @property
     def label(self) -> str:
@@ -135,7 +135,8 @@ class PolicyRule:
     """One line of the policy."""
 
     selector: str
-    """A class of findings, a glob over `ORACLE/KIND` (with a slash), or over APIs (with a dot)."""
+    """A class of findings, a glob of `ORACLE/KIND` (with a slash), or a glob of API names (with a
+    dot)."""
     action: Action
 
     def selects(self, finding: Finding) -> bool:
@@ -155,11 +156,11 @@ class PolicyRule:
 class Policy:
     """Rules that decide which findings fail a check, are filed, or are only reported.
 
-    The last rule that selects a finding decides; without one, its severity does.
+    The last rule that selects a finding decides. If no rule selects it, its severity decides.
     """
 
     fail_on: Severity = Severity.MEDIUM
-    """Minimum severity that fails a check."""
+    """Minimum severity that fails a check if no rule selects the finding."""
     rules: tuple[PolicyRule, ...] = ()
 
     def action(self, finding: Finding) -> Action:
@@ -173,16 +174,16 @@ class Policy:
 
     @property
     def files_security(self) -> bool:
-        """True if a rule for their class files security-relevant crashes."""
+        """True if a rule for the class `security-crash` lets issues for such crashes be filed."""
         rules = [rule for rule in self.rules if rule.selector == FindingClass.SECURITY.value]
         return bool(rules) and rules[-1].action >= Action.FILE
 
     @property
     def reads_documentation(self) -> bool:
-        """True if documentation defects are reported. Without a case, they are never filed."""
+        """True if defects in documentation are reported. They are never filed."""
         rules = [rule for rule in self.rules if rule.selector == FindingClass.DOCUMENTATION.value]
         return not rules or rules[-1].action is not Action.OFF
 
 
 _MIN_FILED = Severity.MEDIUM
-"""Minimum severity that is filed if no rule applies."""
+"""Minimum severity of findings that are filed if no rule selects them."""

@@ -1,7 +1,7 @@
 """Cases of level `code`: programs that build, train and evaluate a model, and their blocks.
 
-A program is source text. It carries its difference to the program that it was derived from: the
-line, the parameter, the old and the new value.
+A program is source text. Its case also stores how the program differs from its parent: the line,
+the parameter, the old and the new value.
 """
 
 from __future__ import annotations
@@ -23,49 +23,54 @@ PROGRAM = "program"
 
 
 class Operator(StrEnum):
-    """Mutation operator for a block (MoCo, section III-C). The value is its name in files."""
+    """Mutation operator for a block (the MoCo paper, section III-C).
+
+    The value is the operator's name in files.
+    """
 
     NONE = ""
-    """No mutation: the block of the seed."""
+    """No mutation: the block is unchanged."""
     REPLACEMENT = "AR"
-    """Replace the API by another one, with the arguments that both accept."""
+    """Replace the API by another API, with the arguments that both APIs accept."""
     GENERATION = "RG"
     """Replace the value of one parameter by another one in its legal range."""
     BOUNDARY = "BC"
     """Replace the value of one parameter by one just outside its legal range."""
     UNBATCHED = "UB"
-    """Call the changed layer alone, with one sample instead of a batch."""
+    """Call the changed layer alone, with a single sample instead of a batch."""
     OMITTED = "OD"
     """Call the changed API alone, without an argument whose default is None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derivation:
-    """One step from a program to the next: a block is inserted into its slot."""
+    """One step from a program to the next: a block is added at its place in the template."""
 
     block: str
-    """Name of the block in the seed."""
+    """Name that the block has in the seed program."""
     line: int
     """Line of the changed call in the derived program, or of the unchanged block, from 1."""
     api: str = ""
-    """Qualified public name of the API that the changed call calls; empty without a change."""
+    """Qualified public name of the API in the changed call; empty if the block is unchanged."""
     operator: Operator = Operator.NONE
     parameter: str = ""
     """Name of the changed parameter; empty for `AR`."""
     before: str = ""
-    """Python text of the old value, or qualified name of the old API; empty if not given."""
+    """Python text of the old value, or qualified name of the old API; empty if the old call did not
+    pass the argument."""
     after: str = ""
     """Python text of the new value, or qualified name of the new API."""
     sentence: str = ""
-    """Words of the documentation by which the new value is legal or illegal."""
+    """Sentence of the documentation that makes the new value legal or illegal."""
     adapter: str = ""
-    """Statement before or after the block that adapts shapes; empty for none."""
+    """Statement before or after the block that makes shapes match; empty if none is needed."""
     use: str = ""
-    """Expression of layer `f` and data `x` that calls the new layer of `AR`; empty if unchanged."""
+    """Python expression that calls the new layer `f` of `AR` on the data `x`; empty if it is called
+    as before."""
 
     @property
     def change(self) -> str:
-        """The change as a phrase; empty without one. May hold fuzzed text."""
+        """The change as a phrase; empty if the block is unchanged. May hold fuzzed text."""
         api = shortened(self.api, _MAX_NAME_LENGTH)
         before, after = (shortened(text, _MAX_TEXT_LENGTH) for text in (self.before, self.after))
         match self.operator:
@@ -109,11 +114,12 @@ class Ancestry:
     seed: str
     """Name of the seed program."""
     path: tuple[Derivation, ...] = ()
-    """Steps from the template to this program; the case tests the last one."""
+    """Steps from the template to this program. The case tests the last step."""
     parent: str = ""
     """Source of the complete parent program; empty if unknown."""
     derived: str = ""
-    """Source of the complete derived program, if the case was minimised since."""
+    """Source of the complete derived program if minimisation has shortened the case's program;
+    otherwise empty."""
     tree: int = 0
     """Index of the derivation tree among those grown from the seed."""
 
@@ -123,22 +129,23 @@ class ProgramCase:
     """One run of one program."""
 
     api: str
-    """API under test: that of the last derivation, otherwise the library's name."""
+    """API under test: the API of the last step, or the library's name if the step has none."""
     source: str
     """Source of the program."""
     block: str = ""
-    """Source of a program that runs before and tests the last block alone, forwards and backwards,
-    with an input of the shape in its slot; empty for none."""
+    """Source of a program that runs first; empty if there is none. It tests the last block alone,
+    forwards and backwards, with an input of the shape that the block receives."""
     seed: int = 0
     """Seed of the library's random generators, set before each program."""
     intent: Intent = Intent.CONFORMING
-    """CONFORMING for a positive node, VIOLATING for a negative one (MoCo, section III-A3)."""
+    """CONFORMING for a positive node, VIOLATING for a negative node (the MoCo paper, section
+    III-A3)."""
     cycles: int = 1
-    """Number of runs in one process, more than 1 to detect leaks."""
+    """Number of runs in one process; more than 1 to detect memory leaks."""
     ancestry: Ancestry = Ancestry(seed="")
 
     relation: ClassVar[str] = ""
-    """Programs are checked with no metamorphic relation."""
+    """Always empty: metamorphic relations do not apply to programs."""
     level: ClassVar[str] = "code"
     noun: ClassVar[str] = "program"
     given: ClassVar[str] = "inputs"
@@ -150,7 +157,7 @@ class ProgramCase:
 
     @property
     def apis(self) -> tuple[str, ...]:
-        """The API of the last derivation."""
+        """The API under test."""
         return (self.api,)
 
     @property
@@ -178,23 +185,23 @@ class ProgramCase:
             "ancestry": [
                 self.ancestry.seed,
                 [derivation_to_json(step) for step in self.ancestry.path],
-                *filter(None, [_kin_to_json(self.ancestry)]),
+                *filter(None, [_details_to_json(self.ancestry)]),
             ],
         }
-        filled = {key: item for key, item in rest.items() if item or key == "source"}
-        return [self.api, PROGRAM, filled]
+        members = {key: item for key, item in rest.items() if item or key == "source"}
+        return [self.api, PROGRAM, members]
 
 
 @dataclass(frozen=True, slots=True)
 class LocatedMessage:
-    """A failure's message and location; workers put the location in front of each message."""
+    """Message and location of a program's failure."""
 
     message: str
-    """The message without the location."""
+    """The message without the location, which workers put in front of it."""
     line: int = 0
-    """Line of the program, or of the block's program, from 1; 0 if unknown."""
+    """Line of the program, or of the program that runs the block alone, from 1; 0 if unknown."""
     in_block: bool = False
-    """True if the block's program failed, which runs the block alone."""
+    """True if the program that runs the block alone failed."""
 
 
 def locate_message(message: str) -> LocatedMessage:
@@ -219,11 +226,11 @@ def program_case_from_json(encoded: Json) -> ProgramCase:
     """
     try:
         api, _, rest = encoded
-        seed, path, *kin = rest["ancestry"]
+        seed, path, *details = rest["ancestry"]
         cycles = int(rest.get("cycles", 1))
         if cycles < 1:
-            msg = f"cycles is {cycles}, less than 1"
-            raise ValueError(msg)  # noqa: TRY301 - the handler adds what is malformed
+            msg = f"'cycles' is {cycles}; it must be at least 1"
+            raise ValueError(msg)  # noqa: TRY301 - the handler below adds the kind of case
         return ProgramCase(
             api=str(api),
             source=str(rest["source"]),
@@ -231,7 +238,7 @@ def program_case_from_json(encoded: Json) -> ProgramCase:
             seed=int(rest.get("seed", 0)),
             intent=Intent(rest.get("intent", Intent.CONFORMING)),
             cycles=cycles,
-            ancestry=_ancestry(str(seed), tuple(map(derivation_from_json, path)), *kin),
+            ancestry=_ancestry(str(seed), tuple(map(derivation_from_json, path)), *details),
         )
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"malformed program case: {error!r}"
@@ -241,19 +248,19 @@ def program_case_from_json(encoded: Json) -> ProgramCase:
 PROGRAM_KIND = CaseKind(read=program_case_from_json, is_program=True)
 
 
-def _kin_to_json(ancestry: Ancestry) -> Json:
+def _details_to_json(ancestry: Ancestry) -> Json:
     rest = {"parent": ancestry.parent, "derived": ancestry.derived, "tree": ancestry.tree}
     return {key: item for key, item in rest.items() if item}
 
 
-def _ancestry(seed: str, path: tuple[Derivation, ...], kin: Json = None) -> Ancestry:
-    known = kin or {}
+def _ancestry(seed: str, path: tuple[Derivation, ...], details: Json = None) -> Ancestry:
+    members = details or {}
     return Ancestry(
         seed=seed,
         path=path,
-        parent=str(known.get("parent", "")),
-        derived=str(known.get("derived", "")),
-        tree=int(known.get("tree", 0)),
+        parent=str(members.get("parent", "")),
+        derived=str(members.get("derived", "")),
+        tree=int(members.get("tree", 0)),
     )
 
 

@@ -17,7 +17,7 @@ RECORD_SCHEMA = 1
 
 
 class ParameterKind(StrEnum):
-    """How a parameter is passed; the names of `inspect.Parameter.kind`, shortened."""
+    """Way to pass a parameter. The values are the kinds of `inspect.Parameter` in lower case."""
 
     POSITIONAL_ONLY = "positional_only"
     POSITIONAL_OR_KEYWORD = "positional_or_keyword"
@@ -34,7 +34,7 @@ class ParameterRecord:
     kind: ParameterKind = ParameterKind.POSITIONAL_OR_KEYWORD
     required: bool = True
     default: Json = None
-    """`repr` of the default; None if there is none."""
+    """`repr` of the default value; None if the parameter has no default."""
     annotation: str = ""
     """Type hint as text."""
     schema_type: str = ""
@@ -42,11 +42,11 @@ class ParameterRecord:
     dtypes: tuple[str, ...] = ()
     """Allowed dtypes in the operator definition; empty if unrestricted or unknown."""
     same_dtype_as: str = ""
-    """Name of a parameter with the same dtype, from the operator definition."""
+    """Name of another parameter that must have the same dtype, from the operator definition."""
     allowed: tuple[str, ...] = ()
     """Allowed strings in the operator definition."""
     minimum: int | None = None
-    """Minimum value, or minimum length of a list, in the operator definition."""
+    """Minimum value, or minimum length if the parameter is a list, in the operator definition."""
     length: int | None = None
     """Exact length of a list in the operator definition."""
     doc_type: str = ""
@@ -67,7 +67,8 @@ class ApiRecord:
     doc: str = ""
     """First paragraph of the docstring."""
     source: str = ""
-    """Source of names and types: `signature`, `stub`, `schema`, `opdef` or `docstring`."""
+    """Source of the parameters' names and types: `signature`, `stub`, `schema`, `opdef` or
+    `docstring`."""
     tags: frozenset[str] = field(default_factory=frozenset)
     """Side effects: `files`, `network`, `process`, `global-state`, `random`, `time`, …"""
     operator: str = ""
@@ -75,13 +76,14 @@ class ApiRecord:
     aliases: tuple[str, ...] = ()
     """Other public names of the same object."""
     strangers: tuple[str, ...] = ()
-    """Undeclared parameters: described in the docstring but missing in the signature."""
+    """Names of undeclared parameters: described in the docstring but not in the signature."""
     lacks: tuple[str, ...] = ()
-    """Dtypes of which the target cannot make a tensor."""
+    """Dtypes for which the target cannot create a tensor."""
     unread: tuple[str, ...] = ()
-    """Lines of the parameter section that begin with a parameter's name but lack its colon."""
+    """Lines of the docstring's parameter section that start with a parameter's name without a
+    colon after it, so that they cannot be parsed."""
     forms: tuple[str, ...] = ()
-    """Input shapes of a layer from its docstring: `(N, C_{in}, L_{in})`, `(C_{in}, L_{in})`."""
+    """Input shapes that a layer's docstring lists: `(N, C_{in}, L_{in})`, `(C_{in}, L_{in})`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +95,7 @@ class Skipped:
 
 
 def record_to_json(record: ApiRecord) -> dict[str, Json]:
-    """Return the JSON form of a record, without fields at their default."""
+    """Return the JSON form of a record, without the fields that have their default value."""
     encoded = _changed_fields(record)
     encoded["parameters"] = [_changed_fields(item) for item in record.parameters]
     if record.inputs:
@@ -102,13 +104,19 @@ def record_to_json(record: ApiRecord) -> dict[str, Json]:
 
 
 def _changed_fields(item: ApiRecord | ParameterRecord) -> dict[str, Json]:
+    """Return the fields that differ from their default, by their keys in JSON."""
     encoded: dict[str, Json] = {}
     for spec in fields(item):
         value = getattr(item, spec.name)
         default = spec.default_factory() if spec.default_factory is not MISSING else spec.default
         if value != default:
-            encoded[spec.name] = sorted(value) if isinstance(value, frozenset) else value
+            key = _KEYS.get(spec.name, spec.name)
+            encoded[key] = sorted(value) if isinstance(value, frozenset) else value
     return {key: list(v) if isinstance(v, tuple) else v for key, v in encoded.items()}
+
+
+_KEYS = {"undeclared_parameters": "strangers"}
+"""Keys in JSON that differ from the names of the fields."""
 
 
 def record_from_json(encoded: Mapping[str, Json]) -> ApiRecord:

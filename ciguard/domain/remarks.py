@@ -20,10 +20,10 @@ class RemarkLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """One remark. Its texts are printable and of limited length."""
+    """One remark. Title and message are printable and of limited length."""
 
     level: RemarkLevel
     title: str
     message: str
     place: Place | None = None
-    """Line of the remark; None for the whole run."""
+    """Line that the remark is about; None if it is about the whole run."""

@@ -43,15 +43,15 @@ class Shard:
         return self.of == 1
 
     def of_these(self, names: Iterable[str]) -> frozenset[str]:
-        """Return this shard's part of the names, independent of their order."""
+        """Return the names that belong to this shard, independent of their order."""
         return frozenset(sorted(names)[self.index - 1 :: self.of])
 
     def part(self, items: Sequence[T]) -> Sequence[T]:
-        """Return this shard's part of the items, or all items if its part is empty."""
+        """Return the items that belong to this shard; all items if none belongs to it."""
         return items[self.index - 1 :: self.of] or items
 
     def seed(self, seed: int) -> int:
-        """Derive this shard's seed from the campaign's seed."""
+        """Return this shard's seed, derived from the campaign's seed."""
         return seed if self.is_all else seed * self.of + self.index
 
     def has(self, name: str) -> bool:
@@ -64,7 +64,7 @@ def parse_shard(text: str) -> Shard:
     """Parse a shard such as `2/8`.
 
     Raises:
-        ValueError: if it is malformed or out of range.
+        ValueError: if the text is malformed or a number is out of range.
     """
     match = _SHARD.fullmatch(text.strip())
     if match is None:

@@ -10,9 +10,9 @@ import html
 import re
 
 LINE_LIMIT = 300
-"""Maximum number of characters of one line in reports."""
+"""Maximum length of one line in reports, in characters."""
 BLOCK_LIMIT = 8_000
-"""Maximum number of characters of a log or a stack trace."""
+"""Maximum length of a log or a stack trace in reports, in characters."""
 
 _MARKUP = re.compile(
     r"""
@@ -20,13 +20,13 @@ _MARKUP = re.compile(
     | (?<![^\W_])_ | _(?![^\W_])           # emphasis: not inside of a name
     | &(?=\#|\w+;)                         # entities
     | /(?=/) | (?<=www)\.                  # addresses
-    | :(?=(?!\d\d:)[\w+-]+:)              # emoji, but no times of day
+    | :(?=(?!\d\d:)[\w+-]+:)              # emoji, but not times of day
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""Characters that can be markup within a line; all others stay unescaped and readable."""
+"""Characters that may start markup within a line. Other characters need no escape."""
 _ELEMENT_MARKUP = re.compile(r"[^\w\s.,;?=+\"'%-]|_|(?<=www)\.", re.IGNORECASE)
-"""Characters that can be markup in an HTML element, or end a table cell."""
+"""Characters that may start markup in an HTML element or end a table cell."""
 _USERINFO = re.compile(r"(?<=://)[^/\s@]+@")
 _REFERENCE = re.compile(r"[@#]|\bGH(?=-\d)", re.IGNORECASE)
 """The beginning of a mention or of a reference to an issue."""
@@ -35,14 +35,15 @@ _REFERENCE = re.compile(r"[@#]|\bGH(?=-\d)", re.IGNORECASE)
 def visible(text: str, *, limit: int = LINE_LIMIT) -> str:
     r"""Return `text` on one line, with Python escapes for all characters that are not printable.
 
-    Among these are line ends, NUL, terminal escapes, zero-width and direction marks, surrogates and
-    what XML forbids. A backslash is not escaped: the result is for reading, not for decoding.
+    The escaped characters include line ends, NUL, terminal escapes, zero-width and direction marks,
+    surrogates, and characters that XML forbids. A backslash is not escaped, so the result cannot be
+    decoded.
     """
     return shortened(_escaped(shortened(text, 2 * limit)), limit)
 
 
 def visible_lines(text: str, *, limit: int = BLOCK_LIMIT) -> str:
-    """Return `text` in lines, with Python escapes for all other unprintable characters."""
+    """Return `text` in lines, with Python escapes for all unprintable characters but line ends."""
     lines = shortened(text, limit).expandtabs(4).replace("\r\n", "\n").split("\n")
     return shortened("\n".join(map(_escaped, lines)), limit)
 
@@ -53,7 +54,9 @@ def without_userinfo(text: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Return at most `limit` characters: beginning, number of omitted characters, end.
+    """Return `text`, or its beginning, the number of omitted characters, and its end.
+
+    The result has at most `limit` characters.
 
     Raises:
         ValueError: if `limit` is too small for the number of omitted characters.
@@ -61,12 +64,12 @@ def shortened(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     note = f" …[{len(text) - limit} more]… "
-    kept = limit - len(note)
-    if kept < 0:
+    kept_length = limit - len(note)
+    if kept_length < 0:
         msg = f"a limit of {limit} characters is too small to shorten text"
         raise ValueError(msg)
-    tail = kept // 3
-    return text[: kept - tail] + note + text[len(text) - tail :]
+    tail = kept_length // 3
+    return text[: kept_length - tail] + note + text[len(text) - tail :]
 
 
 def markdown_code(text: str, *, limit: int = LINE_LIMIT) -> str:
@@ -74,15 +77,15 @@ def markdown_code(text: str, *, limit: int = LINE_LIMIT) -> str:
 
     The text cannot mention a user, link an issue, open a tag or end the table cell.
     """
-    shown = visible(text, limit=limit).strip()
-    if not shown:
+    escaped = visible(text, limit=limit).strip()
+    if not escaped:
         return "`(empty)`"
-    if "|" in shown:
-        # A pipe would end the table cell, and code spans have no escapes: use an element instead.
-        return f"<code>{_ELEMENT_MARKUP.sub(_entity, shown)}</code>"
-    fence = "`" * (_longest_run(shown) + 1)
-    gap = " " if "`" in shown else ""
-    return f"{fence}{gap}{shown}{gap}{fence}"
+    if "|" in escaped:
+        # A pipe would end the table cell and cannot be escaped in a code span.
+        return f"<code>{_ELEMENT_MARKUP.sub(_entity, escaped)}</code>"
+    fence = "`" * (_longest_run(escaped) + 1)
+    padding = " " if "`" in escaped else ""
+    return f"{fence}{padding}{escaped}{padding}{fence}"
 
 
 def html_code(text: str, *, limit: int = LINE_LIMIT) -> str:
@@ -96,16 +99,16 @@ def markdown_text(text: str, *, limit: int = LINE_LIMIT) -> str:
     Use it for ciguard's own sentences that may hold a name; fuzzed text needs `markdown_code`.
     """
     # GitHub finds mentions in the rendered text, so an invisible word joiner must split them.
-    inert = _REFERENCE.sub("\\g<0>\u2060", visible(text, limit=limit))
-    # GitHub treats an escaped dollar as the begin of a formula, too.
-    return _MARKUP.sub(r"\\\g<0>", inert).replace("$", "&#36;")
+    without_references = _REFERENCE.sub("\\g<0>\u2060", visible(text, limit=limit))
+    # GitHub treats even an escaped dollar sign as the start of a formula.
+    return _MARKUP.sub(r"\\\g<0>", without_references).replace("$", "&#36;")
 
 
 def markdown_block(text: str, *, language: str = "text", limit: int = BLOCK_LIMIT) -> str:
     """Return `text` as a fenced code block that the text cannot close."""
-    shown = visible_lines(text, limit=limit)
-    fence = "`" * max(3, _longest_run(shown) + 1)
-    return f"{fence}{language}\n{shown}\n{fence}"
+    escaped = visible_lines(text, limit=limit)
+    fence = "`" * max(3, _longest_run(escaped) + 1)
+    return f"{fence}{language}\n{escaped}\n{fence}"
 
 
 def command_text(text: str) -> str:
@@ -114,6 +117,7 @@ def command_text(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
+    """Return `text` with Python escapes for all unprintable characters."""
     if text.isprintable():
         return text
     return "".join(

@@ -28,7 +28,7 @@ class Untrusted:
             raise ValueError(message)  # noqa: TRY004 - one type of error for all malformed JSON
 
     def of(self, key: str, kind: type[_T]) -> _T:
-        """Return the value of a key, which must be of type `kind`."""
+        """Return the value at `key`. The value must be of type `kind`."""
         value = self.data.get(key)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             message = f"{self.name}: {key!r} is not of type {kind.__name__}"
@@ -36,7 +36,7 @@ class Untrusted:
         return value
 
     def count(self, key: str) -> int:
-        """Return a non-negative integer of at most 63 bits."""
+        """Return the non-negative integer at `key`, of at most 63 bits."""
         value = self.of(key, int)
         if not 0 <= value < 1 << 63:
             message = f"{self.name}: {key!r} is not between 0 and 2**63 - 1"
@@ -44,28 +44,28 @@ class Untrusted:
         return value
 
     def seconds(self, key: str) -> float:
-        """Return a duration in seconds."""
+        """Return the duration at `key`, in seconds."""
         value = self.data.get(key)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not math.isfinite(value) or value < 0:
-            message = f"{self.name}: {key!r} is not a number of seconds"
+            message = f"{self.name}: {key!r} is not a finite number of seconds, at least 0"
             raise ValueError(message)
         return float(value)
 
     def text(self, key: str) -> str:
-        """Return a string of at most `MAX_TEXT_LENGTH` characters."""
+        """Return the string at `key`, of at most `MAX_TEXT_LENGTH` characters."""
         return self._bounded(self.of(key, str), key)
 
     def names(self, key: str) -> tuple[str, ...]:
-        """Return a list of strings of at most `MAX_TEXT_LENGTH` characters."""
+        """Return the list at `key`, of strings of at most `MAX_TEXT_LENGTH` characters each."""
         return tuple(self._bounded(text, key) for text in self.texts(key))
 
     def members(self) -> tuple[str, ...]:
-        """Return the keys of the object, each of at most `MAX_TEXT_LENGTH` characters."""
-        return tuple(self._bounded(name, "a key") for name in self.data)
+        """Return all keys of the object, each of at most `MAX_TEXT_LENGTH` characters."""
+        return tuple(self._bounded(name, f"{name:.60}…") for name in self.data)
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of strings of any length."""
+        """Return the list at `key`, of strings of any length."""
         values = self.of(key, list)
         if not all(isinstance(value, str) for value in values):
             message = f"{self.name}: {key!r} is not a list of strings"
@@ -73,14 +73,15 @@ class Untrusted:
         return tuple(values)
 
     def rows(self, key: str, convert: Callable[[Untrusted], _T]) -> tuple[_T, ...]:
-        """Return a list of objects, each converted by `convert`."""
+        """Return the results of `convert` for the objects in the list at `key`."""
         return tuple(convert(Untrusted(row, f"a row of {key!r}")) for row in self.of(key, list))
 
     def inner(self, key: str) -> Untrusted:
-        """Return the object at a key."""
+        """Return a reader of the object at `key`."""
         return Untrusted(self.data.get(key), f"{key!r} in {self.name}")
 
     def _bounded(self, text: str, key: str) -> str:
+        """Return `text`, or raise a ValueError that names `key` if it is too long."""
         if len(text) > MAX_TEXT_LENGTH:
             message = f"{self.name}: {key!r} is longer than {MAX_TEXT_LENGTH} characters"
             raise ValueError(message)

@@ -1,8 +1,8 @@
 """Values: the arguments of a case, as data.
 
 A value is a small expression tree, which can be stored, hashed, minimised and printed. Only a
-target turns it into an object such as a tensor, a list or a dtype. The JSON form is compact because
-it is sent with each case: plain scalars stand for themselves, everything else is `[tag, …]`.
+target converts it to an object such as a tensor, a list or a dtype. The JSON form is compact
+because it is sent with each case: a scalar is itself, any other value is a list `[tag, …]`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Json: TypeAlias = Any
 
 
 class _EqualNumbers:
-    """Base with equality by numbers, where NaN equals NaN; the order of cases depends on it."""
+    """Base class that compares objects by their numbers and treats NaN as equal to NaN."""
 
     __slots__ = ()
 
@@ -36,10 +36,11 @@ class _EqualNumbers:
 
 
 def _comparable(numbers: tuple[object, ...]) -> tuple[object, ...]:
-    return tuple(_NAN if number != number else number for number in numbers)  # noqa: PLR0124
+    return tuple(_NAN if n != n else n for n in numbers)  # noqa: PLR0124 - only NaN differs from itself
 
 
 _NAN = object()
+"""Placeholder for NaN, which is equal to itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +71,7 @@ class Special:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explicit(_EqualNumbers):
-    """Explicit elements in C order."""
+    """Listed elements, in C order (row by row)."""
 
     data: tuple[bool | int | float, ...]
 
@@ -119,7 +120,7 @@ class DtypeValue:
 
 @dataclass(frozen=True, slots=True)
 class MemberValue:
-    """An object found by its dotted name in the target, such as `torch.strided`."""
+    """An object of the target's library by its qualified name, such as `torch.strided`."""
 
     path: str
 
@@ -140,14 +141,14 @@ class TupleValue:
 
 @dataclass(frozen=True, slots=True)
 class DictValue:
-    """A dictionary with string keys, in order."""
+    """A dictionary with string keys, in insertion order."""
 
     items: tuple[tuple[str, Value], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CallValue:
-    """Result of a function call in the target, e.g. `torch.nn.Linear(2, 3)`."""
+    """The result of a function call in the target, such as `torch.nn.Linear(2, 3)`."""
 
     function: str
     arguments: tuple[Value, ...] = ()
@@ -173,6 +174,7 @@ def value_to_json(value: Value) -> Json:
 
 
 def _scalar_to_json(value: LiteralValue) -> Json:
+    """Return a scalar, or `[tag, text]` if JSON has no such scalar."""
     scalar = value.value
     match scalar:
         case float() if not math.isfinite(scalar):
@@ -186,6 +188,11 @@ def _scalar_to_json(value: LiteralValue) -> Json:
 
 
 def _fill_to_json(fill: Fill) -> Json:
+    """Return the JSON form of a fill.
+
+    The form is `["k", value]` for a constant, `["u", seed, low, high]` for uniform elements,
+    `["s", seed]` for special values, and `["x", elements]` for explicit elements.
+    """
     match fill:
         case Constant(value):
             return ["k", _number_to_json(value)]
@@ -198,6 +205,7 @@ def _fill_to_json(fill: Fill) -> Json:
 
 
 def _number_to_json(number: float) -> Json:
+    """Return a number, or its text if it is NaN or infinite, which JSON lacks."""
     if not isinstance(number, int) and not math.isfinite(number):
         return repr(number)
     return number

@@ -1,7 +1,7 @@
-"""Oracles: each judges the outcomes of one case and returns the findings that the outcomes prove.
+"""Oracles: each judges the outcomes of one case and returns the defects that it finds in them.
 
-One module per oracle. Oracles are pure: no I/O, no clock, no randomness. `ciguard.triage` confirms
-the findings.
+Each oracle is a module. Oracles are pure functions: they use no I/O, clock or random numbers.
+`ciguard.triage` confirms their findings.
 """
 
 from ciguard.oracles.across_libraries import compared_item, encode_on, is_expressible

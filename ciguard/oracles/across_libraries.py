@@ -1,7 +1,7 @@
-"""Across libraries: equivalent calls of several libraries return different numbers.
+"""The oracle `across-libraries`: equivalent calls of several libraries return different numbers.
 
-Only numbers, shapes and NaN of calls that passed are compared. Each library chooses the element
-type of a result, and which exception rejects a call.
+Only the numbers, shapes and NaN in results are compared. Libraries are free to choose the element
+type of a result and the exception that rejects a call.
 """
 
 from __future__ import annotations
@@ -37,29 +37,40 @@ if TYPE_CHECKING:
 
 _FAMILIES = (dtypes.BOOLEAN, dtypes.INTEGERS, dtypes.FLOATING, dtypes.COMPLEX)
 _NEARLY_INFINITE = 0.01
-"""Fraction of a type's largest number, beyond which rounding decides whether a result overflows."""
+"""Fraction of a type's largest number. Above it, rounding decides whether a result overflows."""
 _MIN_AGREEING_LIBRARIES = 2
-"""Number of independent libraries that must agree before another one is blamed."""
+"""Minimum number of independent libraries that must agree before another one is blamed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Verdict:
-    """The pair of targets that differ, and how."""
+class _Disagreement:
+    """A pair of targets whose results differ."""
 
     reference: str
+    """Name of the target whose result counts as correct."""
     blamed: str
+    """Name of the target for which the difference is reported."""
     difference: Difference
-    is_odd: bool
-    """True if all other libraries agree with each other, and there are enough of them."""
+    is_outvoted: bool
+    """True if enough other libraries agree with each other and disagree with the blamed one."""
 
 
 class AcrossLibrariesOracle:
-    """Blames the library that all others disagree with; reports of two only that they differ."""
+    """Blames the library that all others disagree with.
+
+    If there are only two libraries, it reports the difference without deciding which is wrong.
+    """
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return one finding if the libraries disagree. `case` is the call of `subject.library`."""
+        """Return one finding if the libraries disagree, otherwise none.
+
+        Args:
+            case: the call of `subject.library`; the other libraries run equivalent calls.
+            outcomes: the outcomes by target.
+            subject: the API under test, and the targets.
+        """
         if not isinstance(case, ApiCall) or not subject.spans_libraries:
             return []
         if not _is_comparable(case, subject):
@@ -67,34 +78,37 @@ class AcrossLibrariesOracle:
         calls = {
             name: call
             for name in subject.targets
-            if name in outcomes and (call := call_on(name, case, subject)) is not None
+            if name in outcomes and (call := call_for_target(name, case, subject)) is not None
         }
         results = {
             name: result
             for name, call in calls.items()
             if (result := _result(outcomes[name], call)) is not None
         }
-        verdict = _verdict(results, input_precision_of(case), subject)
-        if verdict is None:
+        disagreement = _disagreement(results, input_precision_of(case), subject)
+        if disagreement is None:
             return []
-        return [_finding(verdict, calls, {name: outcomes[name] for name in results}, subject)]
+        return [_finding(disagreement, calls, {name: outcomes[name] for name in results}, subject)]
 
 
-def call_on(target: str, case: ApiCall, subject: Subject) -> ApiCall | None:
-    """Return the call that a target of any library runs for a case of `subject.library`."""
+def call_for_target(target: str, case: ApiCall, subject: Subject) -> ApiCall | None:
+    """Return the call that a target runs for a case of `subject.library`.
+
+    For a target of another library, it is the equivalent call, or None if there is none.
+    """
     library = subject.targets[target].library
     return case if library == subject.library else equivalent_call(case, library)
 
 
 def encode_on(target: str, case: Case, subject: Subject) -> bytes:
-    """Return a case as a target's worker reads it; for another library, the equivalent call.
+    """Return the encoded case for a target's worker; for another library, its equivalent call.
 
     Raises:
-        ValueError: if there is no equivalent call.
+        ValueError: if the target's library has no equivalent call.
     """
     if not subject.spans_libraries:
         return encode(case)
-    call = call_on(target, as_call(case), subject)
+    call = call_for_target(target, as_call(case), subject)
     if call is None:
         msg = f"{case.api}: no equivalent call with these arguments is known for {target}"
         raise ValueError(msg)
@@ -102,22 +116,27 @@ def encode_on(target: str, case: Case, subject: Subject) -> bytes:
 
 
 def is_expressible(case: Case, targets: Sequence[str], subject: Subject) -> bool:
-    """Return whether every one of these targets has a call for a case."""
+    """Return whether each of the targets can run a case or an equivalent call."""
     if not subject.spans_libraries:
         return True
     call = as_call(case)
-    return all(call_on(target, call, subject) is not None for target in targets)
+    return all(call_for_target(target, call, subject) is not None for target in targets)
 
 
 def compared_item(api: str) -> int | None:
-    """Return the index of the returned item that is compared across libraries; None for all."""
+    """Return the index of the item of an API's result that is compared across libraries.
+
+    None means that the whole result is compared.
+    """
     row = equivalence_of(api)
-    parts = (form.result_index for form in row.forms.values() if form.api == api) if row else ()
-    return next(iter(parts), None)
+    item_indices = (
+        (form.result_index for form in row.forms.values() if form.api == api) if row else ()
+    )
+    return next(iter(item_indices), None)
 
 
 def _is_comparable(case: ApiCall, subject: Subject) -> bool:
-    """Return whether the libraries' definitions agree for a case."""
+    """Return whether the definitions of the libraries must agree for a case."""
     return (
         case.intent is Intent.CONFORMING
         and not subject.tags & UNSTABLE_TAGS
@@ -126,20 +145,20 @@ def _is_comparable(case: ApiCall, subject: Subject) -> bool:
 
 
 def _result(outcome: Outcome, call: ApiCall) -> TensorOutput | None:
-    """Return the tensor that is compared; None if there is none or only part of it was kept."""
+    """Return the tensor to compare; None if there is none or the worker sent only some elements."""
     if not isinstance(outcome, Passed) or exemption_of(call.api, ACROSS_LIBRARIES):
         return None
     output = decode_outputs(outcome.encoded)
-    part = compared_item(call.api)
-    if part is not None:
-        has_part = isinstance(output, Container) and part < len(output.items)
-        output = output.items[part] if has_part and isinstance(output, Container) else None
+    item_index = compared_item(call.api)
+    if item_index is not None:
+        has_item = isinstance(output, Container) and item_index < len(output.items)
+        output = output.items[item_index] if has_item and isinstance(output, Container) else None
     return output if isinstance(output, TensorOutput) else None
 
 
-def _verdict(
+def _disagreement(
     results: Mapping[str, TensorOutput], inputs: InputPrecision, subject: Subject
-) -> _Verdict | None:
+) -> _Disagreement | None:
     """Return the pair of targets to report; None if all results agree."""
     differing = {
         (first, second)
@@ -148,22 +167,24 @@ def _verdict(
     }
     if not differing:
         return None
-    odd = _odd_one_out(list(results), differing, subject)
-    own = [name for name in results if subject.targets[name].library == subject.library]
+    outvoted = _outvoted_target(list(results), differing, subject)
+    own_targets = [name for name in results if subject.targets[name].library == subject.library]
     candidates = [name for name in results if any(name in pair for pair in differing)]
-    # Of two libraries blame the one that the case is written for, so that the finding is stable.
-    blamed = odd or next((name for name in own if name in candidates), candidates[-1])
+    # Of two libraries, blame the library that the case was generated for: a stable choice.
+    blamed = outvoted or next((name for name in own_targets if name in candidates), candidates[-1])
     reference = next(n for n in results if {(n, blamed), (blamed, n)} & differing)
     difference = compare_results(results[reference], results[blamed], inputs)
     if difference is None:  # pragma: no cover - the comparison is symmetric
         return None
-    return _Verdict(reference=reference, blamed=blamed, difference=difference, is_odd=bool(odd))
+    return _Disagreement(
+        reference=reference, blamed=blamed, difference=difference, is_outvoted=bool(outvoted)
+    )
 
 
-def _odd_one_out(names: list[str], differing: set[tuple[str, str]], subject: Subject) -> str:
-    """Return the target whose result no other shares; empty if there is no such target."""
+def _outvoted_target(names: list[str], differing: set[tuple[str, str]], subject: Subject) -> str:
+    """Return the only target that disagrees with all others; empty if there is none."""
     identities = subject.targets
-    # Keras computes with its backend, whose vote would count twice.
+    # Keras computes with its backend, so that the backend's vote would count twice.
     independent = [n for n in names if identities[n].engine == identities[n].library]
     for voters in (names, independent):
         for name in voters:
@@ -179,35 +200,36 @@ def _odd_one_out(names: list[str], differing: set[tuple[str, str]], subject: Sub
 def compare_results(
     reference: TensorOutput, other: TensorOutput, inputs: InputPrecision
 ) -> Difference | None:
-    """Return how two libraries' results differ in shape or numbers, whatever their type.
+    """Return how the results of two libraries differ in shape or numbers; None if they agree.
 
-    An integer is not compared with a float, nor with a type that cannot represent it.
+    Results of different types are compared in the narrower type. Integers are not compared with
+    floats, nor results with numbers that the narrower type cannot represent.
     """
     family = next((f for f in _FAMILIES if reference.dtype in f and other.dtype in f), ())
     if not family:
         return None
     # Convert both to the narrower type, whose rounding is the tolerance.
     dtype = min(reference.dtype, other.dtype, key=_capacity)
-    mine, theirs = (_converted(result, dtype) for result in (reference, other))
-    if mine is None or theirs is None:
+    left, right = (_convert(result, dtype) for result in (reference, other))
+    if left is None or right is None:
         return None
-    if {mine.shape, theirs.shape} == {(), (1,)}:  # Jittor has no tensor without dimensions
-        mine, theirs = replace(mine, shape=(1,)), replace(theirs, shape=(1,))
-    difference = compare_outputs(mine, theirs, inputs)
-    if difference is not None and difference.kind == "nan" and _is_overflow(mine, theirs):
+    if {left.shape, right.shape} == {(), (1,)}:  # Jittor's tensors have at least one dimension
+        left, right = replace(left, shape=(1,)), replace(right, shape=(1,))
+    difference = compare_outputs(left, right, inputs)
+    if difference is not None and difference.kind == "nan" and _is_overflow(left, right):
         return None
     return difference
 
 
 def _capacity(dtype: str) -> float:
-    """Return a number that orders the types of one family by their precision or range."""
+    """Return a sort key of a type: the larger, the more precise or the wider in range it is."""
     if dtype in dtypes.EPSILON:
         return -dtypes.EPSILON[dtype]
     return float(dtypes.integer_range(dtype)[1]) if dtype in dtypes.INTEGERS else 0.0
 
 
-def _converted(result: TensorOutput, dtype: str) -> TensorOutput | None:
-    """Return a result in another type; None if an element is outside that type's range."""
+def _convert(result: TensorOutput, dtype: str) -> TensorOutput | None:
+    """Return a result converted to another type; None if an element is out of the type's range."""
     if result.dtype == dtype:
         return result
     if dtype in dtypes.INTEGERS:
@@ -221,12 +243,12 @@ def _converted(result: TensorOutput, dtype: str) -> TensorOutput | None:
         return replace(result, dtype=dtype, elements=result.elements.astype(stored))
 
 
-def _is_overflow(mine: TensorOutput, theirs: TensorOutput) -> bool:
-    """Return whether every unequal element is infinite on one side and nearly so on the other."""
-    if mine.elements.dtype.kind != "f" or mine.elements.size != theirs.elements.size:
+def _is_overflow(left: TensorOutput, right: TensorOutput) -> bool:
+    """Return whether every differing element is infinite in one result and huge in the other."""
+    if left.elements.dtype.kind != "f" or left.elements.size != right.elements.size:
         return False
-    largest = float(np.finfo(mine.elements.dtype).max)
-    sides = [np.abs(result.elements.astype(np.float64)) for result in (mine, theirs)]
+    largest = float(np.finfo(left.elements.dtype).max)
+    sides = [np.abs(result.elements.astype(np.float64)) for result in (left, right)]
     unequal = np.isfinite(sides[0]) != np.isfinite(sides[1])
     unequal |= np.isnan(sides[0]) != np.isnan(sides[1])
     smaller_side = np.minimum(*sides)[unequal]
@@ -234,29 +256,30 @@ def _is_overflow(mine: TensorOutput, theirs: TensorOutput) -> bool:
 
 
 def _finding(
-    verdict: _Verdict,
+    disagreement: _Disagreement,
     calls: Mapping[str, ApiCall],
     outcomes: Mapping[str, Outcome],
     subject: Subject,
 ) -> Finding:
-    blamed_call, reference_call = calls[verdict.blamed], calls[verdict.reference]
-    kind = verdict.difference.kind
-    names = verdict.reference, verdict.blamed
+    blamed_call, reference_call = calls[disagreement.blamed], calls[disagreement.reference]
+    kind = disagreement.difference.kind
+    names = disagreement.reference, disagreement.blamed
     outcome_texts = outcomes_side_by_side(outcomes[names[0]], outcomes[names[1]])
-    exclusively = " (and no other library does)" if verdict.is_odd else ""
+    exclusively = " (and no other library does)" if disagreement.is_outvoted else ""
     return Finding(
         oracle="differential",
         kind=kind,
-        severity=Severity.MEDIUM if verdict.is_odd and kind != "nan" else Severity.LOW,
-        library=subject.targets[verdict.blamed].library,
+        severity=Severity.MEDIUM if disagreement.is_outvoted and kind != "nan" else Severity.LOW,
+        library=subject.targets[disagreement.blamed].library,
         api=blamed_call.api,
         case=blamed_call,
         outcomes=outcomes,
-        targets=(verdict.reference, verdict.blamed),
+        targets=(disagreement.reference, disagreement.blamed),
         pair=PairKind.LIBRARY,
         message=(
             f"{blamed_call.api} differs{exclusively} in {kind} from {reference_call.api}, "
-            f"which has the same definition: {reference_call.api} returns {verdict.difference.text}"
+            f"which has the same definition: {reference_call.api} returns "
+            f"{disagreement.difference.text}"
         ),
         evidence=Evidence(
             expected=f"{reference_call.api} on {names[0]}: {outcome_texts[0]}",

@@ -1,4 +1,7 @@
-"""Which results must agree between devices, by documentation; kernel coverage need not."""
+"""Results that must agree between devices according to the documentation.
+
+Devices need not support the same calls.
+"""
 
 from __future__ import annotations
 
@@ -18,31 +21,33 @@ if TYPE_CHECKING:
     from ciguard.oracles.comparing.tolerance import InputPrecision
 
 BETWEEN_DEVICES = "between devices"
-"""Name in exemptions for results that an API computes from the device itself."""
+"""Name in exemptions: the API's result depends on the device by definition."""
 FIRST_BETWEEN_DEVICES = "all but the first between devices"
-"""Name in exemptions for indices beside a result, which ties leave open."""
+"""Name in exemptions: only the first item of the result must agree. The others are indices, for
+which several values are correct if elements are equal."""
 INCOMPLETE_BETWEEN_DEVICES = "incomplete between devices"
-"""Name in exemptions for decompositions whose last result shows whether they are complete."""
+"""Name in exemptions: the result is a decomposition, whose last item is 0 if it is complete. An
+incomplete decomposition may differ."""
 
 _UNSPECIFIED_KINDS = frozenset({"exception", "accepted"})
-"""Kinds of difference that devices may have: each one has its own checks and kernels."""
+"""Kinds of difference that are correct, because each device has its own checks and kernels."""
 _ELEMENT_KINDS = frozenset({"values", "nan"})
 _MISSING_KERNEL = re.compile(
     r"not (?:implemented|supported|available|compiled)\b|NotImplemented|Could not run '"
     r"|(?i:unimplemented)|can't convert cuda"
     r"|\b(?:supports?|on) (?:the )?CPU(?: only)?\b|CPU only|only CPU"
 )
-"""Message that names what the device lacks, or what only a CPU supports."""
+"""Message that states that the device lacks a feature, or that only a CPU supports it."""
 _ASSERTION = re.compile(r"device-side assert triggered|CUDA_ERROR_ASSERT")
 
 
-def promises(
+def must_devices_agree(
     difference: Difference, api: str, sides: tuple[Outcome, Outcome], inputs: InputPrecision
 ) -> bool:
-    """Return whether two devices must agree on what they differ in.
+    """Return whether the documentation rules out a difference between two devices.
 
     Args:
-        difference: the difference between the two.
+        difference: the difference between the outcomes of one call on the two devices.
         api: the API that was called.
         sides: the outcomes on the reference and on the other device.
         inputs: the precision of the call's inputs.
@@ -55,17 +60,17 @@ def promises(
 
 
 def _is_unspecified(api: str, sides: tuple[Outcome, Outcome], inputs: InputPrecision) -> bool:
-    """Return whether the devices differ only in a part that the documentation leaves open."""
-    mine, theirs = (
+    """Return whether results differ only in a part that the documentation leaves unspecified."""
+    left, right = (
         decode_outputs(side.encoded) if isinstance(side, Passed) else None for side in sides
     )
-    if not isinstance(mine, Container) or not isinstance(theirs, Container):
+    if not isinstance(left, Container) or not isinstance(right, Container):
         return False
-    if not mine.items or not theirs.items:
+    if not left.items or not right.items:
         return False
     if exemption_of(api, FIRST_BETWEEN_DEVICES):
-        return compare_outputs(mine.items[0], theirs.items[0], inputs) is None
-    is_complete = all(_is_zero(result.items[-1]) for result in (mine, theirs))
+        return compare_outputs(left.items[0], right.items[0], inputs) is None
+    is_complete = all(_is_zero(result.items[-1]) for result in (left, right))
     return exemption_of(api, INCOMPLETE_BETWEEN_DEVICES) is not None and not is_complete
 
 
@@ -76,9 +81,9 @@ def _is_zero(output: Output) -> bool:
 def severity_between_devices(severity: Severity, kind: str, other: Outcome) -> Severity:
     """Return the severity of a difference between devices.
 
-    No library has a kernel for every type on every device, so a rejection that says so is only
-    missing coverage. A kernel has no way to reject a call but an assertion; if the CPU accepts the
-    call, that is a defect.
+    No library has a kernel for every type on every device, so a rejection for lack of a kernel has
+    severity INFO. A kernel can reject a call only with an assertion, which is a defect of severity
+    HIGH if the CPU accepts the call.
     """
     if kind != "refused" or not isinstance(other, Rejected):
         return severity

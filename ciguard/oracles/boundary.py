@@ -1,4 +1,4 @@
-"""Boundary: the library accepts an argument that its own documentation forbids."""
+"""The oracle `boundary`: a library accepts an argument that its own documentation forbids."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 class BoundaryOracle:
-    """Checks the mutated argument of a case that every target accepted.
+    """Checks whether the documentation forbids the mutated argument of a case that passed.
 
-    A case that only some targets accept is a difference between targets, which another oracle
-    reports.
+    The case must pass on every target. If only some targets accept it, the oracle `differential`
+    reports the difference.
     """
 
     traits: ClassVar[Traits] = Traits(
@@ -51,8 +51,8 @@ class BoundaryOracle:
             or _has_empty_tensor(case)
         ):
             return []
-        broken = violated_specifications(case, specifications)
-        consequence = _consequence(passed[0], case) if broken else ""
+        violations = violated_specifications(case, specifications)
+        consequence = _consequence(passed[0], case) if violations else ""
         if not consequence:
             return []
         return [
@@ -77,22 +77,22 @@ class BoundaryOracle:
                     observed=f"{specification.parameter} = {value}, {consequence}",
                 ),
             )
-            for specification, value in broken
+            for specification, value in violations
         ]
 
 
 def _has_empty_tensor(case: Case) -> bool:
-    """Return whether a tensor without elements is given: it cannot violate anything."""
+    """Return whether an argument is a tensor without elements, which cannot violate a range."""
     return any(
         0 in leaf.shape for leaf in leaf_values(case) if isinstance(leaf, ArrayValue | TensorValue)
     )
 
 
 def _consequence(passed: Passed, case: Case) -> str:
-    """Return what a call returned, in words; empty if it returned no numbers.
+    """Return a phrase for the numbers that a call returned; empty if it returned none.
 
-    Objects, handles and None do not count: the library may check the arguments when the result is
-    used.
+    Objects, handles and None do not count: the library may check the arguments later, when the
+    program uses the result.
     """
     output = decode_outputs(passed.encoded)
     numbers = list(_numeric_parts(output)) if output is not None else []

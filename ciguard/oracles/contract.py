@@ -1,4 +1,4 @@
-"""The protocol of oracles, their registry, and the function that applies all of them."""
+"""The protocol of oracles, their registry, and the function that applies all oracles to a case."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ACROSS_LIBRARIES = "across-libraries"
 """Name of the oracle that judges equivalent calls of several libraries."""
 UNSTABLE_TAGS = frozenset({"random", "time", "unstable"})
-"""Tags of APIs whose values may differ from call to call, so values are not compared."""
+"""Tags of APIs that may return other values in every call, so that values are not compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Identity:
     """The properties in which one target can differ from another."""
 
     request: str
-    """The target's text, without the number that distinguishes two equal requests."""
+    """The target as requested, without the number that distinguishes two equal requests."""
     packages: tuple[str, ...]
     version: str
     device: str
@@ -41,7 +41,7 @@ class Identity:
     environment: tuple[tuple[str, str], ...] = ()
     library: str = ""
     engine: str = ""
-    """The library that computes: the backend for Keras, else the library itself."""
+    """Name of the library that computes results: for Keras, its backend; otherwise the library."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +51,12 @@ class Subject:
     library: str
     api: str
     tags: frozenset[str] = frozenset()
-    """Tags from the catalogue, plus `unstable` once two runs of one call have disagreed."""
+    """Tags from the catalogue, and `unstable` after two runs of a call have returned different
+    values."""
     targets: Mapping[str, Identity]
-    """Every target of the library in the given order; the first is the reference."""
+    """All targets of the library, in the order of the request. The first one is the reference."""
     specifications: Mapping[str, Sequence[Specification]] = field(default_factory=dict)
-    """Specifications of the API's documentation, by parameter."""
+    """Specifications in the API's documentation, by parameter."""
 
     @property
     def spans_libraries(self) -> bool:
@@ -70,51 +71,53 @@ class Traits:
     is_crash: bool = False
     """True if the findings are crashes of the process."""
     loses_worker: bool = False
-    """True if the worker that runs the case is lost, so that the case never shares a worker."""
+    """True if a worker that runs the case cannot run further cases."""
     takes_whole_timeout: bool = False
-    """True if each run of the case takes its whole timeout."""
+    """True if each run of the case takes until its timeout."""
     is_differential: bool = False
     """True if the findings are differences between targets of one library."""
     may_be_refusal: bool = False
-    """True if the exception may be a rejection of the arguments by the wrong exception class."""
+    """True if the exception may be a rejection of the arguments with the wrong exception class."""
     weight: Severity | None = None
-    """Severity of a defect that counts for any call; lower where no program can make the call."""
+    """Severity of findings that programs can reach with public APIs; other findings have severity
+    LOW. None if the severity does not depend on that."""
     compares_results: bool = False
-    """True if results are compared: a call that disagrees with itself proves nothing."""
+    """True if results are compared. A call that does not repeat its own result is then flaky."""
     needs_conforming: bool = False
-    """True if the oracle judges only calls that keep to the documentation."""
+    """True if findings count only for calls that conform to the documentation."""
     is_measured: bool = False
-    """True if the oracle judges measurements, which a stage of their own makes."""
+    """True if the oracle judges measurements of time or memory."""
     tests_user_functions: bool = False
-    """True if the findings are about the user's functions, each of which fails by itself."""
+    """True if the findings are about the user's functions, whose failures share no root cause."""
     is_shown_by_passing: bool = False
-    """True if a case that passes on one target shows the defect."""
+    """True if a case that passes shows the defect, because the library should have rejected it."""
     is_judged_alone: bool = False
-    """True if the outcome on one target decides."""
+    """True if the outcome on a single target shows the defect."""
     claim: str = ""
-    """Sentence about a finding, which may contain `{kind}` and `{detail}`; empty where the outcomes
-    show the defect."""
+    """Sentence about a finding, with the placeholders `{kind}` and `{detail}`; empty if the outcome
+    describes the defect."""
     claims: Mapping[str, str] = field(default_factory=dict)
-    """The same by kind, for kinds that have a sentence of their own."""
+    """Sentences that replace `claim`, by kind."""
     second_target_fails: bool = False
-    """True if a finding between two targets means that the second fails and the first does not."""
+    """True if a finding about two targets means that only the second one fails."""
     ignores_library: bool = False
-    """True if the library's name is not part of a fingerprint."""
+    """True if the fingerprint does not contain the library's name."""
     mark: str = ""
-    """Line that a script prints when the defect shows; empty where the exit status shows it."""
+    """First word of the line that a script prints if it shows the defect; empty if its exit status
+    shows it."""
 
 
 @runtime_checkable
 class Oracle(Protocol):
-    """Judges the outcomes of one case. Pure: no I/O, no clock, no randomness.
+    """Judges the outcomes of one case, without I/O, clock or random numbers.
 
-    The optional attribute `traits` describes the findings for other packages.
+    The optional attribute `traits` describes the findings to other packages.
     """
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return the findings that the outcomes prove; an empty sequence if they prove nothing."""
+        """Return the defects that the outcomes show; an empty sequence if they show none."""
 
 
 ORACLES: Registry[Oracle] = Registry(
@@ -134,12 +137,12 @@ ORACLES: Registry[Oracle] = Registry(
     },
     first=LEVELS.items,
 )
-"""Registry of oracles. A level's own oracles are registered beside the level."""
+"""Registry of oracles. A level registers its own oracles when it is loaded."""
 
 
 @cache
 def traits_of(oracle: str) -> Traits:
-    """Return the traits of an oracle by its name; the defaults if it has none or is unknown."""
+    """Return the traits of the oracle of a given name, or the defaults if it has none."""
     try:
         traits = getattr(ORACLES.get(oracle), "traits", None)
     except UnknownNameError:
@@ -148,10 +151,10 @@ def traits_of(oracle: str) -> Traits:
 
 
 def headline(message: str) -> str:
-    """Return the first line of a library's message, shortened, for people.
+    """Return the first informative line of a library's message, shortened for display.
 
-    Removes nodes of TensorFlow's graph, terminal colours and Keras's line before the message of a
-    layer.
+    Names of TensorFlow's graph nodes, terminal colours, and the line that Keras puts in front of a
+    layer's message are removed.
     """
     return _BOILERPLATE.sub("", message).strip().partition("\n")[0][:_MAX_HEADLINE_LENGTH]
 
@@ -163,9 +166,10 @@ _MAX_HEADLINE_LENGTH = 160
 
 
 def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list[Finding]:
-    """Return the findings of every registered oracle.
+    """Return the findings of all registered oracles.
 
-    Most cases end alike on all targets without an error; those are recognised here at little cost.
+    Most cases have the same harmless outcome on all targets. A cheap test avoids calling the
+    oracles for them.
     """
     is_plain = not case.relation and case.focus not in subject.specifications
     if is_plain and not case.has_verdict_alone and _is_uneventful(outcomes):
@@ -179,7 +183,7 @@ def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list
 
 
 def _is_uneventful(outcomes: Mapping[str, Outcome]) -> bool:
-    """Return whether all targets returned the same result or rejected the case alike."""
+    """Return whether all targets returned the same result or raised the same rejection."""
     first = next(iter(outcomes.values()), None)
     match first:
         case Passed(encoded):

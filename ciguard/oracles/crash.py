@@ -1,4 +1,4 @@
-"""Crash: a signal or an abort ended the process."""
+"""The oracle `crash`: a signal, an abort or an exit ended the process."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class CrashOracle:
-    """Reports crashes: no Python call may end the process, whatever its arguments."""
+    """Reports crashes. No Python call may end the process, whatever its arguments are."""
 
     traits: ClassVar[Traits] = Traits(is_crash=True, loses_worker=True, weight=Severity.CRITICAL)
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return one finding that names every target on which the case crashed."""
+        """Return one finding with all targets on which the case crashed; none if there are none."""
         crashed = {
             name: outcome for name, outcome in outcomes.items() if isinstance(outcome, Crashed)
         }

@@ -1,4 +1,4 @@
-"""Differential: two targets of one library return different results for the same call."""
+"""The oracle `differential`: two targets of one library return different results for a call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ciguard.domain import dtypes
 from ciguard.domain.findings import Finding, PairKind, Severity
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Rejected
-from ciguard.oracles.between_devices import promises, severity_between_devices
+from ciguard.oracles.between_devices import must_devices_agree, severity_between_devices
 from ciguard.oracles.comparing.differences import evidence_between
 from ciguard.oracles.comparing.inputs import has_special_elements
 from ciguard.oracles.contract import UNSTABLE_TAGS, Traits
@@ -42,48 +42,51 @@ SEVERITIES = {
 }
 """Severity of a difference, by its kind."""
 _SEVERITIES_IF_FORBIDDEN = {"refused": Severity.INFO, "accepted": Severity.LOW}
-"""Severities where the documentation forbids the argument: rejecting it is right, accepting it is
-not."""
+"""Severities, by kind, if the documentation forbids the argument. To reject it is then correct, to
+accept it is a defect."""
 _INTERCHANGEABLE_DTYPES = (
     frozenset(dtypes.INTEGERS),
     frozenset({"float32", "float64"}),
     frozenset(dtypes.COMPLEX),
 )
-"""Types that Keras treats as one: TensorFlow has 64 bits, PyTorch few unsigned types."""
+"""Sets of types that Keras's backends may exchange for each other. For example, PyTorch lacks most
+unsigned types."""
 _PLAIN_RESULTS = frozenset({"tensor", "None", "int", "float", "complex", "bool", "str", "bytes"})
-"""Names in structure differences of results that are neither containers nor foreign objects."""
+"""Names, in the text of a structure difference, of results that are not containers or objects of a
+backend's own class."""
 _SAME_DEVICE_PAIRS = {PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT}
 _COMPARABLE_PAIRS: Mapping[str, Collection[PairKind]] = {
     "mutation": {*_SAME_DEVICE_PAIRS, PairKind.DEVICE},
     "aliasing": _SAME_DEVICE_PAIRS,
 }
-"""Pairs of targets whose calls treat their arguments alike, by kind of difference; any pair for
-others. A move to another device copies; compiled code, backends and other libraries have arguments
-of their own."""
+"""Kinds of pairs whose effects on arguments must agree, by kind of difference. For other kinds of
+difference, all pairs must agree. A move to another device copies a tensor, so only its contents are
+compared. Compiled code, backends and other libraries do not work on the caller's own arguments."""
 SPECIAL_ELEMENTS = "special elements"
-"""Name in exemptions for results of NaN and infinities."""
+"""Name in exemptions: the API's results for NaN and infinities may differ."""
 SHAPE_BEYOND_RANGE = "shape beyond range"
-"""Name in exemptions for shapes of results of boundary cases."""
+"""Name in exemptions: the shapes of the API's results in boundary cases may differ."""
 SHAPE_BETWEEN_BACKENDS = "shape between backends"
-"""Name in exemptions for shapes that Keras leaves to its backends."""
+"""Name in exemptions: Keras leaves the shapes of the API's results to its backends."""
 BETWEEN_MODES = "between modes"
-"""Name in exemptions for results that may differ between a mode and eager execution."""
+"""Name in exemptions: the API's results may differ between a mode and eager execution."""
 REFUSED_BY_MODES = "refused by modes"
-"""Name in exemptions for calls that a mode may reject although eager execution accepts them."""
+"""Name in exemptions: a mode may reject calls of the API that eager execution accepts."""
 _ELEMENT_KINDS = frozenset({"values", "nan"})
 _INTENTS_WITHIN_RANGE = frozenset({Intent.CONFORMING, Intent.SPECIAL})
 _UNSPECIFIED_IN_MODES = frozenset({"structure", "exception", "accepted"})
-"""Kinds of difference that no mode rules out: numbers become tensors, and checks differ."""
+"""Kinds of difference that are correct between modes: a mode may return a tensor for a number, and
+may check arguments differently."""
 
 
 _SHAPE_INFERENCE_ERROR = re.compile(r" for '\{\{node [^}]*\}\} = \w+")
-"""TensorFlow's message when an operator's definition forbids the shapes of its arguments."""
+"""Part of TensorFlow's message for shapes that an operator's definition forbids."""
 
 
 class DifferentialOracle:
     """Compares every target with the reference, which is the first target.
 
-    A target in a mode is compared with the same target without the mode.
+    The reference of a target in a mode is the same target in eager execution.
     """
 
     traits: ClassVar[Traits] = Traits(
@@ -96,7 +99,7 @@ class DifferentialOracle:
         """Return one finding per target that deviates from the reference."""
         level = judged_level_of(case)
         if case.relation or not level.compares_targets:
-            return []  # the outputs include the twin's: each target is compared with itself
+            return []  # a relation compares each target only with itself
         present = [name for name in subject.targets if name in outcomes]
         inputs = level.inputs(case)
         findings = []
@@ -118,15 +121,15 @@ class DifferentialOracle:
             severity = _severity(
                 difference, is_forbidden=specification is not None or level.is_forbidden(case)
             )
-            if pair is PairKind.MODE and _is_by_definition(outcomes[name]):
-                severity = min(severity, Severity.LOW)  # eager execution lacks a check
+            if pair is PairKind.MODE and _is_forbidden_by_definition(outcomes[name]):
+                severity = min(severity, Severity.LOW)  # the fault is a missing check in eager mode
             if pair is PairKind.DEVICE:
                 severity = severity_between_devices(severity, difference.kind, outcomes[name])
             if subject.targets[reference].engine != subject.targets[name].engine:
                 if is_left_to_backends(difference, case):
                     continue
                 severity = min(severity, severity_between_backends(difference))
-            between = {reference: outcomes[reference], name: outcomes[name]}
+            pair_outcomes = {reference: outcomes[reference], name: outcomes[name]}
             findings.append(
                 Finding(
                     oracle="differential",
@@ -135,12 +138,12 @@ class DifferentialOracle:
                     library=subject.library,
                     api=subject.api,
                     case=case,
-                    outcomes=between,
+                    outcomes=pair_outcomes,
                     targets=(reference, name),
                     pair=pair,
                     detail=_detail(difference, subject.targets[name], pair),
                     message=f"{subject.api} differs in {difference.kind}: {difference.text}",
-                    evidence=level.evidence(case, difference, between)
+                    evidence=level.evidence(case, difference, pair_outcomes)
                     or evidence_between((reference, name), outcomes, pair, specification),
                 )
             )
@@ -148,19 +151,26 @@ class DifferentialOracle:
 
 
 def is_unusual_use(case: Case) -> bool:
-    """Return whether a call tests range limits, special elements or arguments of other types."""
+    """Return whether an API call has arguments that programs rarely use, such as range limits."""
     return case.is_api_use and case.intent is not Intent.CONFORMING
 
 
 def _severity(difference: Difference, *, is_forbidden: bool) -> Severity:
-    """Return the severity of a difference."""
+    """Return the severity of a difference.
+
+    `is_forbidden` is true if the documentation forbids an argument of the case.
+    """
     if is_forbidden and difference.kind in _SEVERITIES_IF_FORBIDDEN:
         return _SEVERITIES_IF_FORBIDDEN[difference.kind]
     return SEVERITIES[difference.kind]
 
 
 def _reference(name: str, present: Sequence[str], identities: Mapping[str, Identity]) -> str:
-    """Return the target to compare with: the first eager one; in a mode, the most similar one."""
+    """Return the name of the target that the target `name` is compared with.
+
+    It is the first target in eager execution. For a target in a mode, it is the one that differs
+    only in the mode, if there is one.
+    """
     eager = [other for other in present if identities[other].mode == EAGER]
     eager_identity = replace(identities[name], mode=EAGER, request="")
     if identities[name].mode != EAGER:
@@ -169,18 +179,18 @@ def _reference(name: str, present: Sequence[str], identities: Mapping[str, Ident
 
 
 def _detail(difference: Difference, other: Identity, pair: PairKind) -> str:
-    """Return the part of a difference that the fingerprint needs: each mode has its own defects."""
+    """Return the text in the fingerprint that distinguishes differences, including the mode."""
     modes = [other.mode] if pair is PairKind.MODE else []
     return ": ".join(filter(None, [*modes, difference.detail]))
 
 
-def _is_by_definition(outcome: Outcome) -> bool:
-    """Return whether an operator's definition, which only graphs check, forbids the call."""
+def _is_forbidden_by_definition(outcome: Outcome) -> bool:
+    """Return whether an operator's definition forbids the call, which only graphs check."""
     return isinstance(outcome, Rejected) and bool(_SHAPE_INFERENCE_ERROR.search(outcome.message))
 
 
 def is_left_to_backends(difference: Difference, case: Case) -> bool:
-    """Return whether Keras leaves a difference to its backends, whose exceptions it passes on."""
+    """Return whether Keras allows its backends to differ in this way."""
     if difference.kind in _ELEMENT_KINDS:
         return exemption_of(case.api, "between backends") is not None
     if difference.kind == "shape":
@@ -190,18 +200,20 @@ def is_left_to_backends(difference: Difference, case: Case) -> bool:
 
 
 def severity_between_backends(difference: Difference) -> Severity:
-    """Return the highest severity of a difference between two backends."""
+    """Return the maximum severity of a difference between two backends."""
     types = set(difference.detail.split(" vs "))
-    is_interchangeable = difference.kind == "dtype" and any(
+    are_interchangeable = difference.kind == "dtype" and any(
         types <= family for family in _INTERCHANGEABLE_DTYPES
     )
     is_unspecified = (
-        is_interchangeable or difference.kind in {"refused", "nan"} or _is_own_class(difference)
+        are_interchangeable
+        or difference.kind in {"refused", "nan"}
+        or _returns_own_class(difference)
     )
     return Severity.LOW if is_unspecified else SEVERITIES[difference.kind]
 
 
-def _is_own_class(difference: Difference) -> bool:
+def _returns_own_class(difference: Difference) -> bool:
     """Return whether a backend returns an object of its own class, such as a sparse tensor."""
     results = [] if difference.kind != "structure" else difference.text.split(" vs ")
     return any(" of " not in name and name not in _PLAIN_RESULTS for name in results)
@@ -214,18 +226,18 @@ def _must_agree(
     sides: tuple[Outcome, Outcome],
     inputs: InputPrecision,
 ) -> bool:
-    """Return whether such a pair of targets must agree on this kind of difference."""
+    """Return whether a difference is a defect for this kind of pair of targets."""
     if pair not in _COMPARABLE_PAIRS.get(difference.kind, PairKind):
         return False
     if pair is PairKind.DEVICE:
-        return promises(difference, subject.api, sides, inputs)
+        return must_devices_agree(difference, subject.api, sides, inputs)
     return pair is not PairKind.MODE or _must_modes_agree(difference, subject)
 
 
 def _must_modes_agree(difference: Difference, subject: Subject) -> bool:
-    """Return whether a mode and eager execution must agree on this kind of difference."""
+    """Return whether a difference between a mode and eager execution is a defect."""
     if subject.tags & UNSTABLE_TAGS:
-        return difference.kind == "dtype"  # anything else may depend on a random number
+        return difference.kind == "dtype"  # other properties may depend on a random number
     if difference.kind == "refused" and exemption_of(subject.api, REFUSED_BY_MODES):
         return False
     if difference.kind in _ELEMENT_KINDS and exemption_of(subject.api, BETWEEN_MODES):
@@ -234,9 +246,9 @@ def _must_modes_agree(difference: Difference, subject: Subject) -> bool:
 
 
 def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool:
-    """Return whether the documentation defines the result in which the targets differ."""
+    """Return whether the documentation defines the part of the result in which targets differ."""
     if difference.kind == "shape":
-        # An unchecked index of -2^63 may read foreign memory, which then decides the shape.
+        # An unchecked index of -2^63 may read arbitrary memory, which then decides the shape.
         is_undefined = has_special_elements(case) or exemption_of(subject.api, SHAPE_BEYOND_RANGE)
         return case.intent in _INTENTS_WITHIN_RANGE or not is_undefined
     if difference.kind not in _ELEMENT_KINDS:
@@ -245,8 +257,8 @@ def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool
         return False
     if case.intent is Intent.SPECIAL:
         return exemption_of(subject.api, SPECIAL_ELEMENTS) is None
-    # Most definitions leave open what the limits of a type turn into (a sum that overflows on the
-    # way, a cast to an integer), and builds do differ.
+    # Most definitions do not specify results for the extreme values of a type, such as a sum that
+    # overflows or a cast to an integer. Builds of a library do differ in them.
     return case.intent is Intent.CONFORMING and not has_special_elements(case)
 
 

@@ -1,7 +1,8 @@
 """The documentation oracle: statements about an API that cannot be right.
 
-It judges descriptions, not outcomes, once per run. Precision comes first: a check reports only what
-allows no other reading. docs/knowledge.md has the precision, measured by hand.
+It judges an API's description instead of outcomes, once per run. A check reports a text only if it
+has no other reading, so that false positives are rare. docs/knowledge.md states the precision, as
+measured by hand.
 """
 
 from __future__ import annotations
@@ -22,22 +23,23 @@ if TYPE_CHECKING:
 
 _MAX_QUOTE_LENGTH = 160
 _CONTEXT_LENGTH = 70
-"""Characters of context on each side of a misplaced character."""
+"""Number of characters of context on each side of a misplaced character."""
 _TRUNCATED_LENGTH = 2000
-"""Length from which on descriptions are truncated, so that a missing end proves nothing."""
+"""Length to which descriptions are truncated. Brackets may be unmatched in a truncated text."""
 _VARIADIC = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
 _PYTHON_SOURCES = frozenset({"signature", "docstring"})
-"""Sources whose names users see; a schema's names are not those of the Python function."""
+"""Sources with the parameter names of the Python function. An operator schema may have others."""
 _SECTION_HEADINGS = frozenset(
     {"note", "notes", "return", "returns", "raises", "example", "examples", "see", "warning"}
 )
-"""Headings that stand inside a parameter section by mistake."""
+"""Headings that some parameter sections contain by mistake."""
 _RARELY_DESCRIBED = frozenset({"self", "cls", "name", "out"})
+"""Parameters that libraries need not describe."""
 _MIN_FOR_CONVENTION = 5
-"""Number of a module's APIs that must leave a name undescribed before that counts as convention."""
+"""Minimum number of a module's APIs that leave out a parameter, if that is to be a convention."""
 
-_Convention: TypeAlias = frozenset[tuple[str, str]]
-"""Pairs of a module and a parameter that the module hardly ever describes."""
+_Conventions: TypeAlias = frozenset[tuple[str, str]]
+"""Pairs of a module and a parameter that the module does not describe, by convention."""
 _Problem: TypeAlias = tuple[DocumentationCheck, str, str, str]
 """Check, parameter, message, evidence."""
 
@@ -45,7 +47,7 @@ _Problem: TypeAlias = tuple[DocumentationCheck, str, str, str]
 def documentation_findings(
     records: Collection[ApiRecord], library: str
 ) -> list[DocumentationFinding]:
-    """Return the defects in the documentation of these APIs, in their order."""
+    """Return the defects in the documentation of a library's APIs, in the order of the records."""
     conventions = _conventionally_undescribed(records)
     return [
         DocumentationFinding(
@@ -61,11 +63,11 @@ def documentation_findings(
     ]
 
 
-def _problems(record: ApiRecord, conventions: _Convention) -> Iterator[_Problem]:
+def _problems(record: ApiRecord, conventions: _Conventions) -> Iterator[_Problem]:
     """Yield the problems of one API."""
     for line in record.unread:
         name = next(iter(re.findall(r"\w+", line)), line)
-        yield DocumentationCheck.FORMATTING, name, f"the item of {name!r} lacks its colon", line
+        yield DocumentationCheck.FORMATTING, name, f"the entry for {name!r} has no colon", line
     yield from _section_problems(record, conventions)
     names = {p.name for p in (*record.parameters, *record.inputs)}
     for parameter in record.parameters:
@@ -78,10 +80,10 @@ def _problems(record: ApiRecord, conventions: _Convention) -> Iterator[_Problem]
             yield DocumentationCheck.CONTRADICTION, parameter.name, message, evidence
 
 
-# --- the parameter section against the signature -------------------------------------------------
+# --- differences between the parameter section and the signature ---------------------------------
 
 
-def _section_problems(record: ApiRecord, conventions: _Convention) -> Iterator[_Problem]:
+def _section_problems(record: ApiRecord, conventions: _Conventions) -> Iterator[_Problem]:
     """Yield the mismatches between the parameter section and the signature."""
     undeclared, undescribed = _undeclared_parameters(record), _undescribed(record, conventions)
     if len(undeclared) == len(undescribed) == 1 and _is_misnamed(
@@ -99,34 +101,34 @@ def _section_problems(record: ApiRecord, conventions: _Convention) -> Iterator[_
         yield DocumentationCheck.UNDESCRIBED, name, message, ""
 
 
-def _is_misnamed(record: ApiRecord, described: str, real: str) -> bool:
-    """Return whether the description of an undeclared parameter is surely that of `real`."""
-    is_required = any(p.required for p in record.parameters if p.name == real)
-    return is_required or real.startswith(described) or described.startswith(real)
+def _is_misnamed(record: ApiRecord, described: str, actual: str) -> bool:
+    """Return whether the undeclared parameter `described` must be a misspelling of `actual`."""
+    is_required = any(p.required for p in record.parameters if p.name == actual)
+    return is_required or actual.startswith(described) or described.startswith(actual)
 
 
 def _undeclared_parameters(record: ApiRecord) -> list[str]:
     """Return the described parameters that the signature lacks."""
-    takes_more = any(p.kind in _VARIADIC for p in record.parameters)
-    # A method's section may be that of a function, which names the receiver differently.
-    if takes_more or record.source not in _PYTHON_SOURCES or record.kind is CallKind.METHOD:
+    is_variadic = any(p.kind in _VARIADIC for p in record.parameters)
+    # A method may share the section of a function, whose first parameter has another name.
+    if is_variadic or record.source not in _PYTHON_SOURCES or record.kind is CallKind.METHOD:
         return []
     expected = _SECTION_HEADINGS | _RARELY_DESCRIBED
     return [name for name in record.strangers if name.lower() not in expected]
 
 
-def _undescribed(record: ApiRecord, conventions: _Convention = frozenset()) -> list[str]:
-    # A method's section may be that of a function.
-    """Return the parameters that the section leaves out, but for conventional omissions."""
+def _undescribed(record: ApiRecord, conventions: _Conventions = frozenset()) -> list[str]:
+    """Return the parameters that the section does not describe, without those of a convention."""
+    # A method may share the section of a function.
     if record.source not in _PYTHON_SOURCES or record.kind is CallKind.METHOD:
         return []
     if not any(p.doc or p.doc_type for p in record.parameters):
         return []
-    unread = {word for line in record.unread for word in re.findall(r"\w+", line)[:1]}
+    unparsed_names = {word for line in record.unread for word in re.findall(r"\w+", line)[:1]}
     undocumented = [
         p for p in record.parameters if not (p.doc or p.doc_type or p.kind in _VARIADIC)
     ]
-    ignored = unread | _RARELY_DESCRIBED
+    ignored = unparsed_names | _RARELY_DESCRIBED
     return [
         p.name
         for p in undocumented
@@ -136,21 +138,20 @@ def _undescribed(record: ApiRecord, conventions: _Convention = frozenset()) -> l
     ]
 
 
-def _conventionally_undescribed(records: Iterable[ApiRecord]) -> _Convention:
-    """Return the names that a module hardly ever describes: a convention, not an oversight."""
-    left_out: Counter[tuple[str, str]] = Counter()
-    described: Counter[tuple[str, str]] = Counter()
+def _conventionally_undescribed(records: Iterable[ApiRecord]) -> _Conventions:
+    """Return the parameters that a module rarely describes, which is a convention, not a defect."""
+    undescribed_counts: Counter[tuple[str, str]] = Counter()
+    described_counts: Counter[tuple[str, str]] = Counter()
     for record in records:
         module = _module(record)
-        if (
-            not record.strangers
-        ):  # an undeclared parameter may be the description under another name
-            left_out.update((module, name) for name in _undescribed(record))
-        described.update((module, p.name) for p in record.parameters if p.doc or p.doc_type)
+        # An undeclared parameter may be the description of the undescribed one.
+        if not record.strangers:
+            undescribed_counts.update((module, name) for name in _undescribed(record))
+        described_counts.update((module, p.name) for p in record.parameters if p.doc or p.doc_type)
     return frozenset(
         key
-        for key, count in left_out.items()
-        if count >= _MIN_FOR_CONVENTION and count > described[key]
+        for key, count in undescribed_counts.items()
+        if count >= _MIN_FOR_CONVENTION and count > described_counts[key]
     )
 
 
@@ -164,7 +165,7 @@ _MARKUP = re.compile(
     r"```.*?```|:math:`[^`]*`|\$\$?[^$]+\$\$?|``.+?``|`[^`]*`|'[^' ]*'|\"[^\" ]*\"", re.DOTALL
 )
 _BRACKET_PAIR = re.compile(r"[\[({][^\[\](){}]*[\])}]")
-"""A pair of brackets; half-open intervals such as `[0, 1)` count too."""
+"""A pair of brackets, including half-open intervals such as `[0, 1)`."""
 _ENUMERATION = re.compile(r"(?:^|(?<=[\s(]))(?:\w{1,2}|[ivx]+)\)|[:;]-?[()]")
 
 
@@ -183,7 +184,7 @@ def _unbalanced(parameter: ParameterRecord) -> Iterator[_Problem]:
 
 
 def _index_of_unmatched_bracket(text: str) -> int:
-    """Return the index of the first bracket without a partner; -1 if there is none."""
+    """Return the index of the first unmatched bracket; -1 if all brackets match."""
     rest, previous = text.replace("\\", " "), ""
     while rest != previous:
         previous, rest = rest, _BRACKET_PAIR.sub(_blank, rest)
@@ -207,8 +208,8 @@ _SAME_AS = re.compile(
 def _dangling(
     record: ApiRecord, parameter: ParameterRecord, names: Collection[str]
 ) -> Iterator[_Problem]:
-    # A method's description may be that of a function; a layer's may name an attribute.
     """Yield references to parameters that the API does not have."""
+    # A method may share the description of a function, and a layer's may refer to an attribute.
     if record.kind is not CallKind.FUNCTION or record.source == "schema":
         return
     for pattern in (_ATTRIBUTE, _SAME_AS):

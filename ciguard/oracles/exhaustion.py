@@ -1,4 +1,4 @@
-"""Exhaustion: memory or disk ran out and ended the process, instead of raising an exception."""
+"""The oracle `exhaustion`: lack of a resource ended the process instead of raising an exception."""
 
 from __future__ import annotations
 
@@ -18,22 +18,25 @@ if TYPE_CHECKING:
 
 
 class ExhaustionOracle:
-    """Reports exhaustion that kills the process; an exception (`out of memory`) is correct."""
+    """Reports cases that exhaust a resource and end the process.
+
+    An exception such as `out of memory` is correct behaviour.
+    """
 
     traits: ClassVar[Traits] = Traits(loses_worker=True)
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return one finding that names every target whose process ended for lack of a resource."""
-        ended = {
+        """Return one finding with all targets whose process ended; none if there are none."""
+        killed = {
             name: outcome
             for name, outcome in outcomes.items()
             if isinstance(outcome, Exhausted) and outcome.was_killed
         }
-        if not ended:
+        if not killed:
             return []
-        resource = next(iter(ended.values())).resource.value
+        resource = next(iter(killed.values())).resource.value
         return [
             Finding(
                 oracle="exhaustion",
@@ -45,7 +48,7 @@ class ExhaustionOracle:
                 api=subject.api,
                 case=case,
                 outcomes=outcomes,
-                targets=tuple(ended),
+                targets=tuple(killed),
                 message=f"{subject.api} aborts the process when {resource} runs out",
                 evidence=Evidence(
                     expected="a result or a Python exception",

@@ -1,4 +1,4 @@
-"""Hang: the call did not return."""
+"""The oracle `hang`: a call did not return within its timeout."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 HANG = "hang"
-"""Kind of a call that does not return, even when it is given more time."""
+"""Kind of a call that does not return, even with a longer timeout."""
 SLOW = "slow"
-"""Kind of a call that exceeds its limit and returns when it is given more time."""
+"""Kind of a call that exceeds its timeout but returns within a longer one."""
 
 
 class HangOracle:
-    """Reports calls on a few small arguments that do not return within seconds.
+    """Reports calls with a few small arguments that do not return within seconds.
 
-    A call that asks for two billion elements may take long: such a case proves nothing.
+    A call that creates two billion elements may take long, so it is never reported.
     """
 
     traits: ClassVar[Traits] = Traits(loses_worker=True, takes_whole_timeout=True)
@@ -35,7 +35,7 @@ class HangOracle:
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return one finding that names every target on which the case hung."""
+        """Return one finding with all targets on which the case hung; none if there are none."""
         hung = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, Hung)}
         level = judged_level_of(case)
         if not hung or level.is_large_request(case) or level.is_repeated(case):
@@ -72,11 +72,11 @@ def timeout_of(hung: Finding) -> float:
 
 
 def slow_finding(hung: Finding, outcomes: Mapping[str, Outcome]) -> Finding | None:
-    """Return the finding that a call is only slow, after a longer timeout; None if it is not.
+    """Return a finding of kind `slow` for a call that hung but returns within a longer timeout.
 
     Args:
-        hung: the finding made with the ordinary timeout.
-        outcomes: outcomes of the same case with a multiple of that timeout.
+        hung: the finding with the ordinary timeout.
+        outcomes: outcomes of the same case with a longer timeout.
 
     Returns:
         None if a target still hangs, or if no target of `hung` exceeds the ordinary timeout again.
@@ -107,7 +107,10 @@ def slow_finding(hung: Finding, outcomes: Mapping[str, Outcome]) -> Finding | No
 
 
 def _passes_in_words(outcomes: Mapping[str, Outcome], *, besides: Container[str]) -> str:
-    """Return how long the call takes on other targets that it passes on; may be empty."""
+    """Return the durations on the targets where the call passes, except those in `besides`.
+
+    The text is empty if there is no such target.
+    """
     return ", ".join(
         f"returns in {outcome.cost_s:.2g} s on {name}"
         for name, outcome in outcomes.items()

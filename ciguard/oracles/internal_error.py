@@ -1,4 +1,4 @@
-"""Internal error: an assertion, a C++ exception or a bug in library code reached the caller."""
+"""The oracle `internal-error`: the caller gets an assertion, a C++ exception or a library's bug."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_KIND_LENGTH = 80
 
 
 class InternalErrorOracle:
-    """Reports internal errors: wrong arguments must raise an error about the arguments."""
+    """Reports internal errors. A call with wrong arguments must raise an error about them."""
 
     traits: ClassVar[Traits] = Traits(
         needs_conforming=True, may_be_refusal=True, weight=Severity.HIGH
@@ -31,7 +31,7 @@ class InternalErrorOracle:
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return one finding that names every target on which an internal error escaped."""
+        """Return one finding with all targets that raised an internal error; none without any."""
         if case.is_user_code:
             return []
         errored = {
@@ -44,7 +44,7 @@ class InternalErrorOracle:
         return [
             Finding(
                 oracle="internal-error",
-                # A class may have any name, but the merge of a run's parts needs an identifier.
+                # A class may have any name, but `ciguard merge` accepts only identifiers as kinds.
                 kind=_NOT_NAME_CHARACTERS.sub("_", first.exception)[:_MAX_KIND_LENGTH]
                 or "exception",
                 severity=Severity.HIGH,

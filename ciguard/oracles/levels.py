@@ -1,4 +1,4 @@
-"""What oracles need from a level: what its cases guarantee, and how outcomes are compared."""
+"""The protocol between oracles and levels: how to compare and judge the outcomes of cases."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 
 CaseT = TypeVar("CaseT", bound=Case)
 Perturbation: TypeAlias = Callable[[Sequence[Value]], tuple[Value, ...]]
-"""Perturbs every number in some values slightly."""
+"""Function that returns values with every number in them perturbed slightly."""
 
 
 @runtime_checkable
 class JudgedLevel(LevelSpec, Protocol):
-    """A level whose cases oracles judge. `JudgingDefaults` serves cases that are calls."""
+    """A level whose cases oracles can judge. `JudgingDefaults` implements it for calls."""
 
     @property
     def termination_invariant(self) -> str:
-        """The invariant that a run which does not return breaks."""
+        """The invariant, as a sentence, that a run violates if it does not return."""
 
     @property
     def compares_targets(self) -> bool:
         """True if other targets are compared with the reference; False if targets vote."""
 
     def inputs(self, case: Case) -> InputPrecision:
-        """Return how exact the results of a case can be, given its inputs."""
+        """Return the precision of a case's inputs, which limits how exact its results can be."""
 
     def compare(
         self, case: Case, reference: Outcome, other: Outcome, inputs: InputPrecision
@@ -49,31 +49,37 @@ class JudgedLevel(LevelSpec, Protocol):
     def evidence(
         self, case: Case, difference: Difference, sides: Mapping[str, Outcome]
     ) -> Evidence | None:
-        """Return what two targets returned, the reference first; None if the outcomes show it."""
+        """Return evidence for a difference; None if the outcomes are evidence enough.
+
+        Args:
+            case: the case that the targets ran.
+            difference: the difference between the two outcomes.
+            sides: the outcomes of the two targets, the reference first.
+        """
 
     def is_forbidden(self, case: Case) -> bool:
-        """Return whether a case deliberately breaks what the library documents."""
+        """Return whether a case violates the documentation on purpose."""
 
     def is_large_request(self, case: Case) -> bool:
-        """Return whether the inputs hold a large number, so that long work may be intended."""
+        """Return whether the inputs hold a number so large that a run may be meant to take long."""
 
     def is_repeated(self, case: Case) -> bool:
-        """Return whether a case runs repeatedly, so that its time is not that of one run."""
+        """Return whether an execution runs a case repeatedly and therefore takes long."""
 
     def nudged(self, case: Case, seed: int, move: Perturbation) -> Case:
         """Return a case with its numeric inputs perturbed slightly; unchanged if it has none.
 
         Args:
             case: the case to perturb, in the form that workers run.
-            seed: the seed that decides which numbers go up and which go down.
+            seed: the seed that decides which numbers grow and which shrink.
             move: the function that perturbs the numbers in values.
         """
 
     def witnesses(self, finding: Finding) -> tuple[str, ...]:
-        """Return the targets whose runs show the effect of rounding."""
+        """Return the targets on which the effect of rounding errors is measured."""
 
     def is_broken(self, case: Case, output: Output, inputs: InputPrecision) -> bool:
-        """Return whether a result breaks the metamorphic relation or invariant of a case."""
+        """Return whether a result violates the metamorphic relation or invariant of a case."""
 
 
 class JudgingDefaults(Generic[CaseT]):
@@ -83,13 +89,13 @@ class JudgingDefaults(Generic[CaseT]):
     compares_targets: ClassVar[bool] = True
 
     def inputs(self, case: CaseT) -> InputPrecision:
-        """Return the precision that follows from the argument values."""
+        """Return the precision of the values in the case."""
         return input_precision(case)
 
     def compare(
         self, case: CaseT, reference: Outcome, other: Outcome, inputs: InputPrecision
     ) -> Difference | None:
-        """Return how outcomes, results and effects differ."""
+        """Return how the outcomes, or the effects of the calls on their arguments, differ."""
         del case
         return outcome_difference(reference, other, inputs)
 
@@ -101,7 +107,7 @@ class JudgingDefaults(Generic[CaseT]):
         return None
 
     def is_forbidden(self, case: CaseT) -> bool:
-        """Return False: oracles look up what the documentation forbids."""
+        """Return False: the oracles look up the specifications themselves."""
         del case
         return False
 
@@ -124,13 +130,16 @@ class JudgingDefaults(Generic[CaseT]):
         return finding.targets
 
     def is_broken(self, case: CaseT, output: Output, inputs: InputPrecision) -> bool:
-        """Return whether the metamorphic relation of the case is broken."""
+        """Return whether the result violates the metamorphic relation of the case."""
         observed = observed_in(output, inputs)
-        return observed is not None and RELATIONS.get(case.relation).broken(observed) is not None
+        return (
+            observed is not None
+            and RELATIONS.get(case.relation).find_violation(observed) is not None
+        )
 
 
 class _UninstalledLevel(JudgingDefaults[Case]):
-    """The level of cases whose own level is not installed."""
+    """Stand-in for the level of a case if that level is not installed."""
 
     name: ClassVar[str] = "(not installed)"
 
@@ -139,7 +148,7 @@ _UNINSTALLED_LEVEL = _UninstalledLevel()
 
 
 def judged_level_of(case: Case) -> JudgedLevel:
-    """Return the level of a case; a level with defaults if the case's own is not installed.
+    """Return the level of a case, or a stand-in with default methods if it is not installed.
 
     Raises:
         UnknownNameError: if no level has that name.
@@ -158,5 +167,5 @@ def _judged(name: str) -> JudgedLevel:
 
 
 def input_precision_of(case: Case) -> InputPrecision:
-    """Return how exact the results of a case can be, given its inputs."""
+    """Return the precision of a case's inputs, which limits how exact its results can be."""
     return judged_level_of(case).inputs(case)

@@ -1,4 +1,4 @@
-"""Metamorphic: a call and another computation that must be equivalent give different results."""
+"""The oracle `metamorphic`: a call and its twin, which must be equivalent, have other results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class MetamorphicOracle:
-    """Compares each target's result with that of the twin on the same target."""
+    """Compares the result of a call with the result of its twin on the same target."""
 
     traits: ClassVar[Traits] = Traits(
         compares_results=True,
@@ -36,22 +36,24 @@ class MetamorphicOracle:
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return one finding for all targets on which the relation is broken in the same way."""
+        """Return one finding for all targets on which the relation is violated in the same way."""
         relation = RELATIONS.items().get(case.relation)
         if relation is None or subject.tags & UNSTABLE_TAGS:
             return []
         inputs = input_precision_of(case)
-        broken: dict[str, tuple[Difference, ObservedPair]] = {}
+        violations: dict[str, tuple[Difference, ObservedPair]] = {}
         for name, outcome in outcomes.items():
             output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
             observed = observed_in(output, inputs) if output is not None else None
-            difference = relation.broken(observed) if observed is not None else None
+            difference = relation.find_violation(observed) if observed is not None else None
             if observed is not None and difference is not None:
-                broken[name] = (difference, observed)
-        if not broken:
+                violations[name] = (difference, observed)
+        if not violations:
             return []
-        first, observed = next(iter(broken.values()))
-        targets = tuple(n for n, (difference, _) in broken.items() if difference.kind == first.kind)
+        first, observed = next(iter(violations.values()))
+        targets = tuple(
+            n for n, (difference, _) in violations.items() if difference.kind == first.kind
+        )
         expected, observed_text = _expected_and_observed(relation, observed, first)
         return [
             Finding(
@@ -78,7 +80,7 @@ class MetamorphicOracle:
 def _expected_and_observed(
     relation: Relation, observed: ObservedPair, difference: Difference
 ) -> tuple[str, str]:
-    """Return what the relation requires and what the case returned, as text."""
+    """Return the result that the relation requires and the result that differs, as texts."""
     if observed.twin is None:
         return "no exception", f"twin: {observed.raised}: {difference.text}"
     if relation.compares is Compares.EMPTY_SHAPES:

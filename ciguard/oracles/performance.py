@@ -1,6 +1,6 @@
-"""Performance: one target takes more time or memory for a call than the reference.
+"""The oracle `performance`: a target takes more time or memory for a call than the reference.
 
-It judges no ordinary outcomes but measurements, which the campaign makes of few calls.
+It judges measurements instead of ordinary outcomes. A campaign measures only a few calls.
 """
 
 from __future__ import annotations
@@ -32,59 +32,63 @@ PERFORMANCE = "performance"
 """Name of the oracle, whose findings are confirmed by measuring again, not by running the case."""
 
 ALPHA = 0.001
-"""Significance level of all tests of a run together; each test gets an equal share."""
+"""Significance level of all tests of a run together. It is divided equally between the tests."""
 MIN_ROUNDS = 12
-"""Number of paired rounds below which nothing is decided."""
+"""Minimum number of paired rounds for a finding."""
 MIN_CHECKPOINTS = 8
-"""Number of memory checkpoints below which no leak is reported."""
+"""Minimum number of memory checkpoints for a leak."""
 MIN_RATIO = 1.5
-"""Ratio of the medians from which on a difference is large."""
+"""Minimum ratio of the medians for a finding."""
 MIN_TIME_NS = 10_000.0
-"""Difference of the median times that counts, in nanoseconds."""
+"""Minimum difference of the median times for a finding, in nanoseconds."""
 MIN_PEAK = 1024.0 * 1024.0
-"""Difference of the median peaks of memory that counts, in bytes."""
+"""Minimum difference of the median peaks of memory for a finding, in bytes."""
 MIN_GROWTH = 1024.0
-"""Bytes per call from which on growth is a leak."""
+"""Minimum growth of memory for a leak, in bytes per call."""
 _MIN_FIT = 0.95
-"""Coefficient of determination of the growth; growth that levels off is a cache."""
+"""Minimum coefficient of determination of a leak's line. Growth that levels off is a cache."""
 _LEAK_RATIO = 2.0
-"""Ratio by which the slowest growth of a leak must exceed the fastest growth of the reference."""
+"""Minimum ratio of a leak's lowest slope to the reference's highest slope."""
 _SPARE_ROUNDS = 4
-"""Number of rounds beyond those needed if all agree, so that a few may disagree."""
+"""Number of rounds in addition to those that suffice if all rounds agree."""
 
 _COMPARABLE = frozenset({PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT})
-"""Pairs of targets with comparable speed; devices, modes and backends differ by design."""
+"""Kinds of pairs whose targets should be equally fast. Devices, modes and backends need not be."""
 _MIN_EXCESS = {Quantity.TIME: MIN_TIME_NS, Quantity.PEAK: MIN_PEAK}
+"""Minimum difference of the medians for a finding, by quantity."""
 KINDS = {Quantity.TIME: "slower", Quantity.PEAK: "more memory", Quantity.GROWTH: "leak"}
-"""Kinds of findings, by what is measured."""
+"""Kinds of findings, by the measured quantity."""
 
 
 def is_measured(finding: Finding) -> bool:
-    """Return whether a finding reports a cost of a call, which a simpler call would lower."""
+    """Return whether a finding is about the time or memory of a call.
+
+    Such a case cannot be minimised, because a simpler call takes less.
+    """
     return traits_of(finding.oracle).is_measured or finding.kind == SLOW
 
 
 def is_comparable(reference: Identity, other: Identity) -> bool:
-    """Return whether a higher cost on one of two targets is a defect."""
-    is_eager = reference.mode == other.mode == EAGER  # nothing is measured in a mode
+    """Return whether two targets should take the same time and memory for a call."""
+    is_eager = reference.mode == other.mode == EAGER  # modes are not measured
     return is_eager and pair_kind(reference, other) in _COMPARABLE
 
 
 def rounds_for(tests: int) -> int:
-    """Return the number of paired rounds that can decide each of so many tests."""
+    """Return the number of paired rounds per test with which `tests` tests can be significant."""
     return max(MIN_ROUNDS, math.ceil(math.log2(tests / ALPHA)) + _SPARE_ROUNDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """The amount by which a target takes more than the reference."""
+    """A significant difference in time or memory between a target and the reference."""
 
     reference: float
     """Median on the reference, in nanoseconds or bytes."""
     other: float
     """Median on the other target, in nanoseconds or bytes."""
     p: float
-    """Probability of the signed-rank test."""
+    """P-value of the signed-rank test."""
     rounds: int
     """Number of paired rounds."""
 
@@ -95,35 +99,41 @@ class Excess:
 
 
 def excess(reference: Measurement, other: Measurement) -> Excess | None:
-    """Return by how much paired rounds differ; None unless the excess is significant and large.
+    """Return by how much `other` exceeds `reference` in paired rounds; None unless it is a defect.
 
-    Significant: Wilcoxon's signed-rank test, one-sided, over the rounds, at `ALPHA` divided by the
-    number of tests. Large: by ratio and difference of the medians. The ratio must be large in each
-    half of the rounds too, since the machine's load may change. The excess must also exceed the
-    reference's own spread.
+    The excess must be significant by Wilcoxon's one-sided signed-rank test over the rounds, at the
+    level of `ALPHA` divided by the number of tests. Ratio and difference of the medians must be
+    large. The ratio must be large in each half of the rounds too, because the machine's load may
+    change. The excess must also exceed the spread of the reference.
     """
     rounds = min(len(reference.values), len(other.values))
     min_excess = _MIN_EXCESS.get(other.quantity)
     if min_excess is None or rounds < MIN_ROUNDS:
         return None
-    mine, theirs = reference.values[:rounds], other.values[:rounds]
-    reference_median, other_median = median(mine), median(theirs)
-    if other_median - reference_median < min_excess or not _exceeds_spread(other_median, mine):
+    reference_values, other_values = reference.values[:rounds], other.values[:rounds]
+    reference_median, other_median = median(reference_values), median(other_values)
+    if other_median - reference_median < min_excess or not _exceeds_spread(
+        other_median, reference_values
+    ):
         return None
     half = rounds // 2
-    halves = ((mine, theirs), (mine[:half], theirs[:half]), (mine[half:], theirs[half:]))
+    halves = (
+        (reference_values, other_values),
+        (reference_values[:half], other_values[:half]),
+        (reference_values[half:], other_values[half:]),
+    )
     if any(median(b) < MIN_RATIO * median(a) for a, b in halves):
         return None
-    p = signed_rank_p([b - a for a, b in zip(mine, theirs, strict=True)])
+    p = signed_rank_p([b - a for a, b in zip(reference_values, other_values, strict=True)])
     if p >= ALPHA / max(reference.tests, other.tests):
         return None
     return Excess(reference_median, other_median, p, rounds)
 
 
 def _exceeds_spread(other_median: float, reference: Sequence[float]) -> bool:
-    """Return whether a target differs from the reference by more than the reference's own spread.
+    """Return whether a target's median exceeds the reference's by more than the reference's spread.
 
-    The spread is the ratio of the reference's upper quartile to its lower one.
+    The spread is the ratio of the upper quartile to the lower quartile.
     """
     low, middle, high = np.quantile(reference, (0.25, 0.5, 0.75))
     return (
@@ -133,7 +143,7 @@ def _exceeds_spread(other_median: float, reference: Sequence[float]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class MemoryGrowth:
-    """A straight line through the memory of a process over calls."""
+    """A straight line fitted to the memory of a process over the number of calls."""
 
     per_call: float
     """Slope, in bytes per call."""
@@ -142,18 +152,23 @@ class MemoryGrowth:
 
 
 def growth(measured: Measurement) -> MemoryGrowth:
-    """Return the least-squares line through the checkpoints."""
+    """Return the least-squares line through the measured checkpoints."""
     return _line(measured.values, measured.calls)
 
 
 def steady_growth(measured: Measurement) -> float:
-    """Return the median growth, in bytes per call, which ignores single steps."""
+    """Return the median growth between checkpoints, in bytes per call. It ignores single steps."""
     steps = np.diff(np.array(measured.values)) / measured.calls
     return float(np.median(steps)) if len(steps) else 0.0
 
 
 def _line(values: Sequence[float], per_checkpoint: int) -> MemoryGrowth:
-    """Return the least-squares line through memory sizes, in bytes, at equal distances of calls."""
+    """Return the least-squares line through memory sizes.
+
+    Args:
+        values: memory at each checkpoint, in bytes.
+        per_checkpoint: number of calls between two checkpoints.
+    """
     sizes = np.array(values)
     calls = np.arange(len(sizes)) * float(per_checkpoint)
     calls -= calls.mean()
@@ -168,9 +183,9 @@ def _line(values: Sequence[float], per_checkpoint: int) -> MemoryGrowth:
 
 
 def is_leak(measured: Measurement) -> bool:
-    """Return whether memory grows steadily and fast with the calls, until the last one.
+    """Return whether memory grows fast and steadily until the last call.
 
-    A library that warms up grows too, for hundreds of calls, but ever more slowly.
+    While a library warms up, its memory also grows, for hundreds of calls, but ever more slowly.
     """
     if len(measured.values) < MIN_CHECKPOINTS or growth(measured).fit <= _MIN_FIT:
         return False
@@ -178,23 +193,27 @@ def is_leak(measured: Measurement) -> bool:
 
 
 def leaks_more(reference: Measurement, other: Measurement) -> bool:
-    """Return whether the other target leaks at least twice as fast as the reference.
+    """Return whether `other` leaks more than twice as fast as `reference`, by all estimates.
 
-    Every estimate must say so. It is not enough that `is_leak` is false for the reference: where
-    both leak, chance may bend one of the lines.
+    To test only whether `is_leak` is false for the reference is not enough: if both leak, noise may
+    bend one of the lines.
     """
     return is_leak(other) and min(_slopes(other)) > _LEAK_RATIO * max(_slopes(reference))
 
 
 def _slopes(measured: Measurement) -> tuple[float, ...]:
-    """Return the growth per call overall, in each half, and as the median of the checkpoints."""
+    """Return four estimates of the growth in bytes per call.
+
+    They are the slopes over all checkpoints and over each half, and the median growth between
+    checkpoints.
+    """
     values, half = measured.values, len(measured.values) // 2
     parts = (values, values[: half + 1], values[half:])
     return (*(_line(part, measured.calls).per_call for part in parts), steady_growth(measured))
 
 
 class PerformanceOracle:
-    """Compares with the first target; no other may take much more for the same call."""
+    """Reports targets that take much more time or memory for a call than the first target."""
 
     traits: ClassVar[Traits] = Traits(
         is_measured=True,
@@ -210,12 +229,12 @@ class PerformanceOracle:
         Args:
             case: the case that was measured.
             outcomes: the measurements by target, see `Measurement`.
-            subject: the API under test; its targets decide what is compared.
+            subject: the API under test, and the targets in order, the reference first.
         """
         measured = _measurements(outcomes, subject)
         if not measured:
             return []
-        reference, *others = measured
+        reference, *other_names = measured
         return [
             Finding(
                 oracle=PERFORMANCE,
@@ -230,7 +249,7 @@ class PerformanceOracle:
                 message=f"{subject.api} {text}",
                 evidence=_evidence(measured, reference, name),
             )
-            for name in others
+            for name in other_names
             if is_comparable(subject.targets[reference], subject.targets[name])
             and (text := _claim(measured[reference], measured[name]))
         ]
@@ -252,25 +271,25 @@ def _measurements(outcomes: Mapping[str, Outcome], subject: Subject) -> dict[str
 
 
 def _claim(reference: Measurement, other: Measurement) -> str:
-    """Return what a target does worse than the reference; empty if nothing is proved."""
+    """Return a phrase for what a target does worse than the reference; empty if it does not."""
     if other.quantity is Quantity.GROWTH:
         if not leaks_more(reference, other):
             return ""
         return f"leaks {growth(other).per_call / 1024:.1f} KiB with every call"
-    gain = excess(reference, other)
-    if gain is None:
+    cost_excess = excess(reference, other)
+    if cost_excess is None:
         return ""
     verb = "takes" if other.quantity is Quantity.TIME else "needs"
     amounts = f"{measurement_in_words(other)} instead of {measurement_in_words(reference)}"
-    proof = f"{gain.rounds} paired rounds, signed-rank test: p = {gain.p:.0e}"
-    if not gain.reference:
+    proof = f"{cost_excess.rounds} paired rounds, signed-rank test: p = {cost_excess.p:.0e}"
+    if not cost_excess.reference:
         return f"{verb} {amounts} ({proof})"
     comparison = "as long" if other.quantity is Quantity.TIME else "as much memory"
-    return f"{verb} {gain.ratio:.1f} times {comparison}: {amounts} ({proof})"
+    return f"{verb} {cost_excess.ratio:.1f} times {comparison}: {amounts} ({proof})"
 
 
 def _evidence(measured: Mapping[str, Measurement], reference: str, other: str) -> Evidence:
-    """Return the medians or growth on both targets, and the invariant that is broken."""
+    """Return the medians or the growth on both targets, and the invariant that is violated."""
     quantity = measured[other].quantity
     if quantity is Quantity.GROWTH:
         law = "The memory of a process does not grow with every call"

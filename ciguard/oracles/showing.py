@@ -1,4 +1,4 @@
-"""Results as short texts that a person can compare."""
+"""Short texts for results and outcomes, which a reader can compare."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MAX_TEXT_LENGTH = 40
 
 
 def output_in_words(output: Output, *, start: int = 0) -> str:
-    """Return a result as its type, its shape and a few elements from `start` on."""
+    """Return a result as text: its type, its shape and a few elements from index `start` on."""
     match output:
         case Container(type_name, _, items, length):
             parts = ", ".join(output_in_words(item) for item in items[:_MAX_ITEMS])
@@ -51,7 +51,7 @@ def output_in_words(output: Output, *, start: int = 0) -> str:
 
 
 def _describe_elements(output: TensorOutput | TensorDigest, start: int) -> str:
-    """Return a tensor's type, shape and a few elements from index `start` on."""
+    """Return a tensor as text: its type, its shape and a few elements from index `start` on."""
     description = f"{output.dtype}{list(output.shape)}"
     elements = _elements(output)[start : start + _MAX_ITEMS].tolist()
     if not elements:
@@ -62,7 +62,7 @@ def _describe_elements(output: TensorOutput | TensorDigest, start: int) -> str:
 
 
 def _position_prefix(output: TensorOutput | TensorDigest, start: int) -> str:
-    """Return the position of the first element shown; it is unknown for a sample of elements."""
+    """Return the position of the first shown element as text; `…` for a sample of elements."""
     if not start:
         return ""
     if isinstance(output, TensorDigest):
@@ -80,39 +80,42 @@ def _format_element(element: object) -> str:
             return "…"
 
 
-def side_by_side(mine: Output, theirs: Output) -> tuple[str, str]:
-    """Return two results, each from where they differ most; for containers, only that item."""
-    match mine, theirs:
+def side_by_side(left: Output, right: Output) -> tuple[str, str]:
+    """Return two results as texts that show the elements at the largest difference.
+
+    For containers, the texts show only the first item that differs.
+    """
+    match left, right:
         case Container(items=items, length=length), Container(items=other_items) if (
-            length == theirs.length
+            length == right.length
         ):
             for index, (item, other) in enumerate(zip(items, other_items, strict=False)):
                 if compare_outputs(item, other) is not None:
-                    left, right = side_by_side(item, other)
-                    return f"item {index}: {left}", f"item {index}: {right}"
+                    left_text, right_text = side_by_side(item, other)
+                    return f"item {index}: {left_text}", f"item {index}: {right_text}"
         case (TensorOutput() | TensorDigest(), TensorOutput() | TensorDigest()) if (
-            mine.shape == theirs.shape
+            left.shape == right.shape
         ):
-            start = _index_of_largest_difference(_elements(mine), _elements(theirs))
-            return output_in_words(mine, start=start), output_in_words(theirs, start=start)
+            start = _index_of_largest_difference(_elements(left), _elements(right))
+            return output_in_words(left, start=start), output_in_words(right, start=start)
         case _:
             pass
-    return output_in_words(mine), output_in_words(theirs)
+    return output_in_words(left), output_in_words(right)
 
 
 def _elements(output: TensorOutput | TensorDigest) -> NDArray[Any]:
     return output.elements if isinstance(output, TensorOutput) else output.sample
 
 
-def _index_of_largest_difference(mine: NDArray[Any], theirs: NDArray[Any]) -> int:
-    """Return the index of the largest difference; 0 if the first elements show it."""
-    if mine.shape != theirs.shape or not mine.size or mine.dtype.kind in "OSU":
+def _index_of_largest_difference(left: NDArray[Any], right: NDArray[Any]) -> int:
+    """Return the index of the largest difference; 0 if it is among the first elements."""
+    if left.shape != right.shape or not left.size or left.dtype.kind in "OSU":
         return 0
-    equal = mine == theirs
-    if {mine.dtype.kind, theirs.dtype.kind} <= set("fc"):
-        equal |= np.isnan(mine) & np.isnan(theirs)
+    equal = left == right
+    if {left.dtype.kind, right.dtype.kind} <= set("fc"):
+        equal |= np.isnan(left) & np.isnan(right)
     with np.errstate(all="ignore"):
-        distance = np.abs(mine.astype(np.complex128) - theirs)
+        distance = np.abs(left.astype(np.complex128) - right)
     distance[np.isnan(distance)] = math.inf
     distance[equal] = 0.0
     index = int(distance.argmax())
@@ -120,7 +123,7 @@ def _index_of_largest_difference(mine: NDArray[Any], theirs: NDArray[Any]) -> in
 
 
 def outcome_in_words(outcome: Outcome) -> str:
-    """Return what happened on one target, in a phrase whose subject is the call."""
+    """Return an outcome as a phrase, mostly one whose subject is the call: `returns …`."""
     match outcome:
         case Passed(encoded):
             output = None if decode_measured(encoded) else decode_outputs(encoded)
@@ -140,10 +143,10 @@ def outcome_in_words(outcome: Outcome) -> str:
 
 
 def outcomes_side_by_side(reference: Outcome, other: Outcome) -> tuple[str, str]:
-    """Return what happened on two targets; results are shown where they differ."""
+    """Return two outcomes as phrases. Results are shown at their largest difference."""
     if isinstance(reference, Passed) and isinstance(other, Passed):
-        mine, theirs = decode_outputs(reference.encoded), decode_outputs(other.encoded)
-        if mine is not None and theirs is not None:
-            left, right = side_by_side(mine, theirs)
-            return f"returns {left}", f"returns {right}"
+        left, right = decode_outputs(reference.encoded), decode_outputs(other.encoded)
+        if left is not None and right is not None:
+            left_text, right_text = side_by_side(left, right)
+            return f"returns {left_text}", f"returns {right_text}"
     return outcome_in_words(reference), outcome_in_words(other)

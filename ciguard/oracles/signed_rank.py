@@ -10,15 +10,16 @@ if TYPE_CHECKING:
 
 
 def signed_rank_p(differences: Sequence[float]) -> float:
-    """Return the probability of a sum of positive ranks this large under symmetry about 0.
+    """Return the p-value of the test: is the sum of positive ranks larger than chance explains?
 
-    Exact for any number of ties: conditional on the ranks, every choice of signs is equally likely.
+    Under the null hypothesis, the differences are symmetric about 0. Given the ranks, all choices
+    of signs are then equally likely, so that the p-value is exact even if ranks are tied.
 
     Args:
-        differences: one finite difference per pair; zeros are left out.
+        differences: the finite difference of each pair; zeros are ignored.
 
     Returns:
-        A probability in (0, 1]; at least 2 to the power of minus the number of differences.
+        A probability in (0, 1], at least 2**-n for n differences.
 
     Source: F. Wilcoxon, Individual comparisons by ranking methods, Biometrics Bulletin 1 (1945).
     """
@@ -33,10 +34,13 @@ def signed_rank_p(differences: Sequence[float]) -> float:
 
 
 def _doubled_ranks(differences: Sequence[float]) -> Iterator[tuple[int, bool]]:
-    """Yield twice the rank of each difference by size, so that tied ranks are whole numbers."""
+    """Yield twice the rank of each difference by magnitude, and whether the difference is positive.
+
+    Twice the rank is an integer even for tied differences.
+    """
     ordered = sorted((difference for difference in differences if difference), key=abs)
-    below = 0
+    rank_offset = 0
     for _, group in groupby(ordered, key=abs):
         tied = list(group)
-        yield from ((2 * below + len(tied) + 1, difference > 0) for difference in tied)
-        below += len(tied)
+        yield from ((2 * rank_offset + len(tied) + 1, difference > 0) for difference in tied)
+        rank_offset += len(tied)

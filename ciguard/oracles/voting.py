@@ -1,4 +1,4 @@
-"""A majority vote among targets, for oracles that have no other reference."""
+"""Majority vote among targets, for oracles without a reference target."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ResultT = TypeVar("ResultT")
 def majority_target(
     results: Mapping[str, ResultT], agrees: Callable[[ResultT, ResultT], bool]
 ) -> str:
-    """Return the target that most other targets agree with; the first of several with equal votes.
+    """Return the target whose result most other targets share; of equals, the first one.
 
-    LEMON, section 3.3, blames the one library of three that is in both inconsistent pairs. This
-    vote blames the same one of three targets and works for more.
+    The LEMON paper (section 3.3) blames the one of three libraries that differs from both others.
+    For three targets, the vote leads to the same decision; it also works for more targets.
 
     Args:
-        results: results by target, at least one.
-        agrees: the predicate that is true if two results are the same.
+        results: the result of each target, at least one.
+        agrees: the function that returns whether two results are the same.
     """
     names = list(results)
     votes = dict.fromkeys(names, 0)

@@ -1,6 +1,7 @@
-"""Triage: turns findings into confirmed buckets, each with a standalone script.
+"""Triage: findings become confirmed and minimised buckets, each with a standalone script.
 
-`fingerprint` identifies findings of one bug, `Buckets` groups them, `script` writes the reproducer.
+`fingerprint` identifies the findings of one defect, `Buckets` groups them, `Confirmer` and
+`Minimiser` run their cases, and `script` returns the source of the reproducer.
 """
 
 from ciguard.triage.buckets import Buckets, Simplicity, merge_buckets, simplicity

@@ -34,17 +34,18 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Value
 
 Simplicity = tuple[int, int, int, str]
+"""Sort key of a case: complexity, size, length of the JSON form, JSON text."""
 
 _FILL_COST = {Constant: 0, Explicit: 1, Uniform: 2, Special: 3}
 _COMMON_DTYPES = ("float32", "int32", "int64", "bool")
 
 
 def simplicity(case: Case) -> Simplicity:
-    """Return a sort key that puts cases first which are easier to read.
+    """Return a sort key that puts cases first that are easier to read.
 
-    The key compares complexity (nodes, dimensions, unusual content), then size (elements and
-    characters), then the length of the JSON form. The JSON text breaks ties, so that 0 comes before
-    1 and the order is total and equal on all machines.
+    It consists of the complexity (nodes, dimensions, unusual content), the size (elements and
+    characters), the length of the JSON form, and the JSON text. The text makes the order total and
+    equal on all machines, and puts 0 before 1.
     """
     pending = [*case.values]
     nodes = elements = 0
@@ -59,7 +60,7 @@ def simplicity(case: Case) -> Simplicity:
 
 
 def _cost(value: Value) -> tuple[int, int, list[Value]]:
-    """Return a value's own complexity and size, and its children."""
+    """Return complexity and size of a value without its children, and the children."""
     match value:
         case TensorValue(dtype, shape, fill) | ArrayValue(dtype, shape, fill):
             count = 1
@@ -81,7 +82,7 @@ def _cost(value: Value) -> tuple[int, int, list[Value]]:
 
 
 class Buckets:
-    """The buckets of one run, independent of the order of its findings."""
+    """The buckets of one run. They do not depend on the order in which findings are added."""
 
     def __init__(self, buckets: Iterable[Bucket] = ()) -> None:
         self._by_key: dict[str, Bucket] = {}
@@ -89,7 +90,7 @@ class Buckets:
             self.merge(bucket)
 
     def add(self, finding: Finding) -> Bucket:
-        """Add a finding and return its bucket; `count` is 1 if the bucket is new."""
+        """Add a finding and return its bucket, whose `count` is 1 if the bucket is new."""
         identity = fingerprint(finding)
         return self.merge(
             Bucket(
@@ -101,28 +102,28 @@ class Buckets:
         )
 
     def merge(self, bucket: Bucket) -> Bucket:
-        """Merge in a bucket of another shard, and return the merged bucket."""
+        """Add a bucket, for example of another shard, and return the merged bucket."""
         existing = self._by_key.get(bucket.fingerprint)
         merged = bucket if existing is None else merge_buckets(existing, bucket)
         self._by_key[bucket.fingerprint] = merged
         return merged
 
     def replace(self, bucket: Bucket) -> None:
-        """Replace the bucket of the same fingerprint, for example after minimisation.
+        """Replace the bucket that has the same fingerprint, for example after minimisation.
 
         Raises:
-            KeyError: if there is none.
+            KeyError: if no bucket has the fingerprint.
         """
         if bucket.fingerprint not in self._by_key:
             raise KeyError(bucket.fingerprint)
         self._by_key[bucket.fingerprint] = bucket
 
     def get(self, key: str) -> Bucket | None:
-        """Return the bucket of that fingerprint, or None."""
+        """Return the bucket with a fingerprint; None if there is none."""
         return self._by_key.get(key)
 
     def __contains__(self, key: object) -> bool:
-        """Return whether there is a bucket of that fingerprint."""
+        """Return whether there is a bucket with the fingerprint `key`."""
         return key in self._by_key
 
     def __len__(self) -> int:
@@ -144,11 +145,15 @@ _CONFIRMATION_RANK = {
     Confirmation.FLAKY: 1,
     Confirmation.PENDING: 2,
 }
-"""Rank of a confirmation when buckets are merged: one confirmed part outranks flaky parts."""
+"""Rank of a confirmation when buckets are merged; the bucket with the lowest rank prevails."""
 
 
 def merge_buckets(bucket: Bucket, other: Bucket) -> Bucket:
-    """Merge two buckets. The better confirmed one, then the simpler one, is the representative."""
+    """Return one bucket for two buckets with the same fingerprint.
+
+    Its finding is that of the bucket with the better confirmation, then the higher severity, then
+    the simpler case.
+    """
     first, second = sorted((bucket, other), key=_representative_order)
     attribution = _attribution(bucket, other)
     if attribution is not None and attribution.is_flaky:
@@ -170,13 +175,14 @@ def merge_buckets(bucket: Bucket, other: Bucket) -> Bucket:
 
 
 def _attribution(bucket: Bucket, other: Bucket) -> Attribution | None:
-    """Return the sum of both attributions, or None without any."""
+    """Return the sum of the buckets' attributions; None if neither bucket has one."""
     parts = (bucket.attribution, other.attribution)
     attributions = [attribution for attribution in parts if attribution is not None]
     return reduce(Attribution.plus, attributions) if attributions else None
 
 
 def _representative_order(bucket: Bucket) -> tuple[int, int, Simplicity, tuple[str, ...], str]:
+    """Return a sort key that puts the bucket first whose finding should represent both."""
     return (
         _CONFIRMATION_RANK[bucket.confirmation],
         -bucket.finding.severity,

@@ -1,8 +1,9 @@
-"""Root causes: buckets of several APIs that share one fault, by short evidence.
+"""Root causes, which group the buckets of several APIs that are due to one fault.
 
-A cause follows from one bucket alone, by the first kind of evidence that the bucket has. Its name
-is therefore independent of other buckets and of their order. The evidence uses only what the
-baseline stores: ingredients of the fingerprint, case, evidence and native stack.
+The cause of a bucket follows from the bucket alone: from the first kind of evidence that it has.
+The cause's name therefore does not depend on other buckets or their order. Evidence comes only from
+data that the baseline stores: the fingerprint's ingredients, the case, the finding's evidence and
+the native stack.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Bucket
 
     Reader = Callable[[Bucket, Mapping[str, str]], tuple[str, str] | None]
-    """Function of a bucket and its ingredients by name that returns (kind, text) of evidence."""
+    """Function that returns kind and text of a bucket's evidence; None if the bucket has none of
+    this kind. Its second argument holds the fingerprint's ingredients by name."""
 
 _RECIPE = "g1"
 _CAUSE_NAME = re.compile(r"g[1-9][0-9]?:[0-9a-f]{16}")
 _NATIVE_FRAMES = 2
-"""Number of innermost frames that two stacks must share, without dispatchers and checks."""
+"""Number of innermost frames that must agree in two stacks, not counting dispatchers and checks."""
 _MIN_WORDS = 3
 """Minimum number of words in a message that identifies a cause."""
 
@@ -43,22 +45,23 @@ _INTERNAL = re.compile(
 _ACCESSORS = frozenset(
     {"tensor.cc", "tensor.h", "tensor_shape.cc", "tensor_shape.h", "SparseTensorUtils.h"}
 )
-"""Files of accessors whose checks all kernels share, so that the file identifies no fault."""
+"""Files of accessors, whose checks all kernels use. A check in them does not identify the fault."""
 _GENERATED_WRAPPER = re.compile(r"/?gen_(?P<module>\w+)_ops\.py:(?P<operator>\w+)")
 """Frame of the wrapper that TensorFlow generates for an operator."""
 _DISPATCHERS = frozenset({"jax/_src/dispatch.py:apply_primitive"})
-"""Python functions that run all operators, so that the frame identifies no fault."""
+"""Python functions that run all operators, so that their frames do not identify the fault."""
 _TORCH_OPERATOR = re.compile(
     r"torch\.(?:ops\.aten\.|Tensor\.|linalg\.|special\.)?(?P<operator>[a-z]\w*)"
 )
-"""Functions of torch that have the name of the operator that they call."""
+"""Qualified names of torch's functions that end in the name of the operator that they call."""
 _STANDARD_LIBRARY = re.compile(r"\bstd::|_M_\w+|\bbad_alloc\b|\bbasic_string\b|\bsto[ild]\b")
-"""Words of C++ standard-library errors, which identify no place."""
+"""Words in errors of the C++ standard library, which do not identify a place in the source."""
 _VERB = re.compile(
     r"(?<![a-z])(?P<verb>apply|scatter_nd|scatter|gather_nd|gather|strided_slice_assign|assign)(?![a-z])"
 )
-"""Verbs in operator names; the operators of a module with one verb share a kernel."""
+"""Verbs in operator names. Operators of a module with the same verb share a kernel."""
 _UNINFORMATIVE_CHECKS = frozenset({"false", "0", "?"})
+"""Conditions of checks that occur in many places of the source."""
 _CRASH_SYMPTOMS = frozenset(
     {
         MEMORY_CORRUPTION,
@@ -75,25 +78,28 @@ _WORD = re.compile(r"[A-Za-z]{2,}")
 _OPERATOR = re.compile(r" ?\[Op:\w+\]")
 """Suffix of TensorFlow's messages that names the operator."""
 _QUOTED_OR_MARK = re.compile(r"(?:'[\w.<>]*'|<\w+>)(?:[\s,;]*(?:'[\w.<>]*'|<\w+>))*")
-"""Quoted words and marks of values, whose content and number depend on the case."""
+"""Sequences of quoted words and of marks for values, such as `<n>`. They depend on the case."""
 _PRINTED_VALUE = re.compile(r" ?[(\[{](?=[^)\]}]*<\w+>)")
-"""The opening bracket of a printed value."""
+"""Opening bracket of a printed value."""
 
 
 def with_causes(buckets: Iterable[Bucket]) -> list[Bucket]:
-    """Return the buckets in the same order, each with its shared cause if it has one."""
+    """Return the buckets in the same order, each with the cause that other buckets may share.
+
+    The cause is None if a bucket has no evidence of one.
+    """
     return [_with_cause(bucket) for bucket in buckets]
 
 
 def _with_cause(bucket: Bucket) -> Bucket:
     cause = cause_of(bucket)
     shared = None if cause.name == bucket.fingerprint else cause
-    # Most buckets of a large baseline have no shared cause: copies would cost memory.
+    # Most buckets of a large baseline are returned unchanged, because copies would take memory.
     return bucket if bucket.cause == shared else replace(bucket, cause=shared)
 
 
 def distinct_causes_first(buckets: Iterable[Bucket]) -> list[Bucket]:
-    """Return the buckets with the first bucket of each cause in front, otherwise in order."""
+    """Return the buckets with the first bucket of each cause at the front, otherwise in order."""
     ordered = list(buckets)
     first: dict[str, Bucket] = {}
     for bucket in ordered:
@@ -108,7 +114,10 @@ def is_cause_name(text: str) -> bool:
 
 
 def cause_of(bucket: Bucket) -> Cause:
-    """Return the presumed root cause of a bucket."""
+    """Return the presumed root cause of a bucket.
+
+    Without evidence, its name is the bucket's fingerprint.
+    """
     evidence = _evidence(bucket)
     if evidence is None:
         return Cause(name=bucket.fingerprint, kind="of its own", text="")
@@ -116,9 +125,10 @@ def cause_of(bucket: Bucket) -> Cause:
 
 
 def _evidence(bucket: Bucket) -> tuple[str, str] | None:
+    """Return kind and text of the first evidence for the root cause; None if there is none."""
     finding = bucket.finding
     if traits_of(finding.oracle).tests_user_functions:
-        return None  # functions of the user share no cause
+        return None  # failures of different functions of the user have different causes
     readers = _OUTCOME_READERS if finding.pair is PairKind.NONE else _PAIR_READERS
     ingredients = dict(bucket.grouping)
     return next(filter(None, (reader(bucket, ingredients) for reader in readers)), None)
@@ -133,16 +143,19 @@ def _name(bucket: Bucket, evidence: tuple[str, str]) -> str:
 
 
 def _undefined_tensor(bucket: Bucket, _: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return evidence of None for a tensor: the fault is its acceptance, not each operator."""
+    """Return evidence that a call passes None for a tensor.
+
+    The common fault is that raw operators accept None.
+    """
     if not bucket.finding.evidence.undefined:
         return None
     return "undefined tensor", "None for a tensor, which raw operators do not refuse"
 
 
 def _failed_check(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the failed check, which identifies a place in the source independent of the API.
+    """Return the failed check, which identifies a place in the source for all APIs.
 
-    The operators are added for checks that identify no place, such as `false`.
+    The operators are added to a check that does not identify a place, such as `false`.
     """
     message = ingredients.get("message", "")
     if match := _INTERNAL.match(message):
@@ -160,61 +173,67 @@ def _failed_check(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, 
 
 
 def _operator_family(bucket: Bucket, ingredients: Mapping[str, str]) -> str:
-    """Return the operators that share a kernel with the operator that ran, or that operator."""
+    """Return a name for the operators that share a kernel with the operator that ran.
+
+    It is the operator's own name if no operator is known to share its kernel.
+    """
     match = _GENERATED_WRAPPER.search(ingredients.get("stack", ""))
     if match is None:
-        return _operator_of(bucket) or bucket.finding.api
+        return _torch_operator(bucket) or bucket.finding.api
     verb = _VERB.search(match["operator"])
     return f"{match['module']}: {verb['verb'] if verb else match['operator']}"
 
 
 def _native_frames(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the innermost native frames of a crash without a message."""
+    """Return the innermost native frames of a crash that has no message."""
     innermost = [frame.function for frame in bucket.native_stack[:_NATIVE_FRAMES]]
     is_silent = not ingredients.get("message")
     return ("native frames", " ← ".join(innermost)) if innermost and is_silent else None
 
 
 def _raising_function(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the library's Python function that raised an error.
+    """Return the Python function of the library that raised the error.
 
-    Wrappers of operators only pass errors on, and an uncaught C++ exception comes from
-    below its Python caller: neither counts.
+    Wrappers of operators do not count, because they only pass errors on. The Python caller of C++
+    code does not count either, because the C++ code raised the error.
     """
     innermost = ingredients.get("stack", "").partition(" ← ")[0]
     is_raised = ingredients.get("symptom") == INTERNAL_ERROR and bool(ingredients.get("message"))
     if not innermost or not is_raised or _GENERATED_WRAPPER.search(innermost):
         return None
-    where = f" in {bucket.finding.api}" if innermost in _DISPATCHERS else ""
-    return "raising function", f"{innermost}: {_template(bucket, ingredients['message'])}{where}"
+    location = f" in {bucket.finding.api}" if innermost in _DISPATCHERS else ""
+    return "raising function", f"{innermost}: {_template(bucket, ingredients['message'])}{location}"
 
 
 def _message(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the message without the case's words, if enough words remain."""
+    """Return the message without the words of the case; None if too few words remain."""
     template = _template(bucket, ingredients.get("message", ""))
     if len(_WORD.findall(template)) < _MIN_WORDS:
         return None
     is_standard = _STANDARD_LIBRARY.search(template)
-    where = f" in {_operator_of(bucket) or bucket.finding.api}" if is_standard else ""
-    return "message", f"{template}{where}"
+    location = f" in {_torch_operator(bucket) or bucket.finding.api}" if is_standard else ""
+    return "message", f"{template}{location}"
 
 
 def _operator(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the operator that ran during a crash, independent of the public function."""
+    """Return the operator that crashed, whichever public function called it."""
     match = _GENERATED_WRAPPER.search(ingredients.get("stack", ""))
-    name = match["operator"] if match else _operator_of(bucket)
+    name = match["operator"] if match else _torch_operator(bucket)
     symptom = ingredients.get("symptom", "")
     return (f"{symptom} in operator", name) if name and symptom in _CRASH_SYMPTOMS else None
 
 
-def _operator_of(bucket: Bucket) -> str:
-    """Return the operator in the name of a torch API, without the `_` of in-place variants."""
+def _torch_operator(bucket: Bucket) -> str:
+    """Return the operator in the name of a torch API; empty for other APIs.
+
+    The `_` at the end of an in-place variant is removed.
+    """
     match = _TORCH_OPERATOR.fullmatch(bucket.finding.api)
     return match["operator"].rstrip("_") if match else ""
 
 
 def _changed_class(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the change of an exception class, which the functions of a module share."""
+    """Return the change of the exception's class. It usually affects all functions of a module."""
     if bucket.finding.kind != "exception":
         return None
     module = bucket.finding.api.rpartition(".")[0]
@@ -222,7 +241,7 @@ def _changed_class(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str,
 
 
 def _changed_refusal(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the message by which one target rejects calls that the other accepts."""
+    """Return the message with which one target rejects a call that the other one accepts."""
     if bucket.finding.kind not in {"refused", "accepted"}:
         return None
     evidence = _message(bucket, ingredients)
@@ -230,7 +249,7 @@ def _changed_refusal(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[st
 
 
 def _difference(bucket: Bucket, _: Mapping[str, str]) -> tuple[str, str]:
-    """Return the API as the cause of its differences, independent of the compared targets."""
+    """Return the API, which is the cause of its differences between any two targets."""
     return f"difference in {bucket.finding.kind}", bucket.finding.api
 
 
@@ -249,17 +268,17 @@ _OUTCOME_READERS: tuple[Reader, ...] = (
 
 
 def _template(bucket: Bucket, message: str) -> str:
-    """Return a message without words of the case, values and lists of values."""
+    """Return a message without words of the case, without values and without lists of values."""
     text = _OPERATOR.sub("", message)
-    for word in _words_of(bucket):
+    for word in _case_words(bucket):
         text = re.sub(rf"(?<![\w<]){re.escape(word)}(?![\w>])", "<name>", text)
     before = _PRINTED_VALUE.split(text, maxsplit=1)[0]
     text = before if len(_WORD.findall(_QUOTED_OR_MARK.sub("", before))) >= _MIN_WORDS else text
     return " ".join(_QUOTED_OR_MARK.sub("…", text).split()).strip(" …:,;")
 
 
-def _words_of(bucket: Bucket) -> list[str]:
-    """Return the names of a bucket's API and the texts of its case, longest first."""
+def _case_words(bucket: Bucket) -> list[str]:
+    """Return the names of a bucket's API and the strings in its case, longest first."""
     name = bucket.finding.api.rpartition(".")[2]
     operator = "".join(part.capitalize() for part in name.split("_"))
     case = bucket.finding.case

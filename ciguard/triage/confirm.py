@@ -1,20 +1,20 @@
 """Confirmation: a finding counts if all repetitions in fresh workers reproduce it.
 
-A candidate is repeated in workers that ran nothing before, one repetition after the other. It is
-flaky as soon as one repetition does not reproduce it. Findings that end their worker get a worker
-each. Other findings share one worker per repetition, to save process starts.
+The repetitions of a candidate run one after the other, in workers that have run nothing before. The
+candidate is flaky as soon as a repetition does not reproduce it. A candidate that ends its worker
+gets a worker of its own. Other candidates share a worker per repetition, to save process starts.
 
-A difference between targets counts only if each target also agrees with itself. Each repetition
-fills memory with another byte and uses another seed. Results that depend on uninitialised memory or
-random numbers then differ between repetitions.
+A difference between targets counts only if each target reproduces its own result. Each repetition
+fills memory with another byte and uses another seed, so that results that depend on uninitialised
+memory or random numbers differ between repetitions.
 
-A call that exceeds its timeout gets a multiple of it in the first repetition, as far as the budget
-allows. A call that returns then is slow and is repeated with that limit. Otherwise it hangs, and
-further repetitions wait for half its timeout.
+If a call hangs, its first repetition has a longer timeout, as far as the budget allows. A call that
+then returns is slow, and further repetitions have a timeout for its duration. Otherwise the call
+hangs, and further repetitions have half the usual timeout.
 
-A difference in values is also checked with inputs moved by one rounding error. If these results, or
-those of the repetitions, differ as much as the targets do, rounding explains the difference. It is
-then neither a finding nor flaky.
+For a difference in values, the case also runs with inputs that are moved by one rounding error. If
+these results, or those of the repetitions, differ as much as the targets do, rounding explains the
+difference. It is then neither a finding nor flaky.
 """
 
 from __future__ import annotations
@@ -50,16 +50,19 @@ if TYPE_CHECKING:
     from ciguard.oracles import Subject
 
 _FILL_BYTES = (0x55, 0xAA, 0x33, 0xCC, 0x0F)
+"""Bytes with which the repetitions fill memory, in order."""
 _MAX_TIMEOUT_FACTOR = 10.0
 _MIN_TIMEOUT_FACTOR = 3.0
-"""Bounds of the first repetition's timeout, as multiples of the usual timeout."""
+"""Maximum and minimum timeout of a hang's first repetition, as multiples of the usual timeout."""
 _MAX_BUDGET_SHARE = 0.125
-"""Maximum share of the remaining time for one such timeout."""
+"""Maximum timeout of a hang's first repetition, as a fraction of the remaining time. The minimum
+takes precedence."""
 _HANG_TIMEOUT_FACTOR = 0.5
 """Timeout of further repetitions of a hang, as a multiple of the usual timeout."""
 _SLOW_TIMEOUT_FACTOR = 2.0
 """Timeout of further repetitions of a slow call, as a multiple of its first duration."""
 _MAX_GROUP_SIZE = 16
+"""Maximum number of candidates that share a worker."""
 _MAX_RUNNING_GROUPS = 3
 
 
@@ -68,15 +71,15 @@ class ConfirmationResult:
     """Result of confirming a candidate."""
 
     key: str
-    """Provisional fingerprint under which the finding was proposed."""
+    """Provisional fingerprint with which the finding was proposed."""
     finding: Finding
-    """The finding from a fresh worker if confirmed, otherwise as proposed."""
+    """Finding from a fresh worker if it is confirmed, otherwise the proposed finding."""
     confirmation: Confirmation | None
     """Result of the repetitions; None if rounding explains the difference."""
     shown: int = 0
-    """Number of repetitions that showed the defect, for flaky findings."""
+    """For a flaky finding, the number of repetitions that showed the defect."""
     tried: int = 0
-    """Number of repetitions, for flaky findings."""
+    """For a flaky finding, the number of repetitions."""
 
 
 @dataclass(slots=True)
@@ -84,16 +87,16 @@ class _Candidate:
     key: str
     finding: Finding
     findings: list[Finding] = field(default_factory=list)
-    """Findings of the repetitions."""
+    """The finding of each repetition."""
     outcomes_by_repetition: list[dict[str, Outcome]] = field(default_factory=list)
-    """Outcomes by target, for each repetition."""
-    nudged: list[dict[str, Outcome]] = field(default_factory=list)
-    """Outcomes by target of calls with nudged inputs, for each repetition."""
+    """For each repetition, the outcomes by target."""
+    perturbed_outcomes: list[dict[str, Outcome]] = field(default_factory=list)
+    """For each repetition, the outcomes by target of the call with perturbed inputs."""
 
 
 @dataclass(slots=True)
 class _RepetitionGroup:
-    """Candidates that are repeated together in one worker per target."""
+    """Candidates that are repeated together, in one worker per target."""
 
     candidates: list[_Candidate]
     targets: tuple[str, ...]
@@ -102,15 +105,18 @@ class _RepetitionGroup:
 
 
 class SubjectLookup(Protocol):
-    """Function that returns the subject under test of a finding."""
+    """Function that returns the subject of a finding: library, API, tags and targets."""
 
     def __call__(self, finding: Finding) -> Subject:
-        """Return library, API, tags and targets of a finding."""
+        """Return the subject of a finding."""
         ...
 
 
 class Confirmer:
-    """Repeats candidates on a dispatcher; the caller passes it the results of its jobs."""
+    """Repeats candidates on a dispatcher.
+
+    The caller passes the results of the confirmer's jobs to `take`.
+    """
 
     KEY = "confirm"
 
@@ -129,8 +135,8 @@ class Confirmer:
             dispatcher: the dispatcher that runs the repetitions.
             repetitions: number of repetitions that must reproduce a finding.
             subject_of: the function that returns the subject of a finding.
-            time_left: returns the seconds until confirmation ends.
-            key: first member of the jobs' keys, which are pairs of it and a number.
+            time_left: the function that returns the time until confirmation ends, in seconds.
+            key: the first member of the keys of the confirmer's jobs; the second one is a number.
         """
         self._dispatcher = dispatcher
         self._key = key
@@ -142,7 +148,14 @@ class Confirmer:
         self._number = 0
 
     def propose(self, key: str, finding: Finding) -> None:
-        """Queue a finding. The most severe come first, findings with a long timeout last."""
+        """Queue a finding.
+
+        The most severe findings are repeated first, and findings with a long timeout last.
+
+        Args:
+            key: provisional fingerprint of the finding.
+            finding: the finding to confirm.
+        """
         self._number += 1
         takes_long = traits_of(finding.oracle).takes_whole_timeout
         urgency = 0 if takes_long else -finding.severity - 1
@@ -154,10 +167,10 @@ class Confirmer:
         return not self._queue and not self._groups
 
     def pump(self, *, is_patient: bool = False) -> None:
-        """Start groups of repetitions up to the limit of running groups.
+        """Start repetitions of queued candidates, up to the limit of running groups.
 
         Args:
-            is_patient: if more findings may come, delay those that can share a worker.
+            is_patient: whether to wait for further candidates that can share a worker.
         """
         delayed: list[tuple[int, int, _Candidate]] = []
         while self._queue and len(self._groups) < _MAX_RUNNING_GROUPS:
@@ -168,15 +181,15 @@ class Confirmer:
                 if is_patient and len(self._queue) < _MAX_GROUP_SIZE:
                     delayed.append(entry)
                     continue
-                candidates += self._companions(tuple(first.finding.outcomes))
+                candidates += self._dequeue_companions(tuple(first.finding.outcomes))
             self._number += 1
             self._groups[self._number] = _RepetitionGroup(candidates, tuple(first.finding.outcomes))
             self._repeat(self._number)
         for entry in delayed:
             heapq.heappush(self._queue, entry)
 
-    def _companions(self, targets: tuple[str, ...]) -> Iterator[_Candidate]:
-        """Dequeue further candidates for the same targets that do not end their worker."""
+    def _dequeue_companions(self, targets: tuple[str, ...]) -> Iterator[_Candidate]:
+        """Remove candidates from the queue that can share a worker on the given targets."""
         chosen: list[tuple[int, int, _Candidate]] = []
         for entry in sorted(self._queue):
             finding = entry[2].finding
@@ -190,15 +203,19 @@ class Confirmer:
         heapq.heapify(self._queue)
 
     def _repeat(self, number: int) -> None:
+        """Start the next repetition of a group, with perturbed inputs where rounding may matter."""
         group = self._groups[number]
         group.outcomes = {}
-        varied = [
-            (_varied(candidate.finding, group.repetition), self._subject_of(candidate.finding))
+        cases_and_subjects = [
+            (
+                _with_own_seed(candidate.finding, group.repetition),
+                self._subject_of(candidate.finding),
+            )
             for candidate in group.candidates
         ]
-        varied += [
+        cases_and_subjects += [
             (perturbed(case, case.seed), subject)
-            for (case, subject), candidate in zip(varied, group.candidates, strict=True)
+            for (case, subject), candidate in zip(cases_and_subjects, group.candidates, strict=True)
             if may_be_rounding(candidate.finding)
         ]
         is_compared = any(
@@ -207,11 +224,13 @@ class Confirmer:
         perturb = _FILL_BYTES[group.repetition % len(_FILL_BYTES)] if is_compared else 0
         limit_s = self._limit_s(group.candidates[0])
         for target in group.targets:
-            cases = tuple(encode_on(target, case, subject) for case, subject in varied)
+            encoded_cases = tuple(
+                encode_on(target, case, subject) for case, subject in cases_and_subjects
+            )
             job = Job(
                 target,
                 (self._key, number),
-                cases,
+                encoded_cases,
                 fresh=True,
                 perturb=perturb,
                 limit_s=limit_s,
@@ -219,7 +238,7 @@ class Confirmer:
             self._dispatcher.add(job, urgent=True)
 
     def _limit_s(self, candidate: _Candidate) -> float:
-        """Return the timeout of a candidate's case in seconds; 0 for the usual one."""
+        """Return the timeout for a candidate's next repetition in seconds; 0 for the usual one."""
         if not traits_of(candidate.finding.oracle).takes_whole_timeout:
             return 0.0
         if not candidate.findings:
@@ -234,11 +253,15 @@ class Confirmer:
         )
 
     def take(self, result: JobResult) -> list[ConfirmationResult]:
-        """Process the result of one of the confirmer's jobs, and return settled candidates."""
+        """Process the result of one of the confirmer's jobs.
+
+        Returns:
+            The results of the candidates for which it was the last repetition.
+        """
         number = result.job.key[1]  # type: ignore[index]
         group = self._groups.get(number)
         if group is None:
-            return []  # abandoned in the meantime
+            return []  # the group was abandoned while the job ran
         group.outcomes[result.job.target] = result.outcomes
         if len(group.outcomes) < len(group.targets):
             return []
@@ -251,13 +274,14 @@ class Confirmer:
         return settled
 
     def _settle_repetition(self, group: _RepetitionGroup) -> Iterator[ConfirmationResult]:
+        """Yield the results of the candidates that need no further repetition."""
         remaining = []
         rows = zip(*(group.outcomes[name] for name in group.targets), strict=True)
         outcomes_of_cases = [dict(zip(group.targets, row, strict=True)) for row in rows]
-        nudged_outcomes = iter(outcomes_of_cases[len(group.candidates) :])
+        outcomes_of_perturbed_cases = iter(outcomes_of_cases[len(group.candidates) :])
         for candidate, outcomes in zip(group.candidates, outcomes_of_cases, strict=False):
             if may_be_rounding(candidate.finding):
-                candidate.nudged.append(next(nudged_outcomes))
+                candidate.perturbed_outcomes.append(next(outcomes_of_perturbed_cases))
             if not self._is_reproduced(candidate, outcomes):
                 yield ConfirmationResult(
                     candidate.key,
@@ -277,8 +301,9 @@ class Confirmer:
         group.candidates = remaining
 
     def _is_reproduced(self, candidate: _Candidate, outcomes: dict[str, Outcome]) -> bool:
+        """Return whether a repetition shows the candidate again, and store its outcomes."""
         proposed = candidate.finding
-        if traits_of(proposed.oracle).compares_results and not _agree(
+        if traits_of(proposed.oracle).compares_results and not _repeats_first_outcomes(
             proposed.case, candidate.outcomes_by_repetition, outcomes
         ):
             return False
@@ -298,10 +323,10 @@ class Confirmer:
         return False
 
     def abandon(self, target: str = "") -> list[ConfirmationResult]:
-        """Abandon unsettled candidates, and return them as pending.
+        """Remove candidates that have no result yet, and return them as pending.
 
         Args:
-            target: abandon only candidates of this target; empty for all.
+            target: name of the target whose candidates are removed; empty for all candidates.
         """
         abandoned: list[_Candidate] = []
         for entry in sorted(self._queue):
@@ -319,11 +344,11 @@ class Confirmer:
         ]
 
 
-def _varied(finding: Finding, repetition: int) -> Case:
-    """Return the case with a different seed for each repetition if targets are compared.
+def _with_own_seed(finding: Finding, repetition: int) -> Case:
+    """Return the finding's case; if results are compared, with another seed for each repetition.
 
-    Random results then differ between repetitions. With one seed, different random generators of
-    two versions would look like a reproducible difference.
+    Random results then differ between repetitions. With a fixed seed, two versions with different
+    random generators would seem to differ reproducibly.
     """
     case = finding.case
     if not traits_of(finding.oracle).compares_results or not case.is_run_by_worker:
@@ -331,8 +356,10 @@ def _varied(finding: Finding, repetition: int) -> Case:
     return replace(case, seed=case.seed + repetition)
 
 
-def _agree(case: Case, repetitions: list[dict[str, Outcome]], outcomes: dict[str, Outcome]) -> bool:
-    """Return whether each target's outcome equals that of its first repetition."""
+def _repeats_first_outcomes(
+    case: Case, repetitions: list[dict[str, Outcome]], outcomes: dict[str, Outcome]
+) -> bool:
+    """Return whether each target's outcome agrees with that of the first repetition."""
     if not repetitions:
         return True
     level, first = judged_level_of(case), repetitions[0]
@@ -343,10 +370,10 @@ def _agree(case: Case, repetitions: list[dict[str, Outcome]], outcomes: dict[str
 
 
 def _is_explained_by_rounding(candidate: _Candidate) -> bool:
-    """Return whether rounding errors of each target explain the difference."""
+    """Return whether rounding errors explain a candidate's difference in values."""
     if not may_be_rounding(candidate.finding):
         return False
-    repetitions = [*candidate.outcomes_by_repetition, *candidate.nudged]
+    repetitions = [*candidate.outcomes_by_repetition, *candidate.perturbed_outcomes]
     outcomes_by_target = {
         name: [outcomes[name] for outcomes in repetitions] for name in candidate.finding.outcomes
     }
@@ -354,7 +381,7 @@ def _is_explained_by_rounding(candidate: _Candidate) -> bool:
 
 
 def _most_common_finding(findings: list[Finding]) -> Finding:
-    """Return the first finding with the most frequent fingerprint."""
+    """Return the first of the findings that have the most frequent fingerprint."""
     keys = [fingerprint(finding).key for finding in findings]
     (key, _), *_ = Counter(keys).most_common(1)
     return findings[keys.index(key)]

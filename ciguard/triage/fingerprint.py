@@ -1,7 +1,7 @@
-"""The fingerprint: an identifier of a defect, equal in all runs and on all machines.
+"""The fingerprint: an identifier of a defect that is equal in all runs and on all machines.
 
-It is a digest of the ingredients in `Fingerprint.grouping`, which two findings of one bug share.
-Ingredients never hold a target's version, a seed, a value or a plain signal number.
+It is a digest of texts, its ingredients, which are equal for all findings of one defect. They never
+contain a target's version, a seed, a value or the number of a signal.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _FINGERPRINT = re.compile(r"v[1-9]\d{0,3}:[0-9a-f]{16}")
 
 Grouping: TypeAlias = tuple[tuple[str, str], ...]
+"""Name and text of each ingredient, in order."""
 
 _WRAPPERS = frozenset(
     {
@@ -47,9 +48,9 @@ _WRAPPERS = frozenset(
         ("deprecation.py", "new_func"),
     }
 )
-"""(file, function) of wrappers between any API and any operator, which identify no defect."""
+"""File and function of wrappers through which all calls go. They do not identify a defect."""
 _WRAPPER_VARIANT = re.compile(r"_eager_fallback$|_ctx$|_fallback$")
-"""Suffixes of the variants of a TensorFlow wrapper, among which the call's values choose."""
+"""Suffixes of variants of TensorFlow's wrappers. The arguments decide which variant is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +60,18 @@ class Fingerprint:
     key: str
     """`v1:` and 16 hex digits."""
     grouping: Grouping
-    """(ingredient, text) pairs in order."""
+    """Name and text of each ingredient, in order."""
     aliases: tuple[str, ...] = ()
-    """Keys of the finding by older recipes, by which old baselines know it."""
+    """Keys by older recipes, which old baselines may contain."""
 
 
 def is_fingerprint(text: str) -> bool:
-    """Return whether `text` is a well-formed key. Only such text may be part of a file name."""
+    """Return whether `text` is a well-formed key, so that it is safe in file names."""
     return _FINGERPRINT.fullmatch(text) is not None
 
 
 def recipe_number(key: str) -> int:
-    """Return the recipe number in a fingerprint's key."""
+    """Return the number of the recipe by which a key was computed, such as 1 for `v1:…`."""
     return int(key.partition(":")[0].removeprefix("v"))
 
 
@@ -80,7 +81,7 @@ def newest_recipe() -> int:
 
 
 def fingerprint(finding: Finding) -> Fingerprint:
-    """Return the fingerprint of a finding by the newest recipe, with older keys as aliases."""
+    """Return the fingerprint of a finding by the newest recipe. Keys by older ones are aliases."""
     *older, newest = sorted(RECIPES, key=recipe_number)
     grouping = RECIPES[newest](finding)
     aliases = (_key(recipe, RECIPES[recipe](finding)) for recipe in older)
@@ -93,6 +94,7 @@ def _key(recipe: str, grouping: Grouping) -> str:
 
 
 def _first_recipe(finding: Finding) -> Grouping:
+    """Return the ingredients of a finding by recipe `v1`, without empty ones."""
     return tuple(
         (name, text)
         for name, text in (
@@ -105,6 +107,7 @@ def _first_recipe(finding: Finding) -> Grouping:
 
 
 def _ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
+    """Yield the ingredients that depend on the kind of finding."""
     if traits_of(finding.oracle).tests_user_functions:
         return _function_ingredients(finding)
     return (
@@ -113,27 +116,27 @@ def _ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 def _function_ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
-    """Yield the failure of a user's function and the user's innermost function in the stack."""
+    """Yield the ingredients for a failure of the user's function."""
     outcome = finding.outcomes.get(finding.targets[-1]) if finding.targets else None
     yield "oracle", finding.oracle
     yield "symptom", finding.kind
     yield "pair", finding.pair.value
     yield "frame", finding.detail
     if isinstance(outcome, Errored):
-        yield "message", _symptom_in(finding.case, outcome).text
+        yield "message", _symptom_of_outcome(finding.case, outcome).text
 
 
 RECIPES: Final[dict[str, Callable[[Finding], Grouping]]] = {"v1": _first_recipe}
-"""Recipes by name. A change that alters the keys of known findings needs a new recipe. Older
-recipes must stay unchanged as long as baselines use their keys."""
+"""Functions that return the ingredients of a finding, by the name of the recipe. A change that
+alters keys needs a new recipe. An old recipe must not change while baselines have its keys."""
 
 
 def same_symptom(finding: Finding, other: Finding) -> bool:
-    """Return whether two findings show the same crash or error, independent of the call."""
+    """Return whether two findings show the same crash or error, even of different calls."""
     symptoms = [
-        _symptom_in(shown.case, outcome)
+        _symptom_of_outcome(shown.case, outcome)
         for shown in (finding, other)
-        if (outcome := _evidence(shown)) is not None
+        if (outcome := _first_outcome(shown)) is not None
     ]
     if len(symptoms) < 2 or symptoms[0].name in _ORDINARY_SYMPTOMS:  # noqa: PLR2004 - both
         return False
@@ -146,10 +149,11 @@ def _is_differential(finding: Finding) -> bool:
 
 
 def _outcome_ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
-    outcome = _evidence(finding)
-    symptom = Symptom("") if outcome is None else _symptom_in(finding.case, outcome)
+    """Yield the ingredients of a finding about a single outcome."""
+    outcome = _first_outcome(finding)
+    symptom = Symptom("") if outcome is None else _symptom_of_outcome(finding.case, outcome)
     if symptom.name in _ORDINARY_SYMPTOMS:
-        # The outcome is an ordinary one, so only the oracle's kind identifies the defect.
+        # The outcome alone is not a defect, so only the kind of finding identifies the defect.
         yield "oracle", finding.oracle
         yield "symptom", finding.kind
         yield "detail", finding.detail
@@ -160,11 +164,12 @@ def _outcome_ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 def _pair_ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
+    """Yield the ingredients of a difference between two targets."""
     yield "oracle", finding.oracle
     yield "symptom", finding.kind
     yield "pair", finding.pair.value
     symptoms = [
-        _symptom_in(finding.case, finding.outcomes[target])
+        _symptom_of_outcome(finding.case, finding.outcomes[target])
         for target in finding.targets
         if target in finding.outcomes
     ]
@@ -174,29 +179,31 @@ def _pair_ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
         yield "message", " | ".join(symptom.text for symptom in symptoms if symptom.text)
 
 
-def _symptom_in(case: Case, outcome: Outcome) -> Symptom:
-    """Return the symptom of an outcome, without the location in its message."""
+def _symptom_of_outcome(case: Case, outcome: Outcome) -> Symptom:
+    """Return the symptom of an outcome; the location in its message is removed first."""
     level = presentable(case)
     if isinstance(outcome, Rejected | Errored):
         outcome = replace(outcome, message=level.without_place(outcome.message))
     return symptom_of(outcome, fuzzed=level.texts_of(case))
 
 
-def _evidence(finding: Finding) -> Outcome | None:
-    """Return the outcome on the first target that shows the defect."""
+def _first_outcome(finding: Finding) -> Outcome | None:
+    """Return the outcome on the first target that shows the defect; None if it is not stored."""
     shown = [finding.outcomes[name] for name in finding.targets if name in finding.outcomes]
     return shown[0] if shown else None
 
 
 def _stack_text(finding: Finding, outcome: Outcome | None, *, frames: tuple[Frame, ...]) -> str:
-    # The Python stack of an error is exact; that of a native crash shows only the operator.
+    """Return the innermost frames of the library as text; empty if there are none."""
+    # The Python stack of a native crash is less exact than that of an error: it only identifies
+    # the operator.
     limit = _MAX_ERROR_FRAMES if isinstance(outcome, Errored) else _MAX_CRASH_FRAMES
-    kept = library_frames(frames, api=finding.api, library=finding.library)[:limit]
-    return " ← ".join(f"{file}:{function}" for file, function in kept)
+    selected = library_frames(frames, api=finding.api, library=finding.library)[:limit]
+    return " ← ".join(f"{file}:{function}" for file, function in selected)
 
 
 _ORDINARY_SYMPTOMS = frozenset({"", "passed", "rejected"})
-"""Symptoms of outcomes that are not defects by themselves."""
+"""Names of symptoms that are not defects by themselves."""
 _MAX_ERROR_FRAMES = 2
 _MAX_CRASH_FRAMES = 1
 
@@ -204,31 +211,35 @@ _MAX_CRASH_FRAMES = 1
 def library_frames(
     frames: Iterable[Frame], *, api: str, library: str
 ) -> tuple[tuple[str, str], ...]:
-    """Return (file, function) of the library's own frames, innermost first.
+    """Return file and function of the library's own frames, innermost first.
 
-    Frames of other packages, of the standard library and of wrappers that all calls share are left
-    out. Paths begin at the package, independent of its installation.
+    Frames of other packages, of the standard library and of wrappers that all calls go through are
+    left out. Paths start at the package, so that they do not depend on the installation.
     """
     packages = {library, api.partition(".")[0], *_reexported_packages(api)}
-    kept = []
+    selected = []
     for frame in frames:
         file = _within_package(frame.file, packages)
         function = _WRAPPER_VARIANT.sub("", frame.function)
         if file and (file.rpartition("/")[2], function) not in _WRAPPERS:
-            kept.append((file, function))
-    return tuple(dict.fromkeys(kept))
+            selected.append((file, function))
+    return tuple(dict.fromkeys(selected))
 
 
 def _reexported_packages(api: str) -> list[str]:
-    """Return the packages whose API another package re-exports, such as Keras in TensorFlow."""
+    """Return the packages that define an API which another package re-exports.
+
+    For example, TensorFlow re-exports the APIs of Keras.
+    """
     libraries = [library for library in LIBRARIES.items().values() if library.brought_as]
     return [library.module for library in libraries if api.startswith(f"{library.brought_as}.")]
 
 
 def _within_package(file: str, packages: set[str]) -> str:
+    """Return the path of a file relative to the folder of its package; empty for other packages."""
     parts = file.replace("\\", "/").split("/")
     if file.startswith(("/", "\\")) or ":" in parts[0]:
-        # In a source checkout, the repository's folder often has the package's name as well.
+        # In a source checkout, the repository's folder often has the name of the package too.
         starts = [index for index, part in enumerate(parts[:-1]) if part in packages]
         parts = parts[starts[-1] :] if starts else []
     return "/".join(parts) if parts and parts[0] in packages else ""

@@ -1,4 +1,4 @@
-"""The environment of a script."""
+"""The environment in which a script reproduces a finding."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ciguard.targets import EAGER
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentHint:
-    """Instructions to recreate the environment of a finding."""
+    """Properties of a finding's environment that its script needs."""
 
     install: tuple[str, ...]
-    """Requirements for `pip install`, e.g. `("torch==2.13.0",)`."""
+    """Requirements for `pip install`, such as `torch==2.13.0`."""
     variables: tuple[tuple[str, str], ...] = ()
-    """Environment variables that configure the library, set before its import."""
+    """Name and value of environment variables to set before the library is imported."""
     device: str = "cpu"
     mode: str = EAGER
     module: str = ""
-    """Import name of the library; empty if it is the library's name."""
+    """Name with which the library is imported; empty if it is the library's name."""
     other_library: str = ""
-    """Library that it is compared with, for a difference between libraries."""
+    """For a difference between libraries, the name of the other library; otherwise empty."""

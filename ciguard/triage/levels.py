@@ -1,4 +1,7 @@
-"""The protocol between triage and levels: scripts, descriptions and simpler variants of cases."""
+"""The protocol between triage and levels: scripts, descriptions and simpler variants of cases.
+
+`PresentableLevel` is the protocol, and `PresentationDefaults` has default methods for it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ C = TypeVar("C", bound=Case)
 
 @runtime_checkable
 class PresentableLevel(JudgedLevel, Protocol):
-    """A level that presents its cases to users; `PresentationDefaults` has default methods."""
+    """A level that presents its cases to users."""
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
         """Return a standalone script that shows the finding's defect.
@@ -36,64 +39,73 @@ class PresentableLevel(JudgedLevel, Protocol):
         """
 
     def has_script(self, case: Case) -> bool:
-        """Return whether a script can show the defects of a case."""
+        """Return whether a script can reproduce the defects of a case."""
 
     def shows(self, finding: Finding, result: ScriptResult) -> bool | None:
-        """Return whether a script's result shows the finding; None if its outcome decides."""
+        """Return whether the result of a script shows the finding.
+
+        Return None if the outcome of the script's process decides.
+        """
 
     def mark(self, finding: Finding) -> str:
-        """Return the line that a script prints for the defect; empty if oracle or exit decide."""
+        """Return the beginning of the line that a script prints if it shows the defect.
+
+        It is empty if the oracle's traits or the script's exit status decide.
+        """
 
     def is_shown_by(self, finding: Finding, outcome: Outcome) -> bool | None:
-        """Return whether one outcome alone shows a finding; None if its oracle decides."""
+        """Return whether a single outcome shows a finding; None if the finding's oracle decides."""
 
     def variants(self, case: Case) -> Iterator[Case]:
-        """Yield cases that omit or simplify one part."""
+        """Yield variants of a case, each of which omits or simplifies one part."""
 
     def claim(self, finding: Finding) -> tuple[str, str] | None:
-        """Return the defect as words that follow the API's name, and a quoted text.
+        """Return the defect as words that follow the API's name, and a text to quote after them.
 
         Return None if the outcome describes the defect.
         """
 
     def passed_text(self, case: Case) -> str:
-        """Return the predicate of a case that passed, such as `returned a result`."""
+        """Return a predicate for a case that passed, such as `returned a result`."""
 
     def subject(self, case: Case, api: str) -> str:
-        """Return the case as the subject of a sentence: `One call of …`."""
+        """Return a subject of a sentence about a case, such as `One call of …`."""
 
     def origin_rows(self, case: Case, named: Callable[[str], str]) -> list[tuple[str, str]]:
-        """Return rows (label, text) that describe the origin of a case.
+        """Return pairs of a label and a text that describe the origin of a case.
 
         Args:
             case: a case of this level.
-            named: escapes a name, which may hold fuzzed text, for the place of the rows.
+            named: function that escapes a name, which may hold fuzzed text, for display.
         """
 
     def derivation(self, case: Case, *, context: int, most: int) -> list[DiffLine]:
-        """Return the diff from the parent's source to the case's; empty without a parent."""
+        """Return the diff from the parent's source to the case's; empty without a parent.
+
+        The arguments have the meaning of those of `derivation_diff`.
+        """
 
     def layer_origin(self, case: Case) -> LayerOrigin | None:
-        """Return the layers of the model behind a case; None for cases without a model."""
+        """Return the model run from which a case was derived; None for cases without a model."""
 
     def tree_origin(self, case: Case) -> TreeOrigin | None:
         """Return the position of a case in its derivation tree; None for cases without one."""
 
     def texts_of(self, case: Case) -> tuple[str, ...]:
-        """Return all strings of a case that messages may quote."""
+        """Return all strings of a case that a library's messages may quote."""
 
     def without_place(self, message: str) -> str:
         """Return a message without its leading location, which differs between runs."""
 
     def readable(self, case: Case) -> Case:
-        """Return the case without parts that need not be read."""
+        """Return the case without the parts that a reader can ignore."""
 
 
 class PresentationDefaults(JudgingDefaults[C]):
-    """Default methods for cases without an origin or simpler variants."""
+    """Default methods for levels whose cases have neither an origin nor simpler variants."""
 
     def has_script(self, case: C) -> bool:
-        """Return True: a script can show all defects."""
+        """Return True: a script can reproduce all defects."""
         del case
         return True
 
@@ -103,7 +115,7 @@ class PresentationDefaults(JudgingDefaults[C]):
         return None
 
     def mark(self, finding: Finding) -> str:
-        """Return an empty string: the oracle decides."""
+        """Return an empty string: the oracle's traits decide."""
         del finding
         return ""
 
@@ -123,7 +135,7 @@ class PresentationDefaults(JudgingDefaults[C]):
         return "returned a result"
 
     def variants(self, case: C) -> Iterator[C]:
-        """Yield nothing: the level executes its simplest cases first."""
+        """Yield nothing: the level tests its simplest cases first."""
         del case
         yield from ()
 
@@ -132,7 +144,7 @@ class PresentationDefaults(JudgingDefaults[C]):
         return f"One {case.noun} of {api}"
 
     def origin_rows(self, case: C, named: Callable[[str], str]) -> list[tuple[str, str]]:
-        """Return no rows: the case comes from the seed alone."""
+        """Return an empty list: the seed alone determines the case."""
         del case, named
         return []
 
@@ -152,20 +164,20 @@ class PresentationDefaults(JudgingDefaults[C]):
         return None
 
     def texts_of(self, case: C) -> tuple[str, ...]:
-        """Return all strings among the values."""
+        """Return all strings in the case's values."""
         return texts_in(case.values)
 
     def without_place(self, message: str) -> str:
-        """Return the message itself: messages of libraries have no location."""
+        """Return the message itself, which has no location if it comes from a library."""
         return message
 
     def readable(self, case: C) -> C:
-        """Return the case itself: all its parts need reading."""
+        """Return the case itself, because a reader needs all its parts."""
         return case
 
 
 class _UnknownLevel(PresentationDefaults[Case]):
-    """The level of opaque cases, whose package is not installed."""
+    """Stand-in for the level of a case if that level is not installed."""
 
     name: ClassVar[str] = "(not installed)"
 
@@ -185,7 +197,7 @@ _UNKNOWN_LEVEL = _UnknownLevel()
 
 
 def presentable(case: Case) -> PresentableLevel:
-    """Return the level of a case, or a placeholder if its package is not installed.
+    """Return the level of a case, or a stand-in if that level is not installed.
 
     Raises:
         UnknownNameError: if no level has that name.
@@ -204,12 +216,15 @@ def _presentable(name: str) -> PresentableLevel:
 
 
 def one_of(case: Case, api: str) -> str:
-    """Return a case as the subject of a sentence: `One call of …`, `One program with …`."""
+    """Return a subject of a sentence about a case: `One call of …`, `One program with …`."""
     return presentable(case).subject(case, api)
 
 
 def origin_rows(case: Case, named: Callable[[str], str] = str) -> list[tuple[str, str]]:
-    """Return rows (label, text) on the origin of a case; see `PresentableLevel`."""
+    """Return pairs of a label and a text that describe the origin of a case.
+
+    See `PresentableLevel.origin_rows`.
+    """
     return presentable(case).origin_rows(case, named)
 
 
@@ -217,8 +232,8 @@ def derivation_diff(case: Case, *, context: int = 2, most: int = 60) -> list[Dif
     """Return the diff from the parent's source to the case's; empty if the parent is unknown.
 
     Args:
-        case: a case of any level; only complete programs may have a known parent.
+        case: a case of any level. Only complete programs can have a known parent.
         context: number of unchanged lines around each change.
-        most: maximum number of lines, without a last line that counts the omitted ones.
+        most: maximum number of lines, not counting the last line "N more lines".
     """
     return presentable(case).derivation(case, context=context, most=most)

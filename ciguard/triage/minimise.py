@@ -1,8 +1,9 @@
 """Minimisation: the search for the simplest case that still shows a bucket's defect.
 
 Simpler variants of the current case run in fresh workers, a few at a time. The simplest variant
-whose finding has the same fingerprint becomes the current case, until there is none. The result
-represents its bucket once it is confirmed like a new finding.
+whose finding has the same fingerprint becomes the current case. The search ends when no variant
+has that fingerprint. The result is then confirmed like a new finding before it represents its
+bucket.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from ciguard.triage.confirm import SubjectLookup
 
 _GROUP_SIZE = 8
-"""Number of variants that share a worker; few, since an earlier success wastes the later ones."""
+"""Number of variants that share a worker. It is small, because one success makes the others
+superfluous."""
 _MAX_VARIANTS = 400
 _MAX_RUNNING_SEARCHES = 2
 
@@ -41,31 +43,34 @@ class _MinimisationSearch:
     key: str
     best: Finding
     attempted: set[str] = field(default_factory=set)
-    """Identifiers of the attempted cases."""
+    """Identifiers of the cases that have been executed."""
     running: tuple[Case, ...] = ()
-    """Variants that are running."""
+    """Variants that are being executed."""
     outcomes: dict[str, tuple[Outcome, ...]] = field(default_factory=dict)
-    """Outcomes of the running variants by target."""
+    """Outcomes of the running variants, in order, by target."""
     is_simpler: bool = False
-    """True if the best case is simpler than the proposed one."""
+    """True if `best` has replaced the proposed finding."""
     conforming: tuple[Case, ...] = ()
-    """Cases that conform to the documentation, attempted before simpler ones."""
+    """Cases that conform to the documentation. They are executed before simpler variants."""
     must_conform: bool = False
-    """True if the best case conforms, so that its replacements must conform, too."""
+    """True if the best case conforms to the documentation. Its variants must then conform too."""
 
 
 class ConformityCheck(Protocol):
-    """Decides which cases conform to the documentation."""
+    """Decides whether cases conform to the documentation."""
 
     def breaches(self, finding: Finding) -> tuple[str, ...]:
-        """Return the relevant violations of the documentation by a finding's case."""
+        """Return the violations of the documentation that matter for a finding, as phrases."""
 
     def conforming(self, finding: Finding) -> list[Case]:
-        """Return conforming cases similar to a finding's case."""
+        """Return cases that are similar to a finding's case and conform to the documentation."""
 
 
 class Minimiser:
-    """Minimises findings on a dispatcher; the caller passes it the results of its jobs."""
+    """Minimises findings on a dispatcher.
+
+    The caller passes the results of the minimiser's jobs to `take`.
+    """
 
     KEY = "minimise"
 
@@ -84,8 +89,8 @@ class Minimiser:
             dispatcher: the dispatcher that runs the variants.
             repetitions: number of repetitions that must reproduce the minimised finding.
             subject_of: the function that returns the subject of a finding.
-            time_left: returns the seconds until minimisation ends.
-            conformity: the check for conforming cases; None if conformity does not matter.
+            time_left: the function that returns the time until minimisation ends, in seconds.
+            conformity: the check whether cases conform; None if they need not conform.
         """
         self._conformity = conformity
         self._dispatcher = dispatcher
@@ -101,7 +106,7 @@ class Minimiser:
         self._searches: dict[str, _MinimisationSearch] = {}
 
     def propose(self, key: str, finding: Finding) -> None:
-        """Queue the representative finding of the bucket `key`."""
+        """Queue the representative finding of the bucket with the fingerprint `key`."""
         search = _MinimisationSearch(key, finding)
         if self._conformity is not None:
             search.conforming = tuple(self._conformity.conforming(finding))
@@ -110,11 +115,11 @@ class Minimiser:
 
     @property
     def is_idle(self) -> bool:
-        """True if nothing waits and nothing is under way."""
+        """True if no search is queued or running, and no result is being confirmed."""
         return not self._queue and not self._searches and self._confirmer.is_idle
 
     def pump(self) -> None:
-        """Start searches up to the limit of running searches."""
+        """Start queued searches, up to the limit of running ones, and confirm their results."""
         while self._queue and len(self._searches) < _MAX_RUNNING_SEARCHES:
             search = self._queue.popleft()
             self._searches[search.key] = search
@@ -122,6 +127,7 @@ class Minimiser:
         self._confirmer.pump()
 
     def _continue(self, search: _MinimisationSearch) -> None:
+        """Start the next variants of a search, or end it and confirm its result."""
         subject, targets = self._subject_of(search.best), tuple(search.best.outcomes)
         variants = [
             variant
@@ -146,7 +152,7 @@ class Minimiser:
         """Process the result of one of the minimiser's jobs.
 
         Returns:
-            Confirmed findings that are simpler than the proposed ones.
+            Confirmed findings that may replace the proposed ones.
         """
         key = result.job.key[1]  # type: ignore[index]
         if not isinstance(key, str):
@@ -159,7 +165,7 @@ class Minimiser:
             ]
         search = self._searches.get(key)
         if search is None:
-            return []  # abandoned in the meantime
+            return []  # the search was abandoned while the job ran
         search.outcomes[result.job.target] = result.outcomes
         if len(search.outcomes) == len(search.best.outcomes):
             self._judge(search)
@@ -167,6 +173,7 @@ class Minimiser:
         return []
 
     def _judge(self, search: _MinimisationSearch) -> None:
+        """Replace the best finding by that of the simplest variant with the same fingerprint."""
         findings: list[Finding] = []
         subject = self._subject_of(search.best)
         results = zip(
@@ -175,10 +182,10 @@ class Minimiser:
         for case, *case_outcomes in results:
             search.attempted.add(case_id(case))
             outcomes = dict(zip(search.outcomes, case_outcomes, strict=True))
-            in_order = {name: outcomes[name] for name in search.best.outcomes}
+            ordered_outcomes = {name: outcomes[name] for name in search.best.outcomes}
             findings += [
                 finding
-                for finding in judge(case, in_order, subject)
+                for finding in judge(case, ordered_outcomes, subject)
                 if fingerprint(finding).key == search.key
             ]
         if findings:
@@ -195,10 +202,10 @@ class Minimiser:
         return bool(self._conformity.breaches(replace(search.best, case=variant)))
 
     def abandon(self, target: str = "") -> None:
-        """Abandon unfinished searches.
+        """Remove searches that have not ended.
 
         Args:
-            target: abandon only searches that need this target; empty for all.
+            target: name of the target whose searches are removed; empty for all searches.
         """
         self._queue = deque(
             search for search in self._queue if target and target not in search.best.outcomes

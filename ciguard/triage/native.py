@@ -1,7 +1,7 @@
-"""Native frames: filters a debugger's backtrace for the frames that locate a fault.
+"""Native frames: the frames of a debugger's backtrace that locate a fault.
 
-They are evidence and join buckets of one cause. The fingerprint does not use them, so that it is
-equal on machines with and without a debugger.
+They are shown as evidence, and group buckets with the same cause. They are not part of the
+fingerprint, which must be equal on machines with and without a debugger.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from ciguard.domain.outcomes import Frame
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MAX_KEPT = 8
-"""Maximum number of frames that are kept."""
+MAX_FRAMES = 8
+"""Maximum number of frames of a stack."""
 _MAX_NAME_LENGTH = 200
 
 _INTERPRETER = re.compile(r"_?Py[A-Z_]|cfunction_|builtin_|method_|ffi_call|_ctypes_")
-"""Functions by which Python calls the library: the frames beyond are not the library's."""
+"""Functions through which Python calls the library. Frames outside of them are Python's."""
 _SYSTEM = re.compile(
     r"(?:ld-linux|lib(?:c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp|iomp5|asan|tcmalloc|jemalloc|python"
     r"[\d.]*|ffi)\b|_ctypes\.c|callproc\.c)"
 )
-"""Shared objects of frames between fault and signal, and at the start of threads."""
+"""Shared objects whose frames lie between the fault and its signal, or at the start of threads."""
 _NOISE = re.compile(
     # Raising, aborting, unwinding, allocating, copying.
     r"\?\?$|_*(?:GI_)?(?:raise|abort|gsignal|kill|pthread_kill\w*|assert_fail\w*|libc_\w+|fortify_fail"
@@ -53,39 +53,39 @@ _VARIANT = re.compile(
 )
 
 
-def native_frames(frames: Iterable[Frame], *, most: int = MAX_KEPT) -> tuple[Frame, ...]:
+def native_frames(frames: Iterable[Frame], *, max_frames: int = MAX_FRAMES) -> tuple[Frame, ...]:
     """Return the frames of a native stack that locate a fault of the library, innermost first.
 
-    Frames of allocators, signals, failed checks, dispatchers and the interpreter are removed.
-    Names lose their parameters, template arguments and addresses; files lose their folders.
+    Frames of allocators, signals, failed checks, dispatchers and the interpreter are left out.
+    Names have no parameters, template arguments or addresses, and files have no folders.
     """
-    kept: list[Frame] = []
+    selected: list[Frame] = []
     for frame in frames:
         name = plain_name(frame.function)
         if _INTERPRETER.match(name):
             break
         file = frame.file.replace("\\", "/").rpartition("/")[2]
         if name and not _SYSTEM.match(file) and not _NOISE.match(name):
-            kept.append(Frame(_plain_object(file), name))
-    return tuple(dict.fromkeys(kept))[:most]
+            selected.append(Frame(_plain_object(file), name))
+    return tuple(dict.fromkeys(selected))[:max_frames]
 
 
 def _plain_object(file: str) -> str:
-    """Return the name of a shared object without its version and the digest that wheels add."""
+    """Return the name of a shared object without its version and without a wheel's digest."""
     return re.sub(r"(?:-[0-9a-f]{8,})?\.so[.\d]*$", ".so", file)
 
 
 def _operator_name(operator: re.Match[str]) -> str:
-    """Return an operator's name without brackets, which would look like arguments."""
+    """Return the name of a C++ operator without brackets, which would look like arguments."""
     name = operator[1]
     return "operator_" + _OPERATOR_WORDS.get(name, name.replace("<", "lt").replace(">", "gt"))
 
 
 def plain_name(symbol: str) -> str:
-    """Return the qualified name in a demangled symbol, equal for all template instantiations."""
+    """Return the qualified name in a demangled symbol without parameters or template arguments."""
     text = _VARIANT.sub("", symbol).replace("(anonymous namespace)", "{anonymous}")
     text = _OPERATOR.sub(_operator_name, text)
-    outer: list[str] = []
+    characters: list[str] = []
     depth = 0
     for letter in text:
         if letter in "<(":
@@ -93,7 +93,7 @@ def plain_name(symbol: str) -> str:
         elif letter in ">)":
             depth = max(0, depth - 1)
         elif not depth:
-            outer.append(letter)
-    words = re.sub(r"#\d+|\bconst\b|\bvolatile\b", "", "".join(outer)).split()
-    # The symbol of an instantiated template begins with its return type.
+            characters.append(letter)
+    words = re.sub(r"#\d+|\bconst\b|\bvolatile\b", "", "".join(characters)).split()
+    # The symbol of a template instantiation starts with its return type.
     return words[-1][:_MAX_NAME_LENGTH] if words else ""

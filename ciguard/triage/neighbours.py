@@ -1,7 +1,8 @@
-"""Similar calls of a case: the same API, with a few changed arguments.
+"""Cases that are similar to a case: calls of the same API with a few changed arguments.
 
-They need no constraints of the API. They help to attribute faults that depend on memory: on one
-side of a change, such a fault may not show with the case itself but with similar calls.
+They serve to attribute faults that depend on the contents of memory. On one side of a change, the
+case itself may not show such a fault although similar calls do. The constraints of the API are not
+needed.
 """
 
 from __future__ import annotations
@@ -38,34 +39,37 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _CHANGE_PROBABILITY = 0.3
-"""Probability that an argument, or an item of one, is changed."""
+"""Probability that an argument, or an item of an argument, is changed."""
 _MAX_DRAWS_PER_CASE = 20
-"""Maximum number of draws per requested case, since few arguments have few neighbours."""
+"""Maximum number of draws for each requested case. Calls with few arguments have few neighbours."""
 _MAX_SIZE = 64
+"""Maximum size of a dimension after it is doubled."""
 _DTYPES = ("float32", "float64", "float16", "int32", "int64", "uint8", "bool", "complex64")
 _NUMBERS = (0, 1, -1, 2, 3, 7, 100, -100, 2**31 - 1, -(2**31), 2**40)
 _SEED_RANGE = 1 << 31
 
 
-def neighbours(case: Case, most: int, *, seed: int) -> list[Case]:
-    """Return up to `most` different cases similar to `case`, determined by `seed`.
+def neighbours(case: Case, max_count: int, *, seed: int) -> list[Case]:
+    """Return up to `max_count` different cases that are similar to `case`.
 
-    For cases other than API calls, these are simpler variants and the case with other seeds.
+    For cases other than API calls, these are simpler variants and the case with other seeds. The
+    same `seed` leads to the same cases.
     """
     distinct = {
         case_id(other): other
-        for other in islice(_similar_cases(case, seed), most * _MAX_DRAWS_PER_CASE)
+        for other in islice(_similar_cases(case, seed), max_count * _MAX_DRAWS_PER_CASE)
     }
     distinct.pop(case_id(case), None)
-    return list(islice(distinct.values(), most))
+    return list(islice(distinct.values(), max_count))
 
 
 def _similar_cases(case: Case, seed: int) -> Iterator[Case]:
+    """Yield similar cases, possibly the same one repeatedly; without end for API calls."""
     if not case.is_run_by_worker:
         return  # stub responses of services are not changed
-    rng = random.Random(f"{seed} {case_id(case)}")  # noqa: S311 - repeatable
+    rng = random.Random(f"{seed} {case_id(case)}")  # noqa: S311 - must be repeatable
     simpler = reductions(case)
-    # Only half of them, to allow for calls that are not simpler.
+    # Half of the variants leave room for calls that are not simpler.
     yield from simpler[::2]
     if isinstance(case, ApiCall):
         while True:
@@ -75,6 +79,7 @@ def _similar_cases(case: Case, seed: int) -> Iterator[Case]:
 
 
 def _changed_call(rng: random.Random, case: ApiCall) -> ApiCall:
+    """Return the call with random changes of its arguments, and with another seed."""
     return replace(
         case,
         arguments=_changed_tuple(rng, case.arguments, _changed_value),
@@ -87,6 +92,7 @@ def _changed_call(rng: random.Random, case: ApiCall) -> ApiCall:
 def _changed_tuple(
     rng: random.Random, items: tuple[_T, ...], change: Callable[[random.Random, _T], _T]
 ) -> tuple[_T, ...]:
+    """Return a tuple in which some items are changed at random."""
     return tuple(
         change(rng, item) if rng.random() < _CHANGE_PROBABILITY else item for item in items
     )
@@ -97,6 +103,7 @@ def _changed_pair(rng: random.Random, pair: tuple[str, Value]) -> tuple[str, Val
 
 
 def _changed_value(rng: random.Random, value: Value) -> Value:
+    """Return the value with a random change of its contents."""
     match value:
         case TensorValue() | ArrayValue():
             return _changed_array(rng, value)
@@ -113,6 +120,7 @@ def _changed_value(rng: random.Random, value: Value) -> Value:
 
 
 def _changed_scalar(rng: random.Random, scalar: Scalar) -> Scalar:
+    """Return another scalar of the same type; None stays None."""
     match scalar:
         case bool():
             return not scalar
@@ -127,13 +135,14 @@ def _changed_scalar(rng: random.Random, scalar: Scalar) -> Scalar:
 
 
 def _changed_items(rng: random.Random, items: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Return the items with one more or fewer, or with random changes."""
     if items and rng.random() < _CHANGE_PROBABILITY:
-        return items[:-1] if rng.random() < 0.5 else (*items, items[-1])  # noqa: PLR2004 - a coin
+        return items[:-1] if rng.random() < 0.5 else (*items, items[-1])  # noqa: PLR2004 - a fair coin
     return _changed_tuple(rng, items, _changed_value)
 
 
 def _changed_array(rng: random.Random, value: AnyArray) -> AnyArray:
-    """Return the array with a different shape, dtype or content."""
+    """Return the array with another shape, dtype or content."""
     choice = rng.randrange(4)
     if choice == 0 and value.shape:
         axis = rng.randrange(len(value.shape))
@@ -142,7 +151,7 @@ def _changed_array(rng: random.Random, value: AnyArray) -> AnyArray:
         return replace(value, shape=shape, fill=_random_fill(rng))
     if choice == 1 and value.shape:
         return replace(value, shape=value.shape[1:], fill=_random_fill(rng))
-    if choice == 2 and value.dtype in _DTYPES:  # noqa: PLR2004 - one of four
+    if choice == 2 and value.dtype in _DTYPES:  # noqa: PLR2004 - the third of four changes
         return replace(value, dtype=rng.choice(_DTYPES), fill=_random_fill(rng))
     return replace(value, fill=_random_fill(rng))
 

@@ -1,6 +1,6 @@
 """Normalisation of messages: text that differs between runs is replaced by marks such as `<n>`.
 
-Volatile text is removed nowhere else. Rules do not change marks, so normalisation is idempotent.
+No other module removes such text. Rules do not change marks, so normalisation is idempotent.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_TEXT = 300
-"""Maximum length of the result: messages begin with the reason and end with details."""
+"""Maximum length of the result. Messages start with the reason and end with details."""
 _MAX_READ = 4000
-"""Maximum length of the part of a message that is read."""
+"""Length of the beginning of a message that is normalised; the rest is ignored."""
 _MAX_NAME_LENGTH = 60
-"""Maximum length of a quoted name; longer quoted words are content."""
+"""Maximum length of a quoted name. A longer quoted word counts as a value."""
 
 _DETAILS = re.compile(
-    # Stacks, signatures and lists of back ends follow, which differ between builds.
+    # Each phrase introduces a stack, signatures or a list of backends, which differ between builds.
     r"Exception raised from |C\+\+ CapturedTraceback|frame #\d+: |Stack ?trace:|Traceback \(most"
     r"|,? ?but expected one of:|[,.]? ?[Pp]lease (?:report|file) |is only available for these "
     r"|Debug information|\(Triggered internally at |Original stack trace"
@@ -30,13 +30,13 @@ _SOURCE = r"[\w.+-]+\.(?:cc|cpp|cxx|cu|cuh|c|h|hh|hpp|inc|inl|py|pyx|pyi|ipp)"
 
 
 def _source_or_mark(match: re.Match[str]) -> str:
-    """Return the name of a source file, which identifies a check; other paths become marks."""
+    """Return the name of a source file, which identifies a check; `<path>` for other paths."""
     name = re.split(r"[/\\]", match[0])[-1]
     return name if re.fullmatch(_SOURCE, name) else "<path>"
 
 
 def _name_or_mark(match: re.Match[str]) -> str:
-    """Return a quoted name of the library unchanged; other quoted text becomes a mark."""
+    """Return a quoted name of the library unchanged; `<text>` for other quoted text."""
     text = match["text"]
     return f"'{text}'" if _NAME.fullmatch(text) and len(text) <= _MAX_NAME_LENGTH else "<text>"
 
@@ -46,7 +46,7 @@ def _sorted_set(match: re.Match[str]) -> str:
 
 
 def _number_or_source(match: re.Match[str]) -> str:
-    """Return a number in the source text of a check unchanged; other numbers become marks."""
+    """Return a number in the source text of a check unchanged; `<n>` for other numbers."""
     check = _CHECK_SOURCE.search(match.string)
     if check and check.lastgroup:
         start, end = check.span(check.lastgroup)
@@ -129,18 +129,18 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
             rf"\bexpected to be an? {_TENSORFLOW_TYPE} tensor but is an? {_TENSORFLOW_TYPE} tensor",
             "expected to be a <dtype> tensor but is a <dtype> tensor",
         ),
-        (r"(\[Op:\w+\]) name\b.*$", r"\1"),  # only some versions have it, and the case decides it
+        (r"(\[Op:\w+\]) name\b.*$", r"\1"),  # the name depends on version and case
         (_PYTHON_VALUE, r"\1\2 <value>"),
         (r"\bgot \((?:[\w.=<>]+(?:, )?)*\)", "got <value>"),
         (r"(?<![\w.<])[-+]?(?:nan|inf)\b", "<n>"),
         (r"\b\d+(?:x\d+)+\b", "<shape>"),
         (_NUMBER, _number_or_source),
         (r"(?<=[A-Za-z])_\d+(?![A-Za-z\d])", "_<n>"),
-        # Quoted text: names stay, content goes.
+        # Quoted text: names are kept, values become marks.
         (r"(?<!\w)b?'(?P<text>(?:[^'\\]|\\.)*)'(?!\w)", _name_or_mark),
         (r"(?<!\w)b?\"(?P<text>(?:[^\"\\]|\\.)*)\"", _name_or_mark),
         (r"`(?P<text>[^`]*)`", _name_or_mark),
-        # Python prints a set in the order of its hashes, which changes from process to process.
+        # Python prints a set in the order of its hashes, which differs between processes.
         (r"\{(?:'\w*'|None|<\w+>)(?:, (?:'\w*'|None|<\w+>))+\}", _sorted_set),
         # Lists of short items, from the innermost to the outermost.
         (rf"\[ ?(?:{_ITEM}(?:[, ]+{_ITEM})*,?)? ?\]", "<shape>"),
@@ -155,12 +155,13 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Fuzzed:
-    """Strings of the case, which are content wherever the library quotes them."""
+class _FuzzedTexts:
+    """Strings of the case, which a library may quote in its messages."""
 
     texts: tuple[str, ...]
 
     def remove(self, message: str) -> str:
+        """Return a message in which the strings are replaced by marks."""
         for text in self.texts:
             for quote in ("'", '"', "`"):
                 message = message.replace(f"{quote}{text}{quote}", "<text>")
@@ -173,9 +174,10 @@ class _Fuzzed:
 
 
 _MIN_UNQUOTED_LENGTH = 12
-"""Minimum length of a fuzzed text that is removed also without quotes."""
+"""Minimum length of a fuzzed string that is removed even inside a word."""
 _WORD = re.compile(r"[A-Z]?[a-z]*|[\W\d_]*")
-"""Words that libraries use themselves: such a fuzzed text is only removed in quotes."""
+"""Ordinary words and symbols. A fuzzed string of this form is removed only in quotes, because the
+library's own text may contain it."""
 
 
 def normalise(message: str, *, fuzzed: tuple[str, ...] = ()) -> str:
@@ -189,13 +191,15 @@ def normalise(message: str, *, fuzzed: tuple[str, ...] = ()) -> str:
         One line of at most `MAX_TEXT` characters. Idempotent.
     """
     texts = sorted({text for text in fuzzed if text.strip()}, key=lambda text: (-len(text), text))
-    return _normalised(_Fuzzed(tuple(texts)).remove(message[:_MAX_READ]))
+    return _normalised(_FuzzedTexts(tuple(texts)).remove(message[:_MAX_READ]))
 
 
 @lru_cache(maxsize=4096)
 def _normalised(message: str) -> str:
+    """Apply all rules to a message until it no longer changes."""
     previous, text = "", message
-    # The result of a rule may match another one, e.g. for a list of lists. Each pass only coarsens.
+    # The result of a rule may match another rule, for example for a list of lists. Each pass makes
+    # the text less specific, so the loop ends.
     for _ in range(_MAX_PASSES):
         if text == previous:
             break
@@ -205,15 +209,17 @@ def _normalised(message: str) -> str:
 
 _MAX_PASSES = 12
 _TEXT_AFTER_CHECK = re.compile(r"(Check fail(?:ed|ure): .*? ?\([^()]* vs\. [^()]*\)).*")
-"""A failed check and the text that follows its compared values, which is removed."""
+"""A failed check, and the text after its compared values, which is removed."""
 _TRAILING_TEXT = re.compile(r"(?: *<text>)+$")
-"""Content at the end of a message, which may be empty in another case."""
+"""Marks for fuzzed text at the end of a message. They are removed, because the text may be empty in
+another case."""
 
 
 def _one_pass(text: str) -> str:
-    cut = _DETAILS.search(text)
-    if cut and cut.start() > 0:
-        text = text[: cut.start()]
+    """Apply each rule to a message once."""
+    details = _DETAILS.search(text)
+    if details and details.start() > 0:
+        text = text[: details.start()]
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
     text = _TEXT_AFTER_CHECK.sub(r"\1", text)

@@ -1,4 +1,4 @@
-"""Origin of a case as shown in reports: the deviations of layers, or a position in a tree."""
+"""Origin of a case, for reports: the deviations of layers, or a position in a derivation tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ciguard.domain.programs import Ancestry
 
 _MIN_EXPONENT_FORM = 999.5
-"""Least number that is written with an exponent."""
+"""Smallest number that is written with an exponent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,13 +22,14 @@ class LayerOrigin:
     """Name of the seed model; empty if unknown."""
     mutations: tuple[str, ...]
     checked: str
-    """Phrase for the results that were compared."""
+    """Phrase for the results that were compared, such as those of `Check.PREDICT`."""
     suspect: str
     """Name of the suspected layer; empty if unknown."""
     is_isolated: bool
     """True if the case runs the suspected layer alone."""
     deviations: tuple[tuple[str, float], ...]
-    """Name and R_a of each layer, in the order of the graph (LEMON, formula 4)."""
+    """Name and change rate R_a of each layer, in the order of the graph (the LEMON paper, formula
+    4)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +40,13 @@ class TreeOrigin:
     text: str
     """Source of the derived program."""
     ended: NodeOutcome
-    """Outcome of the node if it shows a defect."""
+    """Outcome that the node has if it shows a defect."""
     is_alone: bool
-    """True if the case is not in a tree: a block run alone, or a program run repeatedly."""
+    """True if the case is not a node of the tree but runs a block alone or a program repeatedly."""
 
 
 def deviation_text(rate: float) -> str:
-    """Format an R_a: `0.25`, `417`, `3.2e4`, `infinite`."""
+    """Return a change rate R_a as text: `0.25`, `417`, `3.2e4`, `infinite` or `unknown` for NaN."""
     if not math.isfinite(rate):
         return "unknown" if math.isnan(rate) else "infinite"
     text = f"{rate:.3g}" if abs(rate) < _MIN_EXPONENT_FORM else f"{rate:.1e}"

@@ -1,4 +1,4 @@
-"""Strings of a case that a library's messages may quote, which do not identify the defect."""
+"""Strings of a case. A library's messages may quote them, but they do not identify the defect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def texts_in(values: Iterable[Value]) -> tuple[str, ...]:
-    """Return all strings in values, including nested ones and keys."""
+    """Return all strings in values, including strings in nested values and keys."""
     texts: list[str] = []
     pending: list[Value] = [*values]
     while pending:

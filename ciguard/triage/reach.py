@@ -1,8 +1,9 @@
-"""Reachability: whether a program that uses a library's public API can reach a defect.
+"""Reachability: whether a program that uses a library's public APIs can reach a defect.
 
-Raw entry points take handles, which programs only pass on for their purpose. They also take None
-for a tensor, which public functions reject. A crash by a wrong handle or by None is a defect that
-public calls are not known to reach. Its severity is low until a public API has the same cause.
+Raw entry points accept handles, which programs get from the library and pass back unchanged. They
+also accept None for a tensor, which public functions reject. If a wrong handle or None leads to a
+crash, public calls are not known to reach the defect. Its severity is low unless a bucket of a
+public API has the same cause.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
 
 
 def with_reach(buckets: Iterable[Bucket]) -> list[Bucket]:
-    """Return buckets, whose causes are known, with severities that consider reachability."""
+    """Return the buckets in the same order, each with the severity that follows from reachability.
+
+    The buckets must have their causes, as returned by `with_causes`.
+    """
     ordered = list(buckets)
     public_apis: dict[str, str] = {}
     for bucket in sorted(ordered, key=lambda bucket: bucket.finding.api):
@@ -35,12 +39,15 @@ def with_reach(buckets: Iterable[Bucket]) -> list[Bucket]:
 
 
 def depends_on_reach(finding: Finding) -> bool:
-    """Return whether a finding is less severe if public APIs cannot reach its defect."""
+    """Return whether a finding has a lower severity if public APIs cannot reach its defect."""
     return traits_of(finding.oracle).weight is not None
 
 
 def _with_reach(bucket: Bucket, public_api: str) -> Bucket:
-    """Return a bucket with its severity; `public_api` is an API that reaches the same cause."""
+    """Return a bucket with the severity that follows from reachability.
+
+    `public_api` is a public API whose bucket has the same cause; empty if there is none.
+    """
     finding = bucket.finding
     full_severity = traits_of(finding.oracle).weight
     if full_severity is None or finding.evidence.breach:
@@ -55,18 +62,18 @@ def _with_reach(bucket: Bucket, public_api: str) -> Bucket:
 
 
 def _unreachable_input(bucket: Bucket) -> str:
-    """Return the input of a raw entry point that public calls never pass; empty if none."""
+    """Return a phrase for an input that only raw entry points accept; empty if there is none."""
     finding = bucket.finding
     if not is_raw(finding.api):
         return ""
     if undefined := finding.evidence.undefined:
         return f"None for a tensor ({undefined})"
-    handle = handle_in(finding.case)
+    handle = handle_source(finding.case)
     return handle and f"a handle ({handle})"
 
 
 def is_raw(api: str) -> bool:
-    """Return whether an API is a raw entry point or private, so that programs need not call it."""
+    """Return whether an API is a raw entry point or private, so that programs rarely call it."""
     private = (part for part in api.split(".") if part.startswith("_") and not part.endswith("__"))
     return _is_entry_point(api) or any(private)
 
@@ -76,8 +83,8 @@ def _is_entry_point(name: str) -> bool:
     return library is not None and name.startswith(library.raw_names)
 
 
-def handle_in(case: Case) -> str:
-    """Return the source of the first handle among a call's arguments; empty if there is none."""
+def handle_source(case: Case) -> str:
+    """Return the source text of the first handle in a call's arguments; empty without one."""
     pending: list[Value] = [*case.values] if isinstance(case, ApiCall) else []
     while pending:
         match pending.pop(0):
@@ -92,5 +99,5 @@ def handle_in(case: Case) -> str:
             case DictValue(pairs):
                 pending.extend(value for _, value in pairs)
             case _:
-                pass  # holds no handles
+                pass  # other values hold no handles
     return ""

@@ -1,7 +1,8 @@
-"""Realism: a score of how likely ordinary programs make such a call.
+"""Realism: a score for how likely an ordinary program makes a call.
 
-Five criteria give one point each: a public API; common dtypes; shapes of common rank and size
-without empty dimensions; finite values of common size; no known violation of the documentation.
+A call gets a point for each of five criteria: a public API; common dtypes; shapes of common rank
+and size without empty dimensions; finite numbers of common size; no known violation of the
+documentation.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Finding
     from ciguard.domain.values import Fill, Value
 
-QUESTIONS = 5
+CRITERIA = 5
 """Number of criteria."""
 _COMMON_DTYPES = frozenset(
     {"float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8", "bool", "complex64"}
@@ -44,6 +45,7 @@ _MAX_RANK = 5
 _MAX_ELEMENTS = 4096 * 4096
 _MAX_COMMON_NUMBER = 2**31
 _MIN_HUGE_NUMBER = 2**64
+"""Magnitude from which on a number is described as huge instead of being shown."""
 _MAX_TEXT_LENGTH = 200
 
 
@@ -52,12 +54,12 @@ class Realism:
     """The criteria that a call does not meet."""
 
     unusual: tuple[str, ...]
-    """Unusual properties, one phrase per criterion that is not met."""
+    """A phrase for each criterion that the call does not meet."""
 
     @property
     def points(self) -> int:
         """Number of criteria that the call meets."""
-        return QUESTIONS - len(self.unusual)
+        return CRITERIA - len(self.unusual)
 
     @property
     def is_plain(self) -> bool:
@@ -68,7 +70,7 @@ class Realism:
     def words(self) -> str:
         """The score as text: `3 of 5 (an empty tensor; the number inf)`."""
         reasons = f" ({'; '.join(self.unusual)})" if self.unusual else ""
-        return f"{self.points} of {QUESTIONS}{reasons}"
+        return f"{self.points} of {CRITERIA}{reasons}"
 
 
 def realism(finding: Finding) -> Realism:
@@ -109,14 +111,16 @@ def _all_values(case: Case) -> Iterator[Value]:
             case CallValue(_, arguments, keywords):
                 pending.extend((*arguments, *(item for _, item in keywords)))
             case _:
-                pass  # holds no values
+                pass  # other values hold no values
 
 
 def _unusual_api(finding: Finding) -> str:
+    """Return a phrase for a raw entry point; empty for a public API."""
     return "a raw entry point" if is_raw(finding.api) else ""
 
 
 def _unusual_dtype(value: Value) -> str:
+    """Return a phrase for a rare dtype of a value; empty if the dtype is common."""
     match value:
         case TensorValue(dtype=dtype) | ArrayValue(dtype=dtype) | DtypeValue(dtype):
             name = dtype.rpartition(".")[2]
@@ -126,6 +130,7 @@ def _unusual_dtype(value: Value) -> str:
 
 
 def _unusual_shape(value: Value) -> str:
+    """Return a phrase for a rare shape of a value; empty if the shape is common."""
     if not isinstance(value, TensorValue | ArrayValue):
         return ""
     if 0 in value.shape:
@@ -136,6 +141,7 @@ def _unusual_shape(value: Value) -> str:
 
 
 def _unusual_content(value: Value) -> str:
+    """Return a phrase for rare contents of a value; empty if they are common."""
     match value:
         case TensorValue(fill=fill) | ArrayValue(fill=fill):
             return _unusual_fill(fill)
@@ -143,24 +149,26 @@ def _unusual_content(value: Value) -> str:
             is_plain = len(text) <= _MAX_TEXT_LENGTH and text.isprintable()
             return "" if is_plain else "an unusual string"
         case LiteralValue(int(number) | float(number)):
-            return _unusual_size(number)
+            return _unusual_number(number)
         case _:
             return ""
 
 
 def _unusual_fill(fill: Fill) -> str:
+    """Return a phrase for rare elements of a fill; empty if they are common."""
     match fill:
         case Constant(number):
-            return _unusual_size(number)
+            return _unusual_number(number)
         case Uniform(low=low, high=high):
-            return _unusual_size(low) or _unusual_size(high)
+            return _unusual_number(low) or _unusual_number(high)
         case Explicit(data):
-            return next(filter(None, map(_unusual_size, data)), "")
+            return next(filter(None, map(_unusual_number, data)), "")
         case Special():
             return "infinities or NaN"
 
 
-def _unusual_size(number: float) -> str:
+def _unusual_number(number: float) -> str:
+    """Return a phrase for a large or non-finite number; empty for other numbers."""
     if abs(number) <= _MAX_COMMON_NUMBER:
         return ""
     is_finite_and_huge = _MIN_HUGE_NUMBER <= abs(number) < math.inf

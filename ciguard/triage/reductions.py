@@ -1,4 +1,4 @@
-"""Simpler variants of a case, each of which omits or simplifies one part."""
+"""Simpler variants of a case. Each of them omits or simplifies one part."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def reductions(case: Case) -> list[Case]:
     """Return the variants of a case that are simpler in one part, simplest first.
 
-    Each is less than the case by `simplicity`, so that repeated reduction ends.
+    Each variant precedes the case in the order of `simplicity`, so that repeated reduction ends.
     """
     limit = simplicity(case)
     variants = {simplicity(variant): variant for variant in presentable(case).variants(case)}

@@ -1,4 +1,4 @@
-"""The reproducer: a standalone script for one finding, which needs only the library."""
+"""The reproducer: a standalone script for a finding. It needs only the library."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _MAX_SCRIPT_BYTES = 1 << 20
 def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
     """Return a standalone script that shows the finding's defect.
 
-    The script crashes, hangs or raises the uncaught internal error. For other defects it exits with
-    status 1 and a line that begins with `DIFFERENT` (targets differ), `ACCEPTED` (an invalid
-    argument is accepted) or `GROWS` (memory grows). It exits with status 0 if the defect does not
-    show. The script of a program is the program itself.
+    The script crashes, hangs or raises the internal error. For other defects, it exits with status
+    1 and prints a line that starts with `DIFFERENT` (targets differ), `ACCEPTED` (an invalid
+    argument is accepted) or `GROWS` (memory grows). It exits with status 0 if it does not show the
+    defect. The script of a program is the program itself.
 
     Raises:
         ValueError: if a name in the case is not a Python name.
@@ -33,7 +33,7 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
 def read_script(folder: Path, bucket: Bucket) -> str:
     """Return the script that a run wrote for a bucket; empty if it cannot be read.
 
-    Run and bucket are untrusted: only files in the run's folder are read.
+    Because run and bucket are untrusted, only a file in the run's folder is read.
     """
     path = folder / bucket.reproducer
     try:

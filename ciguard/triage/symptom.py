@@ -1,7 +1,7 @@
-"""Symptoms: outcomes reduced to text that is stable for one defect.
+"""Symptoms: texts for outcomes that are equal whenever the same defect occurs.
 
-An invalid memory write may end in SIGSEGV, SIGBUS or an abort of the allocator. Such outcomes of
-one defect have one symptom.
+For example, an invalid memory write may lead to SIGSEGV, to SIGBUS or to an abort by the allocator.
+All these outcomes have the same symptom.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REASON_LINES = tuple(
         r"^.*\bCheck fail(?:ed|ure): .*$",
         r"^.*\bAssertion [`'].*' failed.*$",
         r"^.*INTERNAL ASSERT FAILED.*$",
-        # A line logged as fatal: by TensorFlow, Abseil, Jittor.
+        # Lines that TensorFlow, Abseil and Jittor log as fatal.
         r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* F .*$",
         r"^F\d{4} \d\d:\d\d:\d.*$",
         r"^\[f \d{4} .*$",
@@ -59,9 +59,9 @@ class Symptom:
     name: str
     """`memory corruption`, `failed check`, `internal error`, `hang`, …"""
     text: str = ""
-    """Normalised reason; empty if there is none."""
+    """Normalised reason, such as the failed check; empty if there is none."""
     frames: tuple[Frame, ...] = ()
-    """Python frames, innermost first; empty if they are unreliable."""
+    """Python frames, innermost first; empty if they do not identify the defect."""
 
 
 def symptom_of(outcome: Outcome, *, fuzzed: tuple[str, ...] = ()) -> Symptom:
@@ -82,7 +82,7 @@ def symptom_of(outcome: Outcome, *, fuzzed: tuple[str, ...] = ()) -> Symptom:
         case Crashed():
             return _crash_symptom(outcome, fuzzed=fuzzed)
         case Hung():
-            # The stack at the timeout is random.
+            # The stack depends on when the timeout happened.
             return Symptom("hang")
         case Exhausted(resource):
             return Symptom(f"exhausted {resource.value}")
@@ -91,10 +91,11 @@ def symptom_of(outcome: Outcome, *, fuzzed: tuple[str, ...] = ()) -> Symptom:
 
 
 def _crash_symptom(outcome: Crashed, *, fuzzed: tuple[str, ...]) -> Symptom:
+    """Return a crash's symptom: memory corruption, a failed check, or the kind of signal."""
     cause, stack, log = outcome.cause, outcome.stack, outcome.log
     if outcome.is_of_device:
-        return Symptom(cause)  # the error of a kernel is reported by a later call
-    # Memory corruption is detected later than it happens, so its stack is unreliable.
+        return Symptom(cause)  # without frames: a later call reports the error of a kernel
+    # Memory corruption is detected after it happened, so the stack does not identify it.
     if is_memory_fault(cause):
         return Symptom(MEMORY_CORRUPTION)
     reason = stated_reason(log)
@@ -108,7 +109,7 @@ def _crash_symptom(outcome: Crashed, *, fuzzed: tuple[str, ...]) -> Symptom:
 
 
 def stated_reason(log: str) -> str:
-    """Return the log line that states the reason of an abort; empty if there is none."""
+    """Return the line of a log that states the reason for an abort; empty if there is none."""
     if match := _TERMINATE.search(log):
         return f"uncaught {match['type']}: {match['what'] or ''}".rstrip(": ")
     for pattern in _REASON_LINES:

@@ -1,4 +1,4 @@
-"""Diffs between a program and the program that it was derived from."""
+"""Diffs between a program and its parent in the derivation tree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MAX_LINES = 1_000
-"""Maximum number of lines of a program: the time of a diff grows with their square."""
+"""Maximum number of lines of a program. The time for a diff grows with their square."""
 _MAX_CHARACTERS = 100_000
 _MAX_LINE_LENGTH = 160
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -23,16 +23,16 @@ _HUNK_HEADER = re.compile(r"@@ -\S+ \+(\d+)")
 
 
 class LineKind(StrEnum):
-    """Kind of a line in a diff. The value is its first character."""
+    """Kind of a line in a diff. The value is the line's first character."""
 
     KEPT = " "
-    """A line of both programs."""
+    """A line that both programs have."""
     ADDED = "+"
     REMOVED = "-"
     PLACE = "@"
     """A hunk header with line numbers."""
     LEFT_OUT = "…"
-    """The number of omitted lines."""
+    """A line that states the number of omitted lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class DiffLine:
 
     kind: LineKind
     text: str
-    """The line without the first character. May hold fuzzed text, never a line end."""
+    """The line without the first character. May hold fuzzed text, but no line ends."""
     is_changed_call: bool = False
-    """True if the mutated call begins in the line."""
+    """True if the mutated call starts in the line."""
 
     def __str__(self) -> str:
         """Return the line in the unified format."""
@@ -56,9 +56,9 @@ def program_diff(
     """Return a diff of two programs; empty if they are equal or too long.
 
     Args:
-        before: the parent program.
-        after: the derived program.
-        line: line of the mutated call in `after`, from 1; 0 for none.
+        before: source of the parent program.
+        after: source of the derived program.
+        line: line of the mutated call in `after`, from 1; 0 if there is none.
         context: number of unchanged lines around each change.
         max_lines: maximum number of lines, not counting the last line "N more lines".
     """
@@ -71,12 +71,12 @@ def program_diff(
     lines = list(_diff_lines(texts, line))
     if len(lines) <= max_lines:
         return lines
-    left_out = f" {len(lines) - max_lines:,} more lines"
-    return [*lines[:max_lines], DiffLine(LineKind.LEFT_OUT, left_out)]
+    omitted = f" {len(lines) - max_lines:,} more lines"
+    return [*lines[:max_lines], DiffLine(LineKind.LEFT_OUT, omitted)]
 
 
 def _diff_lines(texts: Iterator[str], line: int) -> Iterator[DiffLine]:
-    """Yield the lines of a diff, and mark the one at `line` of the new program."""
+    """Yield the lines of a diff. The line at `line` of the new program is marked."""
     number = 0
     for text in texts:
         diff_line = DiffLine(LineKind(text[0]), shortened(text[1:], _MAX_LINE_LENGTH))

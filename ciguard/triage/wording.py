@@ -19,8 +19,8 @@ _TOP_LEVEL_PATH = re.compile(rf"{_NOT_AFTER}~?/{_NOT_A_DEVICE}[\w.+@-]+(?=[\s'\"
 def without_local_paths(text: str) -> str:
     """Return `text` without local folders, and without user names and passwords in URLs.
 
-    Paths of installed packages begin at the package; other absolute paths keep their last part.
-    TensorFlow's device names (`/job:localhost/…`) are not paths and stay.
+    Paths of installed packages start at the package. Other absolute paths keep only their last
+    part. TensorFlow's device names (`/job:localhost/…`) are not paths and stay unchanged.
     """
     return _TOP_LEVEL_PATH.sub(
         "…", _NESTED_PATH.sub("…/", _PACKAGE_FOLDER.sub("", without_userinfo(text)))

@@ -1,7 +1,7 @@
-"""Value constraints: the language that describes what a parameter accepts, and its compilers.
+"""Value constraints: data that describe what a parameter accepts, and functions that apply them.
 
 `compile_sampler` returns a fast sampler, `compile_strategy` a Hypothesis strategy, and `conforms`
-checks a value. `violations` and `boundaries` return mutations for invalid and boundary values.
+checks a value. `violations` and `boundaries` return mutations to invalid and to boundary values.
 """
 
 from __future__ import annotations
@@ -102,7 +102,10 @@ __all__ = [
 def compile_strategy(
     constraint: Constraint, scope: SamplingScope | None = None
 ) -> SearchStrategy[Value]:
-    """Return a Hypothesis strategy of values that conform to `constraint` within `scope`."""
+    """Return a Hypothesis strategy for values that conform to `constraint`.
+
+    References to other parameters are resolved in `scope`; without a scope, they are ignored.
+    """
     # Hypothesis is slow to import, and campaigns never need it.
     from ciguard.values.strategy import compile_strategy as compile_  # noqa: PLC0415
 

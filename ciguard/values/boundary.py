@@ -1,10 +1,10 @@
-"""Boundary values: the boundary mutators of DocTer, and others that crash libraries in practice.
+"""Boundary values: the boundary mutators of the DocTer paper, and further mutators.
 
-A mutator changes one aspect of a conforming value, so that the rest of the value and of the call
-stays valid. Libraries often crash on a single unchecked aspect.
+A mutator changes one aspect of a conforming value, so that all other aspects stay valid. Libraries
+often crash because they do not check a single aspect.
 
 Source: D. Xie et al., DocTer (ISSTA 2022), section 3.3: None, zero, zero dimension, empty list,
-empty string, and the ends of a parameter's own range.
+empty string, and the ends of the parameter's range.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from ciguard.values.mutation import (
     Mutator,
     any_constant,
     constant,
-    reshaped,
-    with_element,
+    replace_element,
+    reshape,
 )
 
 if TYPE_CHECKING:
@@ -45,10 +45,11 @@ if TYPE_CHECKING:
     from ciguard.values.scope import SamplingScope
 
 _OVERFLOW_SIZES = (2**63 - 1, -(2**63), 2**62, 2**61 + 1, 2**40, 2**32, -(2**31))
-"""Integers that overflow as sizes, or are rejected at once."""
+"""Integers that overflow, or are rejected at once, if they are sizes."""
 _LARGE_SIZES = (2**31 - 1, 2**31, 2**16)
-"""Integers that as sizes are allocated and filled for seconds, so they are drawn rarely."""
+"""Integers that take seconds to allocate if they are sizes, so that they are drawn rarely."""
 EDGE_INTS = (*(0, -1) * 12, *_OVERFLOW_SIZES * 3, *(1, -2, 33, -100) * 2, *_LARGE_SIZES)
+"""Integers on the boundaries of ranges. An integer that is repeated is drawn more often."""
 _EDGE_FLOATS = (
     0.0, -0.0, -1.0, float("nan"), float("inf"), float("-inf"), 3.4e38, -3.4e38, 1e-45, 1.7e308,
 )  # fmt: skip
@@ -66,16 +67,17 @@ _NONE = Mutation("none", constant(LiteralValue(None)))
 
 
 def boundaries(constraint: Constraint) -> tuple[Mutation, ...]:
-    """Return the boundary mutations for a parameter, including the ends of its range."""
+    """Return the mutations to boundary values of a parameter, such as the ends of its range."""
     inner = constraint.inner if isinstance(constraint, Optional) else constraint
     return (*_range_mutations(inner), Mutation("boundary", _mutate, 8), _NONE)
 
 
 def _range_mutations(constraint: Constraint) -> tuple[Mutation, ...]:
+    """Return the mutation to the ends of a number's range, and to the ints beyond them."""
     match constraint:
         case Int():
-            least, most = constraint.min, constraint.max
-            ends = tuple(map(LiteralValue, (least, least - 1, most, most + 1)))
+            minimum, maximum = constraint.min, constraint.max
+            ends = tuple(map(LiteralValue, (minimum, minimum - 1, maximum, maximum + 1)))
             return (Mutation("range", any_constant(ends), 2),)
         case Float():
             ends = tuple(map(LiteralValue, (constraint.min, constraint.max)))
@@ -90,6 +92,7 @@ def _mutate(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
 
 
 def _mutators_of(value: Value) -> tuple[Mutator, ...]:
+    """Return the mutators that suit the type of a value."""
     match value:
         case TensorValue() | ArrayValue():
             return (
@@ -107,56 +110,61 @@ def _mutators_of(value: Value) -> tuple[Mutator, ...]:
             return _DTYPE_MUTATORS if isinstance(value, DtypeValue) else _OTHER_MUTATORS
 
 
-def _zero_dimension(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _empty_one_dimension(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the tensor with a random dimension of size 0."""
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
     if not current.shape:
-        return reshaped(current, (0,))
+        return reshape(current, (0,))
     sizes = list(current.shape)
     sizes[int(rng.random() * len(sizes))] = 0
-    return reshaped(current, tuple(sizes))
+    return reshape(current, tuple(sizes))
 
 
-def _with_shape_of_table(
+def _change_to_listed_shape(
     rng: random.Random, scope: SamplingScope, current: Value, *, shapes: tuple[tuple[int, ...], ...]
 ) -> Value:
+    """Return the tensor with a random shape of a list."""
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
-    return reshaped(current, shapes[int(rng.random() * len(shapes))])
+    return reshape(current, shapes[int(rng.random() * len(shapes))])
 
 
-def _any_shape(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-    """Return the tensor with a shape that is unrelated to the rest of the call."""
+def _change_to_any_shape(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the tensor with a random shape that does not depend on the rest of the call."""
     if not isinstance(current, TensorValue | ArrayValue):
         return current
     table = tables.shapes(0, 5)
-    other = reshaped(current, table[int(rng.random() * len(table))])
-    return _zero_dimension(rng, scope, other) if rng.random() < _EMPTY_PROBABILITY else other
+    other = reshape(current, table[int(rng.random() * len(table))])
+    return _empty_one_dimension(rng, scope, other) if rng.random() < _EMPTY_PROBABILITY else other
 
 
-def _one_size_off(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _change_one_size(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the tensor with the size of a random dimension set to 1 or increased by 1."""
     del scope
     if not isinstance(current, TensorValue | ArrayValue) or not current.shape:
         return current
     sizes = list(current.shape)
     axis = int(rng.random() * len(sizes))
-    sizes[axis] = 1 if sizes[axis] > 1 and rng.random() < 0.4 else sizes[axis] + 1  # noqa: PLR2004
-    return reshaped(current, tuple(sizes))
+    sizes[axis] = 1 if sizes[axis] > 1 and rng.random() < 0.4 else sizes[axis] + 1  # noqa: PLR2004 - a probability
+    return reshape(current, tuple(sizes))
 
 
-def _one_rank_off(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _change_rank_by_one(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the tensor without its first dimension, or with an additional one."""
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
     shape = current.shape
-    if shape and rng.random() < 0.6:  # noqa: PLR2004 - fewer dimensions fail more often than more
-        return reshaped(current, shape[1:])
-    return reshaped(current, (1, *shape))
+    # Remove a dimension in most cases: libraries fail more often for a missing than an added one.
+    if shape and rng.random() < 0.6:  # noqa: PLR2004 - a probability
+        return reshape(current, shape[1:])
+    return reshape(current, (1, *shape))
 
 
-def _with_constant(
+def _fill_with_constant(
     rng: random.Random, scope: SamplingScope, current: Value, *, constants: tuple[float, ...]
 ) -> Value:
     del scope
@@ -166,7 +174,8 @@ def _with_constant(
     return type(current)(current.dtype, current.shape, Constant(number))
 
 
-def _with_edge_integer(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _fill_with_edge_integer(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the tensor with all elements equal to an edge integer."""
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
@@ -175,38 +184,39 @@ def _with_edge_integer(rng: random.Random, scope: SamplingScope, current: Value)
 
 
 def _edge_integer(rng: random.Random, dtype: str, count: int) -> int:
-    """Return an edge integer of a dtype, for `count` equal elements.
+    """Return an edge integer that a dtype can hold, for `count` equal elements.
 
-    Integers out of the dtype's range become an end of the range. A single such size is allocated
-    slowly, so it is rare; the product of several cannot be allocated at all.
+    If the drawn integer is outside the dtype's range, an end of the range usually replaces it. For
+    a single element this is rare: libraries may read it as a size, and allocating that many
+    elements takes long. The product of several such sizes cannot be allocated at all.
     """
     number = EDGE_INTS[int(rng.random() * len(EDGE_INTS))]
-    least, most = element_types.integer_range(dtype)
-    if least <= number <= most:
+    minimum, maximum = element_types.integer_range(dtype)
+    if minimum <= number <= maximum:
         return number
     if count > 1 or rng.random() < _LARGE_PROBABILITY:
-        return least if number < 0 else most
-    return max(least, -1)
+        return minimum if number < 0 else maximum
+    return max(minimum, -1)
 
 
-def _with_special_values(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _fill_with_special_values(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
     return type(current)(current.dtype, current.shape, Special(int(rng.random() * 65536)))
 
 
-def _with_edge_element(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _insert_edge_integer(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     """Return the tensor with one edge integer among its elements."""
     if not isinstance(current, TensorValue | ArrayValue):
         return current
     count = prod(current.shape)
     if not 0 < count <= _MAX_EXPLICIT_ELEMENTS:
-        return _with_edge_integer(rng, scope, current)
-    return with_element(current, int(rng.random() * count), _edge_integer(rng, current.dtype, 1))
+        return _fill_with_edge_integer(rng, scope, current)
+    return replace_element(current, int(rng.random() * count), _edge_integer(rng, current.dtype, 1))
 
 
-def _with_other_dtype(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _change_dtype(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
@@ -214,11 +224,11 @@ def _with_other_dtype(rng: random.Random, scope: SamplingScope, current: Value) 
     return type(current)(dtype, current.shape, current.fill)
 
 
-def _with_mutated_first_argument(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _mutate_first_argument(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     """Return the call with its first argument mutated.
 
-    Calls with keywords only, such as those that make handles, are unchanged: they would crash
-    instead of the call under test.
+    A call without positional arguments, such as one that creates a handle, is unchanged: with a
+    mutated argument, it would crash instead of the call under test.
     """
     if not isinstance(current, CallValue) or not current.arguments:
         return current
@@ -226,29 +236,33 @@ def _with_mutated_first_argument(rng: random.Random, scope: SamplingScope, curre
     return replace(current, arguments=(_mutate(rng, scope, first), *rest))
 
 
-def _emptied(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _remove_all_items(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del rng, scope
     return type(current)(()) if isinstance(current, ListValue | TupleValue) else current
 
 
-def _with_one_mutated_item(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _mutate_one_item(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     """Return the sequence with one item mutated."""
     if not isinstance(current, ListValue | TupleValue) or not current.items:
         return ListValue((LiteralValue(-1),))
     items = list(current.items)
-    place = int(rng.random() * len(items))
-    items[place] = _mutate(rng, scope, items[place])
+    index = int(rng.random() * len(items))
+    items[index] = _mutate(rng, scope, items[index])
     return type(current)(tuple(items))
 
 
-def _with_equal_mutated_items(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _replace_items_by_one_mutation(
+    rng: random.Random, scope: SamplingScope, current: Value
+) -> Value:
+    """Return the sequence with all items replaced by the same mutation of the first."""
     if not isinstance(current, ListValue | TupleValue) or not current.items:
         return ListValue((LiteralValue(0),))
     item = _mutate(rng, scope, current.items[0])
     return type(current)((item,) * len(current.items))
 
 
-def _resized(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _change_length(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the sequence without its last item, or with the last item repeated."""
     del scope
     if not isinstance(current, ListValue | TupleValue):
         return current
@@ -260,49 +274,49 @@ def _resized(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
 
 _FLOAT_EXTREMES = (float("nan"), float("inf"), float("-inf"), 0, 0, -1, 65504.0, 3e38, 1e-38)
 _SHAPE_MUTATORS: tuple[Mutator, ...] = (
-    _zero_dimension,
-    _zero_dimension,
-    _zero_dimension,
-    partial(_with_shape_of_table, shapes=((0,), (), (1,), _HIGH_RANK_SHAPE, (0, 0), (1, 1))),
-    partial(_with_shape_of_table, shapes=((), (0,), (3,), ())),
-    _any_shape,
-    _any_shape,
-    _any_shape,
-    _one_size_off,
-    _one_size_off,
-    _one_rank_off,
-    _one_rank_off,
-    _with_other_dtype,
+    _empty_one_dimension,
+    _empty_one_dimension,
+    _empty_one_dimension,
+    partial(_change_to_listed_shape, shapes=((0,), (), (1,), _HIGH_RANK_SHAPE, (0, 0), (1, 1))),
+    partial(_change_to_listed_shape, shapes=((), (0,), (3,), ())),
+    _change_to_any_shape,
+    _change_to_any_shape,
+    _change_to_any_shape,
+    _change_one_size,
+    _change_one_size,
+    _change_rank_by_one,
+    _change_rank_by_one,
+    _change_dtype,
 )
 _TENSOR_MUTATORS: tuple[Mutator, ...] = (
     *_SHAPE_MUTATORS,
-    partial(_with_constant, constants=_FLOAT_EXTREMES),
-    partial(_with_constant, constants=_FLOAT_EXTREMES),
-    _with_special_values,
+    partial(_fill_with_constant, constants=_FLOAT_EXTREMES),
+    partial(_fill_with_constant, constants=_FLOAT_EXTREMES),
+    _fill_with_special_values,
 )
 _INTEGER_TENSOR_MUTATORS: tuple[Mutator, ...] = (
     *_SHAPE_MUTATORS,
-    _with_edge_integer,
-    _with_edge_integer,
-    _with_edge_integer,
-    _with_edge_element,
-    _with_edge_element,
-    _with_edge_element,
-    _with_special_values,
-    _with_special_values,
+    _fill_with_edge_integer,
+    _fill_with_edge_integer,
+    _fill_with_edge_integer,
+    _insert_edge_integer,
+    _insert_edge_integer,
+    _insert_edge_integer,
+    _fill_with_special_values,
+    _fill_with_special_values,
 )
-_CALL_MUTATORS: tuple[Mutator, ...] = (_with_mutated_first_argument,)
+_CALL_MUTATORS: tuple[Mutator, ...] = (_mutate_first_argument,)
 _LIST_MUTATORS: tuple[Mutator, ...] = (
-    _emptied,
-    _with_one_mutated_item,
-    _with_one_mutated_item,
-    _with_one_mutated_item,
-    _with_equal_mutated_items,
-    _resized,
+    _remove_all_items,
+    _mutate_one_item,
+    _mutate_one_item,
+    _mutate_one_item,
+    _replace_items_by_one_mutation,
+    _change_length,
 )
 
 
-def _negated(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _negate(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del rng, scope
     return LiteralValue(value=current == LiteralValue(value=False))
 
@@ -310,7 +324,7 @@ def _negated(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
 _TEXT_MUTATORS: tuple[Mutator, ...] = (any_constant(tuple(map(LiteralValue, _EDGE_TEXTS))),)
 _FLOAT_MUTATORS: tuple[Mutator, ...] = (any_constant(tuple(map(LiteralValue, _EDGE_FLOATS))),)
 _SCALAR_MUTATORS: Mapping[type, tuple[Mutator, ...]] = {
-    bool: (_negated,),
+    bool: (_negate,),
     int: (any_constant(tuple(map(LiteralValue, EDGE_INTS))),),
     float: _FLOAT_MUTATORS,
     complex: _FLOAT_MUTATORS,

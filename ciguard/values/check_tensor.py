@@ -1,4 +1,4 @@
-"""The part of the checker for tensors and arrays."""
+"""Checks of tensors and arrays: whether one conforms to a constraint, and why it does not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 def tensor_problem(
     constraint: Tensor, value: TensorValue | ArrayValue, scope: SamplingScope
 ) -> str:
-    """Return why a tensor does not conform; empty if it conforms."""
+    """Return the reason why a tensor does not conform to `constraint`; empty if it conforms.
+
+    `scope` has the meaning of the argument of `check.problem`.
+    """
     if isinstance(constraint, Array) != isinstance(value, ArrayValue):
         return "not an array" if isinstance(constraint, Array) else "an array, not a tensor"
     return (
@@ -28,33 +31,38 @@ def tensor_problem(
 
 
 def _dtype_problem(constraint: Tensor, dtype: str, scope: SamplingScope) -> str:
+    """Return why a dtype does not conform; empty if it conforms."""
     if dtype not in constraint.dtypes:
         return f"dtype {dtype} is not allowed"
     expected = scope.dtype(constraint.dtype_of) if constraint.dtype_of else None
     if expected in constraint.dtypes and dtype != expected:
-        return f"dtype {dtype} is not that of {constraint.dtype_of}, {expected}"
+        return f"dtype {dtype} is not {expected}, the dtype of {constraint.dtype_of}"
     return ""
 
 
 def _shape_problem(constraint: Tensor, shape: tuple[int, ...], scope: SamplingScope) -> str:
+    """Return why a shape does not conform; empty if it conforms."""
     if constraint.shape_of:
         expected = scope.shape(constraint.shape_of)
         if expected is not None:
             is_equal = shape == expected
-            return (
-                ""
-                if is_equal
-                else f"shape {shape} is not that of {constraint.shape_of}, {expected}"
-            )
+            reason = f"shape {shape} is not {expected}, the shape of {constraint.shape_of}"
+            return "" if is_equal else reason
     if constraint.broadcast_with:
         expected = scope.shape(constraint.broadcast_with)
         if expected is not None:
             return _broadcast_problem(shape, expected)
     if constraint.shape is not None:
         return _pattern_problem(constraint.shape, shape, scope)
-    least, most = constraint.ndim
+    minimum, maximum = constraint.ndim
     rank = len(shape)
-    return "" if least <= rank <= most else f"{rank} dimensions, not {least} to {most}"
+    is_valid = minimum <= rank <= maximum
+    return "" if is_valid else f"rank {rank}, not {bounds_text(minimum, maximum)}"
+
+
+def bounds_text(minimum: int, maximum: int) -> str:
+    """Return a range of ints in words: `3`, or `2 to 3`."""
+    return str(minimum) if minimum == maximum else f"{minimum} to {maximum}"
 
 
 def _broadcast_problem(shape: tuple[int, ...], other: tuple[int, ...]) -> str:
@@ -64,8 +72,9 @@ def _broadcast_problem(shape: tuple[int, ...], other: tuple[int, ...]) -> str:
 
 
 def _pattern_problem(pattern: tuple[Dim, ...], shape: tuple[int, ...], scope: SamplingScope) -> str:
+    """Return why a shape does not match the sizes of a constraint; empty if it does."""
     if len(shape) != len(pattern):
-        return f"{len(shape)} dimensions, not {len(pattern)}"
+        return f"rank {len(shape)}, not {len(pattern)}"
     for axis, (dim, size) in enumerate(zip(pattern, shape, strict=True)):
         if not _fits(dim, size, scope):
             return f"size {size} of dimension {axis} is not {dim}"
@@ -73,16 +82,17 @@ def _pattern_problem(pattern: tuple[Dim, ...], shape: tuple[int, ...], scope: Sa
 
 
 def _fits(dim: Dim, size: int, scope: SamplingScope) -> bool:
+    """Return whether a size fits a dimension of a constraint. New symbols join the scope."""
     match dim:
         case int():
             return size == dim
         case str():
             return scope.sizes.setdefault(dim, size) == size
-        case Named(symbol, least, most):
+        case Named(symbol, minimum, maximum):
             bound = scope.sizes.get(symbol)
             if bound is None:
                 scope.sizes[symbol] = size
-            return least <= size <= most if bound is None else bound == size
+            return minimum <= size <= maximum if bound is None else bound == size
         case RankOf(parameter):
             length = scope.length(parameter)
             return length is None or size == length
@@ -90,45 +100,47 @@ def _fits(dim: Dim, size: int, scope: SamplingScope) -> bool:
             shape = scope.shape(parameter)
             has_axis = shape is not None and -len(shape) <= axis < len(shape)
             return shape is None or not has_axis or shape[axis] == size
-        case Between(least, most):
-            return least <= size <= most
+        case Between(minimum, maximum):
+            return minimum <= size <= maximum
 
 
 def _elements_problem(
     constraint: Tensor, value: TensorValue | ArrayValue, scope: SamplingScope
 ) -> str:
+    """Return why the elements of a tensor do not conform; empty if they conform."""
     if prod(value.shape) == 0:
         return ""
-    least, most, special = extent(value.fill)
+    minimum, maximum, special = extent(value.fill)
     low, high = _bounds(constraint, scope, value.dtype)
     if constraint.nan and value.dtype in element_types.FLOATING and special:
         has_range = low is not None or high is not None
         return (
-            "infinities where a range is given"
-            if has_range and least != most and (least == float("-inf"))
+            "infinities, which are out of range"
+            if has_range and minimum != maximum and (minimum == float("-inf"))
             else ""
         )
     if special and (low is not None or high is not None):
-        return "special values where a range is given"
+        return "special values, which are out of range"
     # The elements of a bool tensor are 0 and 1 for any range of the fill.
-    is_outside = value.dtype != "bool" and (_outside(low, least) or _outside(most, high))
+    is_outside = value.dtype != "bool" and (_outside(low, minimum) or _outside(maximum, high))
     if is_outside:
-        return f"elements in [{least}, {most}], not in [{low}, {high}]"
+        return f"elements in [{minimum}, {maximum}], not in [{low}, {high}]"
     return "not increasing" if constraint.increasing and not _is_increasing(value.fill) else ""
 
 
-def _outside(least: float | None, number: float | None) -> bool:
-    return least is not None and number is not None and number < least
+def _outside(minimum: float | None, number: float | None) -> bool:
+    return minimum is not None and number is not None and number < minimum
 
 
 def _bounds(
     constraint: Tensor, scope: SamplingScope, dtype: str
 ) -> tuple[float | None, float | None]:
+    """Return the minimum and the maximum that elements may have; None where unbounded."""
     if constraint.axis_of:
         shape = scope.shape(constraint.axis_of)
         if shape is not None:
-            most = max(len(shape), 1)
-            return -most, most - 1
+            maximum = max(len(shape), 1)
+            return -maximum, maximum - 1
         return None, None
     if constraint.index_of and dtype not in element_types.FLOATING:
         shape = scope.shape(constraint.index_of)
@@ -138,19 +150,20 @@ def _bounds(
 
 
 def extent(fill: Fill) -> tuple[float, float, bool]:
-    """Return the least and the greatest element of a fill, and whether it may hold NaN."""
+    """Return the minimum and the maximum element of a fill, and whether it may hold NaN."""
     match fill:
         case Constant(value):
-            return value, value, value != value  # noqa: PLR0124 - the definition of NaN
+            return value, value, value != value  # noqa: PLR0124 - true for NaN only
         case Uniform(_, low, high):
             return low, high, False
         case Special():
             return float("-inf"), float("inf"), True
         case Explicit(data):
-            return min(data), max(data), any(number != number for number in data)  # noqa: PLR0124
+            return min(data), max(data), any(number != number for number in data)  # noqa: PLR0124 - as above
 
 
 def _is_increasing(fill: Fill) -> bool:
+    """Return whether no element of a fill is less than its predecessor."""
     match fill:
         case Constant():
             return True

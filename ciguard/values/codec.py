@@ -1,7 +1,8 @@
-"""Constraints as JSON: an object whose only key is the kind: `{"int": {"min": 0, "max": 3}}`.
+"""Constraints as JSON: an object whose only key is the kind, as in `{"int": {"min": 0, "max": 3}}`.
 
-Empty defaults are omitted. All other fields are written even if they have their default, so that
-files are independent of defaults. The order of keys is the order of the fields.
+A field is omitted if it has its default and the default is empty (`""`, null, false or a list
+without items). Other fields are always written, so that a file keeps its meaning if a default
+changes. The keys are in the order of the fields.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _KINDS: tuple[type, ...] = (
 )
 _DIMS: tuple[type, ...] = (Named, RankOf, SizeOf, Between)
 _EMPTY_DEFAULTS: tuple[object, ...] = ("", None, False, ())
-"""Defaults that are omitted in JSON."""
+"""Defaults that the JSON form omits."""
 
 
 def constraint_to_json(constraint: Constraint) -> Json:
@@ -65,7 +66,7 @@ def constraint_from_json(encoded: Json) -> Constraint:
     """Rebuild a constraint from its JSON form.
 
     Raises:
-        ValueError: if `encoded` is malformed; the message names kind and key.
+        ValueError: if `encoded` is malformed; the message names the kind and the key.
     """
     try:
         ((kind, members),) = encoded.items()
@@ -73,7 +74,8 @@ def constraint_from_json(encoded: Json) -> Constraint:
         remaining = dict(members)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         kinds = ", ".join(_CODECS_BY_KIND)
-        msg = f"{_shown(encoded)} is not a constraint, an object with one of the keys {kinds}"
+        shown = _shortened_repr(encoded)
+        msg = f"{shown} is not a constraint: an object with one of the keys {kinds}"
         raise ValueError(msg) from error
     arguments: dict[str, Any] = {}
     for field in codec.fields:
@@ -90,20 +92,21 @@ def constraint_from_json(encoded: Json) -> Constraint:
 
 
 def _decoded(kind: str, field: _Field, encoded: Json) -> Any:
+    """Return the value of a field; a ValueError names the kind and the field."""
     try:
         return field.decode(encoded)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        reason = str(error) if type(error) is ValueError else _shown(encoded)
+        reason = str(error) if type(error) is ValueError else _shortened_repr(encoded)
         msg = f"{kind}: {field.name}: {reason}"
         raise ValueError(msg) from error
 
 
-def _shown(encoded: Json) -> str:
+def _shortened_repr(encoded: Json) -> str:
     text = repr(encoded)
-    return text if len(text) <= 80 else text[:79] + "…"  # noqa: PLR2004 - the width of a line
+    return text if len(text) <= 80 else text[:79] + "…"  # noqa: PLR2004 - at most one line
 
 
-# --- codecs of fields, by the annotation of the field --------------------------------------------
+# --- codecs of fields, by the annotation of the field ---------------------------------------------
 
 
 class _Codec(NamedTuple):
@@ -130,10 +133,11 @@ def _unchanged(value: Any) -> Json:
     return value
 
 
-def _typed(kind: type, encoded: Json) -> Any:
+def _require_type(kind: type, encoded: Json) -> Any:
+    """Return `encoded` if it is exactly of type `kind`; otherwise raise a ValueError."""
     # Not `isinstance`, because `True` is an `int`.
     if type(encoded) is not kind:
-        msg = f"{_shown(encoded)} is not of type {kind.__name__}"
+        msg = f"{_shortened_repr(encoded)} is not of type {kind.__name__}"
         raise ValueError(msg)
     return encoded
 
@@ -148,7 +152,7 @@ def _number_from_json(encoded: Json) -> float:
     if encoded in {"inf", "-inf", "nan"}:
         return float(encoded)
     if type(encoded) not in {int, float}:
-        msg = f"{_shown(encoded)} is not a number"
+        msg = f"{_shortened_repr(encoded)} is not a number"
         raise ValueError(msg)
     number: float = encoded
     return number
@@ -159,12 +163,12 @@ def _optional_number(encoded: Json) -> float | None:
 
 
 def _texts_from_json(encoded: Json) -> tuple[str, ...]:
-    return tuple(_typed(str, item) for item in _typed(list, encoded))
+    return tuple(_require_type(str, item) for item in _require_type(list, encoded))
 
 
 def _pair_from_json(encoded: Json) -> tuple[int, int]:
-    least, most = _typed(list, encoded)
-    return _typed(int, least), _typed(int, most)
+    minimum, maximum = _require_type(list, encoded)
+    return _require_type(int, minimum), _require_type(int, maximum)
 
 
 def _dim_to_json(dim: Dim) -> Json:
@@ -179,15 +183,15 @@ def _dim_from_json(encoded: Json) -> Dim:
         plain: int | str = encoded
         return plain
     try:
-        ((name, arguments),) = _typed(dict, encoded).items()
+        ((name, arguments),) = _require_type(dict, encoded).items()
         dim_type = _DIMS_BY_NAME[name]
         types = [str(field.type) for field in fields(dim_type)]
         values = [
-            _typed({"int": int, "str": str}[kind], argument)
+            _require_type({"int": int, "str": str}[kind], argument)
             for kind, argument in zip(types, arguments, strict=True)
         ]
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"{_shown(encoded)} is not a dimension"
+        msg = f"{_shortened_repr(encoded)} is not a dimension"
         raise ValueError(msg) from error
     dim: Dim = dim_type(*values)
     return dim
@@ -199,7 +203,9 @@ def _dims_to_json(dims: tuple[Dim, ...] | None) -> Json:
 
 def _dims_from_json(encoded: Json) -> tuple[Dim, ...] | None:
     return (
-        None if encoded is None else tuple(_dim_from_json(item) for item in _typed(list, encoded))
+        None
+        if encoded is None
+        else tuple(_dim_from_json(item) for item in _require_type(list, encoded))
     )
 
 
@@ -217,16 +223,16 @@ def _pairs_from_json(
     first_of: Callable[[Json], Any], encoded: Json
 ) -> tuple[tuple[Any, Constraint], ...]:
     pairs = []
-    for pair in _typed(list, encoded):
-        first, constraint = _typed(list, pair)
+    for pair in _require_type(list, encoded):
+        first, constraint = _require_type(list, pair)
         pairs.append((first_of(first), constraint_from_json(constraint)))
     return tuple(pairs)
 
 
 _FIELD_CODECS: dict[str, _Codec] = {
-    "int": _Codec(_unchanged, partial(_typed, int)),
-    "bool": _Codec(_unchanged, partial(_typed, bool)),
-    "str": _Codec(_unchanged, partial(_typed, str)),
+    "int": _Codec(_unchanged, partial(_require_type, int)),
+    "bool": _Codec(_unchanged, partial(_require_type, bool)),
+    "str": _Codec(_unchanged, partial(_require_type, str)),
     "float": _Codec(_number_to_json, _number_from_json),
     "float | None": _Codec(_number_to_json, _optional_number),
     "tuple[str, ...]": _Codec(list, _texts_from_json),
@@ -234,15 +240,15 @@ _FIELD_CODECS: dict[str, _Codec] = {
     "tuple[Dim, ...] | None": _Codec(_dims_to_json, _dims_from_json),
     "tuple[Value, ...]": _Codec(
         lambda values: [value_to_json(value) for value in values],
-        lambda encoded: tuple(value_from_json(item) for item in _typed(list, encoded)),
+        lambda encoded: tuple(value_from_json(item) for item in _require_type(list, encoded)),
     ),
     "Constraint": _Codec(constraint_to_json, constraint_from_json),
     "tuple[Constraint, ...]": _Codec(
         lambda items: [constraint_to_json(item) for item in items],
-        lambda encoded: tuple(constraint_from_json(item) for item in _typed(list, encoded)),
+        lambda encoded: tuple(constraint_from_json(item) for item in _require_type(list, encoded)),
     ),
     "tuple[tuple[str, Constraint], ...]": _Codec(
-        _pairs_to_json, partial(_pairs_from_json, partial(_typed, str))
+        _pairs_to_json, partial(_pairs_from_json, partial(_require_type, str))
     ),
     "tuple[tuple[float, Constraint], ...]": _Codec(
         _pairs_to_json, partial(_pairs_from_json, _number_from_json)
@@ -255,6 +261,7 @@ def _snake(name: str) -> str:
 
 
 def _kind_codec(kind: Any) -> _KindCodec:
+    """Return the codec of a kind of constraint, from the annotations of its fields."""
     field_codecs = []
     for field in fields(kind):
         codec = _FIELD_CODECS[str(field.type)]

@@ -1,8 +1,8 @@
-"""Value constraints: what a parameter accepts, as data.
+"""Value constraints: data that describe what a parameter accepts.
 
-Constraints come from documentation, annotations and mutation. They are compiled into samplers,
-Hypothesis strategies and checks. Parameters of one call may refer to each other by name
-(`dtype_of`, `shape_of`, …), or share a symbol that stands for one size in the whole call.
+Constraints come from documentation, annotations and mutation. They are compiled to samplers,
+Hypothesis strategies and checks. The constraints of a call may refer to each other's parameters by
+name (`dtype_of`, `shape_of`, …), or share a symbol that stands for the same size in the whole call.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class SizeOf:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A size with a symbol that the whole call shares; its first use draws it from a range."""
+    """A size that is drawn from a range and has a symbol, which stands for it in the whole call."""
 
     symbol: str
     min: int
@@ -59,12 +59,13 @@ class Int:
     min: int = -4
     max: int = 8
     size: str = ""
-    """Symbol of the size that the int equals; its first use binds the symbol."""
+    """Symbol of the size that the int must equal; empty for none. The first use of a symbol in a
+    call decides its size."""
     axis_of: str = ""
-    """Name of the parameter of which the int is an axis, possibly negative."""
+    """Name of the parameter whose axis the int is; empty for none. An axis may be negative."""
     step: int = 0
-    """Step between valid ints, counted from `min`. With 0 all ints of the range are valid, but of
-    a long range only ends, small ints and powers of two are drawn."""
+    """Distance between valid ints, counted from `min`. With 0, all ints of the range are valid, but
+    of a long range only the ends, small ints and powers of two are drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +79,7 @@ class Float:
     exclude_min: bool = False
     exclude_max: bool = False
     width: int = 64
-    """Precision of the numbers in bits: 16, 32 or 64."""
+    """Width of the floating-point format in bits: 16, 32 or 64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class Bool:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """One of these values; a value that is listed twice is drawn twice as often."""
+    """One of the listed values. A value that is listed twice is drawn twice as often."""
 
     values: tuple[Value, ...]
 
@@ -100,9 +101,9 @@ class String:
     max_length: int = 8
     min_length: int = 0
     alphabet: str = ""
-    """Valid characters; empty for any."""
+    """Valid characters; empty if all characters are valid."""
     pattern: str = ""
-    """Regular expression that the whole string matches; empty for none."""
+    """Regular expression that the whole string must match; empty for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,22 +119,23 @@ class Dtype:
 
     names: tuple[str, ...] = element_types.COMMON
     dtype_of: str = ""
-    """Name of the parameter whose elements have this dtype."""
+    """Name of the parameter whose elements must have the dtype; empty for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ints:
-    """A list of Python ints: sizes, strides, axes, a shape."""
+    """A list of Python ints, such as sizes, strides, axes or a shape."""
 
     length: tuple[int, int] = (0, 4)
+    """Minimum and maximum number of ints."""
     min: int = 0
     max: int = 4
     length_of: str = ""
-    """Name of the parameter whose rank is the number of ints."""
+    """Name of the parameter whose rank is the number of ints; empty for none."""
     axes_of: str = ""
-    """Name of the parameter of which the ints are axes."""
+    """Name of the parameter whose axes the ints are; empty for none."""
     sizes: tuple[str, ...] = ()
-    """Symbols of the sizes that the ints equal, in order."""
+    """Symbols of the sizes that the ints must equal, in order; empty for none."""
     increasing: bool = False
     """True if no int is less than its predecessor."""
     as_tuple: bool = False
@@ -145,27 +147,28 @@ class Tensor:
 
     dtypes: tuple[str, ...] = element_types.COMMON
     dtype_of: str = ""
-    """Name of the parameter that has, or is, the same dtype."""
+    """Name of a parameter whose dtype, or whose value if it is a dtype, the tensor must have; empty
+    for none."""
     ndim: tuple[int, int] = (0, 4)
-    """Minimum and maximum rank."""
+    """Minimum and maximum rank, if `shape` is None."""
     shape: tuple[Dim, ...] | None = None
-    """Pattern of the shape; None for any shape with a rank in `ndim`."""
+    """Size of each dimension; None for any shape with a rank in `ndim`."""
     shape_of: str = ""
-    """Name of the parameter with the same shape."""
+    """Name of a parameter whose shape the tensor must have; empty for none."""
     broadcast_with: str = ""
-    """Name of the parameter with whose shape this shape broadcasts."""
+    """Name of a parameter with whose shape the tensor's shape must broadcast; empty for none."""
     low: float | None = None
-    """Least element; None if unbounded."""
+    """Minimum element; None if unbounded."""
     high: float | None = None
-    """Greatest element; None if unbounded."""
+    """Maximum element; None if unbounded."""
     axis_of: str = ""
-    """Name of the parameter of which the elements are axes."""
+    """Name of the parameter whose axes the elements are; empty for none."""
     index_of: str = ""
-    """Name of the parameter whose first dimension the elements index."""
+    """Name of the parameter whose first dimension the elements index; empty for none."""
     increasing: bool = False
     """True if no element is less than its predecessor, as in segment numbers."""
     nan: bool = False
-    """True if floating elements may be NaN, or infinite without a range."""
+    """True if floating-point elements may be NaN and, if the tensor has no range, infinite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,53 +178,61 @@ class Array(Tensor):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class List:
-    """A list whose items have one constraint."""
+    """A list whose items have the same constraint."""
 
     item: Constraint
+    """Constraint of each item."""
     length: tuple[int, int] = (0, 3)
+    """Minimum and maximum number of items."""
     length_of: str = ""
-    """Name of the parameter whose length, or rank, is the number of items."""
+    """Name of the parameter whose length or rank is the number of items; empty for none."""
     uniform: bool = False
-    """True if the tensors of the list share one dtype and one shape."""
+    """True if the tensors of the list must have the same dtype and shape."""
     as_tuple: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Tuple:
-    """A tuple with one constraint per item."""
+    """A tuple with a constraint for each item."""
 
     items: tuple[Constraint, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Dict:
-    """A dictionary with exactly these keys."""
+    """A dictionary with a fixed set of string keys."""
 
     items: tuple[tuple[str, Constraint], ...]
+    """Each key and the constraint of its value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapping:
-    """A dictionary whose keys have one constraint and whose values have one constraint."""
+    """A dictionary of variable length, with one constraint for its keys and one for its values."""
 
     key: Constraint
-    """Constraint of the keys, which are compared by `key_text`: `1` and `True` are one key."""
+    """Constraint of each key. As in Python, `1` and `True` are the same key (see `key_text`)."""
     item: Constraint
+    """Constraint of each value."""
     length: tuple[int, int] = (0, 3)
+    """Minimum and maximum number of items."""
 
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """The result of a function of the target for arguments with these constraints."""
+    """The result of a function call in the target."""
 
     function: str
+    """Qualified name of the function."""
     arguments: tuple[Constraint, ...] = ()
+    """Constraints of the positional arguments."""
     keywords: tuple[tuple[str, Constraint], ...] = ()
+    """Name and constraint of each keyword argument."""
 
 
 @dataclass(frozen=True, slots=True)
 class Optional:
-    """A value with the inner constraint, or None."""
+    """None, or a value that satisfies the inner constraint."""
 
     inner: Constraint
     none_share: float = 0.3
@@ -230,9 +241,10 @@ class Optional:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """One of several constraints, drawn by weight."""
+    """A value that satisfies one of several constraints."""
 
     options: tuple[tuple[float, Constraint], ...] = field(default=())
+    """Weight and constraint of each option; an option is drawn in proportion to its weight."""
 
     def __post_init__(self) -> None:
         if not self.options:
@@ -270,16 +282,19 @@ def _referenced_parameters(constraint: Constraint) -> list[str]:
     if isinstance(constraint, Tensor):
         dims = constraint.shape or ()
         names += [dim.parameter for dim in dims if isinstance(dim, RankOf | SizeOf)]
-    return names + [name for part in _parts(constraint) for name in _referenced_parameters(part)]
+    return names + [
+        name for inner in _inner_constraints(constraint) for name in _referenced_parameters(inner)
+    ]
 
 
 _REFERENCE_FIELDS = (
     "dtype_of", "shape_of", "broadcast_with", "axis_of", "axes_of", "index_of", "length_of",
 )  # fmt: skip
-"""Names of the fields that refer to another parameter."""
+"""Names of the fields that hold the name of another parameter."""
 
 
-def _parts(constraint: Constraint) -> list[Constraint]:
+def _inner_constraints(constraint: Constraint) -> list[Constraint]:
+    """Return the constraints that a constraint consists of; empty for a simple one."""
     match constraint:
         case AnyOf():
             return [option for _, option in constraint.options]
@@ -297,7 +312,7 @@ def _parts(constraint: Constraint) -> list[Constraint]:
 
 
 def has_symbols(constraint: Constraint) -> bool:
-    """Return whether `constraint` has a symbol for a size, which other parameters may share."""
+    """Return whether `constraint` has a symbol of a size, which other constraints may share."""
     match constraint:
         case Tensor(shape=shape) if shape is not None:
             return any(isinstance(dim, str | Named) for dim in shape)
@@ -306,4 +321,4 @@ def has_symbols(constraint: Constraint) -> bool:
         case Ints(sizes=symbols):
             return bool(symbols)
         case _:
-            return any(map(has_symbols, _parts(constraint)))
+            return any(map(has_symbols, _inner_constraints(constraint)))

@@ -1,4 +1,4 @@
-"""Dictionaries as values, with string keys or with keys of any type."""
+"""Values for dictionaries whose keys are strings or of any type."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 DICT = "builtins.dict"
-"""Function that makes a dictionary from a list of pairs, if not all keys are strings."""
+"""Function that creates a dictionary from a list of pairs, for keys that are not all strings."""
 
 
 def dictionary(pairs: Iterable[tuple[Value, Value]]) -> Value:
-    """Return a dictionary value; of pairs with equal keys, the first one counts."""
+    """Return the value of a dictionary. Of several pairs with equal keys, the first one is used."""
     unique: dict[str, tuple[Value, Value]] = {}
     for key, item in pairs:
         unique.setdefault(key_text(key), (key, item))
@@ -35,7 +35,7 @@ def dictionary(pairs: Iterable[tuple[Value, Value]]) -> Value:
 
 
 def dictionary_items(value: Value) -> list[tuple[Value, Value]] | None:
-    """Return the keys and values of a dictionary value; None for other values."""
+    """Return the keys and values if `value` is a dictionary; None for other values."""
     match value:
         case DictValue(items):
             return [(LiteralValue(key), item) for key, item in items]
@@ -47,7 +47,7 @@ def dictionary_items(value: Value) -> list[tuple[Value, Value]] | None:
 
 
 def key_text(key: Value) -> str:
-    """Return a text that is equal for equal keys, such as 1, 1.0 and True."""
+    """Return a text that is the same for keys that Python treats as equal: 1, 1.0 and True."""
     if isinstance(key, LiteralValue) and isinstance(key.value, bool | int | float):
         number = key.value
         return str(int(number)) if number == number // 1 else repr(number)

@@ -1,4 +1,4 @@
-"""Mutations, which turn a conforming argument into an invalid or a boundary value."""
+"""Mutations, which change a conforming argument to an invalid value or a boundary value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ciguard.values.scope import SamplingScope
 
 Mutator: TypeAlias = Callable[["random.Random", "SamplingScope", Value], Value]
-"""Function that mutates a conforming value; the scope holds the other arguments."""
+"""Function that returns a mutation of a conforming value; the scope holds the other arguments."""
 
 AnyTensor: TypeAlias = TensorValue | ArrayValue
 
@@ -36,15 +36,15 @@ class Mutation:
     """One way to violate a constraint or to reach its boundary."""
 
     aspect: str
-    """Mutated aspect: dtype, rank, size, structure, range, length, member, none, …"""
+    """Property that is mutated: dtype, rank, size, structure, range, length, member, none, …"""
     mutate: Mutator
     weight: int = 1
-    """Relative weight among the mutations of the constraint."""
+    """Frequency relative to the other mutations of the constraint."""
 
 
 def constant(value: Value) -> Mutator:
     """Return a mutator that always returns `value`."""
-    return lambda rng, scope, current: value  # noqa: ARG005 - the signature of mutators
+    return lambda rng, scope, current: value  # noqa: ARG005 - mutators have these parameters
 
 
 def any_constant(values: tuple[Value, ...]) -> Mutator:
@@ -53,21 +53,21 @@ def any_constant(values: tuple[Value, ...]) -> Mutator:
     return lambda rng, scope, current: values[int(rng.random() * count)]  # noqa: ARG005 - as above
 
 
-def reshaped(tensor: AnyTensor, shape: tuple[int, ...]) -> AnyTensor:
-    """Return the tensor with another shape; explicit elements are repeated or truncated."""
+def reshape(tensor: AnyTensor, shape: tuple[int, ...]) -> AnyTensor:
+    """Return the tensor with another shape. Explicit elements are repeated or truncated to fit."""
     fill: Fill = tensor.fill
     if isinstance(fill, Explicit):
         count = prod(shape)
         data = fill.data or (0,)
         fill = Explicit((data * (count // len(data) + 1))[:count])
-    return type(tensor)(tensor.dtype, shape, fill)  # five times faster than `replace`
+    return type(tensor)(tensor.dtype, shape, fill)  # five times faster than `dataclasses.replace`
 
 
-def with_element(tensor: AnyTensor, place: int, element: float) -> AnyTensor:
-    """Return the tensor with one element replaced, as explicit elements.
+def replace_element(tensor: AnyTensor, index: int, element: float) -> AnyTensor:
+    """Return the tensor with explicit elements, of which one is `element`.
 
-    The other elements are integers from the fill's range, because only the worker knows the exact
-    elements of a seeded fill.
+    The other elements are integers in the fill's range, because only the worker can compute the
+    exact elements of a fill with a seed.
     """
     fill = tensor.fill
     count = prod(tensor.shape)
@@ -76,10 +76,10 @@ def with_element(tensor: AnyTensor, place: int, element: float) -> AnyTensor:
             elements = list(data)
         case Uniform(seed, low, high):
             span = max(int(high) - int(low), 0) + 1
-            elements = [int(low) + (seed + 7 * index) % span for index in range(count)]
+            elements = [int(low) + (seed + 7 * position) % span for position in range(count)]
         case _:
             elements = [0] * count
-    elements[place % count] = element
+    elements[index % count] = element
     return replace(tensor, fill=Explicit(tuple(elements)))
 
 
@@ -89,7 +89,7 @@ _STEPS = 64
 
 
 def takes_special(value: Value | None) -> TypeGuard[AnyTensor]:
-    """Return whether an element can be replaced by NaN: a small floating tensor."""
+    """Return whether `with_special` can change a value: a small floating-point tensor."""
     return (
         isinstance(value, AnyTensor)
         and value.dtype in element_types.FLOATING
@@ -99,7 +99,10 @@ def takes_special(value: Value | None) -> TypeGuard[AnyTensor]:
 
 
 def with_special(rng: random.Random, tensor: AnyTensor) -> AnyTensor:
-    """Return the tensor with one element NaN or infinite, the others in the fill's range."""
+    """Return the tensor with explicit elements: one is NaN or infinite, the others are in range.
+
+    The range is that of the tensor's fill.
+    """
     count = prod(tensor.shape)
     match tensor.fill:
         case Uniform(_, low, high):

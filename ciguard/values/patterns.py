@@ -1,4 +1,4 @@
-"""Strings that match a regular expression, for the sampler."""
+"""Sampler of strings that match a regular expression."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from ciguard.values.scope import SamplingScope
 
 _MAX_STRINGS = 64
+"""Number of strings in the table of a pattern."""
 
 
 def pattern_sampler(pattern: str) -> Callable[[random.Random, SamplingScope], Value]:
-    """Return a sampler of strings that match `pattern` completely, from a table."""
+    """Return a sampler that draws from a table of strings, which match `pattern` completely."""
 
-    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - the signature of samplers
+    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - samplers have these parameters
         texts = _matching_strings(pattern)
         return texts[int(rng.random() * len(texts))]
 
@@ -28,7 +29,8 @@ def pattern_sampler(pattern: str) -> Callable[[random.Random, SamplingScope], Va
 
 @cache
 def _matching_strings(pattern: str) -> tuple[Value, ...]:
-    # Hypothesis is slow to import, and few constraints need it here.
+    """Return the table of distinct strings for a pattern, the same in every run."""
+    # Hypothesis is slow to import, and few constraints have a pattern.
     from hypothesis import HealthCheck, Phase, given, settings  # noqa: PLC0415
     from hypothesis import strategies as st  # noqa: PLC0415
 

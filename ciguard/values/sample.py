@@ -1,7 +1,7 @@
-"""The compiler of constraints into fast seeded samplers: closures over precomputed tables.
+"""Compiler from constraints to samplers: fast functions that draw values with a seeded generator.
 
 Generation must be faster than the calls under test (a torch call takes 1 to 20 µs). A sampler
-therefore draws few random numbers, only by `rng.random()`, and builds domain values directly.
+therefore uses precomputed tables and few random numbers, all from `rng.random()`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from ciguard.values.constraints import (
     Tuple,
 )
 from ciguard.values.dictionaries import dictionary, key_text
-from ciguard.values.floating import closed_range, rounded
+from ciguard.values.floating import closed_range, round_to_width
 from ciguard.values.patterns import pattern_sampler
 from ciguard.values.sample_tensor import tensor_sampler, tensors_like
 
@@ -55,17 +55,18 @@ Sampler: TypeAlias = Callable[["random.Random", "SamplingScope"], Value]
 NONE = LiteralValue(None)
 _BOOLS = (LiteralValue(value=False), LiteralValue(value=True))
 _MAX_TABULATED = 64
-"""Maximum length of a range that is tabulated completely."""
+"""Maximum length of a range whose ints are all in the table."""
 _END_PROBABILITY = 0.2
-"""Probability that a range with steps yields one of its ends."""
+"""Probability that one of the ends of a range with steps is drawn."""
 _ALPHABET = "abcdefgh XYZ_09-.é"
+"""Characters of strings whose constraint has no alphabet."""
 
 
 def compile_sampler(constraint: Constraint) -> Sampler:
     """Return a function that draws one conforming value.
 
-    The result depends only on the random generator and the scope. The function binds the symbols
-    of the constraint in the scope. References to parameters that the scope lacks are ignored.
+    The value depends only on the random generator and the scope. The function adds the symbols of
+    the constraint to the scope, and ignores references to parameters that the scope lacks.
     """
     return _compile(constraint)
 
@@ -81,17 +82,17 @@ def table_sampler(values: tuple[Value, ...]) -> Sampler:
     count = len(values)
     if count == 1:
         only = values[0]
-        return lambda rng, scope: only  # noqa: ARG005 - the signature of samplers
+        return lambda rng, scope: only  # noqa: ARG005 - samplers have these parameters
     return lambda rng, scope: values[int(rng.random() * count)]  # noqa: ARG005 - as above
 
 
 @_compile.register(Int)
-def _int(constraint: Int) -> Sampler:
+def _int_sampler(constraint: Int) -> Sampler:
     if constraint.step:
-        return _stepped_int(constraint)
+        return _stepped_int_sampler(constraint)
     draw = table_sampler(tuple(map(LiteralValue, tabulated(constraint.min, constraint.max))))
     if constraint.size:
-        return _sized_int(constraint.size, tabulated(constraint.min, constraint.max))
+        return _sized_int_sampler(constraint.size, tabulated(constraint.min, constraint.max))
     if not constraint.axis_of:
         return draw
     parameter = constraint.axis_of
@@ -106,20 +107,23 @@ def _int(constraint: Int) -> Sampler:
     return axis
 
 
-def _stepped_int(constraint: Int) -> Sampler:
-    least, step = constraint.min, constraint.step
-    count = (constraint.max - least) // step + 1
+def _stepped_int_sampler(constraint: Int) -> Sampler:
+    """Return a sampler for a range with steps, which prefers the ends."""
+    minimum, step = constraint.min, constraint.step
+    count = (constraint.max - minimum) // step + 1
 
-    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - the signature of samplers
+    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - samplers have these parameters
         pick = rng.random()
         if pick < _END_PROBABILITY:
-            return LiteralValue(least + step * (count - 1) * (pick < _END_PROBABILITY / 2))
-        return LiteralValue(least + step * rng.randrange(count))
+            return LiteralValue(minimum + step * (count - 1) * (pick < _END_PROBABILITY / 2))
+        return LiteralValue(minimum + step * rng.randrange(count))
 
     return draw
 
 
-def _sized_int(symbol: str, table: tuple[int, ...]) -> Sampler:
+def _sized_int_sampler(symbol: str, table: tuple[int, ...]) -> Sampler:
+    """Return a sampler that returns a symbol's size, or draws it from a table and stores it."""
+
     def size(rng: random.Random, scope: SamplingScope) -> Value:
         bound = scope.sizes.get(symbol)
         if bound is not None:
@@ -131,31 +135,34 @@ def _sized_int(symbol: str, table: tuple[int, ...]) -> Sampler:
     return size
 
 
-def tabulated(least: int, most: int) -> tuple[int, ...]:
-    """Return the ints of a range; of a long range its ends, small ints and powers of two."""
-    if most - least <= _MAX_TABULATED:
-        return tuple(range(least, most + 1))
-    candidates = {least, most, *range(-8, 17), *(2**bit for bit in range(5, 63))}
-    return tuple(sorted(number for number in candidates if least <= number <= most))
+def tabulated(minimum: int, maximum: int) -> tuple[int, ...]:
+    """Return all ints of a range, or for a long range its ends, small ints and powers of two."""
+    if maximum - minimum <= _MAX_TABULATED:
+        return tuple(range(minimum, maximum + 1))
+    candidates = {minimum, maximum, *range(-8, 17), *(2**bit for bit in range(5, 63))}
+    return tuple(sorted(number for number in candidates if minimum <= number <= maximum))
 
 
 @_compile.register(Float)
-def _float(constraint: Float) -> Sampler:
-    least, most = closed_range(constraint)
+def _float_sampler(constraint: Float) -> Sampler:
+    minimum, maximum = closed_range(constraint)
     width = constraint.width
-    round_numbers = [rounded(number, width) for number in _ROUND_NUMBERS]
-    chosen = {number for number in round_numbers if least <= number <= most} | {least, most}
-    finite = sorted(number for number in chosen if abs(number) != float("inf"))
+    round_numbers = [round_to_width(number, width) for number in _ROUND_NUMBERS]
+    candidates_in_range = {number for number in round_numbers if minimum <= number <= maximum} | {
+        minimum,
+        maximum,
+    }
+    finite = sorted(number for number in candidates_in_range if abs(number) != float("inf"))
     special = [float("nan")] * constraint.nan + [float("inf"), float("-inf")] * constraint.inf
     table = tuple(LiteralValue(number) for number in [*finite, *special])
-    count, span = len(table), most - least
+    count, span = len(table), maximum - minimum
 
-    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - the signature of samplers
+    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - samplers have these parameters
         pick = rng.random() * 2
         if pick < 1:
             return table[int(pick * count)]
-        number = rounded(least + (pick - 1) * span, width)
-        return LiteralValue(max(least, min(number, most)))
+        number = round_to_width(minimum + (pick - 1) * span, width)
+        return LiteralValue(max(minimum, min(number, maximum)))
 
     return draw
 
@@ -164,16 +171,17 @@ _ROUND_NUMBERS = (0.0, 0.1, 0.5, 1.0, 2.0, -1.0, 1e-5)
 
 
 @_compile.register(Bool)
-def _bool(constraint: Bool) -> Sampler:  # noqa: ARG001 - the type selects
+def _bool_sampler(constraint: Bool) -> Sampler:  # noqa: ARG001 - dispatched by its type
     return table_sampler(_BOOLS)
 
 
 @_compile.register(OneOf)
-def _one_of(constraint: OneOf) -> Sampler:
+def _one_of_sampler(constraint: OneOf) -> Sampler:
     return table_sampler(constraint.values)
 
 
 def _texts(max_length: int) -> tuple[str, ...]:
+    """Return a table of strings of up to `max_length` characters."""
     doubled = _ALPHABET * 2
     return tuple(
         doubled[start : start + length]
@@ -183,28 +191,29 @@ def _texts(max_length: int) -> tuple[str, ...]:
 
 
 @_compile.register(String)
-def _string(constraint: String) -> Sampler:
+def _string_sampler(constraint: String) -> Sampler:
     if constraint.pattern:
         return pattern_sampler(constraint.pattern)
     if constraint.alphabet or constraint.min_length:
-        return _alphabet_string(constraint)
+        return _alphabet_string_sampler(constraint)
     return table_sampler(tuple(map(LiteralValue, _texts(constraint.max_length))))
 
 
-def _alphabet_string(constraint: String) -> Sampler:
+def _alphabet_string_sampler(constraint: String) -> Sampler:
+    """Return a sampler that draws each character of a string separately."""
     letters = constraint.alphabet or _ALPHABET
-    count, least = len(letters), constraint.min_length
-    span = constraint.max_length - least + 1
+    count, min_length = len(letters), constraint.min_length
+    span = constraint.max_length - min_length + 1
 
-    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - the signature of samplers
-        length = least + int(rng.random() * span)
+    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - samplers have these parameters
+        length = min_length + int(rng.random() * span)
         return LiteralValue("".join([letters[int(rng.random() * count)] for _ in range(length)]))
 
     return draw
 
 
 @_compile.register(Bytes)
-def _bytes(constraint: Bytes) -> Sampler:
+def _bytes_sampler(constraint: Bytes) -> Sampler:
     length = constraint.max_length
     return table_sampler(
         tuple(LiteralValue(text.encode()[:length]) for text in _texts(constraint.max_length))
@@ -212,34 +221,34 @@ def _bytes(constraint: Bytes) -> Sampler:
 
 
 @_compile.register(Dtype)
-def _dtype(constraint: Dtype) -> Sampler:
+def _dtype_sampler(constraint: Dtype) -> Sampler:
     draw = table_sampler(tuple(map(DtypeValue, tables.weighted_dtypes(constraint.names))))
     parameter, names = constraint.dtype_of, constraint.names
     if not parameter:
         return draw
 
-    def same(rng: random.Random, scope: SamplingScope) -> Value:
+    def draw_same(rng: random.Random, scope: SamplingScope) -> Value:
         name = scope.dtype(parameter)
         return draw(rng, scope) if name is None or name not in names else DtypeValue(name)
 
-    return same
+    return draw_same
 
 
 @_compile.register(Ints)
-def _ints(constraint: Ints) -> Sampler:
+def _ints_sampler(constraint: Ints) -> Sampler:
     wrap = TupleValue if constraint.as_tuple else ListValue
     if constraint.sizes:
-        return _size_list(constraint)
+        return _size_list_sampler(constraint)
     choices = tuple(map(LiteralValue, tabulated(constraint.min, constraint.max)))
     count = len(choices)
-    least, span = constraint.length[0], constraint.length[1] - constraint.length[0] + 1
+    minimum, span = constraint.length[0], constraint.length[1] - constraint.length[0] + 1
     length_of, axes_of = constraint.length_of, constraint.axes_of
     increasing = constraint.increasing
 
     def draw(rng: random.Random, scope: SamplingScope) -> Value:
         length = scope.length(length_of) if length_of else None
         if length is None:
-            length = least + int(rng.random() * span) if span > 1 else least
+            length = minimum + int(rng.random() * span) if span > 1 else minimum
         if axes_of:
             shape = scope.shape(axes_of)
             if shape is not None:
@@ -258,29 +267,31 @@ def _number(item: LiteralValue) -> int:
 
 
 def _axes(rng: random.Random, rank: int, length: int | None) -> tuple[LiteralValue, ...]:
+    """Return distinct axes of a tensor in random order; all of them if `length` is None."""
     axes = list(range(rank))
-    for place in range(rank - 1, 0, -1):
-        other = int(rng.random() * (place + 1))
-        axes[place], axes[other] = axes[other], axes[place]
+    for index in range(rank - 1, 0, -1):
+        other_index = int(rng.random() * (index + 1))
+        axes[index], axes[other_index] = axes[other_index], axes[index]
     return tuple(map(LiteralValue, axes if length is None else axes[:length]))
 
 
-def _size_list(constraint: Ints) -> Sampler:
+def _size_list_sampler(constraint: Ints) -> Sampler:
+    """Return a sampler for a list whose ints have symbols."""
     wrap = TupleValue if constraint.as_tuple else ListValue
     sizes = tuple(
-        _int(Int(min=constraint.min, max=constraint.max, size=s)) for s in constraint.sizes
+        _int_sampler(Int(min=constraint.min, max=constraint.max, size=s)) for s in constraint.sizes
     )
     return lambda rng, scope: wrap(tuple([size(rng, scope) for size in sizes]))
 
 
 @_compile.register(Tensor)
-def _tensor(constraint: Tensor) -> Sampler:
+def _tensor_sampler(constraint: Tensor) -> Sampler:
     return tensor_sampler(constraint)
 
 
 @_compile.register(List)
-def _list(constraint: List) -> Sampler:
-    least, span = constraint.length[0], constraint.length[1] - constraint.length[0] + 1
+def _list_sampler(constraint: List) -> Sampler:
+    minimum, span = constraint.length[0], constraint.length[1] - constraint.length[0] + 1
     item, length_of = _compile(constraint.item), constraint.length_of
     is_uniform = constraint.uniform and isinstance(constraint.item, Tensor)
     wrap = TupleValue if constraint.as_tuple else ListValue
@@ -288,7 +299,7 @@ def _list(constraint: List) -> Sampler:
     def draw(rng: random.Random, scope: SamplingScope) -> Value:
         length = scope.length(length_of) if length_of else None
         if length is None:
-            length = least + int(rng.random() * span) if span > 1 else least
+            length = minimum + int(rng.random() * span) if span > 1 else minimum
         if is_uniform and length:
             return wrap(tensors_like(item(rng, scope), length))
         return wrap(tuple([item(rng, scope) for _ in range(length)]))
@@ -297,41 +308,41 @@ def _list(constraint: List) -> Sampler:
 
 
 @_compile.register(Tuple)
-def _tuple(constraint: Tuple) -> Sampler:
+def _tuple_sampler(constraint: Tuple) -> Sampler:
     items = tuple(map(_compile, constraint.items))
     return lambda rng, scope: TupleValue(tuple([item(rng, scope) for item in items]))
 
 
 @_compile.register(Dict)
-def _dict(constraint: Dict) -> Sampler:
+def _dict_sampler(constraint: Dict) -> Sampler:
     items = tuple((key, _compile(item)) for key, item in constraint.items)
     return lambda rng, scope: DictValue(tuple([(key, item(rng, scope)) for key, item in items]))
 
 
 @_compile.register(Mapping)
-def _mapping(constraint: Mapping) -> Sampler:
-    least, span = constraint.length[0], constraint.length[1] - constraint.length[0] + 1
+def _mapping_sampler(constraint: Mapping) -> Sampler:
+    minimum, span = constraint.length[0], constraint.length[1] - constraint.length[0] + 1
     key, item = _compile(constraint.key), _compile(constraint.item)
 
     def draw(rng: random.Random, scope: SamplingScope) -> Value:
-        length = least + int(rng.random() * span)
+        length = minimum + int(rng.random() * span)
         keys: dict[str, Value] = {}
         for _ in range(length * _ATTEMPTS_PER_KEY):
             if len(keys) == length:
                 break
-            drawn = key(rng, scope)
-            keys.setdefault(key_text(drawn), drawn)
-        return dictionary((drawn, item(rng, scope)) for drawn in keys.values())
+            key_value = key(rng, scope)
+            keys.setdefault(key_text(key_value), key_value)
+        return dictionary((key_value, item(rng, scope)) for key_value in keys.values())
 
     return draw
 
 
 _ATTEMPTS_PER_KEY = 40
-"""Maximum number of draws per distinct key, enough to find all keys of a small set."""
+"""Maximum number of draws for each distinct key: enough to draw all keys of a small set."""
 
 
 @_compile.register(Object)
-def _object(constraint: Object) -> Sampler:
+def _object_sampler(constraint: Object) -> Sampler:
     function = constraint.function
     arguments = tuple(map(_compile, constraint.arguments))
     keywords = tuple((key, _compile(item)) for key, item in constraint.keywords)
@@ -343,13 +354,13 @@ def _object(constraint: Object) -> Sampler:
 
 
 @_compile.register(Optional)
-def _optional(constraint: Optional) -> Sampler:
+def _optional_sampler(constraint: Optional) -> Sampler:
     share, inner = constraint.none_share, _compile(constraint.inner)
     return lambda rng, scope: NONE if rng.random() < share else inner(rng, scope)
 
 
 @_compile.register(AnyOf)
-def _any_of(constraint: AnyOf) -> Sampler:
+def _any_of_sampler(constraint: AnyOf) -> Sampler:
     total = sum(weight for weight, _ in constraint.options)
     slots = 64
     samplers: list[Sampler] = []

@@ -1,4 +1,4 @@
-"""The values and sizes that are already chosen in one call."""
+"""The arguments of a call that are already chosen, and the sizes that its symbols stand for."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ if TYPE_CHECKING:
 
 
 class SamplingScope:
-    """The values and sizes chosen so far. Mutable: a sampler adds what it chooses."""
+    """The arguments and sizes of a call that are already chosen. Mutable: samplers add to it."""
 
     __slots__ = ("sizes", "values")
 
     def __init__(self) -> None:
         self.values: dict[str, Value] = {}
-        """Values by parameter."""
+        """Chosen values, by the name of the parameter."""
         self.sizes: dict[str, int] = {}
-        """Sizes by symbol."""
+        """Chosen sizes, by symbol."""
 
     def shape(self, parameter: str) -> tuple[int, ...] | None:
-        """Return the shape of a parameter's value; None if it has none or is not chosen."""
+        """Return the shape of a parameter's value; None if it is not chosen or has no shape."""
         value = self.values.get(parameter)
         if type(value) is TensorValue:  # the most frequent type
             return value.shape
         return None if value is None else shape_of(value)
 
     def dtype(self, parameter: str) -> str | None:
-        """Return the dtype of a parameter's value; None if it has none or is not chosen."""
+        """Return the dtype of a parameter's value; None if it is not chosen or has no dtype."""
         value = self.values.get(parameter)
         if type(value) is TensorValue:
             return value.dtype
         return None if value is None else dtype_of(value)
 
     def length(self, parameter: str) -> int | None:
-        """Return the length of a parameter's list or the rank of its value; None without one."""
+        """Return the length of a parameter's list, or the rank of its value; None without both."""
         value = self.values.get(parameter)
         if isinstance(value, ListValue | TupleValue):
             return len(value.items)
@@ -53,7 +53,10 @@ class SamplingScope:
 
 
 def shape_of(value: Value) -> tuple[int, ...] | None:
-    """Return the shape of a tensor, array or number, or of the first one in a list or call."""
+    """Return the shape of a tensor, an array or a number; None for values without a shape.
+
+    For a list or a call, it is the shape of the first item or argument.
+    """
     match value:
         case TensorValue() | ArrayValue():
             return value.shape
@@ -68,7 +71,10 @@ def shape_of(value: Value) -> tuple[int, ...] | None:
 
 
 def dtype_of(value: Value) -> str | None:
-    """Return the dtype of a tensor, array or dtype object, or of the first in a list or call."""
+    """Return the dtype of a tensor, an array or a dtype object; None for values without a dtype.
+
+    For a list or a call, it is the dtype of the first item or argument.
+    """
     match value:
         case TensorValue() | ArrayValue():
             return value.dtype

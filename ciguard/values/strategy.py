@@ -1,7 +1,7 @@
-"""The compiler of constraints into Hypothesis strategies: slower than samplers, but they shrink.
+"""Compiler from constraints to Hypothesis strategies, which are slow but whose values can shrink.
 
-Used for annotated functions, minimisation and the tests of ciguard. A strategy draws one value, not
-a call, so references to other parameters are resolved in the given scope.
+They serve annotated functions, minimisation and the tests of ciguard. A strategy draws one value,
+not a whole call, so references to other parameters are resolved in the given scope.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from ciguard.values.constraints import (
 from ciguard.values.dictionaries import dictionary, key_text
 from ciguard.values.floating import closed_range
 from ciguard.values.sample import compile_sampler
-from ciguard.values.sample_tensor import fills_of
+from ciguard.values.sample_tensor import fill_table
 from ciguard.values.scope import SamplingScope
 
 if TYPE_CHECKING:
@@ -59,7 +59,10 @@ Strategy: TypeAlias = st.SearchStrategy[Value]
 
 
 def compile_strategy(constraint: Constraint, scope: SamplingScope | None = None) -> Strategy:
-    """Return a Hypothesis strategy of values that conform to `constraint` within `scope`."""
+    """Return a Hypothesis strategy for values that conform to `constraint`.
+
+    References to other parameters are resolved in `scope`; without a scope, they are ignored.
+    """
     return _compile(constraint, SamplingScope() if scope is None else scope)
 
 
@@ -71,7 +74,7 @@ def _compile(constraint: Constraint, scope: SamplingScope) -> Strategy:
 
 
 def _through_sampler(constraint: Constraint, scope: SamplingScope) -> Strategy:
-    """Return a strategy that calls the sampler, for values that depend on other parameters."""
+    """Return a strategy that draws with the constraint's sampler. Its values do not shrink well."""
     draw = compile_sampler(constraint)
 
     def sample(rng: random.Random) -> Value:
@@ -87,163 +90,172 @@ def _literals(strategy: st.SearchStrategy[bool | int | float | str | bytes | Non
 
 
 @_compile.register(Int)
-def _int(constraint: Int, scope: SamplingScope) -> Strategy:
+def _int_strategy(constraint: Int, scope: SamplingScope) -> Strategy:
     if constraint.axis_of or constraint.size:
         return _through_sampler(constraint, scope)
     if constraint.step > 1:
-        least, step = constraint.min, constraint.step
-        steps = st.integers(0, (constraint.max - least) // step)
-        return _literals(steps.map(lambda count: least + count * step))
+        minimum, step = constraint.min, constraint.step
+        steps = st.integers(0, (constraint.max - minimum) // step)
+        return _literals(steps.map(lambda count: minimum + count * step))
     return _literals(st.integers(constraint.min, constraint.max))
 
 
 @_compile.register(Float)
-def _float(constraint: Float, scope: SamplingScope) -> Strategy:
+def _float_strategy(constraint: Float, scope: SamplingScope) -> Strategy:
     del scope
-    least, most = closed_range(constraint)
+    minimum, maximum = closed_range(constraint)
     width: Any = constraint.width
-    finite: Strategy = _literals(st.floats(least, most, width=width))
+    finite: Strategy = _literals(st.floats(minimum, maximum, width=width))
     special = [float("nan")] * constraint.nan + [float("inf"), float("-inf")] * constraint.inf
     return finite | _literals(st.sampled_from(special)) if special else finite
 
 
 @_compile.register(Bool)
-def _bool(constraint: Bool, scope: SamplingScope) -> Strategy:
+def _bool_strategy(constraint: Bool, scope: SamplingScope) -> Strategy:
     del constraint, scope
     return _literals(st.booleans())
 
 
 @_compile.register(OneOf)
-def _one_of(constraint: OneOf, scope: SamplingScope) -> Strategy:
+def _one_of_strategy(constraint: OneOf, scope: SamplingScope) -> Strategy:
     del scope
     return st.sampled_from(constraint.values)
 
 
 @_compile.register(String)
-def _string(constraint: String, scope: SamplingScope) -> Strategy:
+def _string_strategy(constraint: String, scope: SamplingScope) -> Strategy:
     del scope
     if constraint.pattern:
         return _literals(st.from_regex(constraint.pattern, fullmatch=True))
     letters = constraint.alphabet or st.characters(codec="utf-8")
-    least, most = constraint.min_length, constraint.max_length
-    return _literals(st.text(letters, min_size=least, max_size=most))
+    minimum, maximum = constraint.min_length, constraint.max_length
+    return _literals(st.text(letters, min_size=minimum, max_size=maximum))
 
 
 @_compile.register(Bytes)
-def _bytes(constraint: Bytes, scope: SamplingScope) -> Strategy:
+def _bytes_strategy(constraint: Bytes, scope: SamplingScope) -> Strategy:
     del scope
     return _literals(st.binary(max_size=constraint.max_length))
 
 
 @_compile.register(Dtype)
-def _dtype(constraint: Dtype, scope: SamplingScope) -> Strategy:
+def _dtype_strategy(constraint: Dtype, scope: SamplingScope) -> Strategy:
     if constraint.dtype_of:
         return _through_sampler(constraint, scope)
     return st.sampled_from(constraint.names).map(DtypeValue)
 
 
 @_compile.register(Ints)
-def _ints(constraint: Ints, scope: SamplingScope) -> Strategy:
+def _ints_strategy(constraint: Ints, scope: SamplingScope) -> Strategy:
     if constraint.length_of or constraint.axes_of or constraint.sizes or constraint.increasing:
         return _through_sampler(constraint, scope)
     wrap = TupleValue if constraint.as_tuple else ListValue
     items = st.integers(constraint.min, constraint.max).map(LiteralValue)
-    least, most = constraint.length
-    return st.lists(items, min_size=least, max_size=most).map(lambda drawn: wrap(tuple(drawn)))
+    minimum, maximum = constraint.length
+    return st.lists(items, min_size=minimum, max_size=maximum).map(lambda drawn: wrap(tuple(drawn)))
 
 
 @_compile.register(Tensor)
-def _tensor(constraint: Tensor, scope: SamplingScope) -> Strategy:
+def _tensor_strategy(constraint: Tensor, scope: SamplingScope) -> Strategy:
     sampled = _through_sampler(constraint, scope)
-    has_related_form = constraint.shape_of or constraint.broadcast_with or constraint.dtype_of
-    has_related_elements = constraint.axis_of or constraint.index_of or constraint.increasing
-    if has_related_form or has_related_elements:
+    depends_on_shape_or_dtype = (
+        constraint.shape_of or constraint.broadcast_with or constraint.dtype_of
+    )
+    depends_on_elements = constraint.axis_of or constraint.index_of or constraint.increasing
+    if depends_on_shape_or_dtype or depends_on_elements:
         return sampled
-    make = ArrayValue if isinstance(constraint, Array) else TensorValue
+    value_type = ArrayValue if isinstance(constraint, Array) else TensorValue
     if constraint.shape is not None:
         exact = tuple(dim for dim in constraint.shape if isinstance(dim, int))
         return (
             _with_exact_shape(constraint, exact) if len(exact) == len(constraint.shape) else sampled
         )
-    least, most = constraint.ndim
-    shapes = st.lists(st.integers(1, 4), min_size=least, max_size=most).map(tuple)
+    minimum, maximum = constraint.ndim
+    shapes = st.lists(st.integers(1, 4), min_size=minimum, max_size=maximum).map(tuple)
 
     def redraw(drawn: tuple[Value, tuple[int, ...]]) -> Value:
         value, shape = drawn
-        # The fill matches any shape, so that Hypothesis can shrink the shape alone.
+        # A fill from the table fits any shape, so Hypothesis can shrink the shape by itself.
         if isinstance(value, TensorValue | ArrayValue):
-            return make(value.dtype, shape, value.fill)
+            return value_type(value.dtype, shape, value.fill)
         return value
 
     return st.tuples(sampled, shapes).map(redraw)
 
 
 def _with_exact_shape(constraint: Tensor, shape: tuple[int, ...]) -> Strategy:
-    """Return a strategy for dtype and fill, which shrink to the first dtype and one number."""
-    make = ArrayValue if isinstance(constraint, Array) else TensorValue
+    """Return a strategy for tensors of one shape. It shrinks dtype and fill to the first ones."""
+    value_type = ArrayValue if isinstance(constraint, Array) else TensorValue
 
     def of_dtype(dtype: str) -> Strategy:
         fills = sorted(
-            [*_zero_fill(constraint, dtype), *fills_of(constraint, dtype)], key=_complexity
+            [*_zero_fill(constraint, dtype), *fill_table(constraint, dtype)], key=_complexity
         )
-        return st.sampled_from(fills).map(lambda fill: make(dtype, shape, fill))
+        return st.sampled_from(fills).map(lambda fill: value_type(dtype, shape, fill))
 
     return st.sampled_from(constraint.dtypes).flatmap(of_dtype)
 
 
 def _zero_fill(constraint: Tensor, dtype: str) -> list[Fill]:
-    """Return the constant fill 0 if it conforms; tables hold only the ends of a range."""
+    """Return the constant fill 0 in a list, or an empty list if 0 is out of range.
+
+    The table of fills lacks it: its constant fills are the ends of a range.
+    """
     low, high = constraint.low or 0.0, constraint.high or 0.0
     return [Constant(0)] if dtype != "string" and low <= 0 <= high else []
 
 
 def _complexity(fill: Fill) -> float:
-    """Return a sort key by which Hypothesis shrinks to constant fills with small numbers."""
+    """Return a sort key that puts constant fills with small numbers first.
+
+    Hypothesis shrinks towards the first fill.
+    """
     if isinstance(fill, Constant) and math.isfinite(fill.value):
         return abs(fill.value)
     return math.inf
 
 
 @_compile.register(List)
-def _list(constraint: List, scope: SamplingScope) -> Strategy:
+def _list_strategy(constraint: List, scope: SamplingScope) -> Strategy:
     if constraint.length_of or constraint.uniform:
         return _through_sampler(constraint, scope)
-    least, most = constraint.length
+    minimum, maximum = constraint.length
     wrap = TupleValue if constraint.as_tuple else ListValue
-    items = st.lists(_compile(constraint.item, scope), min_size=least, max_size=most)
+    items = st.lists(_compile(constraint.item, scope), min_size=minimum, max_size=maximum)
     return items.map(lambda drawn: wrap(tuple(drawn)))
 
 
 @_compile.register(Tuple)
-def _tuple(constraint: Tuple, scope: SamplingScope) -> Strategy:
+def _tuple_strategy(constraint: Tuple, scope: SamplingScope) -> Strategy:
     return st.tuples(*(_compile(item, scope) for item in constraint.items)).map(TupleValue)
 
 
 def _pairs(
     items: tuple[tuple[str, Constraint], ...], scope: SamplingScope
 ) -> st.SearchStrategy[tuple[tuple[str, Value], ...]]:
+    """Return a strategy for named values, such as keyword arguments."""
     keys = [key for key, _ in items]
     values = st.tuples(*(_compile(item, scope) for _, item in items))
     return values.map(lambda drawn: tuple(zip(keys, drawn, strict=True)))
 
 
 @_compile.register(Dict)
-def _dict(constraint: Dict, scope: SamplingScope) -> Strategy:
+def _dict_strategy(constraint: Dict, scope: SamplingScope) -> Strategy:
     return _pairs(constraint.items, scope).map(DictValue)
 
 
 @_compile.register(Mapping)
-def _mapping(constraint: Mapping, scope: SamplingScope) -> Strategy:
-    least, most = constraint.length
+def _mapping_strategy(constraint: Mapping, scope: SamplingScope) -> Strategy:
+    minimum, maximum = constraint.length
     pairs = st.tuples(_compile(constraint.key, scope), _compile(constraint.item, scope))
     unique = st.lists(
-        pairs, min_size=least, max_size=most, unique_by=lambda pair: key_text(pair[0])
+        pairs, min_size=minimum, max_size=maximum, unique_by=lambda pair: key_text(pair[0])
     )
     return unique.map(dictionary)
 
 
 @_compile.register(Object)
-def _object(constraint: Object, scope: SamplingScope) -> Strategy:
+def _object_strategy(constraint: Object, scope: SamplingScope) -> Strategy:
     arguments = st.tuples(*(_compile(item, scope) for item in constraint.arguments))
     keywords = _pairs(constraint.keywords, scope)
     return st.tuples(arguments, keywords).map(
@@ -252,10 +264,10 @@ def _object(constraint: Object, scope: SamplingScope) -> Strategy:
 
 
 @_compile.register(Optional)
-def _optional(constraint: Optional, scope: SamplingScope) -> Strategy:
+def _optional_strategy(constraint: Optional, scope: SamplingScope) -> Strategy:
     return _literals(st.none()) | _compile(constraint.inner, scope)
 
 
 @_compile.register(AnyOf)
-def _any_of(constraint: AnyOf, scope: SamplingScope) -> Strategy:
+def _any_of_strategy(constraint: AnyOf, scope: SamplingScope) -> Strategy:
     return st.one_of(*(_compile(option, scope) for _, option in constraint.options))

@@ -1,4 +1,4 @@
-"""Comparison of two results, within the rounding that their inputs allow."""
+"""Comparison of two results, within a tolerance for rounding errors."""
 
 from ciguard.oracles.comparing.comparison import Difference, compare_outputs
 from ciguard.oracles.comparing.conditioning import (

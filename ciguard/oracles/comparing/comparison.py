@@ -26,9 +26,9 @@ class Difference:
     kind: str
     """One of `structure`, `dtype`, `shape`, `nan`, `values`, `mutation` and `aliasing`."""
     text: str
-    """Description for people; may contain values."""
+    """Description of the difference, for readers. May contain values."""
     detail: str = ""
-    """Stable part of the fingerprint: the same each time the same defect is found."""
+    """Part of the fingerprint: text that is equal whenever the same defect is found."""
 
 
 def compare_outputs(
@@ -36,8 +36,8 @@ def compare_outputs(
 ) -> Difference | None:
     """Return the first difference between two outputs; None if they agree.
 
-    Outputs that cannot be compared count as equal: unreadable ones, and records that no healthy
-    worker writes, since a case may have overwritten them.
+    Outputs that cannot be compared count as equal. These are unreadable outputs, and inconsistent
+    records: a case may have overwritten its worker's memory.
     """
     if isinstance(reference, Container) and isinstance(other, Container):
         return _compare_containers(reference, other, inputs)
@@ -49,7 +49,7 @@ def compare_outputs(
 
 
 def compare_effects(reference: Effects, other: Effects) -> Difference | None:
-    """Return how two runs of a call differ in their effects on the arguments."""
+    """Return how the effects of two runs on their arguments differ; None if they agree."""
     if reference.changed != other.changed:
         effects = (f"changes {_tensors_in_words(run.changed)}" for run in (reference, other))
         return Difference("mutation", " vs ".join(effects))
@@ -76,6 +76,7 @@ _LENGTH = re.compile(r" of \d+")
 
 
 def _describe(output: Output) -> str:
+    """Return the type of an output in words."""
     match output:
         case Container(type_name, _, _, length):
             return f"{type_name} of {length}"
@@ -99,30 +100,32 @@ _SCALAR_NAMES = {
 def _compare_containers(
     reference: Container, other: Container, inputs: InputPrecision
 ) -> Difference | None:
+    """Return the difference in length, keys or the first differing item; None if they agree."""
     if reference.length != other.length or reference.keys != other.keys:
         return _structure_difference(reference, other)
-    for mine, theirs in zip(reference.items, other.items, strict=False):
-        difference = compare_outputs(mine, theirs, inputs)
+    for left, right in zip(reference.items, other.items, strict=False):
+        difference = compare_outputs(left, right, inputs)
         if difference is not None:
             return difference
     return None
 
 
 def _compare_scalars(reference: Scalar, other: Scalar, inputs: InputPrecision) -> Difference | None:
+    """Return the difference between two scalars; None if they agree."""
     if reference == other:
         return None
     if reference.kind != other.kind or reference.kind == "O":
         return _structure_difference(reference, other)
     if reference.kind in "fz":
-        # A Python float may hold a float32's value: its further digits are meaningless.
-        return _compare_values(number(reference), number(other), "float32", inputs)
+        # A Python float may come from a float32, whose precision therefore applies.
+        return _compare_values(scalar_array(reference), scalar_array(other), "float32", inputs)
     if reference.kind in "sb":
-        return None  # texts hold wording and names of objects, not numeric results
+        return None  # strings are messages or names, which may differ
     return Difference("values", f"{reference.text[:60]} vs {other.text[:60]}")
 
 
-def number(scalar: Scalar) -> NDArray[Any]:
-    """Return a scalar as an array of one element; an empty array if it is not a number."""
+def scalar_array(scalar: Scalar) -> NDArray[Any]:
+    """Return a scalar as an array of one element, or an empty array if it is not a number."""
     convert = float if scalar.kind == "f" else complex
     try:
         return np.array([convert(scalar.text)])
@@ -135,6 +138,7 @@ def _compare_arrays(
     other: TensorOutput | TensorDigest | Unreadable,
     inputs: InputPrecision,
 ) -> Difference | None:
+    """Return the first difference in dtype, shape or values of two arrays; None if they agree."""
     if reference.dtype != other.dtype:
         text = f"{reference.dtype} vs {other.dtype}"
         return Difference("dtype", text, text)
@@ -152,6 +156,7 @@ def _compare_arrays(
 
 
 def _may_overflow(dtype: str, inputs: InputPrecision) -> bool:
+    """Return whether inputs exceed an integer type's range, so that results are undefined."""
     if dtype not in dtypes.INTEGERS:
         return False
     lowest, highest = dtypes.integer_range(dtype)
@@ -161,6 +166,7 @@ def _may_overflow(dtype: str, inputs: InputPrecision) -> bool:
 def _compare_digests(
     reference: TensorDigest, other: TensorDigest, inputs: InputPrecision
 ) -> Difference | None:
+    """Return how two large tensors differ, by their samples, counts of NaN, and digests."""
     if reference.sha256 and reference.sha256 == other.sha256:
         return None
     pair, count = (reference.sample, other.sample), math.prod(reference.shape)
@@ -177,34 +183,37 @@ def _compare_digests(
 
 
 def _special_counts(digest: TensorDigest, inputs: InputPrecision) -> tuple[int, int]:
-    """Return the number of NaN and infinite elements, and of NaN where it is comparable."""
+    """Return two numbers that must agree: of NaN or infinite elements, and of NaN.
+
+    If an input is not finite, NaN and infinity count as equal, so both numbers are the first one.
+    """
     special = digest.nan + digest.inf
     return special, digest.nan if inputs.are_finite else special
 
 
 def _compare_values(
-    mine: NDArray[Any], theirs: NDArray[Any], dtype: str, inputs: InputPrecision, *, count: int = 0
+    left: NDArray[Any], right: NDArray[Any], dtype: str, inputs: InputPrecision, *, count: int = 0
 ) -> Difference | None:
-    """Return how two arrays differ.
+    """Return how two arrays differ; None if they agree within the tolerance.
 
-    `count` is the number of elements if the arrays are samples.
+    If the arrays are samples of larger arrays, `count` is the number of elements of those.
     """
-    if mine.shape != theirs.shape:
-        return None  # no healthy worker writes fewer elements than the shape says
-    if mine.dtype.kind not in "fc":
-        return None if np.array_equal(mine, theirs) else _first_unequal(mine, theirs)
-    finite = np.isfinite(mine) & np.isfinite(theirs)
-    unequal = _special_mismatch(mine, theirs, inputs)
+    if left.shape != right.shape:
+        return None  # only a worker whose memory was overwritten writes such a record
+    if left.dtype.kind not in "fc":
+        return None if np.array_equal(left, right) else _first_unequal(left, right)
+    finite = np.isfinite(left) & np.isfinite(right)
+    unequal = _special_mismatch(left, right, inputs)
     if unequal.any():
-        return _difference_at(int(np.flatnonzero(unequal)[0]), mine, theirs, kind="nan")
-    wide = np.complex128 if mine.dtype.kind == "c" else np.float64
-    x, y = mine[finite].astype(wide), theirs[finite].astype(wide)
+        return _difference_at(int(np.flatnonzero(unequal)[0]), left, right, kind="nan")
+    wide = np.complex128 if left.dtype.kind == "c" else np.float64
+    x, y = left[finite].astype(wide), right[finite].astype(wide)
     if not x.size:
         return None
     with np.errstate(over="ignore"):
         error = np.abs(x - y)
         largest = max(float(np.abs(x).max()), float(np.abs(y).max()), inputs.scale)
-        rtol = relative_tolerance(dtype, count=count or mine.size, inputs=inputs)
+        rtol = relative_tolerance(dtype, count=count or left.size, inputs=inputs)
         allowed = rtol * largest
     if not (error > allowed).any():
         return None
@@ -218,37 +227,38 @@ def _compare_values(
 
 
 def _error_in_words(error: float, magnitude: float, dtype: str) -> str:
-    """Return the error of two numbers: relative to the larger, and in ULP."""
+    """Return the distance of two numbers as text: relative to the larger number, and in ULP."""
     epsilon = dtypes.EPSILON.get(dtype, 0.0)
     if not magnitude or not math.isfinite(error):
         return "infinitely far apart"
     relative = error / magnitude
-    # The distance of neighbouring numbers of this type near the larger of the two.
+    # The spacing of the type's numbers near the larger of the two numbers.
     spacing = math.ldexp(epsilon, math.frexp(magnitude)[1] - 1)
-    places = f", {error / spacing:.2g} ULP" if spacing else ""
-    return f"relative error {relative:.2g}{places}"
+    ulp_text = f", {error / spacing:.2g} ULP" if spacing else ""
+    return f"relative error {relative:.2g}{ulp_text}"
 
 
 def _special_mismatch(
-    mine: NDArray[Any], theirs: NDArray[Any], inputs: InputPrecision
+    left: NDArray[Any], right: NDArray[Any], inputs: InputPrecision
 ) -> NDArray[np.bool_]:
-    """Return where one array is NaN or infinite and the other is not the same."""
-    finite, other_finite = np.isfinite(mine), np.isfinite(theirs)
+    """Return a mask of the elements that are NaN or infinite in one array and differ in the other.
+
+    If an input is not finite, NaN and infinity count as equal.
+    """
+    finite, other_finite = np.isfinite(left), np.isfinite(right)
     unequal: NDArray[np.bool_] = finite != other_finite
     if inputs.are_finite:
         with np.errstate(invalid="ignore"):  # comparing a signalling NaN warns on the console
-            same = (mine == theirs) | (np.isnan(mine) & np.isnan(theirs))
-        unequal |= ~finite & ~other_finite & ~same
+            are_same = (left == right) | (np.isnan(left) & np.isnan(right))
+        unequal |= ~finite & ~other_finite & ~are_same
     return unequal
 
 
-def _first_unequal(mine: NDArray[Any], theirs: NDArray[Any]) -> Difference:
-    unequal = np.flatnonzero(mine != theirs)
-    return _difference_at(int(unequal[0]) if unequal.size else 0, mine, theirs, kind="values")
+def _first_unequal(left: NDArray[Any], right: NDArray[Any]) -> Difference:
+    unequal = np.flatnonzero(left != right)
+    return _difference_at(int(unequal[0]) if unequal.size else 0, left, right, kind="values")
 
 
-def _difference_at(
-    index: int, mine: NDArray[Any], theirs: NDArray[Any], *, kind: str
-) -> Difference:
-    """Return the difference that two arrays show at one index."""
-    return Difference(kind, f"{mine[index]!s:.60} vs {theirs[index]!s:.60} at element {index}")
+def _difference_at(index: int, left: NDArray[Any], right: NDArray[Any], *, kind: str) -> Difference:
+    """Return the difference between two arrays, described by their elements at one index."""
+    return Difference(kind, f"{left[index]!s:.60} vs {right[index]!s:.60} at element {index}")

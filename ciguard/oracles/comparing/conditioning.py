@@ -1,11 +1,12 @@
-"""Whether rounding alone explains a difference: measured on a call with perturbed inputs.
+"""Tests whether rounding alone explains a difference, by running the call with perturbed inputs.
 
-A call may amplify the rounding of its inputs, such as the inverse of a nearly singular matrix.
-Then two targets differ that are both right. Its results for inputs that were changed by one
-rounding show how much it amplifies, whatever the call is.
+A call such as the inverse of a nearly singular matrix amplifies the rounding errors of its inputs.
+Two correct targets may then return different results. The results for inputs that were moved by one
+rounding error show how much the call amplifies such errors.
 
-In the same way, a relation of smooth functions that fails at one point and holds beside it has met
-a kink. Each measurement costs calls, so only reproduced findings are measured.
+A metamorphic relation of smooth functions may fail at a kink (a point where the function is not
+differentiable). It then holds for perturbed inputs. The extra calls take time, so only findings
+that every repetition reproduces are tested.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from ciguard.domain.values import (
 )
 from ciguard.execution import Container, Scalar, TensorDigest, TensorOutput, decode_outputs
 from ciguard.execution.worker.fills import elements
-from ciguard.oracles.comparing.comparison import number
+from ciguard.oracles.comparing.comparison import scalar_array
 from ciguard.oracles.comparing.differences import outcome_difference
 from ciguard.oracles.comparing.tolerance import epsilon_of
 from ciguard.oracles.levels import input_precision_of, judged_level_of
@@ -53,19 +54,20 @@ if TYPE_CHECKING:
 
 _NUMERIC_KINDS = frozenset({"values", "nan"})
 _RANGE_STEP = 0.01
-"""Fraction of a tensor's range by which its ends move where a relation needs smoothness."""
+"""Fraction of a tensor's range by which its ends move if a relation needs smooth functions."""
 _MAX_PERTURBED_ELEMENTS = 4096
-"""Elements of a tensor that are written out one by one; larger ones stay unchanged."""
+"""Maximum number of elements of a tensor that is perturbed element by element. Larger tensors stay
+unchanged."""
 
 
 def may_be_rounding(finding: Finding) -> bool:
-    """Return whether rounding, or a kink, can cause a finding of this kind."""
+    """Return whether rounding errors or a kink can cause a finding of this kind."""
     may_be_kink = finding.oracle == "metamorphic" and _needs_smoothness(finding.case)
     return may_be_kink or is_of_values(finding)
 
 
 def is_of_values(finding: Finding) -> bool:
-    """Return whether results, or those of call and twin, differ only in their numbers."""
+    """Return whether a finding is a difference in numbers, between targets or call and twin."""
     kinds = {"differential": finding.kind, "metamorphic": finding.detail}
     return kinds.get(finding.oracle) in _NUMERIC_KINDS
 
@@ -76,19 +78,23 @@ def _needs_smoothness(case: Case) -> bool:
 
 
 def perturbed(case: Case, seed: int) -> Case:
-    """Return the call with every floating-point element perturbed slightly.
+    """Return the call with its floating-point inputs perturbed slightly.
 
-    Each element moves by one rounding. Where a relation needs smooth functions, a tensor moves by
-    at least a hundredth of its range, each one by another fraction. So equal elements become
-    unequal. A call without tensors computes with its numbers, so they move; beside tensors, numbers
-    are settings and stay.
+    Each element moves by one rounding error. If the call's relation needs smooth functions, the
+    range of each tensor moves instead, by a different fraction of at least a hundredth. Equal
+    elements of two tensors then become unequal. Python numbers are inputs, and move, only if the
+    call has no tensors; otherwise they are settings, and stay.
+
+    Args:
+        case: the call.
+        seed: the seed that decides which elements move up and which move down.
     """
     case = case.lowered()
     level = judged_level_of(case)
     step_numbers = count(1)
     are_numbers_inputs = not level.inputs(case).epsilon and not _needs_smoothness(case)
 
-    def round_elements(tensor: ArrayValue | TensorValue) -> Value:
+    def move_elements(tensor: ArrayValue | TensorValue) -> Value:
         is_perturbed = (
             tensor.dtype in dtypes.FLOATING and math.prod(tensor.shape) <= _MAX_PERTURBED_ELEMENTS
         )
@@ -101,7 +107,7 @@ def perturbed(case: Case, seed: int) -> Case:
         step = _RANGE_STEP * next(step_numbers) * (high - low)
         return replace(tensor, fill=replace(tensor.fill, low=low + step, high=high - step / 2))
 
-    perturb_tensor = narrow_range if _needs_smoothness(case) else round_elements
+    perturb_tensor = narrow_range if _needs_smoothness(case) else move_elements
 
     def perturb_leaf(leaf: ArrayValue | TensorValue | LiteralValue) -> Value:
         if not isinstance(leaf, LiteralValue):
@@ -109,30 +115,31 @@ def perturbed(case: Case, seed: int) -> Case:
         number = leaf.value
         if not (are_numbers_inputs and isinstance(number, float) and math.isfinite(number)):
             return leaf
-        # Libraries read it as a 32-bit number by default.
+        # Libraries convert a Python float to a 32-bit number by default.
         return LiteralValue(number * (1.0 + dtypes.EPSILON["float32"]))
 
-    def perturb_all(values: Sequence[Value]) -> tuple[Value, ...]:
-        return tuple(_nudged(value, perturb_leaf) for value in values)
+    def perturb_values(values: Sequence[Value]) -> tuple[Value, ...]:
+        return tuple(_perturb_leaves(value, perturb_leaf) for value in values)
 
-    return level.nudged(case, seed, perturb_all)
+    return level.nudged(case, seed, perturb_values)
 
 
-def _nudged(
+def _perturb_leaves(
     value: Value, perturb: Callable[[ArrayValue | TensorValue | LiteralValue], Value]
 ) -> Value:
+    """Return a value in which `perturb` has replaced each tensor, array and literal."""
     match value:
         case ArrayValue() | TensorValue() | LiteralValue():
             return perturb(value)
         case ListValue(items) | TupleValue(items):
-            return replace(value, items=tuple(_nudged(item, perturb) for item in items))
+            return replace(value, items=tuple(_perturb_leaves(item, perturb) for item in items))
         case DictValue(pairs):
-            return DictValue(tuple((key, _nudged(item, perturb)) for key, item in pairs))
+            return DictValue(tuple((key, _perturb_leaves(item, perturb)) for key, item in pairs))
         case CallValue(function, arguments, keywords):
             return CallValue(
                 function,
-                tuple(_nudged(item, perturb) for item in arguments),
-                tuple((key, _nudged(item, perturb)) for key, item in keywords),
+                tuple(_perturb_leaves(item, perturb) for item in arguments),
+                tuple((key, _perturb_leaves(item, perturb)) for key, item in keywords),
             )
         case _:
             return value
@@ -141,7 +148,10 @@ def _nudged(
 def perturbed_elements(
     value: ArrayValue | TensorValue, seed: int, *, of_zero: float = 0.0
 ) -> Explicit:
-    """Return a tensor's elements, each moved by one epsilon; zeros move by `of_zero`."""
+    """Return a tensor's elements, each moved up or down by one epsilon.
+
+    Zeros move by `of_zero`. Elements that would become infinite stay as they are.
+    """
     fill = value_to_json(value)[3]
     original = elements(fill, value.dtype, value.shape).astype(np.float64).ravel()
     signs = np.random.default_rng(seed).choice((-1.0, 1.0), original.size)
@@ -152,21 +162,22 @@ def perturbed_elements(
 
 
 def is_rounding(finding: Finding, reruns: Mapping[str, Sequence[Outcome]]) -> bool:
-    """Return whether rounding, or a kink, explains a finding.
+    """Return whether rounding errors or a kink explain a finding.
 
     Args:
-        finding: a finding of a difference in values, with its outcomes.
-        reruns: outcomes by target of calls with nearly the same results: repetitions, and calls
-            with perturbed inputs.
+        finding: a finding for which `may_be_rounding` is true.
+        reruns: outcomes, by target, of repetitions and of calls with perturbed inputs.
     """
     inputs = input_precision_of(finding.case)
     if _needs_smoothness(finding.case):
         return any(
-            not _breaks(outcome, finding, inputs) for n in finding.targets for outcome in reruns[n]
+            not _is_violation(outcome, finding, inputs)
+            for n in finding.targets
+            for outcome in reruns[n]
         )
     condition = max(
         (
-            _condition(finding.outcomes[name], other, inputs)
+            _condition_number(finding.outcomes[name], other, inputs)
             for name in judged_level_of(finding.case).witnesses(finding)
             for other in reruns.get(name, ())
         ),
@@ -178,37 +189,37 @@ def is_rounding(finding: Finding, reruns: Mapping[str, Sequence[Outcome]]) -> bo
 
 
 def _is_shown_with(finding: Finding, inputs: InputPrecision) -> bool:
-    """Return whether the outcomes still show the finding under another tolerance."""
+    """Return whether the finding's outcomes still show it with the tolerance for `inputs`."""
     outcomes = [finding.outcomes[name] for name in finding.targets]
     if finding.oracle == "differential":
         reference, other = outcomes
         difference = outcome_difference(reference, other, inputs)
         return difference is not None and difference.kind == finding.kind
-    return any(_breaks(outcome, finding, inputs) for outcome in outcomes)
+    return any(_is_violation(outcome, finding, inputs) for outcome in outcomes)
 
 
-def _breaks(outcome: Outcome, finding: Finding, inputs: InputPrecision) -> bool:
-    """Return whether an outcome breaks the relation or invariant of the finding's case."""
+def _is_violation(outcome: Outcome, finding: Finding, inputs: InputPrecision) -> bool:
+    """Return whether an outcome violates the relation or invariant of the finding's case."""
     output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
     return output is not None and judged_level_of(finding.case).is_broken(
         finding.case, output, inputs
     )
 
 
-def _condition(outcome: Outcome, other: Outcome, inputs: InputPrecision) -> float:
-    """Return the distance between two outcomes, in roundings of the result.
+def _condition_number(outcome: Outcome, other: Outcome, inputs: InputPrecision) -> float:
+    """Return the distance between two results, in rounding errors of the result.
 
-    It is infinite for results of different form: an index, a sign or a NaN that the last digit of
-    the inputs decides is inconclusive.
+    It is infinite if the results differ in integers, shapes or NaN: the last digit of the inputs
+    then decides the result, so that a difference between targets is inconclusive.
     """
     if not isinstance(outcome, Passed) or not isinstance(other, Passed):
         return math.inf
     if outcome.encoded == other.encoded:
         return 0.0
-    mine, theirs = (decode_outputs(passed.encoded) for passed in (outcome, other))
-    if mine is None or theirs is None:
+    left, right = (decode_outputs(passed.encoded) for passed in (outcome, other))
+    if left is None or right is None:
         return math.inf
-    parts = list(_numeric_parts(mine)), list(_numeric_parts(theirs))
+    parts = list(_numeric_parts(left)), list(_numeric_parts(right))
     if len(parts[0]) != len(parts[1]):
         return math.inf
     return max(
@@ -217,12 +228,12 @@ def _condition(outcome: Outcome, other: Outcome, inputs: InputPrecision) -> floa
 
 
 def _numeric_parts(output: Output) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Yield the element type and the elements of each numeric part of a result."""
+    """Yield the dtype and the elements of each tensor and number in a result."""
     match output:
         case TensorOutput(dtype, _, numbers) | TensorDigest(dtype, _, numbers):
             yield dtype, numbers
         case Scalar(kind) if kind in "ifzo":
-            yield "float32" if kind in "fz" else "int64", number(output)
+            yield "float32" if kind in "fz" else "int64", scalar_array(output)
         case Container(items=items):
             for item in items:
                 yield from _numeric_parts(item)
@@ -231,10 +242,13 @@ def _numeric_parts(output: Output) -> Iterator[tuple[str, NDArray[Any]]]:
 
 
 def _distance_in_roundings(
-    mine: tuple[str, NDArray[Any]], theirs: tuple[str, NDArray[Any]], inputs: InputPrecision
+    left: tuple[str, NDArray[Any]], right: tuple[str, NDArray[Any]], inputs: InputPrecision
 ) -> float:
-    """Return the largest distance of two arrays in roundings; may be infinite."""
-    (dtype, x), (other, y) = mine, theirs
+    """Return the largest distance between two arrays' elements, in rounding errors of the largest.
+
+    The arguments are pairs of a dtype and its elements. The distance may be infinite.
+    """
+    (dtype, x), (other, y) = left, right
     if dtype != other or x.shape != y.shape:
         return math.inf
     if x.dtype.kind not in "fc":

@@ -26,7 +26,7 @@ _SCOPES = {
     PairKind.BACKEND: "on every backend",
     PairKind.MODE: "in every mode",
 }
-"""Wording of the invariant, by what distinguishes the targets."""
+"""Last words of the invariant that a difference violates, by the kind of pair."""
 
 
 def outcome_difference(
@@ -34,7 +34,7 @@ def outcome_difference(
 ) -> Difference | None:
     """Return how two outcomes of one case differ; None if they agree or cannot be compared.
 
-    Other oracles judge crashes, hangs and internal errors.
+    Outcomes such as crashes, hangs and internal errors are not compared: other oracles judge them.
     """
     match reference, other:
         case Passed(reference_result), Passed(other_result):
@@ -57,7 +57,7 @@ def outcome_difference(
 def _compare_encoded(
     reference_result: bytes, other_result: bytes, inputs: InputPrecision
 ) -> Difference | None:
-    """Return how two encoded results differ, including their effects on the arguments."""
+    """Return how two encoded results, or their effects on the arguments, differ."""
     if reference_result == other_result:
         return None
     reference, other = decode_outputs(reference_result), decode_outputs(other_result)
@@ -75,7 +75,14 @@ def evidence_between(
     pair: PairKind,
     specification: Specification | None,
 ) -> Evidence:
-    """Return what two targets returned, and the violated specification or invariant."""
+    """Return the outcomes of two targets as text, and the specification or invariant they violate.
+
+    Args:
+        names: names of the reference and of the target that deviates.
+        outcomes: outcomes by target.
+        pair: the property in which the two targets differ.
+        specification: the specification that the case violates; None if it violates none.
+    """
     sides = outcomes_side_by_side(outcomes[names[0]], outcomes[names[1]])
     expected, observed = (f"{name}: {side}" for name, side in zip(names, sides, strict=True))
     if specification is not None:

@@ -1,4 +1,4 @@
-"""The inputs of a case: the parts of its arguments, and how exact results of them can be."""
+"""Properties of a case's inputs: their elements, sizes, and the precision that they allow."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Fill, Value
 
 LARGE_NUMBER = 100_000
-"""Smallest number that may mean that long work is intended."""
+"""Minimum size or count that may be meant to take long."""
 
 
 def has_special_elements(case: Case) -> bool:
-    """Return whether the arguments hold NaN, infinities or the limits of a type."""
+    """Return whether the arguments hold NaN, infinities or the extreme values of a type."""
     return any(map(_is_special_value, leaf_values(case)))
 
 
 def leaf_values(case: Case) -> Iterator[Value]:
-    """Yield every part of the arguments that has no parts of its own."""
+    """Yield the values in the arguments that hold no other values, such as tensors and numbers."""
     parts = [*case.values]
     while parts:
         value = parts.pop()
@@ -54,9 +54,10 @@ def leaf_values(case: Case) -> Iterator[Value]:
 
 
 def _is_special_value(value: Value) -> bool:
+    """Return whether a value holds NaN, infinities or the extreme values of a type."""
     match value:
         case ArrayValue() | TensorValue():
-            return _is_special(value.fill)
+            return _is_special_fill(value.fill)
         case LiteralValue(float() | complex() as number):
             return not cmath.isfinite(number)
         case _:
@@ -66,37 +67,38 @@ def _is_special_value(value: Value) -> bool:
 def input_precision(
     case: Case, *, ranges: Iterable[tuple[str, float, float]] = (), sizes: Iterable[int] = ()
 ) -> InputPrecision:
-    """Return how exact the results of a case can be, given its values.
+    """Return the precision of a case's inputs, which limits how exact its results can be.
 
     Args:
         case: the case to analyse.
-        ranges: (dtype, least, greatest) of each tensor that the case gets beside its values.
-        sizes: number of elements of each of these tensors.
+        ranges: (dtype, minimum, maximum) of each input tensor that is not among `case.values`.
+        sizes: number of elements of each of those tensors.
     """
     tensors = [leaf for leaf in leaf_values(case) if isinstance(leaf, (ArrayValue, TensorValue))]
-    ranges = [*((tensor.dtype, *_range(tensor.fill)) for tensor in tensors), *ranges]
+    ranges = [*((tensor.dtype, *_bounds(tensor.fill)) for tensor in tensors), *ranges]
     sizes = [*(math.prod(tensor.shape) for tensor in tensors), *sizes]
-    known = inputs_of(ranges, sizes=sizes)
-    return replace(known, are_finite=False) if has_special_elements(case) else known
+    precision = inputs_of(ranges, sizes=sizes)
+    return replace(precision, are_finite=False) if has_special_elements(case) else precision
 
 
-def _range(fill: Fill) -> tuple[float, float]:
-    """Return the smallest and the largest element.
+def _bounds(fill: Fill) -> tuple[float, float]:
+    """Return the minimum and the maximum element of a fill.
 
-    Integers are returned as they are, since they may be too large for a float.
+    An integer is not converted, because it may be too large for a float.
     """
     match fill:
         case Constant(number):
             return number, number
         case Uniform(_, low, high):
             return low, high
-        case Explicit(data) if not _is_special(fill):
+        case Explicit(data) if not _is_special_fill(fill):
             return min(data, default=0), max(data, default=0)
         case Explicit() | Special():
             return -math.inf, math.inf
 
 
-def _is_special(fill: Fill) -> bool:
+def _is_special_fill(fill: Fill) -> bool:
+    """Return whether a fill holds NaN, infinities or the extreme values of a type."""
     match fill:
         case Special():
             return True
@@ -109,38 +111,40 @@ def _is_special(fill: Fill) -> bool:
 
 
 def _is_not_finite(number: float) -> bool:
-    # An integer is always finite, even one that is too large for `math.isfinite`.
+    # `math.isfinite` raises an OverflowError for a huge integer.
     return not isinstance(number, int) and not math.isfinite(number)
 
 
 def is_large_request(case: Case) -> bool:
-    """Return whether a number is so large that long work may be intended.
+    """Return whether a number in the inputs is so large that the call may be meant to take long.
 
-    Elements of tensors count too, as they often are sizes and counts. So does the number of
-    elements.
+    The number may be a Python number, an element of a tensor, or the size of a tensor, because
+    elements are often sizes or counts.
     """
     values = [*case.values]
     while values:
         value = values.pop()
         if _is_large_value(value):
             return True
-        values.extend(_parts(value))
+        values.extend(_children(value))
     return False
 
 
 def _is_large_value(value: Value) -> bool:
+    """Return whether a value itself is large, or holds a large number."""
     match value:
         case LiteralValue(int() | float() as number):
             return abs(number) >= LARGE_NUMBER
         case ArrayValue(_, shape, fill) | TensorValue(_, shape, fill):
             return math.prod(shape) >= LARGE_NUMBER or _has_large_elements(fill)
         case ListValue(items) | TupleValue(items):
-            return _product(items) >= LARGE_NUMBER
+            return _element_count(items) >= LARGE_NUMBER
         case _:
             return False
 
 
-def _parts(value: Value) -> Sequence[Value]:
+def _children(value: Value) -> Sequence[Value]:
+    """Return the values that a value directly holds."""
     match value:
         case ListValue(items) | TupleValue(items):
             return items
@@ -152,13 +156,14 @@ def _parts(value: Value) -> Sequence[Value]:
             return ()
 
 
-def _product(items: Sequence[Value]) -> int:
-    """Return the number of elements if a list's numbers are sizes; 0 if they are not."""
+def _element_count(items: Sequence[Value]) -> int:
+    """Return the product of a list's numbers, as if they were a shape; 0 if they cannot be one."""
     sizes = [item.value for item in items if isinstance(item, LiteralValue)]
     return math.prod(size if isinstance(size, int) and size > 0 else 0 for size in sizes)
 
 
 def _has_large_elements(fill: Fill) -> bool:
+    """Return whether an element of a fill may be a large size or count."""
     match fill:
         case Constant(number):
             return abs(number) >= LARGE_NUMBER

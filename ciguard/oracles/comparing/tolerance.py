@@ -1,14 +1,14 @@
-"""Tolerances of results, from element types, sizes and measured condition.
+"""Tolerances of results, computed from element types, sizes and the measured condition number.
 
-A result accumulates rounding errors, each relative to the element type's epsilon. An element that
-is computed from n others gathers about √n of them. The worst case bound n·u is far from what
-happens; √n·u holds with high probability (Higham and Mary, A New Approach to Probabilistic Rounding
+A result accumulates rounding errors, each relative to the element type's epsilon u. An element that
+is computed from n others accumulates about √n errors: the error rarely reaches its upper bound n·u,
+and is below √n·u with high probability (Higham and Mary, A New Approach to Probabilistic Rounding
 Error Analysis, SIAM J. Sci. Comput. 41(5), 2019).
 
-How much the call amplifies the rounding of its inputs is its condition number. As a rule of thumb,
-the error of a result is at most condition times backward error (Higham, Accuracy and Stability of
-Numerical Algorithms, 2nd ed., 2002, section 1.6). The condition is unknown beforehand, so
-`conditioning` measures it before a difference counts as a finding.
+The condition number of a call is the factor by which it amplifies rounding errors of its inputs. By
+a rule of thumb, error of the result ≤ condition number · backward error. Source: Higham, Accuracy
+and Stability of Numerical Algorithms (2nd ed., 2002), section 1.6. The condition number is unknown
+beforehand, so `conditioning` measures it before a difference counts as a finding.
 """
 
 from __future__ import annotations
@@ -23,41 +23,42 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _MAX_ROUNDINGS = 64.0
-"""Allowed error of one element, in units of epsilon. It covers a sequence of several elementary
-functions of a few units each. It also covers the factor that makes √n a bound for every element of
-thousands of calls."""
+"""Maximum error of an element that is computed from one other, in units of epsilon. It covers
+several elementary functions in sequence, each with an error of a few units. It also covers the
+factor by which √n must grow to be a bound for all elements of thousands of calls."""
 _MAX_RTOL = 0.05
-"""Largest relative tolerance, for types with few digits; a larger difference is wrong in any
-type."""
+"""Maximum relative tolerance, which matters for types with few digits. A larger difference is a
+defect in any type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputPrecision:
-    """How exact the results of a call can be, given its arguments."""
+    """Properties of a call's inputs that limit how exact its results can be."""
 
     epsilon: float = 0.0
-    """Epsilon of the coarsest floating-point type of the inputs; no result is more exact."""
+    """Epsilon of the least precise floating-point type of the inputs. No result is more exact."""
     scale: float = 0.0
-    """Magnitude of the inputs, at most 1: a difference of close numbers is small, its rounding is
-    not."""
+    """Magnitude of the inputs, at most 1. Errors of smaller results are relative to it, because the
+    difference of nearly equal inputs is small but has the rounding errors of the inputs."""
     low: float = 0.0
-    """Least element of the inputs."""
+    """Minimum element of the inputs."""
     high: float = 0.0
-    """Greatest element of the inputs. A cast of a number outside an integer type's range is
-    undefined."""
+    """Maximum element of the inputs. A number outside an integer type's range cannot be converted
+    to the type: the result is undefined."""
     are_finite: bool = True
-    """False if an input is NaN or infinite. The order of a computation then decides which of the
-    two results, so both are treated as equal."""
+    """False if an input is NaN or infinite. Whether a result is NaN or infinite then depends on the
+    order of the computation, so NaN and infinity count as equal."""
     largest: tuple[int, int] = (0, 0)
-    """Numbers of elements of the two largest inputs."""
+    """Number of elements of each of the two largest inputs, the larger one first."""
     condition: float = 1.0
-    """Roundings of the result per rounding of the inputs, where it was measured."""
+    """Condition number: rounding errors of the result per rounding error of the inputs; 1 if it was
+    not measured."""
 
-    def length(self, count: int) -> float:
-        """Return how many input elements enter each of `count` elements of a result.
+    def terms_per_element(self, count: int) -> float:
+        """Return from how many terms each of the `count` elements of a result is computed.
 
-        A reduction distributes the elements of its input. In a product of matrices or a
-        convolution, m·k and k·n elements enter m·n sums of k products.
+        A reduction distributes the elements of its input over the elements of the result. A product
+        of matrices with m·k and k·n elements, or a convolution, computes m·n sums of k products.
         """
         first, second = self.largest
         return max(1.0, first / count, math.sqrt(first * second / count)) if count else 1.0
@@ -68,21 +69,24 @@ NO_INPUTS = InputPrecision()
 
 
 def inputs_of(
-    dtypes_and_ranges: Iterable[tuple[str, float, float]], *, sizes: Iterable[int] = ()
+    ranges: Iterable[tuple[str, float, float]], *, sizes: Iterable[int] = ()
 ) -> InputPrecision:
-    """Return the input precision of some tensors.
+    """Return the precision of the given input tensors.
 
     Args:
-        dtypes_and_ranges: (dtype, least, greatest) of each tensor.
+        ranges: (dtype, minimum, maximum) of each tensor.
         sizes: number of elements of each tensor.
     """
     first, second, *_ = [*sorted(sizes, reverse=True), 0, 0]
-    known = [(d, low, high) for d, low, high in dtypes_and_ranges if d in dtypes.EPSILON]
-    if not known:
+    floating_ranges = [(d, low, high) for d, low, high in ranges if d in dtypes.EPSILON]
+    if not floating_ranges:
         return InputPrecision(largest=(first, second))
-    low, high = min(low for _, low, _ in known), max(high for _, _, high in known)
+    low, high = (
+        min(low for _, low, _ in floating_ranges),
+        max(high for _, _, high in floating_ranges),
+    )
     return InputPrecision(
-        epsilon=max(dtypes.EPSILON[dtype] for dtype, _, _ in known),
+        epsilon=max(dtypes.EPSILON[dtype] for dtype, _, _ in floating_ranges),
         scale=min(1.0, max(abs(low), abs(high))),
         low=low,
         high=high,
@@ -91,12 +95,12 @@ def inputs_of(
 
 
 def epsilon_of(dtype: str, inputs: InputPrecision = NO_INPUTS) -> float:
-    """Return the relative size of one rounding error in a result of some dtype."""
+    """Return the relative size of a rounding error in a result of the given dtype."""
     return max(dtypes.EPSILON.get(dtype, 0.0), inputs.epsilon)
 
 
 def relative_tolerance(dtype: str, *, count: int, inputs: InputPrecision = NO_INPUTS) -> float:
-    """Return the allowed error relative to the largest element.
+    """Return the maximum error of a result, relative to its largest element.
 
     Args:
         dtype: element type of the result.
@@ -104,7 +108,7 @@ def relative_tolerance(dtype: str, *, count: int, inputs: InputPrecision = NO_IN
         inputs: precision of the call's inputs.
 
     Returns:
-        Dimensionless, >= 0; infinite if no two results can be compared.
+        A number of at least 0 without a unit; infinite if results cannot be compared.
     """
-    roundings = _MAX_ROUNDINGS * math.sqrt(inputs.length(count))
+    roundings = _MAX_ROUNDINGS * math.sqrt(inputs.terms_per_element(count))
     return min(roundings * epsilon_of(dtype, inputs), _MAX_RTOL) * max(1.0, inputs.condition)

@@ -1,6 +1,7 @@
-"""Metamorphic relations: statements that hold between a call and another computation, its twin.
+"""Metamorphic relations: statements about a call and its twin, an equivalent computation.
 
-One small module per relation, with the statement, its scope, its source, and the twin as a value.
+Each module defines one relation or a few similar ones: the statement, the APIs that it holds for,
+its source, and the twin as a value.
 """
 
 from ciguard.oracles.relations.batches import EMPTY_BATCH, REVERSED_BATCH, SPLIT_BATCH

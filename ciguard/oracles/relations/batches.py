@@ -1,4 +1,4 @@
-"""Relations of batches: the result for one item does not depend on the other items."""
+"""Relations of batches: the result for an item does not depend on the other items of the batch."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ELEMENTWISE_FUNCTIONS = (
     *("reciprocal", "sign", "floor", "ceil", "round", "trunc", "frac", "lgamma", "digamma"),
     *("isnan", "isinf", "isfinite", "logit", "sinc", "deg2rad", "rad2deg", "clamp", "clip"),
 )
-"""Elementwise functions, whose first dimension is a batch whatever it means."""
+"""Names of elementwise functions. Their first dimension can always be treated as a batch."""
 _FUNCTIONS_BY_RANK = {
     3: (
         *("conv1d", "max_pool1d", "avg_pool1d", "adaptive_avg_pool1d", "adaptive_max_pool1d"),
@@ -41,8 +41,9 @@ _FUNCTIONS_BY_RANK = {
     ),
     5: ("conv3d", "max_pool3d", "avg_pool3d", "adaptive_avg_pool3d", "adaptive_max_pool3d"),
 }
-"""Functions of inputs documented as (N, C, …), by the rank that has a batch dimension."""
+"""Names of functions whose inputs are documented as (N, C, …), by the rank of a batch."""
 _PREFIXES = ("torch.", "torch.nn.functional.", "torch.special.")
+"""Modules with a function of one of these names."""
 _BATCHED_RANKS = {
     **{f"{prefix}{name}": 0 for prefix in _PREFIXES for name in _ELEMENTWISE_FUNCTIONS},
     **{
@@ -59,13 +60,13 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
     return record.api in _BATCHED_RANKS and record.kind is CallKind.FUNCTION
 
 
-def _batch(case: ApiCall) -> TensorValue | None:
-    """Return the batch among a call's arguments; None if the first argument is not a batch."""
+def _batch_of(case: ApiCall) -> TensorValue | None:
+    """Return the first argument of a call if it is a batch, otherwise None."""
     match case.arguments:
         case (TensorValue(_, (_, *_)) as batch, *_):
             rank = _BATCHED_RANKS.get(case.api)
             others = [*case.arguments[1:], *(value for _, value in case.keywords)]
-            # An elementwise function with a second tensor of at least this rank needs both split.
+            # With a second tensor of the same rank, both tensors would have to be split.
             has_other_batch = any(
                 isinstance(value, TensorValue) and len(value.shape) >= len(batch.shape)
                 for value in others
@@ -80,29 +81,29 @@ def _with_batch(case: ApiCall, batch: Value) -> Value:
     return expression(replace(case, arguments=(batch, *case.arguments[1:])))
 
 
-def _part(batch: TensorValue, begin: int, count: int) -> Value:
-    """Return `count` items of a batch from the item `begin` on."""
+def _slice(batch: TensorValue, begin: int, count: int) -> Value:
+    """Return `count` items of a batch, starting at item `begin`."""
     bounds = (_ZERO, LiteralValue(begin), LiteralValue(count))
     return CallValue("torch.narrow", (batch, *bounds))
 
 
-def _joined(parts: Sequence[Value]) -> Value:
+def _concatenate(parts: Sequence[Value]) -> Value:
     return CallValue("torch.cat", (ListValue(tuple(parts)), _ZERO))
 
 
 def _split_twin(case: ApiCall) -> Value | None:
     """Return the concatenated results of the two halves of a batch."""
-    batch = _batch(case)
+    batch = _batch_of(case)
     if batch is None or batch.shape[0] < 2:  # noqa: PLR2004 - one item cannot be split
         return None
     count = batch.shape[0]
-    parts = [_part(batch, 0, count // 2), _part(batch, count // 2, count - count // 2)]
-    return _joined([_with_batch(case, part) for part in parts])
+    parts = [_slice(batch, 0, count // 2), _slice(batch, count // 2, count - count // 2)]
+    return _concatenate([_with_batch(case, part) for part in parts])
 
 
 def _reversed_twin(case: ApiCall) -> Value | None:
     """Return the reversed result of the reversed batch."""
-    batch = _batch(case)
+    batch = _batch_of(case)
     if batch is None:
         return None
     first = ListValue((_ZERO,))
@@ -112,12 +113,15 @@ def _reversed_twin(case: ApiCall) -> Value | None:
 
 def _empty_twin(case: ApiCall) -> Value | None:
     """Return the call with an empty batch."""
-    batch = _batch(case)
-    return None if batch is None else _with_batch(case, _part(batch, 0, 0))
+    batch = _batch_of(case)
+    return None if batch is None else _with_batch(case, _slice(batch, 0, 0))
 
 
 def _compare_empty(observed: ObservedPair) -> Difference | None:
-    """Return how type and shape differ, except for the first dimension, which is 0."""
+    """Return how the twin's type and shape deviate; None if they are as expected.
+
+    The expected shape is that of the call's result, with 0 as first dimension.
+    """
     match observed.first, observed.twin:
         case (TensorOutput() | TensorDigest() | Unreadable()) as first, (
             TensorOutput() | TensorDigest() | Unreadable()
@@ -138,7 +142,7 @@ _SOURCE = "the shapes (N, …) in the documentation of each function"
 SPLIT_BATCH = relate(
     Relation(
         name="batch in parts",
-        law="A batch gives the concatenated results of its parts.",
+        law="The result for a batch equals the concatenated results for its parts.",
         source=_SOURCE,
         applies=_applies,
         twin=_split_twin,
@@ -147,7 +151,7 @@ SPLIT_BATCH = relate(
 REVERSED_BATCH = relate(
     Relation(
         name="batch reversed",
-        law="A batch in another order gives the same items in that order.",
+        law="The result for a reordered batch has the same items in the new order.",
         source=_SOURCE,
         applies=_applies,
         twin=_reversed_twin,
@@ -156,11 +160,11 @@ REVERSED_BATCH = relate(
 EMPTY_BATCH = relate(
     Relation(
         name="empty batch",
-        law="An empty batch gives an empty result, otherwise of the same type and shape.",
+        law="The result for an empty batch is empty, but otherwise has the same type and shape.",
         source=_SOURCE,
         applies=_applies,
         twin=_empty_twin,
-        broken=_compare_empty,
+        find_violation=_compare_empty,
         compares=Compares.EMPTY_SHAPES,
     )
 )

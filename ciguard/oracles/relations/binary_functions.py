@@ -25,9 +25,9 @@ NAMES = frozenset(
         *("heaviside", "nextafter", "ldexp", "gcd", "lcm"),
     }
 )
-"""Last parts of the qualified names of elementwise functions of two tensors."""
+"""Names of elementwise functions of two tensors, without the module."""
 _WHOLE_TENSOR_FUNCTIONS = frozenset({"torch.equal", "torch.Tensor.equal"})
-"""Functions that compare whole tensors and return one result."""
+"""Functions that compare whole tensors, so that they are not elementwise."""
 
 
 def is_binary(record: ApiRecord) -> bool:
@@ -39,7 +39,7 @@ def is_binary(record: ApiRecord) -> bool:
 
 
 def is_binary_of(*libraries: str) -> Applies:
-    """Return a condition that is true for elementwise binary functions of these libraries."""
+    """Return a function that accepts the elementwise binary functions of some libraries."""
 
     def applies(record: ApiRecord, names: Collection[str]) -> bool:
         del names
@@ -49,7 +49,7 @@ def is_binary_of(*libraries: str) -> Applies:
 
 
 def operands(case: ApiCall) -> tuple[TensorValue, TensorValue] | None:
-    """Return the two tensors of a call; None if its first two positional arguments are none."""
+    """Return the first two positional arguments of a call; None if they are not both tensors."""
     match case.arguments:
         case (TensorValue() as left, TensorValue() as right, *_):
             return left, right

@@ -26,17 +26,18 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _twin(case: ApiCall) -> Value | None:
+    """Return the call on operands that were explicitly broadcast to one shape."""
     tensors = operands(case)
     function = operations_of(case.api).broadcast
     if not function or tensors is None or tensors[0].shape == tensors[1].shape:
         return None
     has_scalar = not all(tensor.shape for tensor in tensors)
     if has_scalar and tensors[0].dtype != tensors[1].dtype:
-        return None  # a tensor without dimensions does not affect the result's type
+        return None  # a tensor affects type promotion only if it has dimensions
     try:
         shape = np.broadcast_shapes(tensors[0].shape, tensors[1].shape)
     except ValueError:
-        return None  # the operands do not broadcast, though the call passed: out of scope
+        return None  # the relation does not apply to operands that do not broadcast
     sizes = ListValue(tuple(map(LiteralValue, shape)))
 
     def broadcast(tensor: TensorValue) -> Value:
@@ -51,7 +52,7 @@ def _twin(case: ApiCall) -> Value | None:
 BROADCASTING = relate(
     Relation(
         name="broadcasting by hand",
-        law="Operands of different shapes give what they give after being broadcast to one shape.",
+        law="A call broadcasts operands as if they were broadcast to one shape before the call.",
         source="PyTorch, Broadcasting semantics; NumPy, General broadcasting rules",
         applies=_applies,
         twin=_twin,

@@ -1,8 +1,8 @@
 """The type of metamorphic relations, their registry, and the encoding of cases with twins.
 
-A relation names another computation, the twin, that must be equivalent to the call. Examples are
-the same call in twice the precision, by another entry point, or on memory with another layout. One
-worker runs both in turn, so a relation needs no second target.
+A relation defines the twin of a call: another computation that must be equivalent. Examples are the
+call in double precision, through another entry point, or with another memory layout. One worker
+runs the call and its twin, so that a relation needs no second target.
 """
 
 from __future__ import annotations
@@ -44,43 +44,45 @@ class Observes(StrEnum):
 
 
 class Compares(StrEnum):
-    """What must be equal between call and twin, for the script that shows the defect."""
+    """Properties in which call and twin must agree. Scripts compare these properties."""
 
     VALUES = "values"
     """Types, shapes and elements."""
     NUMBERS = "numbers"
     """Shapes and elements, whatever their type."""
     EMPTY_SHAPES = "empty shapes"
-    """Types, and shapes except for the first dimension, which is 0 in the twin."""
+    """Types, and shapes except for the first dimension, which is 0 in the twin's result."""
     NOTHING = "nothing"
-    """The twin is a check of its own: it raises when it fails."""
+    """None: the twin itself checks the relation, and raises an exception if it is violated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedPair:
-    """A call and its twin, as one worker ran them."""
+    """The results of a call and its twin on one target."""
 
     first: Output
-    """The result of the call, or its arguments, as the relation requires."""
+    """Result of the call, or its arguments after the call, depending on `Relation.observes`."""
     twin: Output | None
-    """The result of the twin; None if it raised an exception."""
+    """Result of the twin; None if it raised an exception."""
     raised: str = ""
-    """Class name of the exception that the twin raised."""
+    """Class name of the exception that the twin raised; empty if it raised none."""
     message: str = ""
+    """Message of that exception."""
     inputs: InputPrecision
-    """Precision of the inputs."""
+    """Precision of the call's inputs."""
 
 
 Applies: TypeAlias = Callable[[ApiRecord, Collection[str]], bool]
-"""Returns whether the relation holds for an API, given the names of all APIs of the library."""
+"""Function that returns whether the relation holds for an API. Its second argument holds the names
+of all APIs of the library."""
 Twin: TypeAlias = Callable[[ApiCall], Value | None]
-"""Returns the other computation for a call; None if the relation does not apply to the call."""
-Broken: TypeAlias = Callable[[ObservedPair], Difference | None]
-"""Returns how the pair breaks the relation; None if it does not."""
+"""Function that returns the twin of a call; None if the relation does not apply to the call."""
+FindViolation: TypeAlias = Callable[[ObservedPair], Difference | None]
+"""Function that returns how a pair violates the relation; None if the pair satisfies it."""
 
 
-def same(observed: ObservedPair) -> Difference | None:
-    """Return how result and twin differ; None if they agree or the twin raised an exception."""
+def compare_pair(observed: ObservedPair) -> Difference | None:
+    """Return how call and twin differ; None if they agree or the twin raised an exception."""
     if observed.twin is None:
         return None
     return compare_outputs(observed.first, observed.twin, observed.inputs)
@@ -105,33 +107,37 @@ class Relation:
 
     name: str
     law: str
-    """The relation as a sentence that a maintainer agrees with."""
+    """The relation as a sentence, with which a maintainer of the library would agree."""
     source: str
     """Documentation or paper that states the relation."""
     applies: Applies
     twin: Twin
     observes: Observes = Observes.RESULT
-    broken: Broken = same
+    find_violation: FindViolation = compare_pair
     compares: Compares = Compares.VALUES
     raises: str = ""
-    """Class of the exception that a twin raises if its own check fails."""
+    """Class name of the exception that the twin raises if its own check fails; empty if the twin
+    has no check."""
     part: int | None = None
-    """Index of the twin's item that the result equals; the other items bound the error."""
+    """Index of the item of the twin's result that must equal the call's result. The other items
+    bound the error. None if the whole result must be equal."""
     every: int = 1
-    """Period of its use: 3 means one in three turns. Twins that compile cost a thousand ordinary
-    calls."""
+    """Period of use: with 3, every third round of cases uses the relation. A twin that compiles
+    takes as long as a thousand ordinary calls."""
     weight: int = 1
-    """Relative frequency among the relations that apply to a call; high if few calls are
-    suitable."""
+    """Frequency relative to the other relations that apply to an API. It is high if the relation
+    applies to few of the API's calls."""
     needs_smoothness: bool = False
-    """True if the relation fails at kinks, so that a defect must show beside the point too."""
+    """True if the relation fails at kinks of a function. A violation then counts only if nearby
+    points show it too."""
     severity: Severity = Severity.HIGH
+    """Severity of a violation."""
 
 
 RELATIONS: Registry[Relation] = Registry(
     "relation", group="ciguard.relations", accepts=lambda item: isinstance(item, Relation)
 )
-"""Registry of metamorphic relations."""
+"""Registry of metamorphic relations by name."""
 
 
 def relate(relation: Relation) -> Relation:
@@ -141,13 +147,14 @@ def relate(relation: Relation) -> Relation:
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """APIs for which a relation does not hold, for a documented reason."""
+    """APIs for which a relation need not hold, with the reason."""
 
     apis: tuple[str, ...]
-    """Globs of qualified names."""
+    """Globs of the APIs' qualified names."""
     relation: str
-    """Glob of relation names."""
+    """Glob of the relations' names, or a name that an oracle defines."""
     reason: str
+    """Reason, from the documentation, why the relation need not hold."""
 
 
 @cache
@@ -177,7 +184,7 @@ def _exemptions_of(relation: str) -> list[tuple[Callable[[str], object], Exempti
 
 
 def relations_of(record: ApiRecord, names: Collection[str]) -> tuple[Relation, ...]:
-    """Return the relations that hold for an API, in the order of their names.
+    """Return the relations that hold for an API, sorted by name.
 
     Args:
         record: the catalogue's record of the API.
@@ -191,9 +198,10 @@ def relations_of(record: ApiRecord, names: Collection[str]) -> tuple[Relation, .
 
 
 def is_replayable(case: Case) -> bool:
-    """Return whether a case has no relation, or one that is installed and applies to it.
+    """Return whether a case has no relation, or has one that is installed and applies to it.
 
-    A relation may come from a package, and a later version may no longer apply to the call.
+    A stored case may have a relation of a package that is not installed, or a relation that no
+    longer applies to the call since a newer version.
     """
     if not case.relation or not isinstance(case, ApiCall):
         return True
@@ -202,9 +210,9 @@ def is_replayable(case: Case) -> bool:
 
 
 def encode(case: Case) -> bytes:
-    """Return a case as the worker reads it, with the twin if the case has a relation.
+    """Return the encoded case for a worker, with its twin if the case has a relation.
 
-    If a stored case names a relation whose package is not installed, the call runs alone.
+    The twin is left out if the relation is not installed.
     """
     case = case.lowered()
     encoded: list[Json] = case_to_json(case)
@@ -221,7 +229,7 @@ _COMPACT = json.JSONEncoder(separators=(",", ":"))
 
 
 def observed_in(output: Output, inputs: InputPrecision) -> ObservedPair | None:
-    """Return call and twin from the output of a case; None if the case ran without a twin."""
+    """Return the results of call and twin in a case's output; None if the case has no twin."""
     match output:
         case Container(items=(first, Container(items=(Scalar("s", "returned"), twin)))):
             return ObservedPair(first=first, twin=twin, inputs=inputs)

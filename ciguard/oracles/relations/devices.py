@@ -1,4 +1,4 @@
-"""Relation: a tensor is unchanged by a transfer to the CPU and back."""
+"""Relation: a transfer to the CPU and back does not change a tensor."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _round_trip(tensor: TensorValue) -> Value:
-    """Return a tensor after a transfer to the CPU and back to its device."""
+    """Return an expression that moves a tensor to the CPU and back to its device."""
     device = CallValue("builtins.getattr", (tensor, LiteralValue("device")))
     on_cpu = CallValue("torch.Tensor.cpu", (tensor,))
     return CallValue("torch.Tensor.to", (on_cpu, device))
@@ -34,7 +34,7 @@ def _twin(case: ApiCall) -> Value | None:
 DEVICE_ROUND_TRIP = relate(
     Relation(
         name="device round trip",
-        law="Tensors that were moved to the CPU and back give the same result.",
+        law="A call gives the same result for tensors that were moved to the CPU and back.",
         source="torch.Tensor.to: “a tensor with the same data”",
         applies=_applies,
         twin=_twin,

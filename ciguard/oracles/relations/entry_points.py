@@ -1,4 +1,4 @@
-"""Relations of entry points: the method, the layer, `out` and the in-place variant agree."""
+"""Relations of entry points: a function agrees with its method, layer, `out` and in-place form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ciguard.domain.values import CallValue, TensorValue, Value
 from ciguard.execution import TensorDigest, TensorOutput
 from ciguard.oracles.comparing.comparison import Difference, compare_outputs
 from ciguard.oracles.relations.contract import ObservedPair, Relation, relate
-from ciguard.oracles.relations.expressions import applied, expression, first_tensors, has_keyword
+from ciguard.oracles.relations.expressions import apply, expression, first_tensors, has_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,17 +21,18 @@ _FUNCTION = re.compile(r"torch\.(\w+)")
 _FUNCTIONAL = "torch.nn.functional."
 
 
-def _method_of(api: str) -> str:
+def _method_name(api: str) -> str:
     match = _FUNCTION.fullmatch(api)
     return f"torch.Tensor.{match[1]}" if match else ""
 
 
 def _has_method(record: ApiRecord, names: Collection[str]) -> bool:
-    return _method_of(record.api) in names
+    return _method_name(record.api) in names
 
 
 def _method_twin(case: ApiCall) -> Value | None:
-    method = _method_of(case.api)
+    """Return the call of the tensor's method with the name of the function."""
+    method = _method_name(case.api)
     if not method or not first_tensors(case) or has_keyword(case, "out"):
         return None
     return CallValue(method, case.arguments, case.keywords)
@@ -40,7 +41,7 @@ def _method_twin(case: ApiCall) -> Value | None:
 METHOD = relate(
     Relation(
         name="function and method",
-        law="A function of torch gives the same result as the tensor's method of that name.",
+        law="A function of torch gives the same result as the tensor method of the same name.",
         source="torch.Tensor: “See torch.…” of each method",
         applies=_has_method,
         twin=_method_twin,
@@ -48,24 +49,28 @@ METHOD = relate(
 )
 
 
-def _in_place_of(api: str) -> str:
-    name = api if api.startswith("torch.Tensor.") else _method_of(api)
+def _in_place_name(api: str) -> str:
+    name = api if api.startswith("torch.Tensor.") else _method_name(api)
     return f"{name}_" if name else ""
 
 
 def _has_in_place(record: ApiRecord, names: Collection[str]) -> bool:
-    return _in_place_of(record.api) in names
+    return _in_place_name(record.api) in names
 
 
 def _in_place_twin(case: ApiCall) -> Value | None:
-    function = _in_place_of(case.api)
+    """Return the call of the in-place variant."""
+    function = _in_place_name(case.api)
     if not function or not first_tensors(case) or has_keyword(case, "out"):
         return None
     return CallValue(function, case.arguments, case.keywords)
 
 
-def _same_unless_cast(observed: ObservedPair) -> Difference | None:
-    """Return how the results differ; types may differ, as in place the tensor keeps its own."""
+def _compare_unless_cast(observed: ObservedPair) -> Difference | None:
+    """Return how the results differ; None if they agree or differ in type or shape.
+
+    In place, a tensor keeps its own type and shape.
+    """
     match observed.first, observed.twin:
         case (TensorOutput() | TensorDigest()) as first, (TensorOutput() | TensorDigest()) as twin:
             if (first.dtype, first.shape) != (twin.dtype, twin.shape):
@@ -82,18 +87,19 @@ IN_PLACE = relate(
         source="torch.Tensor: “In-place version of …” of each method with an underscore",
         applies=_has_in_place,
         twin=_in_place_twin,
-        broken=_same_unless_cast,
+        find_violation=_compare_unless_cast,
     )
 )
 
 
-def _takes_out(record: ApiRecord, names: Collection[str]) -> bool:
+def _has_out_parameter(record: ApiRecord, names: Collection[str]) -> bool:
     del names
     is_function = record.kind is CallKind.FUNCTION and record.api.startswith("torch.")
     return is_function and any(parameter.name == "out" for parameter in record.parameters)
 
 
 def _out_twin(case: ApiCall) -> Value | None:
+    """Return the call that writes its result into a new tensor by `out`."""
     if has_keyword(case, "out"):
         return None
     keywords = tuple((key, value) for key, value in case.keywords if key != "out")
@@ -106,7 +112,7 @@ OUT = relate(
         name="into out",
         law="A call returns what it writes into `out`.",
         source="PyTorch: “out (Tensor, optional): the output tensor” of each function",
-        applies=_takes_out,
+        applies=_has_out_parameter,
         twin=_out_twin,
     )
 )
@@ -161,7 +167,7 @@ _LAYERS = {
     "unfold": "Unfold",
     "fold": "Fold",
 }
-"""Layers without weights, by the function of torch.nn.functional that documents them."""
+"""Layers without weights in torch.nn, by the equivalent function in torch.nn.functional."""
 
 
 def _has_layer(record: ApiRecord, names: Collection[str]) -> bool:
@@ -170,19 +176,20 @@ def _has_layer(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _layer_twin(case: ApiCall) -> Value | None:
+    """Return the call of the layer that is equivalent to the function."""
     tensors = first_tensors(case)
     settings = case.arguments[len(tensors) :]
     keywords = tuple((key, value) for key, value in case.keywords if key != "inplace")
     name = _LAYERS.get(case.api.removeprefix(_FUNCTIONAL))
     if name is None or not tensors or any(isinstance(v, TensorValue) for _, v in keywords):
         return None
-    return applied(CallValue(f"torch.nn.{name}", settings, keywords), *tensors)
+    return apply(CallValue(f"torch.nn.{name}", settings, keywords), *tensors)
 
 
 LAYER = relate(
     Relation(
         name="function and layer",
-        law="A function of torch.nn.functional gives the same result as the layer of that name.",
+        law="A function of torch.nn.functional has the same result as the layer of the same name.",
         source="torch.nn.functional: “See … for details” of each function",
         applies=_has_layer,
         twin=_layer_twin,

@@ -1,4 +1,4 @@
-"""Relation: a call leaves its arguments unchanged, unless its name or an `out` declares it."""
+"""Relation: a call does not change its arguments unless its name or an `out` announces it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord
 
 _IN_PLACE_NAME = re.compile(r"_$|_out$|inplace", re.IGNORECASE)
-"""Names that declare a change of the arguments."""
+"""Part of the name of an API that changes its arguments."""
 
 
 def _applies(record: ApiRecord, names: Collection[str]) -> bool:
@@ -25,6 +25,7 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _twin(case: ApiCall) -> Value | None:
+    """Return a tuple of the arguments, with which they are compared after the call."""
     values = (*case.arguments, *(value for _, value in case.keywords), *case.inputs)
     if has_keyword(case, "out", "inplace") or not tensors_of(case):
         return None
@@ -34,7 +35,7 @@ def _twin(case: ApiCall) -> Value | None:
 KEPT_ARGUMENTS = relate(
     Relation(
         name="arguments stay as they are",
-        law="A call that is not named as changing its arguments leaves their elements alone.",
+        law="A call does not change the elements of its arguments unless its name announces it.",
         source="PyTorch's convention: operations that change a tensor end in an underscore",
         applies=_applies,
         twin=_twin,

@@ -1,4 +1,4 @@
-"""Relation: a result in single precision is near the one in double precision."""
+"""Relation: a result in single precision is close to the result in double precision."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ _NARROW = "float32"
 _PERTURBATION = 2.0**-20
 """Relative perturbation of an input: eight roundings in single precision."""
 _MAX_ROUNDINGS = 1024.0
+"""Maximum error, in units of epsilon, in addition to the effect of the perturbation."""
 _MAX_PERTURBATIONS = 64.0
-"""Allowed error, in units of the change that the perturbation of the inputs causes."""
+"""Maximum error, in units of the change that the perturbation of the inputs causes."""
 _OVERFLOW_THRESHOLD, _UNDERFLOW_THRESHOLD = 1e37, 1e-37
 """Magnitudes close to the limits of single precision."""
 
@@ -52,6 +53,7 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _twin(case: ApiCall) -> Value | None:
+    """Return two calls in double precision: with the same inputs, and with perturbed ones."""
     widening = operations_of(case.api).widening
     tensors = [tensor for tensor in tensors_of(case) if tensor.dtype in element_types.EPSILON]
     values = [*case.arguments, *(value for _, value in case.keywords)]
@@ -76,7 +78,8 @@ def _twin(case: ApiCall) -> Value | None:
     return TupleValue((exact, perturbed))
 
 
-def _broken(observed: ObservedPair) -> Difference | None:
+def _find_violation(observed: ObservedPair) -> Difference | None:
+    """Return how the result differs from that in double precision; None if it is close enough."""
     match observed.twin:
         case Container(items=(exact, perturbed)):
             triples = zip(_arrays(observed.first), _arrays(exact), _arrays(perturbed), strict=False)
@@ -90,6 +93,7 @@ def _broken(observed: ObservedPair) -> Difference | None:
 
 
 def _arrays(output: Output) -> Iterator[NDArray[Any]]:
+    """Yield the elements of each floating-point tensor in a result."""
     match output:
         case TensorOutput(dtype, shape, elements) if dtype in element_types.EPSILON:
             yield elements.reshape(shape)
@@ -103,14 +107,21 @@ def _arrays(output: Output) -> Iterator[NDArray[Any]]:
 def _excess_difference(
     first: NDArray[Any], exact: NDArray[Any], perturbed: NDArray[Any], *, scale: float
 ) -> Difference | None:
-    """Return the difference from the exact result that exceeds the effect of input rounding."""
+    """Return how the result differs from the exact one; None if rounding of inputs explains it.
+
+    Args:
+        first: the result in single precision.
+        exact: the result in double precision.
+        perturbed: the result in double precision for perturbed inputs.
+        scale: magnitude of the inputs, at most 1.
+    """
     if first.shape != exact.shape:
         return Difference("shape", f"{list(first.shape)} vs {list(exact.shape)}")
     is_comparable = (
         np.isfinite(exact) & np.isfinite(perturbed) & (np.abs(exact) < _OVERFLOW_THRESHOLD)
     )
     if exact.shape != perturbed.shape or not is_comparable.all():
-        return None  # nothing is specified at the edge of the function's domain
+        return None  # results at the edge of the function's domain are unspecified
     if not np.isfinite(first).all():
         index = int(np.flatnonzero(~np.isfinite(first))[0])
         return Difference("nan", f"{first.flat[index]} vs {exact.flat[index]}")
@@ -134,13 +145,13 @@ PRECISION = relate(
     Relation(
         name="double precision",
         law=(
-            "A result in single precision is as near the one in double precision as the "
+            "A result in single precision is as close to the result in double precision as the "
             "rounding of its inputs allows."
         ),
         source="Higham, Accuracy and Stability of Numerical Algorithms (2002), section 1.5",
         applies=_applies,
         twin=_twin,
-        broken=_broken,
+        find_violation=_find_violation,
         compares=Compares.NUMBERS,
         part=0,
     )

@@ -1,4 +1,4 @@
-"""Relation: promotion by the library equals an explicit cast to the promoted type."""
+"""Relation: type promotion by the library equals an explicit cast to the common type."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 def _twin(case: ApiCall) -> Value | None:
+    """Return the call on operands that were explicitly cast to their common type."""
     tensors = operands(case)
     if tensors is None or tensors[0].dtype == tensors[1].dtype or has_keyword(case, "out", "dtype"):
         return None
@@ -26,7 +27,7 @@ def _twin(case: ApiCall) -> Value | None:
 PROMOTION = relate(
     Relation(
         name="promotion by hand",
-        law="Operands of different types give what they give after a cast to their common type.",
+        law="A call promotes operands as if they were cast to their common type before the call.",
         source="PyTorch, torch.result_type and type promotion in Tensor Attributes",
         applies=is_binary_of("torch"),
         twin=_twin,

@@ -9,8 +9,8 @@ REPETITION = relate(
     Relation(
         name="same call twice",
         law="A call that draws no random numbers gives the same result for the same arguments.",
-        source="what a function is; randomness and state are documented where there are any",
-        applies=lambda record, names: True,  # noqa: ARG005 - the signature of `Applies`
+        source="the definition of a function; documentation states where random numbers are drawn",
+        applies=lambda record, names: True,  # noqa: ARG005 - the parameters of `Applies`
         twin=expression,
     )
 )

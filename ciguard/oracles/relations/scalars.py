@@ -1,4 +1,4 @@
-"""Relation: a number is equivalent to a tensor without dimensions that holds it."""
+"""Relation: a Python number is equivalent to a tensor without dimensions that holds it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 
 def _twin(case: ApiCall) -> Value | None:
+    """Return the call with a tensor without dimensions in place of a Python number."""
     match case.arguments:
         case (TensorValue(dtype, (_, *_)) as left, LiteralValue(number), *rest) if (
             dtype in element_types.FLOATING
             and isinstance(number, int | float)
             and not isinstance(number, bool)
         ):
-            # Its kind is lower or equal, so that the tensor without dimensions promotes nothing.
+            # A tensor without dimensions and of no higher kind does not promote the other operand.
             dtype_name = "float64" if isinstance(number, float) else "int64"
             scalar = TensorValue(dtype_name, (), Constant(number))
             return expression(replace(case, arguments=(left, scalar, *rest)))
@@ -33,8 +34,8 @@ def _twin(case: ApiCall) -> Value | None:
 SCALARS = relate(
     Relation(
         name="number as tensor",
-        law="A Python number gives what a tensor without dimensions that holds it gives.",
-        source="PyTorch, torch.result_type: zero-dim tensors promote as numbers do",
+        law="A Python number has the same effect as a tensor without dimensions that holds it.",
+        source="PyTorch, torch.result_type: zero-dim tensors promote like numbers",
         applies=is_binary_of("torch"),
         twin=_twin,
     )

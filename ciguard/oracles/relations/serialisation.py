@@ -1,4 +1,4 @@
-"""Relation: an object that is written and read back is unchanged."""
+"""Relation: an object that is pickled and unpickled is unchanged."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.values import CallValue, Value
 from ciguard.oracles.relations.contract import Relation, relate
-from ciguard.oracles.relations.expressions import applied, expression, operations_of
+from ciguard.oracles.relations.expressions import apply, expression, operations_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,19 +21,22 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _twin(case: ApiCall) -> Value:
+    """Return the pickled and unpickled result, or the result of the pickled and unpickled layer."""
     if case.kind is CallKind.LAYER and case.inputs:
-        return applied(_pickled(CallValue(case.api, case.arguments, case.keywords)), *case.inputs)
-    return _pickled(expression(case))
+        return apply(
+            _pickle_round_trip(CallValue(case.api, case.arguments, case.keywords)), *case.inputs
+        )
+    return _pickle_round_trip(expression(case))
 
 
-def _pickled(value: Value) -> Value:
+def _pickle_round_trip(value: Value) -> Value:
     return CallValue("pickle.loads", (CallValue("pickle.dumps", (value,)),))
 
 
 SERIALISATION = relate(
     Relation(
         name="written and read back",
-        law="A result, or the layer that computes it, is the same after it was pickled.",
+        law="Pickling and unpickling does not change a result or the layer that computes it.",
         source="Python, pickle; torch, Serialization semantics",
         applies=_applies,
         twin=_twin,

@@ -22,20 +22,20 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
     return library_of(record.api) == "torch" and not record.api.endswith("_")
 
 
-def _strided(tensor: TensorValue) -> Value:
-    """Return the same elements in memory of stride 2."""
+def _with_stride_two(tensor: TensorValue) -> Value:
+    """Return an expression for a tensor with the same elements, which has a stride of 2."""
     doubled = CallValue("torch.stack", (ListValue((tensor, tensor)), _LAST))
     return CallValue("torch.select", (doubled, _LAST, LiteralValue(0)))
 
 
 def _twin(case: ApiCall) -> Value | None:
-    return expression(with_tensors(case, _strided)) if tensors_of(case) else None
+    return expression(with_tensors(case, _with_stride_two)) if tensors_of(case) else None
 
 
 STRIDED_MEMORY = relate(
     Relation(
         name="strided memory",
-        law="A tensor whose elements do not lie side by side gives the same result as its copy.",
+        law="A call gives the same result for a tensor that is not contiguous and its copy.",
         source="torch.Tensor.stride: strides are a matter of storage, not of values",
         applies=_applies,
         twin=_twin,

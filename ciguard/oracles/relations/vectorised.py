@@ -1,4 +1,4 @@
-"""Relation: a vectorised function gives for each item the result for the item alone."""
+"""Relation: a vectorised function returns for each item what the function returns for it alone."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.values import CallValue, ListValue, LiteralValue, TupleValue, Value
 from ciguard.execution import Container
-from ciguard.oracles.relations.contract import ObservedPair, Relation, relate, same
+from ciguard.oracles.relations.contract import ObservedPair, Relation, compare_pair, relate
 from ciguard.oracles.relations.expressions import (
-    applied,
+    apply,
     as_function,
-    leading,
+    leading_tensors,
     operations_of,
     tensors_of,
 )
@@ -32,8 +32,9 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _twin(case: ApiCall) -> Value | None:
+    """Return the first result of the vectorised function for a batch of two equal items."""
     function, arguments = as_function(case)
-    tensors = leading(arguments)
+    tensors = leading_tensors(arguments)
     operations = operations_of(case.api).vectorising
     if operations is None or not tensors or len(tensors) != len(tensors_of(case)):
         return None
@@ -41,23 +42,23 @@ def _twin(case: ApiCall) -> Value | None:
     in_axes = TupleValue((*(_FIRST for _ in tensors), *(_NONE for _ in rest)))
     vectorised = CallValue(operations.vmap, (function, in_axes))
     pairs = [CallValue(operations.stack, (ListValue((tensor, tensor)),)) for tensor in tensors]
-    results = applied(vectorised, *pairs, *rest)
+    results = apply(vectorised, *pairs, *rest)
     return CallValue("operator.getitem", (results, _FIRST))
 
 
-def _broken(observed: ObservedPair) -> Difference | None:
-    """Return how single results differ; containers are skipped: indexing selects wrong items."""
-    return None if isinstance(observed.first, Container) else same(observed)
+def _find_violation(observed: ObservedPair) -> Difference | None:
+    """Return how the results differ; None for a container, of which the twin takes another item."""
+    return None if isinstance(observed.first, Container) else compare_pair(observed)
 
 
 VECTORISED = relate(
     Relation(
         name="vmap and call",
-        law="A vectorised function gives for each item what the function gives for it alone.",
+        law="A vectorised function returns for each item what the function returns for it alone.",
         source="torch.vmap and jax.vmap: “a function that maps over dimensions of its inputs”",
         applies=_applies,
         twin=_twin,
-        broken=_broken,
+        find_violation=_find_violation,
         every=2,
     )
 )

@@ -1,7 +1,7 @@
 """Specifications: what a library's documentation and operator definitions require of an argument.
 
-`specifications_of` reads them strictly from API records: generation may guess constraints, but a
-finding may not. Pure: no I/O, no library.
+`specifications_of` reads them from API records, and accepts only statements with a single reading:
+generation may guess constraints, but findings must not. The package uses no I/O and no library.
 """
 
 from ciguard.oracles.specifications.reading import Specification, specifications_of

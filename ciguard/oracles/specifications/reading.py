@@ -1,4 +1,4 @@
-"""Reads the specifications of an API from its operator definition, signature and documentation."""
+"""Reader of an API's specifications in its operator definition, signature and documentation."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _EXACT_TYPES = {
     "BoolTensor": ("bool", "uint8"),
     "ByteTensor": ("uint8",),
 }
-"""Types that documentation means literally. `FloatTensor` may mean any real type, and a byte mask
-is accepted with a warning."""
+"""Dtypes of the tensor types that documentation means literally. `FloatTensor` is left out, because
+it may mean any real type. A `BoolTensor` may be uint8, because libraries accept byte masks."""
 _TENSOR_TYPE = re.compile(r"(?:torch\.)?(\w+Tensor)(?: or (?:torch\.)?(\w+Tensor))?(?:, optional)?")
 _WITHOUT_EFFECT = re.compile(
     r"\b(?:ignored|only used|only relevant|unused|not used|deprecated|no effect|has no meaning"
@@ -48,7 +48,7 @@ _ANY_RANK = re.compile(r"(?<![\w.])(\d)-?[dD](?:imensional)?\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Specification:
-    """One requirement that an API's documentation states of an argument."""
+    """One requirement that an API's documentation states for an argument."""
 
     parameter: str
     position: int | None
@@ -56,24 +56,25 @@ class Specification:
     requirement: Requirement
     source: ClueSource
     sentence: str
-    """Sentence of the documentation, or line of the operator definition, that states it."""
+    """Sentence of the documentation, or line of the operator definition, with the requirement."""
 
     @property
     def aspect(self) -> str:
-        """The restricted property of the argument."""
+        """Property of the argument that is restricted: `range`, `member`, `rank` or `dtype`."""
         return aspect_of(self.requirement)
 
     @property
     def words(self) -> str:
-        """The requirement, in words that follow `is`."""
+        """The requirement as words that can follow `is`, such as `at least 0`."""
         return requirement_in_words(self.requirement)
 
 
 def specifications_of(record: ApiRecord) -> dict[str, tuple[Specification, ...]]:
     """Return the specifications of an API by parameter, without parameters that have none.
 
-    The first source that restricts an aspect counts: operator definition, signature, documentation.
-    A specification that the parameter's own default or description contradicts is left out.
+    If several sources restrict the same aspect, the first of these is used: operator definition,
+    signature, documentation. A specification is left out if the parameter's default or description
+    contradicts it.
     """
     specifications_by_parameter: dict[str, tuple[Specification, ...]] = {}
     for index, parameter in enumerate(record.parameters):
@@ -96,7 +97,7 @@ def specifications_of(record: ApiRecord) -> dict[str, tuple[Specification, ...]]
 def _stated_requirements(
     record: ApiRecord, parameter: ParameterRecord
 ) -> Iterator[tuple[ClueSource, Requirement, str]]:
-    """Yield the requirements of a parameter with their sources and sentences."""
+    """Yield each requirement for a parameter with its source and sentence."""
     if record.source == "opdef":
         yield from _requirements_of_definition(parameter)
     for source, requirement, sentence in (
@@ -110,7 +111,7 @@ def _stated_requirements(
 def _requirements_of_definition(
     parameter: ParameterRecord,
 ) -> Iterator[tuple[ClueSource, Requirement, str]]:
-    """Yield the requirements of the operator definition."""
+    """Yield the requirements in the operator definition."""
     is_list = parameter.schema_type.startswith("list")
     if parameter.minimum is not None and not is_list:
         text = f"{parameter.name}: {parameter.schema_type} >= {parameter.minimum}"
@@ -126,9 +127,9 @@ def _requirements_of_definition(
 def _requirements_of_annotation(
     parameter: ParameterRecord,
 ) -> Iterator[tuple[ClueSource, Requirement, str]]:
-    """Yield the enumeration of the signature, such as `Literal['mean', 'sum']`."""
-    texts = [text for listed in _LITERAL.findall(parameter.annotation) for text in listed]
-    strings = tuple(re.findall(r"['\"]([^'\"]*)['\"]", "".join(texts)))
+    """Yield the choice in the annotation, such as `Literal['mean', 'sum']`."""
+    listed_texts = [text for listed in _LITERAL.findall(parameter.annotation) for text in listed]
+    strings = tuple(re.findall(r"['\"]([^'\"]*)['\"]", "".join(listed_texts)))
     if strings and not re.search(r"\bstr\b", parameter.annotation):
         yield ClueSource.ANNOTATION, choice(strings), f"{parameter.name}: {parameter.annotation}"
 
@@ -136,10 +137,10 @@ def _requirements_of_annotation(
 def _requirements_of_documentation(
     parameter: ParameterRecord,
 ) -> Iterator[tuple[ClueSource, Requirement, str]]:
-    """Yield the requirements of the documented type and of each sentence."""
-    typed = _TENSOR_TYPE.fullmatch(parameter.doc_type)
-    if typed and all(name in _EXACT_TYPES for name in typed.groups() if name):
-        names = [dtype for name in typed.groups() if name for dtype in _EXACT_TYPES[name]]
+    """Yield the requirements in the documented type and in each sentence of the description."""
+    type_match = _TENSOR_TYPE.fullmatch(parameter.doc_type)
+    if type_match and all(name in _EXACT_TYPES for name in type_match.groups() if name):
+        names = [dtype for name in type_match.groups() if name for dtype in _EXACT_TYPES[name]]
         yield (
             ClueSource.DOC_TYPE,
             Dtype(tuple(names)),
@@ -151,7 +152,7 @@ def _requirements_of_documentation(
 
 
 def _is_contradicted(parameter: ParameterRecord, requirement: Requirement, sentence: str) -> bool:
-    """Return whether other statements about the parameter allow what the requirement forbids."""
+    """Return whether another statement about the parameter allows what the requirement forbids."""
     if _WITHOUT_EFFECT.search(parameter.doc) or _has_exception(requirement, sentence):
         return True
     match requirement:
@@ -165,8 +166,8 @@ def _is_contradicted(parameter: ParameterRecord, requirement: Requirement, sente
                 mentioned.append(default)
             return not all(in_range(number, requirement) for number in mentioned)
         case OneOf(values):
-            texts = re.findall(r"['\"]([\w\-+ ]+)['\"]", parameter.doc)
-            quoted = set(map(LiteralValue, texts)) - set(values)
+            listed_texts = re.findall(r"['\"]([\w\-+ ]+)['\"]", parameter.doc)
+            quoted = set(map(LiteralValue, listed_texts)) - set(values)
             default = parameter.default
             is_text = isinstance(default, str) and default[:1] in {"'", '"'}
             has_other_default = is_text and bool(
@@ -191,7 +192,7 @@ _ZERO = re.compile(r"\bzero\b (?:disables|means|is|turns|will)", re.IGNORECASE)
 
 
 def _has_exception(requirement: Requirement, sentence: str) -> bool:
-    """Return whether the sentence itself allows more than the requirement read from it.
+    """Return whether the sentence itself allows more than the requirement that was read from it.
 
     Examples: `non-negative integer or -1`, `positive, or zero to disable it`, `2-D, or higher
     rank`.
@@ -202,6 +203,7 @@ def _has_exception(requirement: Requirement, sentence: str) -> bool:
 
 
 def _number(text: object) -> float | None:
+    """Return the number that a text consists of; None for any other object."""
     try:
         return float(text) if isinstance(text, str) else None
     except ValueError:

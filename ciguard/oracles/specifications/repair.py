@@ -1,4 +1,4 @@
-"""Repair of calls: values that keep a specification instead of a value that violates it."""
+"""Repair of calls: arguments that violate a specification are replaced by ones that satisfy it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MAX_CALLS = 24
 
 
 def repaired_calls(case: ApiCall, specifications: Sequence[Specification]) -> list[ApiCall]:
-    """Return calls without the violations of a call, which differ from it in nothing else."""
+    """Return calls that differ from `case` only in its violations and violate no specification."""
     parameters = list(
         dict.fromkeys(
             specification.parameter
@@ -57,7 +57,7 @@ def repaired_calls(case: ApiCall, specifications: Sequence[Specification]) -> li
 def _replacements(
     case: ApiCall, parameter: str, specifications: Sequence[Specification]
 ) -> Iterator[Value]:
-    """Yield values for a parameter that violate none of its specifications."""
+    """Yield values for a parameter that satisfy all its specifications."""
     own_specifications = [
         specification for specification in specifications if specification.parameter == parameter
     ]
@@ -71,7 +71,7 @@ def _replacements(
 
 
 def _values_for(value: Value | None, requirement: Requirement) -> Iterator[Value]:
-    """Yield values of the same kind that may keep a requirement."""
+    """Yield values of the same kind as `value` that are likely to satisfy a requirement."""
     match requirement, value:
         case Float(), _:
             for number in _CANDIDATE_NUMBERS:
@@ -91,7 +91,7 @@ def _values_for(value: Value | None, requirement: Requirement) -> Iterator[Value
 
 
 def _with_number(value: Value | None, number: float) -> Iterator[Value]:
-    """Yield a value of the same kind that consists of one number."""
+    """Yield a value of the same kind as `value` whose elements are all `number`."""
     match value:
         case LiteralValue():
             yield LiteralValue(number)
@@ -106,7 +106,7 @@ def _with_number(value: Value | None, number: float) -> Iterator[Value]:
 def _with_argument(
     call: ApiCall, parameter: str, value: Value, specifications: Sequence[Specification]
 ) -> ApiCall:
-    """Return a call with another value of a parameter."""
+    """Return the call with another value for a parameter."""
     if parameter in dict(call.keywords):
         keywords = tuple((n, value if n == parameter else v) for n, v in call.keywords)
         return replace(call, keywords=keywords)

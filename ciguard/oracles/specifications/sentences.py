@@ -1,9 +1,9 @@
-"""Requirements read from documentation, only where a sentence allows no other reading.
+"""Requirements in sentences of documentation, read only from sentences with a single reading.
 
-A sentence with a condition or a hedge (`if`, `unless`, `usually`, …) states no requirement here.
-The subject of a range, choice, rank or type must be the parameter itself. So `must be positive`
-counts at the beginning of a clause and after `it`, `values` or the parameter's name, but not after
-`height`.
+A sentence with a condition or a hedge (`if`, `unless`, `usually`, …) is not read as a requirement.
+The subject of a range, choice, rank or type must be the parameter itself. For example, `must be
+positive` is read at the beginning of a clause and after `it`, `values` or the parameter's name, but
+not after `height`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ciguard.oracles.specifications.requirements import Requirement, choice, int
 from ciguard.values import Dtype, Float
 
 _Reader: TypeAlias = Callable[[str, str], Iterator[Requirement]]
-"""Reads a sentence about the parameter of the given name."""
+"""Function that yields the requirements in a sentence about the parameter of the given name."""
 
 _MAX_DOC_LENGTH = 4000
 _SENTENCE_END = re.compile(r"(?<!e\.g)(?<!i\.e)(?<!etc)[.;](?=\s)|\n\s*\n|\n\s*[-*]\s")
@@ -81,19 +81,19 @@ _OF_VALUES = re.compile(
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a description, without role markup and backquotes."""
-    bare = _ROLE.sub("", text[:_MAX_DOC_LENGTH]).replace("`", "").replace("**", "")
-    parts = (" ".join(part.split()) for part in _SENTENCE_END.split(bare))
+    plain_text = _ROLE.sub("", text[:_MAX_DOC_LENGTH]).replace("`", "").replace("**", "")
+    parts = (" ".join(part.split()) for part in _SENTENCE_END.split(plain_text))
     return [part.strip(" -.") for part in parts if part.strip(" -.")]
 
 
 def requirements_in(sentence: str, parameter: str) -> list[Requirement]:
-    """Return the requirements that a sentence states of the parameter."""
+    """Return the requirements that a sentence states for the parameter."""
     statement = _NEUTRAL_PHRASE.sub("", sentence)
     return [requirement for read in _READERS for requirement in read(statement, parameter)]
 
 
 def is_hedged(sentence: str) -> bool:
-    """Return whether a sentence contains a condition or a hedge, so it does not always hold."""
+    """Return whether a sentence contains a condition or a hedge, so that it may not always hold."""
     return bool(_HEDGES.search(sentence))
 
 
@@ -101,35 +101,35 @@ def is_hedged(sentence: str) -> bool:
 
 
 def _intervals(sentence: str, parameter: str) -> Iterator[Requirement]:
+    """Yield the range of numbers that a sentence states, if any."""
     if is_hedged(sentence):
         return
-    stated = _stated_range(sentence, parameter)
-    if stated is not None and stated != interval():
-        yield stated
+    limits = _stated_range(sentence, parameter)
+    if limits is not None and limits != interval():
+        yield limits
 
 
 def _stated_range(sentence: str, parameter: str) -> Float | None:
+    """Return the range of numbers that a sentence states for the parameter; None without one."""
     subject = _SUBJECT.replace("NAME", re.escape(parameter))
     clause = re.search(rf"{subject}{_MUST} (.*)", sentence, re.IGNORECASE)
     if clause:
-        return _range_in(clause.group(1))
+        return _leading_range(clause.group(1))
     for pattern in (_LEADING, _OF_KIND, _OF_VALUES):
         match = pattern.search(sentence)
         if match:
-            return _range_in(match.group(1))
+            return _leading_range(match.group(1))
     return None
 
 
-def _range_in(clause: str) -> Float | None:
+def _leading_range(clause: str) -> Float | None:
     """Return the range at the beginning of a clause; None if there is none."""
     if match := re.match(_NOT_NEGATIVE, clause, re.IGNORECASE):
         return _with_comparisons(interval(low=0.0), clause[match.end() :])
     if match := re.match(_POSITIVE, clause, re.IGNORECASE):
         # For real numbers, "positive" often includes 0.
-        is_loose = re.match(r" (?:python )?(?:float|number|scalar)\b", clause[match.end() :])
-        return _with_comparisons(
-            interval(low=0.0, excludes_low=not is_loose), clause[match.end() :]
-        )
+        is_real = re.match(r" (?:python )?(?:float|number|scalar)\b", clause[match.end() :])
+        return _with_comparisons(interval(low=0.0, excludes_low=not is_real), clause[match.end() :])
     within = re.match(
         r"(?:a (?:number|value|float|scalar) )?(?:with)?in (?:the )?(?:closed |open |half-open )?"
         r"(?:range|interval)?(?: of| in)? ?|range in ?|the (?:range|interval) ?",
@@ -137,32 +137,35 @@ def _range_in(clause: str) -> Float | None:
     if within and (match := _BRACKETS.match(clause, within.end())):
         opening, low, high, closing = match.groups()
         return interval(
-            low=_value(low),
-            high=_value(high),
+            low=_parse_number(low),
+            high=_parse_number(high),
             excludes_low=opening == "(",
             excludes_high=closing == ")",
         )
     if match := _BETWEEN.match(clause):
-        return interval(low=_value(match.group(1)), high=_value(match.group(2)))
+        return interval(low=_parse_number(match.group(1)), high=_parse_number(match.group(2)))
     return _with_comparisons(None, clause)
 
 
-def _with_comparisons(known: Float | None, clause: str) -> Float | None:
-    """Return a range narrowed by the comparisons that follow, as in `>= 0 and <= 1`."""
+def _with_comparisons(limits: Float | None, clause: str) -> Float | None:
+    """Return the range `limits`, narrowed by comparisons at the beginning of a clause.
+
+    An example of comparisons is `>= 0 and <= 1`. Without `limits` and comparisons, return None.
+    """
     rest = re.sub(r"^[ ,]*(?:and )?", "", clause)
     for pattern, end, is_open in _COMPARISONS:
         match = pattern.match(rest)
         if match:
-            number, narrowed = _value(match.group(1)), known or interval()
+            number, narrowed = _parse_number(match.group(1)), limits or interval()
             if end == "min":
                 narrowed = replace(narrowed, min=number, exclude_min=is_open)
             else:
                 narrowed = replace(narrowed, max=number, exclude_max=is_open)
             return _with_comparisons(narrowed, rest[match.end() :])
-    return known
+    return limits
 
 
-def _value(text: str) -> float:
+def _parse_number(text: str) -> float:
     return _NUMBER_WORDS[text.lower()] if text.lower() in _NUMBER_WORDS else float(text)
 
 
@@ -181,6 +184,7 @@ _HEDGED_CHOICE = re.compile(
 
 
 def _choices(sentence: str, parameter: str) -> Iterator[Requirement]:
+    """Yield the set of strings that a sentence allows, if any."""
     del parameter
     match = _CHOICE.search(sentence)
     if match and not _HEDGED_CHOICE.search(sentence[: match.end()]):
@@ -212,6 +216,7 @@ _LISTS = re.compile(
 
 
 def _ranks(sentence: str, parameter: str) -> Iterator[Requirement]:
+    """Yield the range of ranks that a sentence states, if any."""
     del parameter
     if is_hedged(sentence) or _LISTS.search(sentence):
         return
@@ -249,6 +254,7 @@ _DTYPE_NAMES = {
 
 
 def _element_types(sentence: str, parameter: str) -> Iterator[Requirement]:
+    """Yield the set of element types that a sentence allows, if any."""
     del parameter
     match = _TYPED.search(sentence)
     if match is None or is_hedged(sentence):

@@ -1,4 +1,4 @@
-"""The specifications that a call's arguments violate, and where they are written."""
+"""The specifications that a call's arguments violate, and the texts that state them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _SOURCES_IN_WORDS = {
     ClueSource.ANNOTATION: "the signature",
 }
 _SUPERSEDED_BY = {"reduction": frozenset({"size_average", "reduce"})}
-"""Older arguments that, if given too, replace an argument, as in torch's loss functions."""
+"""Deprecated parameters that, if passed, make an argument ineffective, as in torch's losses."""
 
 
 def violated_specifications(
     case: Case, specifications: Sequence[Specification]
 ) -> list[tuple[Specification, str]]:
-    """Return the specifications that a call violates, each with the offending value in words."""
+    """Return each specification that a call violates, with text for the value that violates it."""
     return [
         (specification, value)
         for specification in specifications
@@ -36,13 +36,16 @@ def violated_specifications(
 
 
 def _offending_value(specification: Specification, case: Case) -> str:
-    """Return the offending value in words; empty if the call keeps the specification."""
+    """Return text for the value that violates a specification; empty if the call satisfies it."""
     value = argument_of(case, specification)
     return "" if value is None else violation_in_words(value, specification.requirement)
 
 
 def argument_of(case: Case, specification: Specification) -> Value | None:
-    """Return a call's value for a parameter; None if it omits or supersedes the parameter."""
+    """Return a call's value for the specification's parameter; None if it has no effect.
+
+    A value has no effect if it is not passed, or if a deprecated parameter replaces it.
+    """
     if not isinstance(case, ApiCall):
         return None
     keywords = dict(case.keywords)
@@ -56,7 +59,7 @@ def argument_of(case: Case, specification: Specification) -> Value | None:
 
 
 def source_in_words(specification: Specification) -> str:
-    """Return which text states a specification: `the documentation`, for example."""
+    """Return the kind of text that states a specification, such as `the documentation`."""
     return _SOURCES_IN_WORDS.get(specification.source, "the documentation")
 
 

@@ -1,4 +1,4 @@
-"""Building blocks of the scripts of all levels."""
+"""Functions that write parts of reproducer scripts, for all levels."""
 
 from ciguard.triage.scripting.assembly import assembled, indented_try, source_of
 from ciguard.triage.scripting.comparison import (

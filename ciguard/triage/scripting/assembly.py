@@ -1,4 +1,4 @@
-"""Assembly of a script: header, imports, definitions, preparations and statements."""
+"""Assembly of a script from header, imports, definitions, preparations and statements."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from ciguard.oracles import is_measured
-from ciguard.triage.scripting.timing import modules
+from ciguard.triage.scripting.timing import imported_modules
 from ciguard.writing import UNIT_FUNCTION, ScriptSource, is_name, scalar, writer_of
 
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def source_of(finding: Finding, hint: EnvironmentHint) -> ScriptSource:
-    """Return the script source that collects a case's values for the finding's library.
+    """Return an empty script source, which writes values for the finding's library.
 
     Raises:
-        ValueError: if the library's module is not a Python name.
+        ValueError: if the name of the library's module is not a Python name.
     """
     return ScriptSource(
         writer_of(finding.library, module=_module(finding, hint)), device=hint.device
@@ -42,7 +42,7 @@ def assembled(
         source: the script source with the values of the case.
         hint: the environment of the script.
         header: the comment at the beginning.
-        body: definitions, and statements that may use the names in `source`.
+        body: source text of definitions, and statements that may use the names in `source`.
     """
     own_definitions, statements = body
     definitions = [part for part in (own_definitions, source.needs_unit and UNIT_FUNCTION) if part]
@@ -65,7 +65,10 @@ def _module(finding: Finding, hint: EnvironmentHint) -> str:
 
 
 def indented_try(calls: list[str], after_error: str) -> list[str]:
-    """Return statements in a `try` with a handler; unchanged if the handler is empty."""
+    """Return statements in a `try` whose handler is `after_error`.
+
+    If `after_error` is empty, the statements are returned unchanged.
+    """
     if not after_error:
         return calls
     return [
@@ -79,7 +82,7 @@ def indented_try(calls: list[str], after_error: str) -> list[str]:
 def _imports(finding: Finding, source: ScriptSource, hint: EnvironmentHint) -> str:
     standard = source.standard | ({"os"} if hint.variables else set())
     if is_measured(finding):
-        standard |= set(modules(finding))
+        standard |= set(imported_modules(finding))
     lines = [f"import {module}" for module in sorted(standard)]
     submodules = sorted(source.modules)
     if submodules:
@@ -97,6 +100,7 @@ def _imports(finding: Finding, source: ScriptSource, hint: EnvironmentHint) -> s
 
 
 def _preparations(source: ScriptSource, finding: Finding, hint: EnvironmentHint) -> Iterator[str]:
+    """Yield statements that select the device and set the seed."""
     writer = source.writer
     if hint.device != "cpu" and writer.device:
         yield writer.device.format(device=scalar(hint.device))

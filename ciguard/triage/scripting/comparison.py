@@ -1,4 +1,4 @@
-"""The part of a script that compares the result with that of the reference target."""
+"""The part of a script that compares a result with the result on the reference target."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ print("No difference.")
 def comparison(
     reference: Outcome, *, name: str, writer: Writer, inputs: InputPrecision
 ) -> tuple[str, str, str]:
-    """Return source text that compares a call with a recorded outcome.
+    """Return source text that compares the result of a call with a stored outcome.
 
     Args:
         reference: the outcome on the reference target.
@@ -92,15 +92,20 @@ def comparison(
         inputs: precision of the call's inputs.
 
     Returns:
-        (definitions, body of the `except` clause for `error`, statements after the call).
+        Three source texts: definitions, the body of the clause `except … as error`, and statements
+        after the call.
     """
     match reference:
         case Passed(encoded):
             output = decode_outputs(encoded)
             if output is None:
                 return _unexpected(name, "an outcome that cannot be decoded")
-            raised = _difference_raised(f"; {name} returned a result")
-            return _helpers(output, writer=writer, inputs=inputs), raised, _COMPARE_RESULT.strip()
+            raise_statement = _difference_raised(f"; {name} returned a result")
+            return (
+                _helpers(output, writer=writer, inputs=inputs),
+                raise_statement,
+                _COMPARE_RESULT.strip(),
+            )
         case Rejected(exception) | Errored(exception):
             return _rejection(name, exception, summary_line(reference))
         case Crashed() | Hung() | Exhausted():
@@ -108,11 +113,11 @@ def comparison(
 
 
 def tolerances(inputs: InputPrecision, *, count: int) -> dict[str, float]:
-    """Return the allowed error by dtype, relative to the largest element.
+    """Return the maximum error by dtype, relative to the largest element.
 
     Args:
         inputs: precision of the call's inputs.
-        count: number of elements of the largest result, which has the least tolerance.
+        count: number of elements of the largest result, which has the smallest tolerance.
     """
     rtols = {
         dtype: relative_tolerance(dtype, count=count, inputs=inputs) for dtype in dtypes.EPSILON
@@ -121,28 +126,33 @@ def tolerances(inputs: InputPrecision, *, count: int) -> dict[str, float]:
 
 
 def functions(writer: Writer) -> str:
-    """Return the source of the functions `leaves` and `difference`, which compare results."""
+    """Return the source text of the functions `leaves` and `difference`, which compare results."""
     return leaves_function(writer) + "\n\n\n" + _DIFFERENCE.strip("\n")
 
 
 def leaves_function(writer: Writer) -> str:
-    """Return the source of `leaves`, which yields type, shape and elements of a result's parts."""
+    """Return the source text of the function `leaves`.
+
+    It yields type, shape and elements of each part of a result.
+    """
     dtype, elements = writer.read
     return _LEAVES.strip("\n").format(is_tensor=writer.is_tensor, dtype=dtype, elements=elements)
 
 
 def _helpers(output: Output, *, writer: Writer, inputs: InputPrecision) -> str:
+    """Return the source text of the expected result and of the functions that compare with it."""
     recorded = ",\n".join(f"    {leaf}" for leaf in _leaves(output))
     rtols = tolerances(inputs, count=_max_elements(output))
-    used = {kind: rtol for kind, rtol in rtols.items() if f"('{kind}'" in recorded}
+    used_rtols = {kind: rtol for kind, rtol in rtols.items() if f"('{kind}'" in recorded}
     parts = (
-        f"RTOL = {used!r}  # allowed error, relative to the largest element",
+        f"RTOL = {used_rtols!r}  # allowed error, relative to the largest element",
         f"EXPECTED = [  # what the reference target returned\n{recorded},\n]",
     )
     return "\n".join(parts) + "\n\n\n" + functions(writer)
 
 
 def _max_elements(output: Output) -> int:
+    """Return the number of elements of the largest tensor in a result."""
     match output:
         case TensorOutput(shape=shape) | TensorDigest(shape=shape):
             return math.prod(shape)
@@ -153,6 +163,7 @@ def _max_elements(output: Output) -> int:
 
 
 def _leaves(output: Output) -> Iterator[str]:
+    """Yield source text of type, shape and elements of each part of a result."""
     match output:
         case TensorOutput(dtype, shape, values):
             yield _leaf(dtype, shape, [element(value) for value in values])
@@ -191,40 +202,43 @@ def _scalar_leaf(output: Scalar) -> str:
 
 
 def _leaf(kind: str, shape: tuple[int, ...] | None, values: list[str] | None) -> str:
-    shown = "None" if shape is None else shape_text(shape)
+    shape_source = "None" if shape is None else shape_text(shape)
     elements = "None" if values is None else list_of(values)
-    return f"({kind!a}, {shown}, {elements})"
+    return f"({kind!a}, {shape_source}, {elements})"
 
 
 def list_of(elements: list[str]) -> str:
-    """Return the source of a list of expressions, in short form if all are equal."""
+    """Return the source text of a list of expressions, such as `[0] * 9` if all are equal."""
     if len(elements) > _MIN_REPEATED and len(set(elements)) == 1:
         return f"[{elements[0]}] * {len(elements)}"
     return f"[{', '.join(elements)}]"
 
 
 def _rejection(name: str, exception: str, line: str) -> tuple[str, str, str]:
-    instead = f"; {name} raised {line}"
+    """Return source texts, as `comparison` does, for a reference that raised an exception."""
+    reference_text = f"; {name} raised {line}"
     after_error = "\n".join(
         (
             f"if type(error).__name__ == {exception!a}:",
             '    print("No difference: raises", error)',
             "    raise SystemExit(0) from error",
-            _difference_raised(instead),
+            _difference_raised(reference_text),
         )
     )
     return (
         "",
         after_error,
-        f'raise SystemExit("DIFFERENT: returns %r" % (result,) + {scalar(instead)})',
+        f'raise SystemExit("DIFFERENT: returns %r" % (result,) + {scalar(reference_text)})',
     )
 
 
-def _difference_raised(instead: str) -> str:
-    raised = '"DIFFERENT: raises %s: %s" % (type(error).__name__, error)'
-    return f"raise SystemExit(\n    {raised}\n    + {scalar(instead)}\n) from error"
+def _difference_raised(reference_text: str) -> str:
+    """Return a statement that ends the script because the call raised an exception."""
+    message = '"DIFFERENT: raises %s: %s" % (type(error).__name__, error)'
+    return f"raise SystemExit(\n    {message}\n    + {scalar(reference_text)}\n) from error"
 
 
 def _unexpected(name: str, line: str) -> tuple[str, str, str]:
+    """Return source texts, as `comparison` does, for a reference without a comparable result."""
     message = scalar(f"{name}: {line}")
     return "", f"print({message})\nraise", f"print({message})\nprint('returned:', result)"

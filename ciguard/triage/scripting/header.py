@@ -10,7 +10,7 @@ from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Passed, R
 from ciguard.domain.text import visible
 from ciguard.oracles import SLOW, traits_of
 from ciguard.triage.levels import origin_rows
-from ciguard.triage.scripting.timing import measurement
+from ciguard.triage.scripting.timing import measurement_text
 from ciguard.triage.symptom import summary_line
 from ciguard.triage.wording import without_local_paths
 
@@ -31,10 +31,10 @@ def header(finding: Finding, hint: EnvironmentHint, *, also: Sequence[str] = ())
     Args:
         finding: the finding that the script reproduces.
         hint: the environment of the script.
-        also: further lines about the case.
+        also: additional lines about the case.
     """
-    shown = finding.targets[-1] if finding.targets else "the target"
-    outcome = finding.outcomes.get(shown)
+    target = finding.targets[-1] if finding.targets else "the target"
+    outcome = finding.outcomes.get(target)
     lines = [f"{finding.api}: {_claim(finding, outcome)}", ""]
     if finding.message:
         lines.append(f"In one line: {finding.message}")
@@ -48,7 +48,10 @@ def header(finding: Finding, hint: EnvironmentHint, *, also: Sequence[str] = ())
 
 
 def _evidence_rows(finding: Finding) -> tuple[tuple[str, str], ...]:
-    """Return the evidence; for findings of old baselines, the outcomes on their targets."""
+    """Return pairs of a label and a text for the evidence of a finding.
+
+    A finding of an old baseline has no evidence, so its outcomes are returned instead.
+    """
     evidence = finding.evidence
     if not evidence.observed:
         return tuple((name, _observed(finding.outcomes.get(name))) for name in finding.targets)
@@ -63,6 +66,7 @@ def _evidence_rows(finding: Finding) -> tuple[tuple[str, str], ...]:
 
 
 def _claim(finding: Finding, outcome: Outcome | None) -> str:
+    """Return what happens, as the end of a sentence that starts with the API."""
     claim = _claim_of(finding)
     if claim:
         return claim
@@ -84,13 +88,13 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
 
 
 def _claim_of(finding: Finding) -> str:
-    """Return the claim of a finding's oracle; empty if the outcome describes the defect."""
+    """Return a sentence about the finding, by its oracle; empty if the outcome describes it."""
     traits = traits_of(finding.oracle)
     claim = traits.claims.get(finding.kind, traits.claim)
-    is_between = finding.pair is not PairKind.NONE
-    if claim and not (is_between and traits.second_target_fails):
+    is_pair = finding.pair is not PairKind.NONE
+    if claim and not (is_pair and traits.second_target_fails):
         return claim.format(kind=finding.kind, detail=finding.detail)
-    if not is_between:
+    if not is_pair:
         return ""
     if finding.pair is PairKind.LIBRARY:
         return f"libraries differ where they are defined alike ({finding.kind})."
@@ -98,11 +102,12 @@ def _claim_of(finding: Finding) -> str:
 
 
 def _observed(outcome: Outcome | None) -> str:
+    """Return a short text for an outcome."""
     match outcome:
         case None:
             return "not recorded"
         case Passed():
-            return measurement(outcome) or "returned a result"
+            return measurement_text(outcome) or "returned a result"
         case Rejected():
             return f"refused with {summary_line(outcome)}"
         case _:
@@ -110,6 +115,7 @@ def _observed(outcome: Outcome | None) -> str:
 
 
 def _advice(outcome: Outcome | None) -> list[str]:
+    """Return sentences on how to run a script with this outcome."""
     match outcome:
         case Crashed():
             return ["Run with `python -X faulthandler` to see the Python stack."]
@@ -122,7 +128,7 @@ def _advice(outcome: Outcome | None) -> list[str]:
 
 
 def comment(text: str) -> str:
-    """Return `text` as comment lines that the text cannot end."""
+    """Return `text` as lines of a Python comment, which no character of `text` can end."""
     safe = visible(without_local_paths(text.strip()), limit=_MAX_MESSAGE)
     lines = textwrap.wrap(safe, _COMMENT_WIDTH, break_on_hyphens=False) or [""]
     return "\n".join(f"# {line}".rstrip() for line in lines)

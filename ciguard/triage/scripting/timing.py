@@ -49,16 +49,16 @@ for repeats in (100, 2000):  # the first calls fill caches
 {call}
 print("measured: %.1f KiB more per call" % ((resident_kib() - memory_before) / 2000))
 """
-_ONCE = """
+_SINGLE_RUN = """
 began_s = time.monotonic()
 {call}
 raise SystemExit("SLOW: measured: %.2f s" % (time.monotonic() - began_s))
 """
 _TEMPLATES = {Quantity.TIME: (_TIME, 1), Quantity.PEAK: (_PEAK, 0), Quantity.GROWTH: (_GROWTH, 2)}
-"""Template of the source text, and indentation level of the call in it."""
+"""Template of the source text, and the call's level of indentation in it, by quantity."""
 _MEASURED = re.compile(r"^(?:SLOW: )?measured: (-?[\d.]+) ", re.MULTILINE)
 _UNITS = {Quantity.TIME: 1e3, Quantity.PEAK: 2.0**20, Quantity.GROWTH: 1024.0}
-"""Unit of the printed number, in units of the measurement."""
+"""Factor from the printed number to the unit of the measurement, by quantity."""
 _BY_KIND = {kind: quantity for quantity, kind in KINDS.items()}
 
 
@@ -66,17 +66,17 @@ def timing(finding: Finding, calls: list[str]) -> str:
     """Return source text that measures a call and prints the result.
 
     Args:
-        finding: the finding, whose kind selects the quantity.
-        calls: the statements of the call.
+        finding: the finding; its kind decides which quantity is measured.
+        calls: the statements that make the call.
     """
     if finding.kind == SLOW:
-        return _ONCE.strip("\n").format(call="\n".join(calls))
+        return _SINGLE_RUN.strip("\n").format(call="\n".join(calls))
     template, depth = _TEMPLATES[_BY_KIND[finding.kind]]
     body = textwrap.indent("\n".join(calls), "    " * depth)
     return template.strip("\n").format(call=body)
 
 
-def modules(finding: Finding) -> tuple[str, ...]:
+def imported_modules(finding: Finding) -> tuple[str, ...]:
     """Return the modules that the source text of `timing` imports."""
     if finding.kind == SLOW:
         return ("time",)
@@ -85,7 +85,7 @@ def modules(finding: Finding) -> tuple[str, ...]:
 
 
 def reproduces_measurement(finding: Finding, log: str) -> bool:
-    """Return whether a script's log has a measurement that makes a finding on this machine."""
+    """Return whether the measurement in a script's log is large enough for the finding."""
     match = _MEASURED.search(log)
     if finding.kind == SLOW:
         slow = finding.outcomes[finding.targets[-1]]
@@ -102,8 +102,8 @@ def reproduces_measurement(finding: Finding, log: str) -> bool:
     return measured >= MIN_RATIO * usual and measured - usual >= min_excess
 
 
-def measurement(outcome: Outcome | None) -> str:
-    """Return the measurement of an outcome as text; empty if there is none."""
+def measurement_text(outcome: Outcome | None) -> str:
+    """Return an outcome's measurement as text with its unit; empty if it has none."""
     measured = _measured(outcome)
     return measurement_in_words(measured) if measured is not None else ""
 

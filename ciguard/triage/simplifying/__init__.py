@@ -1,4 +1,4 @@
-"""Simpler values, from which levels make simpler variants of a case."""
+"""Simpler values, with which levels create simpler variants of a case."""
 
 from ciguard.triage.simplifying.parts import (
     arrays_in,

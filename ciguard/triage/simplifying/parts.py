@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 
 
 def arrays_in(values: Iterable[Value]) -> list[AnyArray]:
-    """Return the tensors and arrays among values."""
+    """Return the tensors and arrays among the given values."""
     return [value for value in values if isinstance(value, TensorValue | ArrayValue)]
 
 
 def with_arrays(value: Value, change: Callable[[AnyArray], Value]) -> Value:
-    """Return the changed value of a tensor or array; any other value unchanged."""
+    """Return `change(value)` if the value is a tensor or an array, otherwise the value itself."""
     return change(value) if isinstance(value, TensorValue | ArrayValue) else value
 
 
 def one_simpler(values: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
-    """Yield the values with one of them simplified."""
+    """Yield copies of a tuple of values in which one value is simpler."""
     for position, value in enumerate(values[:MAX_ITEMS]):
         for simpler in simpler_values(value):
             yield (*values[:position], simpler, *values[position + 1 :])
 
 
 def simpler_values(value: Value) -> Iterator[Value]:
-    """Yield simpler replacements of a value, which need not all be less by `simplicity`."""
+    """Yield replacements of a value. Not all of them are simpler by the measure `simplicity`."""
     match value:
         case LiteralValue(scalar):
             yield from map(LiteralValue, simpler_scalars(scalar))
@@ -75,7 +75,7 @@ def _simpler_items(items: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
 def simpler_pairs(
     pairs: tuple[tuple[str, Value], ...],
 ) -> Iterator[tuple[tuple[str, Value], ...]]:
-    """Yield the pairs with one of their values simplified."""
+    """Yield copies of pairs of a name and a value in which one value is simpler."""
     for position, (name, value) in enumerate(pairs[:MAX_ITEMS]):
         for simpler in simpler_values(value):
             yield (*pairs[:position], (name, simpler), *pairs[position + 1 :])

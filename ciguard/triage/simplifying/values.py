@@ -29,12 +29,12 @@ T = TypeVar("T")
 AnyArray: TypeAlias = TensorValue | ArrayValue
 
 MAX_ITEMS = 16
-"""Maximum number of items of a list that are attempted one by one."""
+"""Maximum number of items of a list that are simplified one by one."""
 _SIMPLE_DTYPE = "float32"
 
 
 def shorter(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
-    """Yield no items, each half of the items, and all items but one."""
+    """Yield shorter tuples: an empty one, each half of the items, and all items but one."""
     if not items:
         return
     yield ()
@@ -63,16 +63,17 @@ def simpler_scalars(scalar: Scalar) -> Iterable[Scalar]:
 
 
 def _rounder_numbers(number: int) -> list[int]:
-    """Return simpler integers: a power of ten, fewer digits, or zeros at the end."""
+    """Return simpler integers: a power of ten, integers with fewer digits, and one ending in 00."""
     size = abs(number)
     rounder = [10 ** (len(str(size)) - 1), size // 10, size // 10**9, size - size % 100]
-    return [-less if number < 0 else less for less in rounder]
+    return [-smaller if number < 0 else smaller for smaller in rounder]
 
 
 def simpler_arrays(value: AnyArray) -> Iterator[AnyArray]:
     """Yield the array with a simpler dtype, simpler content, or a smaller shape.
 
-    Empty arrays take other code paths, so an empty array stays empty and no other becomes empty.
+    An empty array stays empty, and no other array becomes empty, because libraries treat empty
+    arrays differently.
     """
     if value.dtype != _SIMPLE_DTYPE:
         yield replace(value, dtype=_SIMPLE_DTYPE)
@@ -91,20 +92,21 @@ def simpler_arrays(value: AnyArray) -> Iterator[AnyArray]:
 
 
 def simpler_together(arrays: Sequence[AnyArray]) -> Iterator[Callable[[AnyArray], AnyArray]]:
-    """Yield changes that simplify all arrays of a call at once, so that their shapes still match.
+    """Yield functions that simplify an array. Applied to all arrays, they keep shapes compatible.
 
-    A change reduces one size in all arrays, or replaces each array by its element at one position
-    of the common shape.
+    Such a function reduces one size wherever it occurs, or replaces each array by its element at
+    the same position of the broadcast shape.
     """
     for size in sorted({size for array in arrays for size in array.shape if size > 1}):
-        for less in sorted({1, size // 2}):
-            yield lambda array, size=size, less=less: _with_shape(  # type: ignore[misc]
-                array, tuple(less if n == size else n for n in array.shape)
+        for smaller in sorted({1, size // 2}):
+            yield lambda array, size=size, smaller=smaller: _with_shape(  # type: ignore[misc]
+                array, tuple(smaller if n == size else n for n in array.shape)
             )
     yield from _single_elements(arrays)
 
 
 def _single_elements(arrays: Sequence[AnyArray]) -> Iterator[Callable[[AnyArray], AnyArray]]:
+    """Yield functions that replace each array by one of its elements, if all are small."""
     try:
         common = np.broadcast_shapes(*(array.shape for array in arrays))
         if not common or math.prod(common) > MAX_SHOWN:
@@ -115,7 +117,7 @@ def _single_elements(arrays: Sequence[AnyArray]) -> Iterator[Callable[[AnyArray]
         return  # the shapes do not match, or an array cannot be built
     if any(elements.dtype.kind not in "biuf" for elements in contents):
         return
-    # Keys are identities, because 0.0 equals -0.0 and NaN does not equal itself.
+    # The keys are identities of arrays, because arrays with 0.0 and -0.0 are equal.
     broadcast = {
         id(array): np.broadcast_to(elements, common).ravel()
         for array, elements in zip(arrays, contents, strict=True)
@@ -129,9 +131,9 @@ def _single_elements(arrays: Sequence[AnyArray]) -> Iterator[Callable[[AnyArray]
 def _simpler_shapes(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     yield from shorter(shape)
     for axis, size in enumerate(shape):
-        for less in sorted({1, 2, size // 2, size - 1}):
-            if 0 < less < size:
-                yield (*shape[:axis], less, *shape[axis + 1 :])
+        for smaller in sorted({1, 2, size // 2, size - 1}):
+            if 0 < smaller < size:
+                yield (*shape[:axis], smaller, *shape[axis + 1 :])
 
 
 def _simpler_fills(fill: Fill) -> Iterator[Fill]:
@@ -153,19 +155,19 @@ def _simpler_numbers(number: float) -> Iterator[float]:
 
 
 def _with_shape(value: AnyArray, shape: tuple[int, ...]) -> AnyArray:
-    """Return the array with a smaller shape, and the first of its explicit elements."""
+    """Return the array with a smaller shape. Of explicit elements, the first ones are kept."""
     fill = value.fill
     if not isinstance(fill, Explicit) or shape == value.shape:
         return replace(value, shape=shape)
     elements = np.array(fill.data, dtype=object).reshape(value.shape)
-    kept: Any = elements.ravel()
+    remaining: Any = elements.ravel()
     if len(shape) == len(value.shape):
-        kept = elements[tuple(map(slice, shape))].ravel()
-    return replace(value, shape=shape, fill=Explicit(tuple(kept[: math.prod(shape)])))
+        remaining = elements[tuple(map(slice, shape))].ravel()
+    return replace(value, shape=shape, fill=Explicit(tuple(remaining[: math.prod(shape)])))
 
 
 def _with_explicit_elements(value: AnyArray) -> AnyArray:
-    """Return the array with explicit elements instead of random ones, if they are few numbers."""
+    """Return a small array of random numbers with explicit elements; other arrays unchanged."""
     is_small_random = (
         isinstance(value.fill, Uniform | Special) and math.prod(value.shape) <= MAX_SHOWN
     )

@@ -16,7 +16,7 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Outcome, Passed, Rejected
 from ciguard.domain.values import Constant, Special, TensorValue
 from ciguard.oracles import Identity, Subject, encode_on, is_expressible, judge
-from ciguard.oracles.across_libraries import call_on
+from ciguard.oracles.across_libraries import call_for_target
 from ciguard.oracles.relations import encode
 
 TORCH, TF, JAX, KERAS = "torch==2.13.0", "tensorflow==2.21.0", "jax==0.10.2", "keras==3.15.1 + jax"
@@ -74,7 +74,7 @@ def tensor(array: np.ndarray) -> Passed:
         (passed(1.0), Passed(b'["f","2.0"]', 0.1)),
     ],
 )
-def test_differences_in_types_rejections_and_overflow_are_no_findings(
+def test_differences_in_types_rejections_and_overflow_are_not_findings(
     first: Outcome, second: Outcome
 ) -> None:
     assert findings_of({TORCH: first, JAX: second}) == []
@@ -141,7 +141,7 @@ def test_keras_is_blamed_if_only_its_results_deviate() -> None:
     assert (finding.library, finding.severity) == ("jax", Severity.MEDIUM)
 
 
-def test_no_library_is_odd_if_all_disagree() -> None:
+def test_no_library_is_outvoted_if_all_disagree() -> None:
     (finding,) = findings_of({TORCH: passed(1.0), TF: passed(2.0), JAX: passed(3.0)})
 
     assert finding.severity is Severity.LOW
@@ -174,7 +174,7 @@ def test_every_target_gets_the_call_of_its_own_library() -> None:
 def test_a_call_without_an_equivalent_is_not_sent() -> None:
     both, odd = subject(TORCH, JAX), case(replace(X, dtype="float16"))
 
-    assert call_on(JAX, odd, both) is None
+    assert call_for_target(JAX, odd, both) is None
     assert not is_expressible(odd, (TORCH, JAX), both)
     with pytest.raises(ValueError, match="no equivalent"):
         encode_on(JAX, odd, both)
@@ -231,7 +231,7 @@ def test_shapes_left_to_backends_are_exempted(api: str, *, is_left_open: bool) -
     assert [f.kind for f in findings_of] == ([] if is_left_open else ["shape"])
 
 
-def test_different_exception_classes_of_backends_are_no_finding() -> None:
+def test_different_exception_classes_of_backends_are_not_findings() -> None:
     assert between_backends(Rejected("ValueError", "no"), Rejected("TypeError", "no")) == []
     refused = Rejected("ValueError", "no")
     assert between_backends(passed(1.0), refused, intent=Intent.BOUNDARY) == []

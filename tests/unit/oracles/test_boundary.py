@@ -34,7 +34,7 @@ BOTH = {OLD: passed(1.0, 2.0), NEW: passed(1.0, 2.0)}
 ORDINARY = passed(1.0, 2.0)
 
 
-def bent(value: Value, *, focus: str = "p") -> ApiCall:
+def call_with(value: Value, *, focus: str = "p") -> ApiCall:
     return replace(case(X, value, intent=Intent.VIOLATING), focus=focus)
 
 
@@ -46,7 +46,7 @@ def findings_of(
 
 
 def test_a_forbidden_argument_that_every_target_accepts_is_a_finding() -> None:
-    (finding,) = findings_of(bent(LiteralValue(2.0)))
+    (finding,) = findings_of(call_with(LiteralValue(2.0)))
 
     assert (finding.kind, finding.detail) == ("accepted-illegal", "p: range")
     assert finding.severity is Severity.LOW
@@ -58,7 +58,7 @@ def test_a_forbidden_argument_that_every_target_accepts_is_a_finding() -> None:
 
 
 def test_a_keyword_argument_takes_precedence_over_the_position() -> None:
-    named = replace(bent(LiteralValue(0.5)), keywords=(("p", LiteralValue(7)),))
+    named = replace(call_with(LiteralValue(0.5)), keywords=(("p", LiteralValue(7)),))
 
     assert "accepts 7 for 'p'" in findings_of(named)[0].message
 
@@ -66,18 +66,18 @@ def test_a_keyword_argument_takes_precedence_over_the_position() -> None:
 @pytest.mark.parametrize(
     "api_call",
     [
-        bent(LiteralValue(0.5)),
-        bent(LiteralValue(2.0), focus="x"),
-        replace(bent(LiteralValue(2.0)), focus=""),
-        replace(bent(LiteralValue(2.0)), arguments=(X,)),
+        call_with(LiteralValue(0.5)),
+        call_with(LiteralValue(2.0), focus="x"),
+        replace(call_with(LiteralValue(2.0)), focus=""),
+        replace(call_with(LiteralValue(2.0)), arguments=(X,)),
         replace(
-            bent(LiteralValue(2.0)),
+            call_with(LiteralValue(2.0)),
             arguments=(TensorValue("float32", (0,), Constant(1)), LiteralValue(2.0)),
         ),
     ],
     ids=["lawful", "another focus", "no focus", "left out", "nothing to work on"],
 )
-def test_a_call_without_a_violation_at_its_focus_is_no_finding(api_call: ApiCall) -> None:
+def test_a_call_without_a_violation_at_its_focus_is_not_a_finding(api_call: ApiCall) -> None:
     assert findings_of(api_call) == []
 
 
@@ -86,7 +86,7 @@ def test_a_call_without_a_violation_at_its_focus_is_no_finding(api_call: ApiCall
     [Rejected("ValueError", "p"), Errored("SystemError", "slot"), Rejected("TypeError", "")],
 )
 def test_a_rejection_on_one_target_is_left_to_another_oracle(other: Outcome) -> None:
-    assert findings_of(bent(LiteralValue(2.0)), outcomes={OLD: ORDINARY, NEW: other}) == []
+    assert findings_of(call_with(LiteralValue(2.0)), outcomes={OLD: ORDINARY, NEW: other}) == []
 
 
 @pytest.mark.parametrize(
@@ -100,18 +100,18 @@ def test_a_rejection_on_one_target_is_left_to_another_oracle(other: Outcome) -> 
     ],
 )
 def test_the_message_contains_the_consequence(encoded: bytes, text: str) -> None:
-    (finding,) = findings_of(bent(LiteralValue(2.0)), outcomes={OLD: Passed(encoded, 0.1)})
+    (finding,) = findings_of(call_with(LiteralValue(2.0)), outcomes={OLD: Passed(encoded, 0.1)})
 
     assert f" and {text}; " in finding.message
 
 
 @pytest.mark.parametrize("encoded", [b"null", b'["O","Dataset"]', b'["s","text"]', b"damaged"])
-def test_a_result_without_numbers_is_no_finding(encoded: bytes) -> None:
-    assert findings_of(bent(LiteralValue(2.0)), outcomes={OLD: Passed(encoded, 0.1)}) == []
+def test_a_result_without_numbers_is_not_a_finding(encoded: bytes) -> None:
+    assert findings_of(call_with(LiteralValue(2.0)), outcomes={OLD: Passed(encoded, 0.1)}) == []
 
 
-def test_nan_from_the_arguments_is_no_consequence() -> None:
-    api_call = bent(LiteralValue(float("-inf")))
+def test_nan_from_the_arguments_is_not_a_consequence() -> None:
+    api_call = call_with(LiteralValue(float("-inf")))
 
     (finding,) = findings_of(api_call, outcomes={OLD: passed(float("nan"))})
 
@@ -134,6 +134,6 @@ def test_a_superseded_argument_is_not_judged() -> None:
 
 
 def test_the_message_names_the_source_of_the_specification() -> None:
-    (finding,) = findings_of(bent(LiteralValue(2.0)), replace(P, source=ClueSource.OPDEF))
+    (finding,) = findings_of(call_with(LiteralValue(2.0)), replace(P, source=ClueSource.OPDEF))
 
     assert "the operator's definition says in [0, 1]" in finding.message

@@ -51,7 +51,7 @@ def test_a_difference_does_not_depend_on_the_choice_of_the_reference(
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-def test_rounding_within_some_dozen_steps_is_no_difference(dtype: str) -> None:
+def test_rounding_within_some_dozen_steps_is_not_a_difference(dtype: str) -> None:
     step = dtypes.EPSILON[dtype]
 
     assert kind_of(tensor(1.0, dtype=dtype), tensor(1.0 + 60 * step, dtype=dtype)) == ""
@@ -215,7 +215,7 @@ def test_unreadable_tensors_are_compared_by_dtype_and_shape() -> None:
         (sequence(scalar(1), length=2), sequence(scalar(1), scalar(2))),
     ],
 )
-def test_a_damaged_record_is_no_difference(mine: Output, theirs: Output) -> None:
+def test_a_damaged_record_is_not_a_difference(mine: Output, theirs: Output) -> None:
     assert compare_outputs(mine, theirs) is None
     assert compare_outputs(theirs, mine) is None
 

@@ -80,28 +80,28 @@ def elements_of(value: Value) -> NDArray[np.float32]:
     return array
 
 
-def on_both(matrix: Value, first: Compute, second: Compute) -> dict[str, Outcome]:
+def outcomes_on_both(matrix: Value, first: Compute, second: Compute) -> dict[str, Outcome]:
     computed = {OLD: first(elements_of(matrix)), NEW: second(elements_of(matrix))}
     return {name: passed(*array.ravel().tolist()) for name, array in computed.items()}
 
 
-def judged(matrix: TensorValue, first: Compute, second: Compute) -> tuple[Finding, bool]:
+def judge_on_both(matrix: TensorValue, first: Compute, second: Compute) -> tuple[Finding, bool]:
     """Return the finding of a call on two targets, and whether rounding explains it."""
     call = case(matrix)
-    (finding,) = judge(call, on_both(matrix, first, second), subject())
+    (finding,) = judge(call, outcomes_on_both(matrix, first, second), subject())
     (moved,) = perturbed(call, 1).values
-    near = on_both(moved, first, second)
+    near = outcomes_on_both(moved, first, second)
     return finding, is_rounding(finding, {name: [outcome] for name, outcome in near.items()})
 
 
 def test_two_ways_to_invert_a_nearly_singular_matrix_differ_by_rounding_only() -> None:
-    finding, explained = judged(MATRIX, inverse, inverse_in_another_order)
+    finding, explained = judge_on_both(MATRIX, inverse, inverse_in_another_order)
 
     assert (finding.kind, explained) == ("values", True)
 
 
-def test_an_error_in_the_fourth_digit_of_a_well_conditioned_call_is_no_rounding() -> None:
-    finding, explained = judged(PLAIN, exponential, wrong_exponential)
+def test_an_error_in_the_fourth_digit_of_a_well_conditioned_call_is_not_rounding() -> None:
+    finding, explained = judge_on_both(PLAIN, exponential, wrong_exponential)
 
     assert (finding.kind, explained) == ("values", False)
 
@@ -116,7 +116,7 @@ def test_an_index_that_depends_on_the_last_digit_is_rounding() -> None:
     def nearest(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
         return down(numbers * np.float32(0.9999999))
 
-    finding, explained = judged(whole, down, nearest)
+    finding, explained = judge_on_both(whole, down, nearest)
 
     assert (finding.kind, explained) == ("values", True)
 
@@ -224,14 +224,14 @@ def test_nested_tensors_are_perturbed_and_nan_stays() -> None:
     assert repr(moved).count("nan") >= repr(held).count("nan")
 
 
-def checked(*items: object) -> Passed:
+def outcome_of_check(*items: object) -> Passed:
     """Return the outcome of a call whose gradient was checked."""
     ended = ["L", "list", items, len(items)]
     return Passed(json.dumps(["L", "list", [["f", "1.0"], ended], 2]).encode(), 0.1)
 
 
-FAILED = checked(["s", "raised"], ["s", "GradcheckError"], ["s", "Jacobian mismatch"])
-HELD = checked(["s", "returned"], ["o", "True"])
+FAILED = outcome_of_check(["s", "raised"], ["s", "GradcheckError"], ["s", "Jacobian mismatch"])
+HELD = outcome_of_check(["s", "returned"], ["o", "True"])
 
 
 def test_a_gradient_that_is_wrong_at_one_point_only_is_a_kink() -> None:

@@ -30,7 +30,7 @@ def findings(*records: ApiRecord) -> list[DocumentationFinding]:
     return documentation_findings(records, "lib")
 
 
-def described(text: str, **changes: object) -> list[DocumentationFinding]:
+def findings_in_description(text: str, **changes: object) -> list[DocumentationFinding]:
     """Return what is wrong with one description, the second parameter's."""
     fields: dict[str, object] = {"name": "x", "doc": text, **changes}
     other = ParameterRecord(name="other", doc="Something.")
@@ -51,7 +51,7 @@ def described(text: str, **changes: object) -> list[DocumentationFinding]:
     ],
 )
 def test_an_unmatched_bracket_or_backquote_is_found(text: str, symbol: str) -> None:
-    (finding,) = described(text)
+    (finding,) = findings_in_description(text)
 
     assert finding.check is DocumentationCheck.FORMATTING
     assert finding.message == f"'x': unmatched {symbol}"
@@ -69,8 +69,8 @@ def test_an_unmatched_bracket_or_backquote_is_found(text: str, symbol: str) -> N
         "half of it was cut: `" + "x" * 2000,
     ],
 )
-def test_a_well_formed_description_is_no_finding(text: str) -> None:
-    assert described(text) == []
+def test_a_well_formed_description_is_not_a_finding(text: str) -> None:
+    assert findings_in_description(text) == []
 
 
 def test_an_item_without_a_colon_is_found() -> None:
@@ -88,14 +88,14 @@ def test_an_item_without_a_colon_is_found() -> None:
 # --- signature and section ----------------------------------------------------------------------
 
 
-def test_a_described_name_that_is_no_parameter_is_found() -> None:
+def test_a_described_name_that_is_not_a_parameter_is_found() -> None:
     (finding,) = findings(record(ParameterRecord(name="x", doc="A."), strangers=("alpha",)))
 
     assert (finding.check, finding.parameter) == (DocumentationCheck.UNDECLARED, "alpha")
     assert finding.message == "describes 'alpha', which is not a parameter"
 
 
-def test_an_undeclared_name_beside_one_undescribed_parameter_is_a_misnomer() -> None:
+def test_an_undeclared_name_and_a_single_undescribed_parameter_are_a_misspelling() -> None:
     parameters = (ParameterRecord(name="sp_weights"), ParameterRecord(name="x", doc="A."))
 
     (finding,) = findings(record(*parameters, strangers=("sparse_weights",)))
@@ -116,7 +116,7 @@ def test_an_undeclared_name_beside_one_undescribed_parameter_is_a_misnomer() -> 
         record(ParameterRecord(name="x", doc="A."), strangers=("a",), kind=CallKind.METHOD),
     ],
 )
-def test_a_harmless_undeclared_name_is_no_finding(harmless: ApiRecord) -> None:
+def test_a_harmless_undeclared_name_is_not_a_finding(harmless: ApiRecord) -> None:
     assert findings(harmless) == []
 
 
@@ -147,7 +147,7 @@ def test_a_record_without_section_or_signature_has_no_undescribed_parameter(
     assert findings(harmless) == []
 
 
-def test_a_name_that_a_module_never_describes_is_no_finding() -> None:
+def test_a_name_that_a_module_never_describes_is_not_a_finding() -> None:
     parameters = (ParameterRecord(name="x", doc="A."), ParameterRecord(name="device"))
     layers = [record(*parameters, api=f"lib.nn.Layer{number}") for number in range(5)]
     elsewhere = record(*parameters, api="lib.zeros")
@@ -164,17 +164,17 @@ def test_a_name_that_a_module_never_describes_is_no_finding() -> None:
     "text", ["multiplier for :attr:`mat`", "Has the same shape as `mat`.", "same dtype as ``mat``"]
 )
 def test_a_reference_to_an_unknown_parameter_is_found(text: str) -> None:
-    (finding,) = described(text)
+    (finding,) = findings_in_description(text)
 
     assert finding.check is DocumentationCheck.DANGLING
     assert finding.message == "'x' refers to 'mat', which is not a parameter"
 
 
-def test_a_reference_to_a_parameter_is_no_finding() -> None:
-    assert described("multiplier for :attr:`other`, same shape as `other`") == []
+def test_a_reference_to_a_parameter_is_not_a_finding() -> None:
+    assert findings_in_description("multiplier for :attr:`other`, same shape as `other`") == []
 
 
-def test_a_reference_to_a_layers_attribute_is_no_finding() -> None:
+def test_a_reference_to_a_layers_attribute_is_not_a_finding() -> None:
     layer = record(ParameterRecord(name="x", doc="of :attr:`running_mean`"), kind=CallKind.LAYER)
 
     assert findings(layer) == []
@@ -192,7 +192,7 @@ def test_a_reference_to_a_layers_attribute_is_no_finding() -> None:
     ],
 )
 def test_two_defaults_contradict_each_other(text: str, default: str, clause: str) -> None:
-    (finding,) = described(text, default=default)
+    (finding,) = findings_in_description(text, default=default)
 
     assert finding.check is DocumentationCheck.CONTRADICTION
     assert clause in finding.message
@@ -214,11 +214,11 @@ def test_two_defaults_contradict_each_other(text: str, default: str, clause: str
     ],
 )
 def test_defaults_that_may_agree_do_not_contradict(text: str, default: str) -> None:
-    assert described(text, default=default) == []
+    assert findings_in_description(text, default=default) == []
 
 
 def test_a_documented_type_that_the_signature_excludes_contradicts_it() -> None:
-    (finding,) = described("Some.", doc_type="bool", schema_type="Tensor[]")
+    (finding,) = findings_in_description("Some.", doc_type="bool", schema_type="Tensor[]")
 
     assert finding.message == "'x': the description has bool, but the signature has Tensor[]"
 
@@ -227,21 +227,23 @@ def test_a_documented_type_that_the_signature_excludes_contradicts_it() -> None:
     ("documented", "formal"), [("int", "Scalar"), ("int or tuple", "int[2]"), ("dtype", "int")]
 )
 def test_types_that_share_a_value_agree(documented: str, formal: str) -> None:
-    assert described("Some.", doc_type=documented, schema_type=formal) == []
+    assert findings_in_description("Some.", doc_type=documented, schema_type=formal) == []
 
 
 def test_a_documented_dtype_that_the_operator_rejects_contradicts_it() -> None:
-    (finding,) = described("A `Tensor` of type `int32`.", dtypes=("float32", "float64"))
+    (finding,) = findings_in_description(
+        "A `Tensor` of type `int32`.", dtypes=("float32", "float64")
+    )
 
     assert finding.message == "'x': the description has int32, but the operator accepts float32"
 
 
 def test_dtypes_that_overlap_agree() -> None:
-    assert described("Of type `int32`, `half`.", dtypes=("int32",)) == []
+    assert findings_in_description("Of type `int32`, `half`.", dtypes=("int32",)) == []
 
 
 def test_a_rank_and_a_shape_contradict_each_other() -> None:
-    (finding,) = described("A 3-D tensor of shape `[rows, columns]`.")
+    (finding,) = findings_in_description("A 3-D tensor of shape `[rows, columns]`.")
 
     assert finding.message == "'x': the description has 3-D, but also the shape [rows, columns]"
 
@@ -256,15 +258,15 @@ def test_a_rank_and_a_shape_contradict_each_other() -> None:
     ],
 )
 def test_compatible_ranks_do_not_contradict(text: str) -> None:
-    assert described(text) == []
+    assert findings_in_description(text) == []
 
 
 # --- findings -----------------------------------------------------------------------------------
 
 
 def test_a_documentation_finding_has_low_severity_and_a_stable_name() -> None:
-    (finding,) = described("Default: ``True``", default="False")
-    (reworded,) = described("Default: True", default="False")
+    (finding,) = findings_in_description("Default: ``True``", default="False")
+    (reworded,) = findings_in_description("Default: True", default="False")
 
     assert finding.severity is Severity.LOW
     assert finding.fingerprint == reworded.fingerprint

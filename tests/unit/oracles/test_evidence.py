@@ -34,7 +34,7 @@ def tensor(*elements: float, shape: tuple[int, ...] = ()) -> TensorOutput:
     return TensorOutput("float32", shape or (len(elements),), values)
 
 
-def only(outcomes: dict[str, Outcome], *, p: float = 0.5) -> Finding:
+def single_finding(outcomes: dict[str, Outcome], *, p: float = 0.5) -> Finding:
     tested = case(TensorValue("float32", (2,), Constant(1)), LiteralValue(p))
     tested = replace(tested, intent=Intent.CONFORMING, focus="p")
     (finding,) = judge(
@@ -44,7 +44,7 @@ def only(outcomes: dict[str, Outcome], *, p: float = 0.5) -> Finding:
 
 
 def test_the_evidence_of_a_difference_shows_both_results() -> None:
-    evidence = only({OLD: passed(1.0, 2.0), NEW: passed(1.0, 5.0)}).evidence
+    evidence = single_finding({OLD: passed(1.0, 2.0), NEW: passed(1.0, 5.0)}).evidence
 
     assert evidence.expected == f"{OLD}: returns float32[2] (1, 2)"
     assert evidence.observed == f"{NEW}: returns float32[2] (1, 5)"
@@ -52,7 +52,7 @@ def test_the_evidence_of_a_difference_shows_both_results() -> None:
 
 
 def test_a_new_rejection_has_medium_severity() -> None:
-    finding = only({OLD: passed(1.0), NEW: REFUSED})
+    finding = single_finding({OLD: passed(1.0), NEW: REFUSED})
 
     assert class_of(finding) is FindingClass.REGRESSION
     assert Policy().action(finding) is Action.FAIL
@@ -60,7 +60,7 @@ def test_a_new_rejection_has_medium_severity() -> None:
 
 
 def test_a_rejection_of_a_forbidden_argument_is_information() -> None:
-    finding = only({OLD: passed(1.0), NEW: REFUSED}, p=2.0)
+    finding = single_finding({OLD: passed(1.0), NEW: REFUSED}, p=2.0)
 
     assert (finding.kind, finding.severity) == ("refused", Severity.INFO)
     assert class_of(finding) is FindingClass.CHANGE
@@ -70,7 +70,7 @@ def test_a_rejection_of_a_forbidden_argument_is_information() -> None:
 
 def test_accepting_a_forbidden_argument_on_one_target_cites_the_documentation(
 ) -> None:  # fmt: skip
-    finding = only({OLD: REFUSED, NEW: passed(1.0)}, p=2.0)
+    finding = single_finding({OLD: REFUSED, NEW: passed(1.0)}, p=2.0)
 
     assert (finding.oracle, finding.kind, finding.severity) == (
         "differential",
@@ -83,7 +83,7 @@ def test_accepting_a_forbidden_argument_on_one_target_cites_the_documentation(
 
 
 def test_the_message_of_a_hang_names_the_targets_that_return() -> None:
-    finding = only({OLD: passed(1.0), NEW: Hung(5.0)})
+    finding = single_finding({OLD: passed(1.0), NEW: Hung(5.0)})
 
     assert finding.message == (
         f"torch.fold does not return within 5 s on {NEW}, and returns in 0.001 s on {OLD}"
@@ -104,7 +104,7 @@ def test_the_message_of_a_hang_names_the_targets_that_return() -> None:
 def test_a_call_is_slow_only_if_it_exceeds_the_timeout_and_returns_on_all_targets(
     outcomes: dict[str, Outcome],
 ) -> None:
-    assert slow_finding(only({OLD: passed(1.0), NEW: Hung(5.0)}), outcomes) is None
+    assert slow_finding(single_finding({OLD: passed(1.0), NEW: Hung(5.0)}), outcomes) is None
 
 
 @pytest.mark.parametrize(

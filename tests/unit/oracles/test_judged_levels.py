@@ -76,7 +76,7 @@ class _Patient(JudgingDefaults[OpaqueCase]):
         return True
 
 
-def test_a_repeated_program_is_no_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repeated_program_is_not_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes: dict[str, Outcome] = {OLD: passed(), NEW: Hung(5.0)}
     (hang,) = judge(case(), outcomes, subject(names=(OLD, NEW)))
     assert hang.oracle == "hang"

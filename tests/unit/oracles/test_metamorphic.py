@@ -79,12 +79,12 @@ def array(*elements: float, dtype: str = "float32") -> TensorOutput:
     return TensorOutput(dtype, (len(elements),), np.array(elements, dtype=dtype))
 
 
-def written(*elements: float) -> list[Any]:
+def encoded_array(*elements: float) -> list[Any]:
     data = base64.b64encode(np.array(elements, dtype="float32").tobytes()).decode()
     return ["T", "float32", [len(elements)], data]
 
 
-def seen(first: list[Any], *twin: Any) -> Passed:
+def outcome_with_twin(first: list[Any], *twin: Any) -> Passed:
     """Return the outcome of a call and its twin, as a worker writes it."""
     words = [["s", "returned"], twin[0]] if len(twin) == 1 else [["s", word] for word in twin]
     ended = ["L", "list", words, len(words)]
@@ -182,7 +182,7 @@ def test_a_batch_is_split_into_two_halves_that_are_concatenated() -> None:
     assert counts == [LiteralValue(1), LiteralValue(2)]
 
 
-def test_an_unbatched_image_is_no_batch() -> None:
+def test_an_unbatched_image_is_not_a_batch() -> None:
     image = call("torch.conv2d", tensor(3, 5, 5), tensor(4, 3, 2, 2))
 
     assert twin_of(image, "batch in parts") is None
@@ -217,7 +217,7 @@ def test_a_rounded_result_is_within_the_tolerance_of_the_exact_one(numbers: list
 
     observed = ObservedPair(first=rounded, twin=twin, inputs=NO_INPUTS)
 
-    assert RELATIONS.get("double precision").broken(observed) is None
+    assert RELATIONS.get("double precision").find_violation(observed) is None
 
 
 def test_a_result_beyond_rounding_is_a_difference() -> None:
@@ -226,19 +226,19 @@ def test_a_result_beyond_rounding_is_a_difference() -> None:
 
     observed = ObservedPair(first=array(1.0, 2.01), twin=twin, inputs=NO_INPUTS)
 
-    difference = RELATIONS.get("double precision").broken(observed)
+    difference = RELATIONS.get("double precision").find_violation(observed)
     assert difference is not None
     assert difference.kind == "values"
 
 
-def test_a_result_that_a_perturbation_changes_as_much_is_no_difference() -> None:
+def test_a_result_that_a_perturbation_changes_as_much_is_not_a_difference() -> None:
     twin = Container(
         "tuple", (), (array(1.0, 2.0, dtype="float64"), array(1.0, 2.001, dtype="float64")), 2
     )
 
     observed = ObservedPair(first=array(1.0, 2.01), twin=twin, inputs=NO_INPUTS)
 
-    assert RELATIONS.get("double precision").broken(observed) is None
+    assert RELATIONS.get("double precision").find_violation(observed) is None
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_an_empty_batch_keeps_the_other_sizes(shape: tuple[int, ...], kind: str 
     first = TensorOutput("float32", (2, 3), np.zeros(6, "float32"))
     twin = TensorOutput("float32", shape, np.zeros(int(np.prod(shape)), "float32"))
 
-    difference = RELATIONS.get("empty batch").broken(
+    difference = RELATIONS.get("empty batch").find_violation(
         ObservedPair(first=first, twin=twin, inputs=NO_INPUTS)
     )
 
@@ -256,23 +256,25 @@ def test_an_empty_batch_keeps_the_other_sizes(shape: tuple[int, ...], kind: str 
 
 
 @pytest.mark.parametrize(
-    ("raised", "message", "is_told"),
+    ("raised", "message", "is_reported"),
     [
         ("GradcheckError", "Jacobian mismatch for output 0", True),
         ("GradcheckError", "Numerical gradient for function expected to be zero", False),
         ("NotImplementedError", "no forward mode", False),
     ],
 )
-def test_a_missing_derivative_is_no_difference(raised: str, message: str, *, is_told: bool) -> None:
+def test_a_missing_derivative_is_not_a_difference(
+    raised: str, message: str, *, is_reported: bool
+) -> None:
     observed = ObservedPair(
         first=array(1.0), twin=None, raised=raised, message=message, inputs=NO_INPUTS
     )
 
-    assert (RELATIONS.get("numeric gradient").broken(observed) is not None) == is_told
+    assert (RELATIONS.get("numeric gradient").find_violation(observed) is not None) == is_reported
 
 
 def test_the_same_difference_on_two_targets_is_one_finding() -> None:
-    different = seen(written(1.0), written(2.0))
+    different = outcome_with_twin(encoded_array(1.0), encoded_array(2.0))
 
     (finding,) = MetamorphicOracle().judge(SAME, {OLD: different, NEW: different}, subject())
 
@@ -287,18 +289,18 @@ def test_the_same_difference_on_two_targets_is_one_finding() -> None:
 @pytest.mark.parametrize(
     "outcome",
     [
-        seen(written(1.0), written(1.0)),
-        seen(written(1.0), "raised", "ValueError", "no"),
+        outcome_with_twin(encoded_array(1.0), encoded_array(1.0)),
+        outcome_with_twin(encoded_array(1.0), "raised", "ValueError", "no"),
         Passed(b'["i","3"]', 0.1),
         Passed(b"not written by a healthy worker", 0.1),
     ],
 )
-def test_equal_rejected_and_unreadable_results_are_no_finding(outcome: Passed) -> None:
+def test_equal_rejected_and_unreadable_results_are_not_findings(outcome: Passed) -> None:
     assert MetamorphicOracle().judge(SAME, {OLD: outcome}, subject()) == []
 
 
 def test_an_unstable_api_has_no_metamorphic_finding() -> None:
-    different = seen(written(1.0), written(2.0))
+    different = outcome_with_twin(encoded_array(1.0), encoded_array(2.0))
 
     assert MetamorphicOracle().judge(SAME, {OLD: different}, subject("unstable")) == []
 
@@ -316,8 +318,8 @@ def test_a_twin_follows_from_the_call_alone(name: str, is_method: bool) -> None:
 
 def test_exempted_values_are_not_compared_between_targets() -> None:
     bare = replace(subject(), api="torch.ops.aten.slow_conv3d")
-    outcomes = {OLD: Passed(json.dumps(written(1.0)).encode(), 0.1)}
-    outcomes[NEW] = Passed(json.dumps(written(2.0)).encode(), 0.1)
+    outcomes = {OLD: Passed(json.dumps(encoded_array(1.0)).encode(), 0.1)}
+    outcomes[NEW] = Passed(json.dumps(encoded_array(2.0)).encode(), 0.1)
     alone = replace(SAME, relation="")
 
     assert len(DifferentialOracle().judge(alone, outcomes, subject())) == 1
@@ -330,11 +332,11 @@ def test_the_message_of_a_wrong_gradient_has_both_derivatives() -> None:
         "numerical:tensor([[0.5000]],\n       dtype=torch.float64)\n"
         "analytical:tensor([[0.3500]], dtype=torch.float64)\n\nThe above quantities"
     )
-    seen_so = ObservedPair(
+    pair = ObservedPair(
         first=array(1.0), twin=None, raised="GradcheckError", message=message, inputs=NO_INPUTS
     )
 
-    difference = RELATIONS.get("numeric gradient").broken(seen_so)
+    difference = RELATIONS.get("numeric gradient").find_violation(pair)
 
     assert difference is not None
     assert difference.text == (

@@ -86,7 +86,7 @@ def oracle(request: pytest.FixtureRequest) -> Oracle:
     return ORACLES.get(request.param)
 
 
-def test_the_first_set_is_registered() -> None:
+def test_the_built_in_oracles_are_registered() -> None:
     assert set(ORACLES.items()) >= {
         "crash", "differential", "exhaustion", "hang", "internal-error",
     }  # fmt: skip
@@ -120,13 +120,13 @@ def test_a_finding_has_the_targets_that_ran_the_case_with_their_outcomes(
         assert ORACLES.get(finding.oracle) is oracle
 
 
-def test_no_outcome_and_a_single_pass_are_no_finding(oracle: Oracle) -> None:
+def test_no_outcomes_or_a_single_pass_are_not_findings(oracle: Oracle) -> None:
     assert not oracle.judge(case(), {}, subject())
     assert not oracle.judge(case(), {OLD: passed(1.0)}, subject())
 
 
 @given(outcomes=any_outcomes)
-def test_the_quick_check_drops_no_finding(
+def test_the_quick_check_does_not_lose_findings(
     outcomes: dict[str, Outcome],
 ) -> None:
     one_by_one = [
@@ -138,7 +138,7 @@ def test_the_quick_check_drops_no_finding(
     assert judge(case(), outcomes, subject()) == one_by_one
 
 
-def test_no_outcome_at_all_is_no_finding() -> None:
+def test_a_case_without_outcomes_has_no_finding() -> None:
     assert judge(case(), {}, subject()) == []
 
 
@@ -151,7 +151,7 @@ def test_a_crash_on_both_targets_is_one_finding_with_both() -> None:
     assert summaries(outcomes) == [("crash", "signal", Severity.CRITICAL, (OLD, NEW))]
 
 
-def test_a_crash_on_one_target_is_no_differential_finding() -> None:
+def test_a_crash_on_one_target_is_not_a_differential_finding() -> None:
     outcomes: dict[str, Outcome] = {OLD: passed(1.0), NEW: Crashed("SIGSEGV")}
 
     assert summaries(outcomes) == [("crash", "signal", Severity.CRITICAL, (NEW,))]
@@ -161,7 +161,7 @@ def test_an_exit_is_a_crash_of_kind_exit() -> None:
     assert summaries({OLD: Crashed("exit 3")}) == [("crash", "exit", Severity.CRITICAL, (OLD,))]
 
 
-def test_an_internal_error_is_named_by_its_class_and_first_line() -> None:
+def test_an_internal_error_has_the_kind_of_its_exception_class() -> None:
     outcomes = {NEW: Errored("SystemError", "  slot 7\nmore\n" + "x" * 999)}
 
     (finding,) = judge(case(), outcomes, subject())
@@ -170,7 +170,7 @@ def test_an_internal_error_is_named_by_its_class_and_first_line() -> None:
     assert finding.message == "torch.fold fails internally: SystemError: slot 7"
 
 
-def test_an_out_of_memory_exception_is_no_finding_but_an_abort_is() -> None:
+def test_an_out_of_memory_exception_is_not_a_finding_but_an_abort_is() -> None:
     clean, aborted = Exhausted(Resource.MEMORY), Exhausted(Resource.MEMORY, was_killed=True)
 
     assert summaries({OLD: clean, NEW: clean}) == []
@@ -224,7 +224,7 @@ SMALL = TensorValue("int32", (2,), Constant(1))
         TensorValue("float32", (1000, 1000), Constant(1.0)),
     ],
 )
-def test_a_hang_of_a_large_request_is_no_finding(value: Value) -> None:
+def test_a_hang_of_a_large_request_is_not_a_finding(value: Value) -> None:
     assert summaries({OLD: Hung(5.0)}, argument=value) == []
 
 
@@ -286,12 +286,12 @@ def test_a_difference_has_a_kind_and_a_severity(
         (passed(1.0), Errored("SystemError", "")),
     ],
 )
-def test_equal_outcomes_and_crashes_are_no_difference(mine: Outcome, theirs: Outcome) -> None:
+def test_equal_outcomes_and_crashes_are_not_differences(mine: Outcome, theirs: Outcome) -> None:
     assert outcome_difference(mine, theirs) is None
 
 
 @pytest.mark.parametrize("tag", ["random", "time", "unstable"])
-def test_an_unstable_api_is_compared_in_form_only(tag: str) -> None:
+def test_only_types_and_shapes_of_an_unstable_api_are_compared(tag: str) -> None:
     assert summaries({OLD: passed(1.0), NEW: passed(2.0)}, tags=(tag,)) == []
     assert summaries({OLD: passed(1.0), NEW: passed(float("nan"))}, tags=(tag,)) == []
     assert [
@@ -346,7 +346,7 @@ def test_exempted_results_of_nan_are_not_compared(api: str) -> None:
     assert judge(case(SMALL), {OLD: passed(2.0), NEW: passed(1.0)}, tested)
 
 
-def doing(changed: list[int], shared: list[int]) -> Passed:
+def outcome_with_effects(changed: list[int], shared: list[int]) -> Passed:
     """Return the outcome of a call that changed arguments, or whose result shares their memory."""
     text = passed(1.0).encoded.decode()
     return Passed(f'["E",{changed},{shared},{text}]'.encode(), 0.1)
@@ -355,9 +355,14 @@ def doing(changed: list[int], shared: list[int]) -> Passed:
 @pytest.mark.parametrize(
     ("theirs", "kind", "severity", "text"),
     [
-        (doing([1], []), "mutation", Severity.HIGH, "changes no argument vs changes tensor 2"),
         (
-            doing([], [0]),
+            outcome_with_effects([1], []),
+            "mutation",
+            Severity.HIGH,
+            "changes no argument vs changes tensor 2",
+        ),
+        (
+            outcome_with_effects([], [0]),
             "aliasing",
             Severity.LOW,
             "shares memory with no argument vs shares memory with tensor 1",
@@ -375,16 +380,16 @@ def test_effects_on_arguments_are_compared(
 
 
 def test_a_wrong_result_takes_precedence_over_a_changed_argument() -> None:
-    found_ = judge(case(), {OLD: passed(2.0), NEW: doing([0], [0])}, subject())
+    found_ = judge(case(), {OLD: passed(2.0), NEW: outcome_with_effects([0], [0])}, subject())
 
     assert [finding.kind for finding in found_] == ["values"]
 
 
-def test_a_copy_made_on_the_way_to_another_device_is_no_difference() -> None:
+def test_a_copy_made_on_the_way_to_another_device_is_not_a_difference() -> None:
     tested = replace(subject(), targets={OLD: identity(), NEW: identity(device="cuda")})
 
-    assert judge(case(), {OLD: doing([], [0]), NEW: passed(1.0)}, tested) == []
-    assert judge(case(), {OLD: doing([0], []), NEW: passed(1.0)}, tested)
+    assert judge(case(), {OLD: outcome_with_effects([], [0]), NEW: passed(1.0)}, tested) == []
+    assert judge(case(), {OLD: outcome_with_effects([0], []), NEW: passed(1.0)}, tested)
 
 
 @pytest.mark.parametrize(
@@ -555,7 +560,7 @@ NUMBER_RETURNED = Passed(b'["i","1"]', 0.1)
         (passed(1.0), Errored("InternalError", "missing output"), ["InternalError"]),
     ],
 )
-def test_a_mode_is_compared_in_results_not_in_exceptions(
+def test_results_of_a_mode_are_compared_and_exceptions_are_not(
     eager: Outcome, traced: Outcome, kinds: list[str]
 ) -> None:
     assert [f.kind for f in judge(case(), {OLD: eager, OLD_TRACED: traced}, IN_MODES)] == kinds
@@ -591,7 +596,7 @@ def test_exemptions_between_modes_do_not_apply_between_versions() -> None:
     assert [f.pair for f in judge(case(), clipped, clipping)] == [PairKind.VERSION]
 
 
-def test_an_exempted_rejection_by_a_mode_is_no_finding() -> None:
+def test_an_exempted_rejection_by_a_mode_is_not_a_finding() -> None:
     memory = replace(IN_MODES, api="jax.numpy.from_dlpack")
     refused: dict[str, Outcome] = {OLD: passed(1.0), OLD_TRACED: Rejected("TypeError", "no memory")}
 
@@ -624,16 +629,18 @@ def test_a_headline_has_no_boilerplate() -> None:
     assert headline(layer) == "Expected an image of rank 3"
 
 
-@pytest.mark.parametrize(("intent", "is_told"), [(Intent.BOUNDARY, False), (Intent.SPECIAL, True)])
+@pytest.mark.parametrize(
+    ("intent", "is_reported"), [(Intent.BOUNDARY, False), (Intent.SPECIAL, True)]
+)
 def test_a_shape_that_depends_on_an_unchecked_index_is_not_compared(
     intent: Intent,
-    is_told: bool,  # noqa: FBT001 - a column
+    is_reported: bool,  # noqa: FBT001 - a column
 ) -> None:
     special_case = case(NOT_A_NUMBER, intent=intent)
 
     findings = judge(special_case, {OLD: passed(1.0), NEW: passed(1.0, 2.0)}, subject())
 
-    assert bool(findings) is is_told
+    assert bool(findings) is is_reported
     plain = case(LiteralValue(1), intent=Intent.BOUNDARY)
     assert judge(plain, {OLD: passed(1.0), NEW: passed(1.0, 2.0)}, subject())
 

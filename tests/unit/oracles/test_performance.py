@@ -39,7 +39,7 @@ def subject(**changes: str) -> Subject:
     return Subject(library="torch", api=CASE.api, targets={OLD: reference, NEW: other})
 
 
-def found(
+def findings_in(
     quantity: Quantity,
     reference: Sequence[float],
     other: Sequence[float],
@@ -59,7 +59,7 @@ def found(
     return list(PerformanceOracle().judge(CASE, outcomes, about or subject()))
 
 
-def chance(seed: int) -> random.Random:
+def random_generator(seed: int) -> random.Random:
     return random.Random(seed)
 
 
@@ -88,7 +88,7 @@ def test_the_p_value_equals_that_of_enumerating_all_signs(differences: list[int]
 
 
 @given(st.lists(st.floats(0.1, 1e9), min_size=1, max_size=40))
-def test_differences_of_one_sign_have_the_least_p_value(differences: list[float]) -> None:
+def test_differences_of_one_sign_have_the_smallest_p_value(differences: list[float]) -> None:
     assert signed_rank_p(differences) == 0.5 ** len(differences)
     assert signed_rank_p([-d for d in differences]) == 1.0
 
@@ -98,7 +98,7 @@ def test_differences_of_one_sign_have_the_least_p_value(differences: list[float]
 def test_the_false_positive_rate_of_equal_targets_is_within_the_level(
     sigma: float,
 ) -> None:
-    draw, level, runs = chance(1), 0.05, 2000
+    draw, level, runs = random_generator(1), 0.05, 2000
 
     alarms = sum(
         signed_rank_p(
@@ -108,56 +108,61 @@ def test_the_false_positive_rate_of_equal_targets_is_within_the_level(
         for _ in range(runs)
     )
 
-    # Three standard deviations of a binomial above the level.
+    # The limit is three standard deviations of a binomial distribution above the level.
     assert alarms / runs < level + 3 * (level * (1 - level) / runs) ** 0.5
 
 
-# Chance may make equal targets look different, as seldom as the level says; who searches finds it.
+# By chance, equal targets may differ significantly, as often as the level allows. Hypothesis would
+# find such a sample if its examples were not fixed.
 @settings(derandomize=True)
 @given(seeds, noise, st.integers(1, 5000))
-def test_equal_targets_give_no_finding(seed: int, sigma: float, tests: int) -> None:
-    draw = chance(seed)
-    one, two = (samples(draw, 400 * US, sigma, rounds_for(tests)) for _ in "ab")
+def test_equal_targets_have_no_finding(seed: int, sigma: float, tests: int) -> None:
+    draw = random_generator(seed)
+    first, second = (samples(draw, 400 * US, sigma, rounds_for(tests)) for _ in "ab")
 
-    assert found(Quantity.TIME, one, two, tests=tests) == []
-    assert found(Quantity.PEAK, one, two, tests=tests) == []
+    assert findings_in(Quantity.TIME, first, second, tests=tests) == []
+    assert findings_in(Quantity.PEAK, first, second, tests=tests) == []
 
 
 @given(seeds, noise, st.integers(1, 5000))
 def test_three_times_the_time_is_found(seed: int, sigma: float, tests: int) -> None:
-    draw, rounds = chance(seed), rounds_for(tests)
+    draw, rounds = random_generator(seed), rounds_for(tests)
     slow = samples(draw, 300 * US, sigma, rounds)
 
-    (finding,) = found(Quantity.TIME, samples(draw, 100 * US, sigma, rounds), slow, tests=tests)
+    (finding,) = findings_in(
+        Quantity.TIME, samples(draw, 100 * US, sigma, rounds), slow, tests=tests
+    )
 
     assert (finding.oracle, finding.kind) == ("performance", "slower")
     assert finding.severity is Severity.LOW
     assert finding.targets == (OLD, NEW)
 
 
-def test_an_excess_in_one_half_of_the_rounds_is_no_finding() -> None:
+def test_an_excess_in_one_half_of_the_rounds_is_not_a_finding() -> None:
     quiet, busy = [110 * US] * 8, [400 * US] * 8
 
     for other in (quiet + busy, busy + quiet):
-        assert found(Quantity.TIME, [100 * US] * 16, other) == []
-    assert found(Quantity.TIME, [100 * US] * 16, busy * 2) != []
+        assert findings_in(Quantity.TIME, [100 * US] * 16, other) == []
+    assert findings_in(Quantity.TIME, [100 * US] * 16, busy * 2) != []
 
 
-def test_an_excess_within_the_references_spread_is_no_finding() -> None:
+def test_an_excess_within_the_references_spread_is_not_a_finding() -> None:
     unsteady = [100 * US, 390 * US] * 8
 
-    assert found(Quantity.TIME, unsteady, [400 * US] * 16) == []
-    assert found(Quantity.TIME, unsteady, [1600 * US] * 16) != []
-    assert found(Quantity.PEAK, [0.0, 30 * MIB] * 8, [30.1 * MIB] * 16) == []
-    assert found(Quantity.PEAK, [0.0, 30 * MIB] * 8, [90 * MIB] * 16) != []
+    assert findings_in(Quantity.TIME, unsteady, [400 * US] * 16) == []
+    assert findings_in(Quantity.TIME, unsteady, [1600 * US] * 16) != []
+    assert findings_in(Quantity.PEAK, [0.0, 30 * MIB] * 8, [30.1 * MIB] * 16) == []
+    assert findings_in(Quantity.PEAK, [0.0, 30 * MIB] * 8, [90 * MIB] * 16) != []
 
 
 @given(seeds)
-def test_a_faster_target_is_no_defect(seed: int) -> None:
-    draw = chance(seed)
+def test_a_faster_target_is_not_a_defect(seed: int) -> None:
+    draw = random_generator(seed)
 
     assert (
-        found(Quantity.TIME, samples(draw, 300 * US, 0.1, 20), samples(draw, 100 * US, 0.1, 20))
+        findings_in(
+            Quantity.TIME, samples(draw, 300 * US, 0.1, 20), samples(draw, 100 * US, 0.1, 20)
+        )
         == []
     )
 
@@ -172,28 +177,28 @@ def test_a_faster_target_is_no_defect(seed: int) -> None:
     ],
     ids=["ratio of time", "little time", "little memory", "ratio of memory"],
 )
-def test_a_significant_but_small_excess_is_no_finding(
+def test_a_significant_but_small_excess_is_not_a_finding(
     quantity: Quantity, reference: float, other: float
 ) -> None:
-    assert found(quantity, [reference] * 24, [other] * 24) == []
+    assert findings_in(quantity, [reference] * 24, [other] * 24) == []
 
 
 def test_more_memory_is_found_even_if_the_reference_needs_none() -> None:
-    (finding,) = found(Quantity.PEAK, [0.0] * 16, [8 * MIB] * 16)
+    (finding,) = findings_in(Quantity.PEAK, [0.0] * 16, [8 * MIB] * 16)
 
     assert finding.kind == "more memory"
     assert "8.0 MiB instead of 0.0 MiB" in finding.message
 
 
-def test_too_few_rounds_are_no_finding() -> None:
-    assert found(Quantity.TIME, [100 * US] * 11, [900 * US] * 11) == []
-    assert found(Quantity.TIME, [100 * US] * 12, [900 * US] * 12) != []
+def test_too_few_rounds_are_not_findings() -> None:
+    assert findings_in(Quantity.TIME, [100 * US] * 11, [900 * US] * 11) == []
+    assert findings_in(Quantity.TIME, [100 * US] * 12, [900 * US] * 12) != []
 
 
 def test_more_tests_need_more_rounds() -> None:
     few, many = [100 * US] * 12, [900 * US] * 12
 
-    assert found(Quantity.TIME, few, many, tests=10_000) == []
+    assert findings_in(Quantity.TIME, few, many, tests=10_000) == []
     assert rounds_for(1) >= 12
     assert 0.5 ** rounds_for(10_000) < ALPHA / 10_000
 
@@ -202,12 +207,12 @@ def test_more_tests_need_more_rounds() -> None:
 def test_memory_that_grows_with_every_call_is_a_leak(
     seed: int, kib: float, checkpoints: int
 ) -> None:
-    draw = chance(seed)
+    draw = random_generator(seed)
     sizes = [
         1e8 + index * CALLS * kib * 1024 + draw.uniform(0, 4096) for index in range(checkpoints)
     ]
 
-    (finding,) = found(Quantity.GROWTH, [1e8] * checkpoints, sizes)
+    (finding,) = findings_in(Quantity.GROWTH, [1e8] * checkpoints, sizes)
 
     assert finding.kind == "leak"
     assert "with every call" in finding.message
@@ -236,33 +241,33 @@ def test_memory_that_grows_with_every_call_is_a_leak(
         "few checkpoints",
     ],
 )
-def test_other_growth_is_no_leak(sizes: list[float]) -> None:
-    assert found(Quantity.GROWTH, [1e8] * len(sizes), sizes) == []
+def test_other_growth_is_not_a_leak(sizes: list[float]) -> None:
+    assert findings_in(Quantity.GROWTH, [1e8] * len(sizes), sizes) == []
 
 
-def test_a_leak_on_the_reference_too_is_no_finding() -> None:
+def test_a_leak_on_the_reference_too_is_not_a_finding() -> None:
     sizes = [1e8 + index * CALLS * 4096 for index in range(10)]
 
     bent = [size + 2**20 * (index % 2) for index, size in enumerate(sizes)]
 
-    assert found(Quantity.GROWTH, sizes, sizes) == []
-    assert found(Quantity.GROWTH, bent, sizes) == []
+    assert findings_in(Quantity.GROWTH, sizes, sizes) == []
+    assert findings_in(Quantity.GROWTH, bent, sizes) == []
 
 
-def test_a_slower_device_is_no_finding() -> None:
+def test_a_slower_device_is_not_a_finding() -> None:
     slow = [100 * US] * 20, [900 * US] * 20
 
-    assert found(Quantity.TIME, *slow, about=subject()) != []
-    assert found(Quantity.TIME, *slow, about=subject(device="cuda")) == []
-    assert found(Quantity.TIME, *slow, about=subject(version="2.12.0")) == []
+    assert findings_in(Quantity.TIME, *slow, about=subject()) != []
+    assert findings_in(Quantity.TIME, *slow, about=subject(device="cuda")) == []
+    assert findings_in(Quantity.TIME, *slow, about=subject(version="2.12.0")) == []
 
 
-def test_ordinary_outcomes_are_no_performance_finding() -> None:
+def test_ordinary_outcomes_are_not_performance_findings() -> None:
     measured = Measurement(quantity=Quantity.TIME, values=(900 * US,) * 20).encoded()
     outputs = b'["f","1.0"]'
 
-    for one, two in ((outputs, outputs), (outputs, measured), (measured, outputs)):
-        outcomes = {OLD: Passed(one, 1e-4), NEW: Passed(two, 9e-4)}
+    for first, second in ((outputs, outputs), (outputs, measured), (measured, outputs)):
+        outcomes = {OLD: Passed(first, 1e-4), NEW: Passed(second, 9e-4)}
         assert PerformanceOracle().judge(CASE, outcomes, subject()) == []
 
 

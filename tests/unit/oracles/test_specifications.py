@@ -112,20 +112,22 @@ def test_a_description_is_split_into_sentences_without_markup() -> None:
 
 @given(st.text(alphabet="a 'D|,.;:-0123[]()`\n", max_size=300))
 def test_any_description_can_be_read(text: str) -> None:
-    cut = sentences(text)
+    parts = sentences(text)
+    requirements = [requirement for part in parts for requirement in requirements_in(part, "x")]
 
-    assert all(sentence.strip() for sentence in cut)
-    assert {aspect_of(one) for s in cut for one in requirements_in(s, "x")} <= ASPECTS
+    assert all(part.strip() for part in parts)
+    assert set(map(aspect_of, requirements)) <= ASPECTS
 
 
 @pytest.mark.parametrize(
     "piece", ["int32, ", "'a' | ", "a ", "1-D, ", "must be ", "(", "positive ", "float ", "[0, "]
 )
 def test_a_long_description_is_read_up_to_the_limit(piece: str) -> None:
-    # A pattern that tries every way to cut it would not come back from here.
-    requirements = [one for s in sentences(piece * 20_000) for one in requirements_in(s, "x")]
+    # A pattern with exponential backtracking would not return.
+    parts = sentences(piece * 20_000)
+    requirements = [requirement for part in parts for requirement in requirements_in(part, "x")]
 
-    assert {aspect_of(one) for one in requirements} <= ASPECTS
+    assert set(map(aspect_of, requirements)) <= ASPECTS
 
 
 def test_the_operator_definition_comes_before_the_documentation() -> None:
@@ -179,7 +181,7 @@ def test_a_specification_has_its_sentence_and_the_position_of_the_parameter() ->
         ParameterRecord(name="n", doc_type="FloatTensor", doc="the input."),
     ],
 )
-def test_a_contradicted_requirement_is_no_specification(parameter: ParameterRecord) -> None:
+def test_a_contradicted_requirement_is_not_a_specification(parameter: ParameterRecord) -> None:
     assert requirements(parameter) == []
 
 
@@ -288,7 +290,7 @@ def test_an_excluded_end_violates_an_interval() -> None:
         "2-D Tensor, or higher rank with batch",
     ],
 )
-def test_a_sentence_with_an_exception_is_no_specification(words: str) -> None:
+def test_a_sentence_with_an_exception_is_not_a_specification(words: str) -> None:
     parameters = (ParameterRecord(name="x", doc=words),)
     described = ApiRecord(api="torch.fold", kind=CallKind.FUNCTION, parameters=parameters)
 

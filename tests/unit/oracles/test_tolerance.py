@@ -28,33 +28,33 @@ inputs = st.builds(
 
 @given(st.sampled_from(FLOATS), counts, inputs, st.floats(1.0, 1e6))
 def test_an_ill_conditioned_call_has_a_larger_tolerance(
-    dtype: str, count: int, given_: InputPrecision, factor: float
+    dtype: str, count: int, inputs: InputPrecision, factor: float
 ) -> None:
-    worse = replace(given_, condition=given_.condition * factor)
+    worse = replace(inputs, condition=inputs.condition * factor)
 
     assert relative_tolerance(dtype, count=count, inputs=worse) >= relative_tolerance(
-        dtype, count=count, inputs=given_
+        dtype, count=count, inputs=inputs
     )
 
 
 @given(st.sampled_from(FLOATS), counts, inputs, counts)
 def test_longer_sums_have_a_larger_tolerance(
-    dtype: str, count: int, given_: InputPrecision, elements: int
+    dtype: str, count: int, inputs: InputPrecision, elements: int
 ) -> None:
-    first, second = given_.largest
-    longer = replace(given_, largest=(first + elements, second))
+    first, second = inputs.largest
+    longer = replace(inputs, largest=(first + elements, second))
 
     assert relative_tolerance(dtype, count=count, inputs=longer) >= relative_tolerance(
-        dtype, count=count, inputs=given_
+        dtype, count=count, inputs=inputs
     )
 
 
 @given(counts, inputs)
 def test_a_type_with_fewer_digits_has_a_larger_tolerance(
-    count: int, given_: InputPrecision
+    count: int, inputs: InputPrecision
 ) -> None:
     ranked = ["float64", "float32", "float16", "bfloat16"]
-    allowed = [relative_tolerance(dtype, count=count, inputs=given_) for dtype in ranked]
+    allowed = [relative_tolerance(dtype, count=count, inputs=inputs) for dtype in ranked]
 
     assert allowed == sorted(allowed)
 
@@ -65,15 +65,15 @@ def test_a_type_with_fewer_digits_has_a_larger_tolerance(
     inputs,
 )
 def test_agreement_in_a_narrow_tolerance_implies_agreement_in_a_wider_one(
-    dtype: str, pairs: list[tuple[float, float]], given_: InputPrecision
+    dtype: str, pairs: list[tuple[float, float]], inputs: InputPrecision
 ) -> None:
     left, right = (np.array(column).astype(dtype) for column in zip(*pairs, strict=True))
     first, second = (TensorOutput(dtype, side.shape, side) for side in (left, right))
-    wider = replace(given_, condition=max(1.0, given_.condition) * 2)
+    wider = replace(inputs, condition=max(1.0, inputs.condition) * 2)
 
-    difference = compare_outputs(first, second, given_)
+    difference = compare_outputs(first, second, inputs)
 
-    assert (difference is None) == (compare_outputs(second, first, given_) is None)
+    assert (difference is None) == (compare_outputs(second, first, inputs) is None)
     assert difference is not None or compare_outputs(first, second, wider) is None
 
 
@@ -92,7 +92,7 @@ def test_agreement_in_a_narrow_tolerance_implies_agreement_in_a_wider_one(
 def test_the_length_of_a_sum_follows_from_the_sizes(
     sizes: tuple[int, ...], count: int, length: float
 ) -> None:
-    length = inputs_of([], sizes=sizes).length(count)
+    length = inputs_of([], sizes=sizes).terms_per_element(count)
 
     assert length == pytest.approx(length)
 

@@ -24,16 +24,18 @@ def bucket(outcome: Outcome, api: str = "torch.fold", *arguments: str) -> Bucket
     return Buckets().add(finding(outcome, case=case))
 
 
-def check(api: str, line: int = 12, values: str = "3 vs. 1") -> Bucket:
+def failed_check_bucket(api: str, line: int = 12, values: str = "3 vs. 1") -> Bucket:
     log = f"2026-01-31 10:00:00.1: F pool.cc:{line}] Check failed: dtype() == expected ({values})"
     return bucket(Crashed("SIGABRT", (), log), api)
 
 
-def internal(message: str, api: str, *frames: Frame, words: tuple[str, ...] = ()) -> Bucket:
+def internal_error_bucket(
+    message: str, api: str, *frames: Frame, words: tuple[str, ...] = ()
+) -> Bucket:
     return bucket(Errored("RuntimeError", message, frames), api, *words)
 
 
-def changed(kind: str, detail: str, api: str, message: str = "") -> Bucket:
+def changed_outcome_bucket(kind: str, detail: str, api: str, message: str = "") -> Bucket:
     occurrence = finding(Rejected("TypeError", message), case=call(api=api))
     return Buckets().add(
         replace(
@@ -48,7 +50,7 @@ def changed(kind: str, detail: str, api: str, message: str = "") -> Bucket:
 
 
 def test_one_failed_check_of_two_apis_is_one_cause() -> None:
-    first, second = check("torch.a"), check("torch.b", 99, "7 vs. 9")
+    first, second = failed_check_bucket("torch.a"), failed_check_bucket("torch.b", 99, "7 vs. 9")
 
     assert cause_of(first) == cause_of(second)
     assert cause_of(first).words == "failed check: pool.cc: dtype() == expected"
@@ -75,14 +77,19 @@ def test_checks_of_accessors_are_one_cause_per_operator_family() -> None:
 
 
 def test_is_cause_name_accepts_no_fingerprint() -> None:
-    assert is_cause_name(cause_of(check("torch.a")).name)
+    assert is_cause_name(cause_of(failed_check_bucket("torch.a")).name)
     assert not is_cause_name(bucket(Crashed("SIGSEGV")).fingerprint)
     assert not any(map(is_cause_name, ["", "g1:0", "g1:0123456789abcdef/..", "g01:" + "0" * 16]))
 
 
 def test_first_of_each_cause_orders_one_bucket_per_cause_first() -> None:
     alone = bucket(Crashed("SIGSEGV"), "torch.fold")
-    buckets = [check("torch.a"), check("torch.b"), alone, check("torch.c")]
+    buckets = [
+        failed_check_bucket("torch.a"),
+        failed_check_bucket("torch.b"),
+        alone,
+        failed_check_bucket("torch.c"),
+    ]
 
     ordered = distinct_causes_first(buckets)
 
@@ -99,7 +106,7 @@ def test_different_checks_of_one_file_are_different_causes() -> None:
         Crashed("SIGABRT", (), "F0131 10:00:00.1 pool.cc:12] Check failed: n > 0 (0 vs. 0)")
     )
 
-    assert cause_of(other) != cause_of(check("torch.a"))
+    assert cause_of(other) != cause_of(failed_check_bucket("torch.a"))
 
 
 def test_internal_assertion_of_torch_is_named_by_its_file_and_check() -> None:
@@ -109,7 +116,7 @@ def test_internal_assertion_of_torch_is_named_by_its_file_and_check() -> None:
         for line in (120, 150)
     ]
     first, second = (
-        internal(text, f"torch.{name}") for text, name in zip(texts, "ab", strict=True)
+        internal_error_bucket(text, f"torch.{name}") for text, name in zip(texts, "ab", strict=True)
     )
 
     assert cause_of(first) == cause_of(second)
@@ -129,21 +136,27 @@ def test_crashes_without_a_message_share_a_cause_by_innermost_frames() -> None:
 def test_errors_of_one_raising_function_with_one_message_are_one_cause() -> None:
     helper = Frame("keras/src/initializers/common.py", "shape_of")
     first, second = (
-        internal("'NoneType' object has no attribute 'shape'", f"keras.{name}", helper)
+        internal_error_bucket("'NoneType' object has no attribute 'shape'", f"keras.{name}", helper)
         for name in ("a", "b")
     )
     elsewhere = replace(helper, function="other")
 
     assert cause_of(first).kind == "raising function"
     assert cause_of(first) == cause_of(second)
-    unrelated = internal("'NoneType' object has no attribute 'shape'", "keras.a", elsewhere)
+    unrelated = internal_error_bucket(
+        "'NoneType' object has no attribute 'shape'", "keras.a", elsewhere
+    )
     assert cause_of(unrelated) != cause_of(first)
 
 
 @given(st.text("abcdefgh", min_size=3, max_size=9), st.text("ijklmnop", min_size=3, max_size=9))
 def test_message_cause_ignores_words_of_the_case(first: str, second: str) -> None:
     causes = {
-        cause_of(internal(f"Unexpected mode in spec element: {word}", "torch.fold", words=(word,)))
+        cause_of(
+            internal_error_bucket(
+                f"Unexpected mode in spec element: {word}", "torch.fold", words=(word,)
+            )
+        )
         for word in (first, second)
     }
 
@@ -151,14 +164,17 @@ def test_message_cause_ignores_words_of_the_case(first: str, second: str) -> Non
 
 
 def test_message_cause_ignores_the_name_of_the_api() -> None:
-    first = internal("bincount: only one-dimensional input is taken", "torch.bincount")
-    second = internal("histc: only one-dimensional input is taken", "torch.histc")
+    first = internal_error_bucket("bincount: only one-dimensional input is taken", "torch.bincount")
+    second = internal_error_bucket("histc: only one-dimensional input is taken", "torch.histc")
 
     assert cause_of(first) == cause_of(second)
 
 
 def test_short_messages_share_no_cause() -> None:
-    first, second = internal("oops", "torch.a"), internal("oops", "torch.b")
+    first, second = (
+        internal_error_bucket("oops", "torch.a"),
+        internal_error_bucket("oops", "torch.b"),
+    )
 
     assert cause_of(first).name == first.fingerprint
     assert cause_of(second).name == second.fingerprint
@@ -196,7 +212,8 @@ def test_crashes_of_torch_functions_of_other_operators_are_other_causes(other: s
 def test_uninformative_check_is_one_cause_per_operator() -> None:
     text = 'false INTERNAL ASSERT FAILED at "../aten/src/ATen/BatchLinearAlgebra.cpp":1, please '
     first, alias, other = (
-        cause_of(internal(text, api)) for api in ("torch.eig", "torch.linalg.eig", "torch.svd")
+        cause_of(internal_error_bucket(text, api))
+        for api in ("torch.eig", "torch.linalg.eig", "torch.svd")
     )
 
     assert first == alias != other
@@ -205,8 +222,12 @@ def test_uninformative_check_is_one_cause_per_operator() -> None:
 def test_standard_library_message_is_one_cause_per_operator() -> None:
     text = "cannot create std::vector larger than max_size()"
 
-    assert cause_of(internal(text, "torch.a")) != cause_of(internal(text, "torch.b"))
-    assert cause_of(internal(text, "torch.a")) == cause_of(internal(text, "torch.Tensor.a"))
+    assert cause_of(internal_error_bucket(text, "torch.a")) != cause_of(
+        internal_error_bucket(text, "torch.b")
+    )
+    assert cause_of(internal_error_bucket(text, "torch.a")) == cause_of(
+        internal_error_bucket(text, "torch.Tensor.a")
+    )
 
 
 def test_uncaught_cpp_exception_is_one_cause_for_all_python_callers() -> None:
@@ -224,14 +245,18 @@ def test_uncaught_cpp_exception_is_one_cause_for_all_python_callers() -> None:
 
 def test_errors_raised_by_a_dispatcher_are_one_cause_per_api() -> None:
     frame = Frame("jax/_src/dispatch.py", "apply_primitive")
-    first, second = (internal("invalid tensor dimension size", f"jax.lax.{n}", frame) for n in "ab")
+    first, second = (
+        internal_error_bucket("invalid tensor dimension size", f"jax.lax.{n}", frame) for n in "ab"
+    )
 
     assert cause_of(first) != cause_of(second)
 
 
 def test_none_for_a_tensor_is_one_cause_for_all_failures() -> None:
     crash = bucket(Crashed("SIGSEGV"), "torch.ops.aten.copy")
-    error = internal("op.is_output INTERNAL ASSERT FAILED", "torch.ops.aten.mish_backward")
+    error = internal_error_bucket(
+        "op.is_output INTERNAL ASSERT FAILED", "torch.ops.aten.mish_backward"
+    )
     undefined = [
         replace(failure, finding=replace(failure.finding, evidence=Evidence(undefined="self")))
         for failure in (crash, error)
@@ -244,9 +269,10 @@ def test_none_for_a_tensor_is_one_cause_for_all_failures() -> None:
 
 def test_changed_exception_class_is_one_cause_per_module() -> None:
     first, second = (
-        changed("exception", "RuntimeError vs TypeError", f"torch.nn.{n}") for n in "ab"
+        changed_outcome_bucket("exception", "RuntimeError vs TypeError", f"torch.nn.{n}")
+        for n in "ab"
     )
-    elsewhere = changed("exception", "RuntimeError vs TypeError", "torch.fft.a")
+    elsewhere = changed_outcome_bucket("exception", "RuntimeError vs TypeError", "torch.fft.a")
 
     assert cause_of(first) == cause_of(second) != cause_of(elsewhere)
     assert cause_of(first).words == "exception class changed: RuntimeError vs TypeError in torch.nn"
@@ -254,15 +280,24 @@ def test_changed_exception_class_is_one_cause_per_module() -> None:
 
 def test_dtype_differences_of_one_api_are_one_cause() -> None:
     first, second = (
-        changed("dtype", f"float32 vs {name}", "torch.gelu") for name in ("int32", "bool")
+        changed_outcome_bucket("dtype", f"float32 vs {name}", "torch.gelu")
+        for name in ("int32", "bool")
     )
 
     assert first.fingerprint != second.fingerprint
     assert cause_of(first) == cause_of(second)
-    assert cause_of(changed("values", "", "torch.gelu")) != cause_of(first)
+    assert cause_of(changed_outcome_bucket("values", "", "torch.gelu")) != cause_of(first)
 
 
-@given(st.permutations([check("torch.a"), check("torch.b"), internal("oops", "torch.c")]))
+@given(
+    st.permutations(
+        [
+            failed_check_bucket("torch.a"),
+            failed_check_bucket("torch.b"),
+            internal_error_bucket("oops", "torch.c"),
+        ]
+    )
+)
 def test_with_causes_is_independent_of_the_order_of_buckets(buckets: list[Bucket]) -> None:
     named = {b.fingerprint: b.cause for b in with_causes(buckets)}
 

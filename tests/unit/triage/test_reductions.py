@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def minimal(case: ApiCall, fails: Callable[[ApiCall], bool]) -> ApiCall:
+def minimise(case: ApiCall, fails: Callable[[ApiCall], bool]) -> ApiCall:
     """Follow the first variant that fails, to the end."""
     while better := next(filter(fails, map(as_call, reductions(case))), None):
         case = better
@@ -38,7 +38,7 @@ def test_reductions_are_distinct_and_simpler(case: ApiCall) -> None:
 
 @given(CASES)
 def test_repeated_reduction_ends(case: ApiCall) -> None:
-    assert reductions(minimal(case, lambda _: True)) == []
+    assert reductions(minimise(case, lambda _: True)) == []
 
 
 @given(CASES)
@@ -67,7 +67,7 @@ def test_repeated_reduction_keeps_only_what_the_failure_needs(api_seed: int) -> 
         is_large = any(isinstance(n, int) and n <= -10_000 for n in numbers)
         return is_large and any(len(v.shape) >= 2 for v in tensors)
 
-    assert minimal(case, fails) == call(
+    assert minimise(case, fails) == call(
         TensorValue("float32", (1, 1), Constant(0)), ListValue((LiteralValue(-10_000),))
     )
 
@@ -98,7 +98,7 @@ def test_reductions_shrink_dependent_shapes_together() -> None:
         )
 
     least = TensorValue("float32", (1, 1), Constant(0))
-    assert minimal(call(left, right), fails) == call(least, least)
+    assert minimise(call(left, right), fails) == call(least, least)
 
 
 def test_reductions_replace_arrays_by_elements_at_one_position() -> None:
@@ -115,7 +115,7 @@ def test_reductions_replace_arrays_by_elements_at_one_position() -> None:
             return False
         return (-128, -1) in [(int(a), int(b)) for a, b in pairs]
 
-    assert minimal(call(numbers, divisors), fails) == call(
+    assert minimise(call(numbers, divisors), fails) == call(
         TensorValue("int32", (), Constant(-128)), TensorValue("int32", (), Constant(-1))
     )
 

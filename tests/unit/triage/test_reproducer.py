@@ -54,7 +54,7 @@ SHAPES = st.lists(st.integers(0, 9), max_size=3).map(tuple)
 TENSORS = st.builds(TensorValue, st.sampled_from(DTYPES), SHAPES, FILLS)
 
 
-def evaluated(value: Value) -> Any:
+def evaluate(value: Value) -> Any:
     source = ScriptSource(writer_of("planted"))
     text = source.expression(value)
     names: dict[str, Any] = {"np": np}
@@ -82,10 +82,10 @@ def test_script_of_a_layer_on_a_device_builds_it_on_the_cpu() -> None:
 
 @given(TENSORS)
 def test_array_expression_evaluates_to_the_same_elements(value: TensorValue) -> None:
-    # A range wider than the type: both sides overflow to infinity, and numpy says so.
+    # If the range is wider than the type, both sides overflow to infinity, and numpy warns.
     with np.errstate(over="ignore", invalid="ignore"):
         expected = elements(value_to_json(value)[3], value.dtype, value.shape)
-        array = np.asarray(evaluated(value)).astype(expected.dtype)
+        array = np.asarray(evaluate(value)).astype(expected.dtype)
 
     assert array.shape == expected.shape
     assert array.tobytes() == expected.tobytes() or array.tolist() == expected.tolist()
@@ -95,7 +95,7 @@ def test_explicit_elements_are_written_exactly() -> None:
     data = (0.1, -0.0, float("nan"), float("inf"), 1e-45, 16777217.0)
     value = ArrayValue("float32", (6,), Explicit(data))
 
-    array = evaluated(value)
+    array = evaluate(value)
 
     assert array.tobytes() == np.array(data, dtype="float32").tobytes()
 
@@ -112,13 +112,13 @@ def test_attribute_of_an_object_is_written_without_an_import() -> None:
 
     text = source.expression(value)
 
-    # The object has a name: a part of it, such as a variable's handle, may not outlive it.
+    # The script names the object, because a part such as a variable's handle may not outlive it.
     assert (source.assignments, text) == (["held0 = complex()"], "held0.imag")
 
 
 @given(SCALARS)
 def test_scalar_expression_evaluates_to_the_scalar(scalar: Any) -> None:
-    written = evaluated(LiteralValue(scalar))
+    written = evaluate(LiteralValue(scalar))
 
     assert repr(written) == repr(scalar)
 
@@ -129,9 +129,13 @@ HOSTILE = "x\nimport os; os.abort()\r\x00\u2028\u202e'''\"\"\"\\"
 @given(st.text(), st.text())
 def test_fuzzed_text_cannot_leave_comments_or_literals(message: str, argument: str) -> None:
     case = call(LiteralValue(argument + HOSTILE), keywords=((argument + HOSTILE, LiteralValue(1)),))
-    met = finding(Crashed("SIGSEGV", (), message), case=case, message=HOSTILE + message)
+    finding_of_difference = finding(
+        Crashed("SIGSEGV", (), message), case=case, message=HOSTILE + message
+    )
 
-    text = script(met, environment_hint=EnvironmentHint(install=(message + HOSTILE,)))
+    text = script(
+        finding_of_difference, environment_hint=EnvironmentHint(install=(message + HOSTILE,))
+    )
 
     imports = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import)]
     assert [alias.name for node in imports for alias in node.names] == ["torch"]
@@ -147,9 +151,9 @@ def test_script_with_an_invalid_module_name_raises(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["torch.x; import os", "torch.\n", "torch.lambda"])
 def test_attribute_with_an_invalid_name_is_quoted(name: str) -> None:
-    met = finding(Crashed("SIGSEGV"), case=call(MemberValue(name)))
+    finding_of_difference = finding(Crashed("SIGSEGV"), case=call(MemberValue(name)))
 
-    text = script(met, environment_hint=HINT)
+    text = script(finding_of_difference, environment_hint=HINT)
 
     assert f"getattr(torch, {name.partition('.')[2]!a})" in text
 
@@ -172,18 +176,22 @@ def test_script_compiles_for_each_library_and_kind_of_call(library: str, kind: C
             ("extra", DictValue((("k", tensor),))),
         ),
     )
-    met = finding(Crashed("SIGFPE"), case=case)
+    finding_of_difference = finding(Crashed("SIGFPE"), case=case)
 
-    text = script(met, environment_hint=HINT)
+    text = script(finding_of_difference, environment_hint=HINT)
 
     compile(text, "reproducer", "exec")
     assert "ciguard" not in text
 
 
 def test_script_states_installation_and_expectation() -> None:
-    met = finding(Crashed("SIGABRT", (), "F0000 00:00:1.5 1 a.cc:1] Check failed: x (1 vs. 2)\n"))
+    finding_of_difference = finding(
+        Crashed("SIGABRT", (), "F0000 00:00:1.5 1 a.cc:1] Check failed: x (1 vs. 2)\n")
+    )
 
-    text = script(met, environment_hint=EnvironmentHint(install=("torch==2.13.0",)))
+    text = script(
+        finding_of_difference, environment_hint=EnvironmentHint(install=("torch==2.13.0",))
+    )
 
     assert "# Install: pip install torch==2.13.0" in text
     assert "# torch==2.13.0: SIGABRT: a.cc:1] Check failed: x (1 vs. 2)" in text
@@ -201,13 +209,13 @@ def test_script_of_a_layer_states_its_mutant() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "says"),
+    ("outcome", "phrase"),
     [(Hung(5.0), "does not return"), (Exhausted(Resource.MEMORY, ""), "uses up all memory")],
 )
-def test_script_of_a_layer_names_its_execution_a_run(outcome: Outcome, says: str) -> None:
+def test_script_of_a_layer_names_its_execution_a_run(outcome: Outcome, phrase: str) -> None:
     text = script(layer_death(outcome), environment_hint=EnvironmentHint(install=("keras",)))
 
-    assert text.startswith(f"# keras.layers.Conv2D: the run {says}.\n")
+    assert text.startswith(f"# keras.layers.Conv2D: the run {phrase}.\n")
 
 
 @given(st.text())
@@ -247,7 +255,7 @@ def _tensor(values: list[float]) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("result", "says"),
+    ("result", "phrase"),
     [
         (np.array([1.0, np.nan, 3.0], "float32"), "no difference"),
         (np.array([1.0000001, np.nan, 3.0], "float32"), "no difference"),
@@ -258,18 +266,24 @@ def _tensor(values: list[float]) -> bytes:
         ((1, 2), "DIFFERENT: 3 parts instead of 1"),
     ],
 )
-def test_differential_script_compares_with_the_references_result(result: object, says: str) -> None:
+def test_differential_script_compares_with_the_references_result(
+    result: object, phrase: str
+) -> None:
     case = call(api="planted.f")
     case = type(case)(api="planted.f", kind=case.kind)
-    met = pair(Passed(_tensor([1.0, np.nan, 3.0]), 0.1), Passed(b"null", 0.1), case=case)
+    finding_of_difference = pair(
+        Passed(_tensor([1.0, np.nan, 3.0]), 0.1), Passed(b"null", 0.1), case=case
+    )
 
-    assert _run(script(met, environment_hint=HINT), result).startswith(says)
+    assert _run(script(finding_of_difference, environment_hint=HINT), result).startswith(phrase)
 
 
 def test_equal_elements_are_written_once() -> None:
     case = replace(call(api="planted.f"), arguments=())
-    met = pair(Passed(_tensor([np.nan] * 900), 0.1), Passed(b"null", 0.1), case=case)
-    text = script(met, environment_hint=HINT)
+    finding_of_difference = pair(
+        Passed(_tensor([np.nan] * 900), 0.1), Passed(b"null", 0.1), case=case
+    )
+    text = script(finding_of_difference, environment_hint=HINT)
 
     assert '(900,), [float("nan")] * 900)' in text
     assert _run(text, np.full(900, np.nan, "float32")) == "no difference"
@@ -279,9 +293,9 @@ def test_equal_elements_are_written_once() -> None:
 def test_differential_script_reports_a_missing_rejection() -> None:
     case = call(api="planted.f")
     case = type(case)(api="planted.f", kind=case.kind)
-    met = pair(Rejected("ValueError", "no\n'x'"), Passed(b"null", 0.1), case=case)
+    finding_of_difference = pair(Rejected("ValueError", "no\n'x'"), Passed(b"null", 0.1), case=case)
 
-    output = _run(script(met, environment_hint=HINT), 3)
+    output = _run(script(finding_of_difference, environment_hint=HINT), 3)
 
     assert output == "DIFFERENT: returns 3; torch==2.12.0 raised ValueError: no\n'x'"
 
@@ -362,9 +376,13 @@ def test_call_in_a_compiled_mode_is_written_as_a_function_of_its_tensors(
 
 
 def test_call_in_an_unknown_mode_is_written_plainly() -> None:
-    met = finding(Crashed("SIGSEGV"), case=call(LiteralValue(1), api="planted.fragile"))
+    finding_of_difference = finding(
+        Crashed("SIGSEGV"), case=call(LiteralValue(1), api="planted.fragile")
+    )
 
-    text = script(met, environment_hint=EnvironmentHint(install=("planted",), mode="graph"))
+    text = script(
+        finding_of_difference, environment_hint=EnvironmentHint(install=("planted",), mode="graph")
+    )
 
     assert "result = planted.fragile(1)" in text
 
@@ -373,8 +391,8 @@ def _effects_of(kind: str, function: Any, effects: bytes) -> str:
     """Run the script of a finding whose reference had these effects; return its last word."""
     case = call(ArrayValue("float64", (2,), Constant(1.0)), api="planted.f")
     encoded = b'["E",%s,null]' % effects if effects else b"null"
-    met = pair(Passed(encoded, 0.1), Passed(b"null", 0.1), kind=kind, case=case)
-    text = script(met, environment_hint=HINT)
+    finding_of_difference = pair(Passed(encoded, 0.1), Passed(b"null", 0.1), kind=kind, case=case)
+    text = script(finding_of_difference, environment_hint=HINT)
     lines = [line for line in text.splitlines() if line != "import planted"]
     names: dict[str, Any] = {"planted": type("planted", (), {"f": staticmethod(function)})}
     try:
@@ -385,7 +403,7 @@ def _effects_of(kind: str, function: Any, effects: bytes) -> str:
 
 
 @pytest.mark.parametrize(
-    ("kind", "function", "effects", "says"),
+    ("kind", "function", "effects", "phrase"),
     [
         ("mutation", lambda x: x.sum(), b"", "no difference"),
         ("mutation", lambda x: x.fill(3), b"", "DIFFERENT: torch==2.12.0: []"),
@@ -397,6 +415,6 @@ def _effects_of(kind: str, function: Any, effects: bytes) -> str:
     ],
 )
 def test_script_shows_changes_of_arguments(
-    kind: str, function: Any, effects: bytes, says: str
+    kind: str, function: Any, effects: bytes, phrase: str
 ) -> None:
-    assert _effects_of(kind, function, effects) == says
+    assert _effects_of(kind, function, effects) == phrase

@@ -17,7 +17,7 @@ OLDER = (
 )
 
 
-def test_telling_line_is_the_failed_check_not_its_stack_trace() -> None:
+def test_summary_line_is_the_failed_check_not_its_stack_trace() -> None:
     line = summary_line(Crashed("SIGABRT", (), ABSEIL))
 
     assert line == "SIGABRT: tensor_shape.cc:362] Check failed: d < dims() (1 vs. 1)"

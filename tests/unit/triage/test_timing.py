@@ -67,7 +67,7 @@ def test_script_measures_the_call_and_shows_the_targets_measurements(
         (Quantity.TIME, "it took 310.0 µs", False),
     ],
 )
-def test_measures_alike_compares_the_log_with_the_reference(
+def test_reproduces_measurement_compares_the_log_with_the_reference(
     quantity: Quantity, log: str, *, alike: bool
 ) -> None:
     reference = {Quantity.TIME: 100e3, Quantity.PEAK: 2.0**20, Quantity.GROWTH: 0.0}[quantity]

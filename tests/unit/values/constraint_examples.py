@@ -101,12 +101,12 @@ X = TensorValue("float32", (2, 3, 4), Uniform(0, 0.0, 1.0))
 DTYPE_X = DtypeValue("int64")
 
 
-def seeded(seed: int) -> random.Random:
+def random_generator(seed: int) -> random.Random:
     return random.Random(seed)
 
 
-# Its table is made by Hypothesis, which would refuse that inside of a test of its own.
-compile_sampler(String(pattern="[A-C]{2}[0-9]+"))(seeded(0), SamplingScope())
+# Fill the cached table of the pattern: Hypothesis refuses to run inside a test of its own.
+compile_sampler(String(pattern="[A-C]{2}[0-9]+"))(random_generator(0), SamplingScope())
 
 constraints = st.sampled_from(FREE)
 seeds = st.integers(0, 2**32)

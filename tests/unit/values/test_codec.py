@@ -151,7 +151,7 @@ def test_empty_shape_differs_from_an_open_shape() -> None:
         ([], "is not a constraint"),
         ({}, "is not a constraint"),
         ({"int": {}, "bool": {}}, "is not a constraint"),
-        ({"integer": {}}, "is not a constraint, an object with one of the keys int, float"),
+        ({"integer": {}}, "is not a constraint: an object with one of the keys int, float"),
         ({"int": 3}, "is not a constraint"),
         ({"int": {"min": True}}, "int: min: True is not of type int"),
         ({"int": {"min": 1.0}}, "int: min: 1.0 is not of type int"),

@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from constraint_examples import X, constraints, scope_with, scopes, seeded, seeds
+from constraint_examples import X, constraints, random_generator, scope_with, scopes, seeds
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,8 +40,10 @@ from ciguard.values import (
 from ciguard.values.check import problem
 
 
-def _violated(constraint: Constraint, seed: int, scope: SamplingScope) -> list[tuple[str, Value]]:
-    rng = seeded(seed)
+def _violating_values(
+    constraint: Constraint, seed: int, scope: SamplingScope
+) -> list[tuple[str, Value]]:
+    rng = random_generator(seed)
     current = compile_sampler(constraint)(rng, scope)
     return [(m.aspect, m.mutate(rng, scope, current)) for m in violations(constraint)]
 
@@ -52,7 +54,7 @@ def test_violating_value_does_not_conform(
 ) -> None:
     scope = scope_with(x)
 
-    for aspect, value in _violated(constraint, seed, scope):
+    for aspect, value in _violating_values(constraint, seed, scope):
         judged = scope_with(x)
         judged.sizes = dict(scope.sizes)  # a symbol can only be violated once it is bound
         assert problem(value, constraint, judged) != "", aspect
@@ -65,7 +67,7 @@ def test_violations_exist_for_all_kinds_of_constraints(constraint: Constraint) -
 
 @given(constraints, seeds)
 def test_boundary_value_round_trips_through_json(constraint: Constraint, seed: int) -> None:
-    rng, scope = seeded(seed), scope_with(X)
+    rng, scope = random_generator(seed), scope_with(X)
     current = compile_sampler(constraint)(rng, scope)
 
     for mutation in boundaries(constraint):
@@ -75,14 +77,14 @@ def test_boundary_value_round_trips_through_json(constraint: Constraint, seed: i
 
 @given(constraints, seeds)
 def test_mutation_is_deterministic(constraint: Constraint, seed: int) -> None:
-    first = _violated(constraint, seed, scope_with(X))
+    first = _violating_values(constraint, seed, scope_with(X))
 
-    assert repr(_violated(constraint, seed, scope_with(X))) == repr(first)
+    assert repr(_violating_values(constraint, seed, scope_with(X))) == repr(first)
 
 
 @given(constraints, seeds)
 def test_mutation_returns_no_large_tensor(constraint: Constraint, seed: int) -> None:
-    rng, scope = seeded(seed), scope_with(X)
+    rng, scope = random_generator(seed), scope_with(X)
     current = compile_sampler(constraint)(rng, scope)
 
     for mutation in (*boundaries(constraint), *violations(constraint)):
@@ -97,7 +99,7 @@ def test_mutation_returns_no_large_tensor(constraint: Constraint, seed: int) -> 
 
 
 def _boundary_values(constraint: Constraint, current: Value) -> list[Value]:
-    rng = seeded(0)
+    rng = random_generator(0)
     return [
         mutation.mutate(rng, SamplingScope(), current)
         for mutation in boundaries(constraint)
@@ -136,12 +138,12 @@ def test_boundaries_of_an_integer_tensor_replace_one_element() -> None:
 def test_edge_element_that_only_makes_a_tensor_large_is_rare() -> None:
     for dtype in ("int32", "int64"):
         current = TensorValue(dtype, (3,), Uniform(0, 1.0, 3.0))
-        rng, scope = seeded(0), SamplingScope()
+        rng, scope = random_generator(0), SamplingScope()
         mutate = next(m.mutate for m in boundaries(Tensor(dtypes=(dtype,))) if m.aspect != "none")
-        made = [mutate(rng, scope, current) for _ in range(3000)]
+        mutated = [mutate(rng, scope, current) for _ in range(3000)]
 
-        large = [value for value in made if _is_merely_large(value)]
-        assert 0 < len(large) < 0.04 * len(made), dtype
+        large = [value for value in mutated if _is_merely_large(value)]
+        assert 0 < len(large) < 0.04 * len(mutated), dtype
 
 
 def _is_merely_large(value: Value) -> bool:
@@ -210,11 +212,11 @@ def test_with_special_replaces_one_element_and_keeps_the_range(
     tensor = TensorValue(dtype, (2, 2), fill)
     assert takes_special(tensor)
 
-    made = with_special(seeded(seed), tensor)
+    mutated = with_special(random_generator(seed), tensor)
 
-    assert isinstance(made.fill, Explicit)
-    numbers = [x for x in made.fill.data if math.isfinite(x)]
-    assert (len(made.fill.data), len(numbers), made.shape) == (4, 3, (2, 2))
+    assert isinstance(mutated.fill, Explicit)
+    numbers = [x for x in mutated.fill.data if math.isfinite(x)]
+    assert (len(mutated.fill.data), len(numbers), mutated.shape) == (4, 3, (2, 2))
     assert -1.0 <= min(numbers) <= max(numbers) <= 2.0
 
 

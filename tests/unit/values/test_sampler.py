@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from constraint_examples import X, constraints, scope_with, scopes, seeded, seeds
+from constraint_examples import X, constraints, random_generator, scope_with, scopes, seeds
 from hypothesis import given
 
 from ciguard.domain.dtypes import integer_range
@@ -35,7 +35,7 @@ from ciguard.values.check import problem
 def test_sampled_value_conforms_to_its_constraint(
     constraint: Constraint, seed: int, x: TensorValue | None
 ) -> None:
-    value = compile_sampler(constraint)(seeded(seed), scope_with(x))
+    value = compile_sampler(constraint)(random_generator(seed), scope_with(x))
 
     assert problem(value, constraint, scope_with(x)) == ""
 
@@ -44,20 +44,20 @@ def test_sampled_value_conforms_to_its_constraint(
 def test_sampler_with_equal_seeds_returns_equal_values(constraint: Constraint, seed: int) -> None:
     sampler = compile_sampler(constraint)
 
-    again = compile_sampler(constraint)(seeded(seed), scope_with(X))
+    again = compile_sampler(constraint)(random_generator(seed), scope_with(X))
 
-    assert repr(sampler(seeded(seed), scope_with(X))) == repr(again)
+    assert repr(sampler(random_generator(seed), scope_with(X))) == repr(again)
 
 
 @given(constraints, seeds)
 def test_sampled_value_round_trips_through_json(constraint: Constraint, seed: int) -> None:
-    value = compile_sampler(constraint)(seeded(seed), scope_with(X))
+    value = compile_sampler(constraint)(random_generator(seed), scope_with(X))
 
     assert repr(value_from_json(value_to_json(value))) == repr(value)
 
 
 def test_symbol_has_one_size_in_the_whole_call() -> None:
-    rng, scope = seeded(0), SamplingScope()
+    rng, scope = random_generator(0), SamplingScope()
     channels = compile_sampler(Int(min=1, max=8, size="C"))(rng, scope)
     image = compile_sampler(Tensor(shape=("N", "C", Named("H", 4, 8))))(rng, scope)
     filters = compile_sampler(Tensor(shape=("O", "C")))(rng, scope)
@@ -71,7 +71,7 @@ def test_symbol_has_one_size_in_the_whole_call() -> None:
 
 def test_dtype_of_follows_a_list_of_tensors() -> None:
     scope = SamplingScope()
-    rng = seeded(3)
+    rng = random_generator(3)
     scope.values["xs"] = compile_sampler(
         List(item=Tensor(dtypes=("complex64",)), length=(2, 2), uniform=True)
     )(rng, scope)
@@ -83,14 +83,16 @@ def test_dtype_of_follows_a_list_of_tensors() -> None:
 
 
 def test_length_of_a_tensor_is_its_rank() -> None:
-    value = compile_sampler(Ints(length_of="x", min=1, max=3))(seeded(5), scope_with(X))
+    value = compile_sampler(Ints(length_of="x", min=1, max=3))(random_generator(5), scope_with(X))
 
     assert isinstance(value, ListValue)
     assert len(value.items) == len(X.shape)
 
 
 def test_reference_to_a_missing_parameter_is_ignored() -> None:
-    value = compile_sampler(Tensor(dtypes=("int8",), shape_of="gone"))(seeded(0), SamplingScope())
+    value = compile_sampler(Tensor(dtypes=("int8",), shape_of="gone"))(
+        random_generator(0), SamplingScope()
+    )
 
     assert isinstance(value, TensorValue)
 
@@ -98,7 +100,9 @@ def test_reference_to_a_missing_parameter_is_ignored() -> None:
 def test_uniform_list_has_tensors_that_differ_only_in_elements() -> None:
     constraint = List(item=Tensor(dtypes=("float32",)), length=(3, 3), uniform=True)
 
-    values = [compile_sampler(constraint)(seeded(seed), SamplingScope()) for seed in range(20)]
+    values = [
+        compile_sampler(constraint)(random_generator(seed), SamplingScope()) for seed in range(20)
+    ]
 
     for value in values:
         assert isinstance(value, ListValue)
@@ -108,7 +112,7 @@ def test_uniform_list_has_tensors_that_differ_only_in_elements() -> None:
 
 def test_optional_draws_none_and_other_values() -> None:
     sampler = compile_sampler(Optional(Int(min=1, max=1)))
-    rng = seeded(0)
+    rng = random_generator(0)
 
     drawn = {sampler(rng, SamplingScope()) for _ in range(50)}
 
@@ -117,7 +121,7 @@ def test_optional_draws_none_and_other_values() -> None:
 
 def test_most_sampled_tensors_are_small() -> None:
     sampler = compile_sampler(Tensor())
-    rng = seeded(0)
+    rng = random_generator(0)
 
     sizes = []
     for _ in range(300):
@@ -148,7 +152,7 @@ def test_compile_sampler_of_another_object_raises() -> None:
 def test_object_has_sampled_arguments() -> None:
     constraint = Object("lib.bitcast", (Tensor(dtypes=("int8",), shape=(2,)),))
 
-    value = compile_sampler(constraint)(seeded(1), SamplingScope())
+    value = compile_sampler(constraint)(random_generator(1), SamplingScope())
 
     assert isinstance(value, CallValue)
     assert isinstance(value.arguments[0], TensorValue)
@@ -159,7 +163,9 @@ def test_object_has_sampled_arguments() -> None:
 def test_constant_fill_is_in_the_range_of_the_dtype(dtype: str) -> None:
     least, most = integer_range(dtype)
     drawn = [
-        compile_sampler(Tensor(dtypes=(dtype,), low=low, high=high))(seeded(seed), SamplingScope())
+        compile_sampler(Tensor(dtypes=(dtype,), low=low, high=high))(
+            random_generator(seed), SamplingScope()
+        )
         for low, high in ((None, None), (-300.0, 300.0))
         for seed in range(200)
     ]

@@ -20,7 +20,7 @@ def test_strategy_draws_conforming_values(
     assert problem(value, constraint, scope_with(x)) == ""
 
 
-def test_strategy_shrinks_to_the_least_failing_value() -> None:
+def test_strategy_shrinks_to_the_smallest_failing_value() -> None:
     strategy = compile_strategy(Int(min=0, max=1000))
 
     smallest = find(strategy, lambda v: isinstance(v, LiteralValue) and v.value >= 17)  # type: ignore[operator]

@@ -23,10 +23,13 @@ def optional(name: str, annotation: str, default: str, doc: str = "") -> dict[st
     return {**required(name, annotation, doc), "required": False, "default": default}
 
 
-def layer(api: str, doc: str, *parameters: dict[str, Any], **fields: Any) -> ApiRecord:
+def layer(
+    api: str, doc: str, *parameters: dict[str, Any], undeclared: tuple[str, ...] = (), **fields: Any
+) -> ApiRecord:
     inputs = [{"name": "input", "annotation": "Tensor"}]
     encoded = {"api": api, "kind": "layer", "source": "signature", "inputs": inputs, "doc": doc}
-    return record_from_json({**encoded, "parameters": parameters, **fields})
+    encoded |= {"parameters": parameters, "strangers": undeclared}
+    return record_from_json({**encoded, **fields})
 
 
 def function(api: str, doc: str, *parameters: dict[str, Any], **fields: Any) -> ApiRecord:
@@ -131,7 +134,7 @@ RECURRENT = [
         f"Applies a multi-layer {name} RNN to an input sequence.",
         {"name": "args", "kind": "var_positional", "required": False},
         {"name": "kwargs", "kind": "var_keyword", "required": False},
-        strangers=["input_size", "hidden_size"],
+        undeclared=("input_size", "hidden_size"),
     )
     for name in ("LSTM", "GRU")
 ]
