@@ -36,17 +36,17 @@ _MAX_MAGNITUDE = 2**64
 """Largest magnitude of a limit; no integer type exceeds it."""
 
 
-def constraint_of(clue: Clue, *, lacks: Collection[str] = ()) -> Constraint:
+def constraint_of(clue: Clue, *, unsupported: Collection[str] = ()) -> Constraint:
     """Return the constraint that the merged clue of a parameter states.
 
     Args:
         clue: the merged clue of all sources.
-        lacks: dtypes that the target does not support. They are left out, unless the clue has no
-            others.
+        unsupported: dtypes that the target does not support. They are left out, unless no dtype
+            would remain.
     """
-    if lacks:
+    if unsupported:
         dtypes = clue.dtypes or USUAL_DTYPES
-        supported = tuple(dtype for dtype in dtypes if dtype not in lacks)
+        supported = tuple(dtype for dtype in dtypes if dtype not in unsupported)
         clue = replace(clue, dtypes=supported or clue.dtypes)
     clue = _with_finite_limits(clue)
     structures = tuple(s for s in clue.structures if s is not Structure.OPAQUE)
@@ -64,7 +64,7 @@ def constraint_of(clue: Clue, *, lacks: Collection[str] = ()) -> Constraint:
 
 
 def _with_finite_limits(clue: Clue) -> Clue:
-    """Return the clue without limits that exclude nothing, such as infinity and NaN."""
+    """Return the clue without limits that exclude no value, such as infinity and NaN."""
     return replace(clue, low=_finite_limit(clue.low), high=_finite_limit(clue.high))
 
 
@@ -92,7 +92,7 @@ def _default_options(clue: Clue) -> list[tuple[float, Constraint]]:
 
 
 BUILDABLE = frozenset(element_types.EVERY)
-"""Dtypes that every worker can build with numpy."""
+"""Dtypes of which every worker can build tensors with numpy."""
 QUANTISED = {
     "qint8": "int8",
     "quint8": "uint8",
@@ -100,18 +100,18 @@ QUANTISED = {
     "quint16": "uint16",
     "qint32": "int32",
 }
-"""TensorFlow's quantised dtypes, each with numpy's dtype of the same bits."""
+"""numpy's dtype with the same bits, by TensorFlow's quantised dtype."""
 
 
 def _tensor(clue: Clue) -> Constraint:
-    """Return the constraint of a tensor; quantised dtypes are bitcast from plain ones."""
+    """Return the constraint of a tensor; a quantised tensor is the bitcast of a plain tensor."""
     buildable = tuple(name for name in clue.dtypes if name in BUILDABLE)
     quantised = tuple(name for name in clue.dtypes if name in QUANTISED)
     if buildable or not clue.dtypes:
         return _plain_tensor(clue, buildable or USUAL_DTYPES)
     if not quantised:
-        return OneOf((LiteralValue(None),))  # a resource or variant cannot be built
-    # One dtype for the whole call: operators require the same for all quantised inputs.
+        return OneOf((LiteralValue(None),))  # tensors of resource and variant cannot be built
+    # Operators require one dtype for all quantised inputs of a call.
     name = quantised[0]
     return _quantised_tensor(replace(clue, dtype_of="", dtypes=(QUANTISED[name],)), name)
 
@@ -189,7 +189,7 @@ def _list_of(item: Callable[[Clue], Constraint]) -> Callable[[Clue], Constraint]
 
 
 def _shape_item(clue: Clue) -> Constraint:
-    del clue  # the clue is about the list, not about the shapes in it
+    del clue  # a clue limits the list, and not the shapes in it
     return Ints(length=(0, 3), min=1, max=4)
 
 
@@ -220,7 +220,7 @@ _MAKERS: dict[Structure, Callable[[Clue], Constraint]] = {
     Structure.FLOAT: _float,
     Structure.FLOATS: _list_of(_float),
     Structure.BOOL: lambda clue: Bool(),  # noqa: ARG005 - all makers have one signature
-    Structure.BOOLS: _list_of(lambda clue: Bool()),  # noqa: ARG005 - as above
+    Structure.BOOLS: _list_of(lambda clue: Bool()),  # noqa: ARG005 - all makers have one signature
     Structure.STRING: _string,
     Structure.STRINGS: _list_of(_string),
     Structure.DTYPE: _dtype,

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ciguard.knowledge import doc_types, type_hints, type_texts
-from ciguard.knowledge.clues import Structure as S  # noqa: N817 - a table of them follows
+from ciguard.knowledge.clues import Structure as S  # noqa: N817 - keeps the table below readable
 from ciguard.knowledge.doc_types import ALIASES, KNOWN_DTYPES
 from ciguard.knowledge.expressions import literal
 
@@ -30,7 +30,7 @@ _ALSO_ACCEPTED: dict[S, set[S]] = {
     S.DTYPE: {S.STRING, S.INT},
     S.DEVICE: {S.STRING, S.INT},
 }
-"""Structures that a parameter of another structure often accepts too: no contradiction."""
+"""Structures that do not contradict a structure, since a parameter often accepts them too."""
 _DEFAULT = re.compile(
     r"\bdefault(?:s to|s|ed to| value| is| value is|ing to)?\s*[:=]?\s*(?:`{1,2}|\*+)?"
     r"(-?\d+(?:\.\d+)?(?:e-?\d+)?|True|False|None|'[^'`]*'|\"[^\"`]*\")(?![\w(.]*\w)",
@@ -42,7 +42,7 @@ _SHAPE = re.compile(r"\bshape\b[^.\[(`]{0,12}`?\[(\w[\w, ]*|)\]")
 
 
 def contradictions(record: ApiRecord, parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
-    """Yield each contradiction as a clause for the report, and the text that proves it."""
+    """Yield each contradiction: a clause for the report, and the documentation that proves it."""
     yield from _type_contradictions(record, parameter)
     yield from _dtype_contradictions(parameter)
     yield from _default_contradictions(parameter)
@@ -52,7 +52,7 @@ def contradictions(record: ApiRecord, parameter: ParameterRecord) -> Iterator[tu
 def _type_contradictions(
     record: ApiRecord, parameter: ParameterRecord
 ) -> Iterator[tuple[str, str]]:
-    """Compare the documented type with the signature's."""
+    """Yield the contradiction between the documented type and the type in the signature, if any."""
     if not parameter.doc_type or not (parameter.schema_type or parameter.annotation):
         return
     documented = [s for clue in doc_types.read(record, parameter) for s in clue.structures]
@@ -75,7 +75,7 @@ def _widened(structures: Iterable[S]) -> set[S]:
 
 
 def _dtype_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
-    """Compare the documented dtypes with the operator's."""
+    """Yield the contradiction between documented dtypes and those of the operator, if any."""
     match = _OF_TYPE.search(parameter.doc) if parameter.dtypes else None
     if not match:
         return
@@ -85,12 +85,12 @@ def _dtype_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str
         listed = ", ".join(sorted(documented))
         yield (
             f"the description has {listed}, but the operator accepts {parameter.dtypes[0]}",
-            (match.group()),
+            match.group(),
         )
 
 
 def _default_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
-    """Compare the documented default with the signature's."""
+    """Yield the contradiction between the default in prose and in the signature, if any."""
     text = f"{parameter.doc_type}; {parameter.doc}"
     if not isinstance(parameter.default, str) or "efault" not in text:
         return
@@ -99,14 +99,14 @@ def _default_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, s
         actual = literal(parameter.default)
     except ValueError:
         return
-    # None mostly means that the function chooses a value, which the description states.
+    # None mostly means that the function chooses a value, and the description states which.
     if actual is None or isinstance(actual, tuple | list | dict):
         return
     if claims and not any(_is_equal_default(actual, claim.group(1)) for claim in claims):
         first = claims[0]
         yield (
             f"the description has default {first.group(1)}, but the signature has {actual!r}",
-            (first.group()),
+            first.group(),
         )
 
 

@@ -1,4 +1,4 @@
-"""Merge the clues of all sources into one: the strongest source with a value decides an aspect."""
+"""Merge the clues of all sources: the strongest source that states an aspect decides it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ ASPECTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("allowed", ("allowed",)),
     ("nullable", ("nullable",)),
 )
-"""Aspects with their fields. One source decides all fields of an aspect, so that they agree."""
+"""Aspects, each with its fields of `Clue`. One source decides all of them, so that they agree."""
 
 _PREFERRED_REPEATS = 6
+"""Number of extra occurrences of an allowed value that a weaker source also names."""
 _NUMERIC = {
     Structure.TENSOR, Structure.TENSORS, Structure.INT, Structure.INTS, Structure.NUMBER,
     Structure.FLOAT, Structure.FLOATS,
@@ -35,7 +36,7 @@ _DEFAULTS = {field.name: field.default for field in fields(Clue)}
 
 
 def merge(clues: Iterable[Clue]) -> tuple[Clue, tuple[ConstraintEvidence, ...]]:
-    """Return all clues about a parameter as one, and the evidence for each aspect."""
+    """Return one clue that merges all clues about a parameter, and the evidence for each aspect."""
     ranked = sorted(clues, key=lambda clue: clue.source)
     merged = Clue(source=ClueSource.NAME, evidence="")
     evidence: list[ConstraintEvidence] = []
@@ -63,9 +64,9 @@ def _with_both_dtype_fields(merged: Clue, ranked: list[Clue]) -> Clue:
 
 
 def _with_preferred_repeated(allowed: tuple[Value, ...], ranked: list[Clue]) -> tuple[Value, ...]:
-    """Return the values with those repeated, and thus drawn more often, that weaker sources name.
+    """Return the allowed values, with those repeated that a weaker source also names.
 
-    These mostly work without any further argument.
+    Repeated values are drawn more often, since they mostly work without any further argument.
     """
     weaker_values = [value for clue in ranked[1:] for value in clue.allowed]
     distinct = dict.fromkeys(allowed)

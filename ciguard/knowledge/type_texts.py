@@ -61,9 +61,9 @@ class TypeText:
     """Type that was parsed from a schema."""
 
     structures: tuple[Structure, ...]
-    """Structures that it accepts."""
+    """Structures that a parameter of this type accepts."""
     nullable: bool = False
-    """True if it accepts None."""
+    """True if a parameter of this type accepts None."""
     length: int | None = None
     """Length of a list, if the type fixes it."""
 
@@ -95,7 +95,7 @@ def _list_type(item: str, length: str, *, nullable: bool) -> TypeText | None:
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
-    """Return the clues in the operator definition or schema of a parameter."""
+    """Return the clues that the operator's definition or schema contains for a parameter."""
     source = ClueSource.OPDEF if record.source == "opdef" else ClueSource.SCHEMA
     clues = []
     parsed = parse_type(parameter.schema_type)
@@ -114,7 +114,7 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
 
 
 def _dtype_list_text(dtypes: tuple[str, ...]) -> str:
-    """Return the first dtypes as text; the record has all of them."""
+    """Return a text with the first dtypes and the number of the others."""
     more = (
         f", and {len(dtypes) - _MAX_LISTED_DTYPES} more" if len(dtypes) > _MAX_LISTED_DTYPES else ""
     )
@@ -128,7 +128,7 @@ def _type_clue(parsed: TypeText, parameter: ParameterRecord, source: ClueSource)
     minimum = parameter.minimum if is_list and parameter.minimum is not None else None
     lengths = (length, length) if length is not None else None
     if lengths is None and minimum is not None:
-        # The minimum is nearly always also the length that works (`ksize` has 4 or more: 4).
+        # The minimum length nearly always works: `ksize` must have 4 or more items, and 4 work.
         lengths = (minimum, minimum if minimum > 1 else minimum + 3)
     return Clue(
         source=source,

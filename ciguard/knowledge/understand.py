@@ -1,4 +1,4 @@
-"""Turns the record of an API into constraints on its parameters."""
+"""Turns an API's record into constraints on its parameters."""
 
 from __future__ import annotations
 
@@ -44,25 +44,26 @@ _REFERENCES = ("dtype_of", "shape_of", "broadcast_with", "axis_of", "index_of", 
 _SHAPED = {Structure.TENSOR, Structure.TENSORS}
 
 
-def understand(record: ApiRecord, learned: Mapping[str, Sequence[Clue]] | None = None) -> Api:
+def understand(record: ApiRecord, learned_clues: Mapping[str, Sequence[Clue]] | None = None) -> Api:
     """Return the API with a constraint on each parameter, and the evidence for it.
 
     Args:
         record: the API as its library describes it.
-        learned: clues from the outcomes of earlier calls, by parameter.
+        learned_clues: clues from the outcomes of earlier calls, by the parameter's name.
     """
-    learned = learned or {}
+    learned_clues = learned_clues or {}
     merged = {
-        p.name: merge([*_clues(record, p), *learned.get(p.name, ())]) for p in record.parameters
+        p.name: merge([*_clues(record, p), *learned_clues.get(p.name, ())])
+        for p in record.parameters
     }
     clues = {name: clue for name, (clue, _) in merged.items()}
     lead = _leading_tensor(record, clues)
     parameters = tuple(
         _parameter(
             parameter,
-            _resolved(parameter.name, clues, lead),
+            _resolved_clue(parameter.name, clues, lead),
             merged[parameter.name][1],
-            lacks=record.lacks,
+            unsupported_dtypes=record.lacks,
         )
         for parameter in record.parameters
     )
@@ -81,10 +82,10 @@ def _leading_tensor(record: ApiRecord, clues: dict[str, Clue]) -> str:
     return next(iter([*required, *shaped, *unknown]), "")
 
 
-def _resolved(name: str, clues: dict[str, Clue], lead: str) -> Clue:
-    """Return the clue with references to the leading tensor resolved, and dangling ones dropped.
+def _resolved_clue(name: str, clues: dict[str, Clue], lead: str) -> Clue:
+    """Return the clue with `LEAD` replaced by the leading tensor, and without dangling references.
 
-    A tensor without a known shape mostly has that of the leading tensor, or broadcasts with it.
+    A tensor without a known shape mostly has the leading tensor's shape, or broadcasts with it.
     """
     clue = clues[name]
     resolved: dict[str, Any] = {"shape": _resolved_shape(clue.shape, lead)}
@@ -117,14 +118,14 @@ def _parameter(
     clue: Clue,
     evidence: tuple[ConstraintEvidence, ...],
     *,
-    lacks: tuple[str, ...],
+    unsupported_dtypes: tuple[str, ...],
 ) -> Parameter:
     """Return the parameter with the constraint that its resolved clue states."""
     opaque = clue.structures == (Structure.OPAQUE,)
     variadic = parameter.kind is ParameterKind.VAR_KEYWORD
     return Parameter(
         name=parameter.name,
-        constraint=constraint_of(clue, lacks=lacks),
+        constraint=constraint_of(clue, unsupported=unsupported_dtypes),
         kind=parameter.kind,
         required=parameter.required,
         is_generated=not opaque and not variadic,

@@ -44,23 +44,23 @@ def instantiate(field: str, abstract: str, tokens: Sequence[Token]) -> tuple[str
 
     Args:
         field: the field of the constraint, one of `FIELDS`.
-        abstract: a placeholder form such as `D_TYPE`, `>=CONSTANT_NUM`, `&PARAM`, `[REXPR]`, or a
-            literal such as `int`, `0`, `[0,inf)`.
-        tokens: the normal form of the sentence, with the text under each placeholder.
+        abstract: a value with a placeholder, such as `D_TYPE`, `>=CONSTANT_NUM`, `&PARAM` or
+            `[REXPR]`, or a literal such as `int`, `0` or `[0,inf)`.
+        tokens: the normal form of the sentence, with the text behind each placeholder.
     """
     instantiator = _INSTANTIATORS.get((field, abstract))
     if instantiator is not None:
         return tuple(dict.fromkeys(instantiator(tokens)))
-    return () if is_form(abstract) else (abstract,)
+    return () if has_placeholder(abstract) else (abstract,)
 
 
-def forms(field: str) -> tuple[str, ...]:
+def placeholder_forms(field: str) -> tuple[str, ...]:
     """Return the abstract values of a field that contain a placeholder."""
     return tuple(abstract for owner, abstract in _INSTANTIATORS if owner == field)
 
 
-def is_form(abstract: str) -> bool:
-    """Return whether an abstract value contains a placeholder and so is not a literal."""
+def has_placeholder(abstract: str) -> bool:
+    """Return whether an abstract value contains a placeholder; other values are literals."""
     return any(
         placeholder in abstract
         for placeholder in (DTYPE, STRUCTURE, "CONSTANT", RELATION, PARAMETER, ENUM, SHAPE)
@@ -68,12 +68,14 @@ def is_form(abstract: str) -> bool:
 
 
 def _texts_of(*placeholders: str) -> Callable[[Sequence[Token]], list[str]]:
-    """Return a function that returns the texts that these placeholders replace."""
+    """Return a function that returns the texts behind the placeholders of a sentence."""
 
-    def raws(tokens: Sequence[Token]) -> list[str]:
-        return [raw for token in tokens if token.text in placeholders for raw in token.raws]
+    def texts(tokens: Sequence[Token]) -> list[str]:
+        return [
+            raw for token in tokens if token.text in placeholders for raw in token.replaced_texts
+        ]
 
-    return raws
+    return texts
 
 
 def _word(tokens: Sequence[Token], index: int) -> str:
@@ -81,20 +83,20 @@ def _word(tokens: Sequence[Token], index: int) -> str:
 
 
 def _tokens_with_neighbours(
-    tokens: Sequence[Token], placeholder: str, accepted: Callable[[str, str], bool]
+    tokens: Sequence[Token], placeholder: str, is_accepted: Callable[[str, str], bool]
 ) -> list[Token]:
-    """Return the tokens of a placeholder whose neighbours (before, after) are accepted."""
+    """Return the tokens of a placeholder for which `is_accepted(word before, word after)`."""
     return [
         token
         for index, token in enumerate(tokens)
         if token.text == placeholder
-        and accepted(_word(tokens, index - 1), _word(tokens, index + 1))
+        and is_accepted(_word(tokens, index - 1), _word(tokens, index + 1))
     ]
 
 
 def _ranks(tokens: Sequence[Token]) -> list[str]:
     tokens_of_rank = _tokens_with_neighbours(tokens, NUMBER, lambda _, after: after in _RANK_AFTER)
-    return [raw for token in tokens_of_rank for raw in token.raws if raw.isdecimal()]
+    return [raw for token in tokens_of_rank for raw in token.replaced_texts if raw.isdecimal()]
 
 
 def _min_ranks(tokens: Sequence[Token]) -> list[str]:
@@ -109,7 +111,7 @@ def _related_ranks(tokens: Sequence[Token]) -> list[str]:
 def _bracketed_shape(tokens: Sequence[Token]) -> list[str]:
     brackets = _tokens_with_neighbours(tokens, SHAPE, lambda before, _: before in _SHAPE_BEFORE)
     brackets = brackets or [token for token in tokens if token.text == SHAPE]
-    return [_normalised_shape(brackets[0].raws[0])] if brackets else []
+    return [_normalised_shape(brackets[0].replaced_texts[0])] if brackets else []
 
 
 def _normalised_shape(raw: str) -> str:
@@ -121,7 +123,7 @@ def _lengths(tokens: Sequence[Token]) -> list[str]:
     numbers = numbers or _tokens_with_neighbours(
         tokens, NUMBER, lambda _, after: after in _LENGTH_AFTER or after == STRUCTURE
     )
-    return [f"[{raw}]" for token in numbers[:1] for raw in token.raws]
+    return [f"[{raw}]" for token in numbers[:1] for raw in token.replaced_texts]
 
 
 def _min_lengths(tokens: Sequence[Token]) -> list[str]:
@@ -136,13 +138,13 @@ def _named_sizes(*placeholders: str) -> Callable[[Sequence[Token]], list[str]]:
 
 
 def _references(tokens: Sequence[Token]) -> list[str]:
-    """Return the parameter that the sentence refers to: the first after `type`, else any."""
+    """Return the first parameter after a word such as `type`, else the first of all."""
     after_type = False
     references: list[str] = []
     for token in tokens:
         after_type = after_type or token.text in _DTYPE_WORDS
         if token.text == PARAMETER and (after_type or not references):
-            references = [f"&{token.raws[0]}"]
+            references = [f"&{token.replaced_texts[0]}"]
             if after_type:
                 break
     return references
@@ -178,14 +180,16 @@ _INTERVAL_BY_SIGN = {
 
 def _closed_interval(raw: str) -> str:
     numbers, signs = _NUMBER.findall(raw), _UPPER_SIGN.findall(raw)
-    if len(numbers) < 2 or len(signs) < 2:  # noqa: PLR2004 - both ends
+    if len(numbers) < 2 or len(signs) < 2:  # noqa: PLR2004 - one for each end
         return ""
     opening, closing = "(" if signs[0] == "<" else "[", ")" if signs[-1] == "<" else "]"
     return f"{opening}{numbers[0]},{numbers[-1]}{closing}"
 
 
 def _interval_of_two_numbers(tokens: Sequence[Token]) -> list[str]:
-    numbers = [raw for token in tokens if token.text in {NUMBER, FLOAT} for raw in token.raws]
+    numbers = [
+        raw for token in tokens if token.text in {NUMBER, FLOAT} for raw in token.replaced_texts
+    ]
     return [f"[{numbers[0]},{numbers[1]}]"] if len(numbers) > 1 else []
 
 

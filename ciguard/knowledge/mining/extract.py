@@ -24,7 +24,7 @@ class ExtractedConstraint:
     values: tuple[str, ...]
     """Concrete values."""
     source: TextSource
-    """Text of the parameter that has the sentence."""
+    """Text of the parameter that contains the sentence."""
     sentence: str
     """Sentence that states the constraint."""
     rule: MiningRule
@@ -48,7 +48,7 @@ def extract(text: ParameterText, book: RuleBook) -> tuple[ExtractedConstraint, .
 
 
 def merged_values(extracted: Iterable[ExtractedConstraint]) -> dict[str, list[str]]:
-    """Return the values of each field over all sentences of one parameter, sorted."""
+    """Return the values of each field, merged over all sentences of one parameter and sorted."""
     values: dict[str, set[str]] = {name: set() for name in FIELDS}
     for constraint in extracted:
         values[constraint.field].update(constraint.values)
@@ -56,7 +56,7 @@ def merged_values(extracted: Iterable[ExtractedConstraint]) -> dict[str, list[st
 
 
 def prediction(text: ParameterText, extracted: Iterable[ExtractedConstraint]) -> dict[str, Any]:
-    """Return the line for a parameter in the format that scorers of constraints read."""
+    """Return the JSON object of a parameter's merged constraints, as scoring scripts read it."""
     return {
         "library": text.library,
         "api": text.api,

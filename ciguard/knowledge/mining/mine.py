@@ -1,4 +1,4 @@
-"""Mines frequent patterns level by level: each is one token longer than a frequent one."""
+"""Mines frequent patterns level by level: each extends a frequent pattern by one token."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Matches: TypeAlias = "dict[int, int]"
 
 @dataclass(frozen=True, slots=True)
 class SentenceGroup:
-    """Labelled sentences of one normal form: many parameters may share a sentence."""
+    """Labelled sentences with the same normal form: many parameters may share a sentence."""
 
     words: tuple[str, ...]
     """Words and placeholders of the normal form."""
@@ -46,7 +46,7 @@ def group_sentences(samples: Iterable[AnnotatedSentence]) -> list[SentenceGroup]
     """Return the samples grouped by normal form, in a stable order.
 
     The weight of n samples is the square root of n. A sentence that a hundred parameters share is
-    stronger evidence than one of a single parameter, but not a hundred times as strong.
+    stronger evidence than a sentence of a single parameter, but not a hundred times as strong.
     """
     grouped: dict[tuple[str, ...], Counter[Labels]] = defaultdict(Counter)
     for sample in samples:
@@ -116,7 +116,7 @@ class _Miner:
     def _extended_patterns(
         self, pattern: Pattern, matches: Matches
     ) -> Iterator[tuple[Pattern, Matches]]:
-        """Yield the frequent minimal patterns with one more token."""
+        """Yield the minimal frequent patterns that extend `pattern` by one token."""
         matches_by_item: dict[str, Matches] = defaultdict(dict)
         for number, position in matches.items():
             for item, end in self._structure.extensions(self._rows[number].words, position):
@@ -149,9 +149,9 @@ class _Miner:
 
 
 def _shorter(pattern: Pattern) -> Iterator[Pattern]:
-    """Yield the pattern without each token but the last; a token stays beside its anchor."""
+    """Yield the patterns with one token less; the last token and anchored tokens stay."""
     for index in range(len(pattern) - 1):
-        if pattern[0] == START and (index == 1 or len(pattern) == 2):  # noqa: PLR2004 - anchor, token
+        if pattern[0] == START and (index == 1 or len(pattern) == 2):  # noqa: PLR2004 - anchor and token
             continue
         if pattern[-1] == END and index == len(pattern) - 2:
             continue

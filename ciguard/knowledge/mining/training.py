@@ -1,4 +1,4 @@
-"""Joins labelled sentences with the documentation that they are from."""
+"""Joins labelled sentences with the documentation that contains them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Key: TypeAlias = tuple[str, str, str]
 def training_samples(
     annotations: Iterable[Annotation], texts: Iterable[ParameterText] = ()
 ) -> dict[Key, list[AnnotatedSentence]]:
-    """Return the labelled sentences of every annotated parameter, in our normal form.
+    """Return the labelled sentences of every annotated parameter, in ciguard's normal form.
 
     Args:
         annotations: the labelled spans.
-        texts: the documentation that they are from, if available. Labels then apply to its whole
-            sentences; otherwise each span counts as a sentence.
+        texts: the documentation that contains the spans, if available. Labels then apply to whole
+            sentences of it; otherwise each span counts as a sentence.
     """
     grouped: dict[Key, list[Annotation]] = defaultdict(list)
     for annotation in annotations:
@@ -52,17 +52,17 @@ def _samples(text: ParameterText, annotations: list[Annotation]) -> list[Annotat
 def _span_samples(
     key: Key, names: dict[tuple[str, str], list[str]], annotations: list[Annotation]
 ) -> list[AnnotatedSentence]:
-    """Return the labelled sentences with each span as the only documentation."""
+    """Return the labelled sentences of a parameter whose documentation is not available."""
     library, api, parameter = key
     samples: list[AnnotatedSentence] = []
     for annotation in annotations:
         span = annotation.span or annotation.normalised
-        described = annotation.source is TextSource.DESCRIPTION
+        is_description = annotation.source is TextSource.DESCRIPTION
         text = ParameterText(
             library=library,
             api=api,
             parameter=parameter,
-            description=span if described else "",
+            description=span if is_description else "",
             doc_type=span if annotation.source is TextSource.DOC_TYPE else "",
             default=span if annotation.source is TextSource.DEFAULT else None,
             parameters=tuple(names[library, api]),

@@ -41,7 +41,7 @@ class ParameterSlot:
     constraint: Constraint
     sample: Sampler
     share: float
-    """Frequency, relative to the mix's share of optional parameters; 0 means always given."""
+    """Frequency, relative to the mix's share of optional parameters; 0 means always passed."""
     violate: tuple[Mutator, ...]
     """Mutators that break the constraint."""
     bound: tuple[Mutator, ...]
@@ -87,7 +87,7 @@ def _slot(
         share = _VARIADIC_SHARE  # optional in the signature, but rarely meant to be omitted
     elif share and parameter.name in _RARE_PARAMETERS:
         share = _RARE_SHARE
-    share *= parameter.given
+    share *= parameter.frequency
     if plain is not None and plain.constraint == constraint:
         return replace(plain, share=share)
     return ParameterSlot(

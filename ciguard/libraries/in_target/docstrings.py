@@ -26,7 +26,7 @@ _ITEM = re.compile(
     r"^(?:[-*]\s+)?[`*]*(\*{0,2}[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*)[`*]*\s*(?=[:(\u2013\u2014]|-\s)"
 )
 _SEPARATOR = re.compile(r":+|[\u2013\u2014]|-(?=\s)|$")
-"""Separator between an item's name and its text: a colon, or a dash in text from a manual."""
+"""Separator between an item's name and its text: a colon, or a dash as in manuals."""
 _FURTHER_TYPE = re.compile(r"^(?:or|and)\s+(?=\()")
 _REST_PARAMETER = re.compile(r"^:param\s+(?:([^:]+?)\s+)?(\*{0,2}\w+)\s*:\s*(.*)$")
 _REST_TYPE = re.compile(r"^:type\s+(\w+)\s*:\s*(.*)$")
@@ -36,7 +36,7 @@ _ARGUMENTS = re.compile(
     r"keyword arguments|keyword-only arguments)\s*:+\s*$",
     re.IGNORECASE,
 )
-"""Headers of sections about the signature; other sections are about the inputs of a layer."""
+"""Headers of sections on the signature; other sections describe the inputs of a layer."""
 _LEADING_NAME = re.compile(r"^(?:[-*]\s+)?[`*]*([A-Za-z_]\w*)")
 _FURTHER_SIGNATURE = re.compile(r"^\.\. (?:py:)?(?:function|method|class)::|^[\w.]+\s*\(.*\)\s*->")
 _MAX_SIGNATURE_LINES = 8
@@ -48,7 +48,7 @@ class ParameterDescription(NamedTuple):
     """Type and description of one parameter in a docstring."""
 
     doc_type: str
-    """Type as the docstring has it; may be empty."""
+    """Type as written in the docstring; may be empty."""
     doc: str
     """Description on one line; may be empty."""
 
@@ -82,7 +82,7 @@ def parse_arguments(text: str) -> ast.arguments | None:
     try:
         tree = ast.parse(f"def f({text}): pass")
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None  # the parser raises MemoryError for brackets nested too deeply
+        return None  # the parser raises MemoryError if brackets are nested too deeply
     function = tree.body[0]
     return function.args if isinstance(function, ast.FunctionDef) else None
 
@@ -96,13 +96,13 @@ def parameters(doc: str) -> dict[str, ParameterDescription]:
         *_rest_items(lines),
         *_bracketed_items(lines),
     ):
-        described = ParameterDescription(
+        description = ParameterDescription(
             " ".join(doc_type.split()), " ".join(text.split())[:_MAX_DOC_LENGTH]
         )
         for name in names.split(","):
             known = by_name.get(name.strip().lstrip("*"))
-            if known is None or (described.doc and not known.doc):
-                by_name[name.strip().lstrip("*")] = described
+            if known is None or (description.doc and not known.doc):
+                by_name[name.strip().lstrip("*")] = description
     return by_name
 
 
@@ -126,7 +126,7 @@ def undeclared_parameters(doc: str, known: set[str]) -> list[str]:
 def unparsed_lines(doc: str, known: set[str]) -> list[str]:
     """Return the lines of the parameter section that begin with a known name but are not an item.
 
-    Such a line lacks its colon, so a reader takes it for a part of the item before.
+    Such a line has no colon, so readers take it for a continuation of the previous item.
 
     Args:
         doc: the docstring.

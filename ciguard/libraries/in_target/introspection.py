@@ -33,7 +33,8 @@ def record(api: str, kind: str, parameters: list[dict[str, Any]], **more: Any) -
         api: the qualified public name.
         kind: the kind, `function`, `layer` or `method`.
         parameters: the parameters, as returned by `parameter`.
-        more: other fields; of the docstring `doc`, the first paragraph is stored.
+        more: other fields of the record. Of the docstring `doc`, only the first paragraph is
+            stored.
     """
     encoded: dict[str, Any] = {"api": api, "kind": kind, "parameters": parameters}
     encoded.update({key: value for key, value in more.items() if value not in ("", None, [], ())})
@@ -57,11 +58,11 @@ def each(
     named_objects: PublicNames | Iterable[tuple[str, Any]],
     describe: Callable[[str, Any], dict[str, Any]],
 ) -> Iterator[dict[str, Any]]:
-    """Yield the record of every name and object, or a `Skipped` with the exception of `describe`.
+    """Yield the record of every named object, or a `Skipped` if `describe` raises an exception.
 
     Public objects of the library may do anything when they are inspected.
     """
-    aliases = named_objects.others if isinstance(named_objects, PublicNames) else {}
+    aliases = named_objects.aliases if isinstance(named_objects, PublicNames) else {}
     for api, value in (
         named_objects.items() if isinstance(named_objects, PublicNames) else named_objects
     ):
@@ -70,7 +71,7 @@ def each(
             if api in aliases:
                 described["aliases"] = aliases[api]
             yield described
-        except Exception as error:  # noqa: BLE001 - reported with its reason, the others go on
+        except Exception as error:  # noqa: BLE001 - reported as skipped; other objects are still described
             yield skipped(api, error)
 
 
@@ -99,7 +100,7 @@ def layer_record(api: str, layer: type, *, call: str, tags: list[str]) -> dict[s
 def parameter(
     name: str, *, kind: str = "positional_or_keyword", default: str | None = None, **more: Any
 ) -> dict[str, Any]:
-    """Return the JSON of one parameter; it is required if it has no default and is not variadic."""
+    """Return the JSON of one parameter: required if it has no default and is not variadic."""
     variadic = kind.startswith("var_")
     encoded = {"name": name, "kind": kind, "required": default is None and not variadic}
     if default is not None:
@@ -166,7 +167,7 @@ def without_receiver(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def stable_repr(value: Any) -> str:
-    """Return the `repr` of a value, or `...` if it varies by process or is not an expression."""
+    """Return the `repr` of a value; `...` if it is no expression or varies between processes."""
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001 - a default of the library under test may do anything
@@ -175,7 +176,7 @@ def stable_repr(value: Any) -> str:
 
 
 def hint_text(annotation: Any) -> str:
-    """Return a type hint as text."""
+    """Return the text of a type hint."""
     if isinstance(annotation, str):
         return annotation
     if inspect.isclass(annotation) and not hasattr(annotation, "__origin__"):
@@ -211,14 +212,14 @@ def walk(
     root: types.ModuleType,
     *,
     enter: Callable[[types.ModuleType, str], bool],
-    lost: list[dict[str, Any]],
+    failures: list[dict[str, Any]],
 ) -> Iterator[tuple[str, Any]]:
     """Yield every public name below a module, with its object.
 
     Args:
         root: the module to begin with; its name is the prefix of all names.
-        enter: a function that returns whether to descend into a module with a name.
-        lost: a list that modules which cannot be imported are added to, with the reason.
+        enter: a function that returns whether to descend into a module, given its public name.
+        failures: a list to which records of objects that raise an exception are added.
     """
     pending = [(root, root.__name__)]
     seen = {id(root)}
@@ -228,8 +229,8 @@ def walk(
             path = f"{prefix}.{name}"
             try:
                 member = getattr(module, name)
-            except Exception as error:  # noqa: BLE001 - an import runs foreign code; it is reported
-                lost.append(skipped(path, error))
+            except Exception as error:  # noqa: BLE001 - imports run foreign code; the failure is reported
+                failures.append(skipped(path, error))
                 continue
             if isinstance(member, types.ModuleType):
                 if id(member) not in seen and enter(member, path):
@@ -240,17 +241,19 @@ def walk(
 
 
 def modules(
-    names: Iterable[str], *, lost: list[dict[str, Any]]
+    names: Iterable[str], *, failures: list[dict[str, Any]]
 ) -> Iterator[tuple[str, types.ModuleType]]:
-    """Yield the modules that this version has; add those that fail to import to `lost`."""
+    """Yield the modules that this version has; add those that fail to import to `failures`."""
     for name in names:
         try:
             yield name, importlib.import_module(name)
         except ModuleNotFoundError as error:
             if not f"{name}.".startswith(f"{error.name}."):
-                lost.append(skipped(name, error))  # the module exists, but a dependency does not
-        except Exception as error:  # noqa: BLE001 - an import runs foreign code; it is reported
-            lost.append(skipped(name, error))
+                failures.append(
+                    skipped(name, error)
+                )  # the module exists, but a dependency does not
+        except Exception as error:  # noqa: BLE001 - imports run foreign code; the failure is reported
+            failures.append(skipped(name, error))
 
 
 def public_names(module: types.ModuleType) -> list[str]:
@@ -265,12 +268,12 @@ class PublicNames(dict[str, Any]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.others: dict[str, list[str]] = {}
-        """Further public names of the same object, by the shortest one."""
+        self.aliases: dict[str, list[str]] = {}
+        """Further public names of an object, by its shortest public name."""
 
 
 def canonical(objects: Iterable[tuple[str, Any]]) -> PublicNames:
-    """Return each object once, by its shortest name; among equally short ones by the first."""
+    """Return each object by its shortest public name: fewest dots, then fewest characters."""
     by_object: dict[int, tuple[Any, list[str]]] = {}
     for path, value in objects:
         by_object.setdefault(id(value), (value, []))[1].append(path)
@@ -282,7 +285,7 @@ def canonical(objects: Iterable[tuple[str, Any]]) -> PublicNames:
         names[best] = value
         aliases = sorted(set(paths) - {best})
         if aliases:
-            names.others[best] = aliases
+            names.aliases[best] = aliases
     return names
 
 

@@ -19,11 +19,11 @@ _CALL_METHODS = {
     "regularizers": "__call__",
     "constraints": "__call__",
 }
-"""Method that computes, by module; its parameters are the inputs of the instance."""
+"""Methods that compute, by module; their parameters are the inputs of an instance."""
 
 
 def describe(keras: Any, prefix: str) -> Iterator[dict[str, Any]]:
-    """Yield one record per class.
+    """Yield one record per class whose instances are called.
 
     Args:
         keras: the package Keras, version 2 or 3.

@@ -1,4 +1,4 @@
-"""Constructor arguments of a Keras layer: the fewest that reproduce the layer."""
+"""Constructor arguments of a Keras layer: a small set that reproduces the layer."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any, Callable
 
 _EXCLUDED_KEYS = ("name", "dtype", "trainable", "build_config")
 _CODE_LAYERS = ("Lambda", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "TFSMLayer")
-"""Public layers that run the user's code, which a configuration does not have."""
+"""Public layers that run the user's code, which a configuration does not contain."""
 
 
 class NotDataError(ValueError):
-    """A layer cannot be represented as data; the message has the reason."""
+    """A layer cannot be represented as data. The message states the reason."""
 
 
 def public_name(kind: type) -> str:
     """Return the public name of a layer's class, e.g. `keras.layers.Conv2D`.
 
     Raises:
-        NotDataError: if it has no public name, or runs the user's code.
+        NotDataError: if the class has no public name, or runs the user's code.
     """
     layers = importlib.import_module("keras").layers
     name = kind.__name__
@@ -37,7 +37,7 @@ def public_name(kind: type) -> str:
 def arguments_of(layer: Any) -> dict[str, Any]:
     """Return the constructor arguments of a layer that differ from the defaults, as JSON.
 
-    Its name, dtype and initialisers are left out. A wrapped layer is `{"layer", "config"}`.
+    The name, dtype and initialisers are left out. A wrapped layer is `{"layer", "config"}`.
 
     Raises:
         NotDataError: if the arguments do not reproduce the layer.
@@ -52,7 +52,7 @@ def arguments_of(layer: Any) -> dict[str, Any]:
         for key, value in config.items()
         if key in required or key not in defaults or defaults[key] != value
     }
-    # A default may depend on another argument: strides, for example, on the size of a pool.
+    # A default may depend on another argument: strides, for example, default to the pool size.
     rebuilt_config = _config_of(build_layer(kind, arguments))
     arguments.update(
         {key: value for key, value in config.items() if rebuilt_config.get(key) != value}
@@ -65,7 +65,7 @@ def build_layer(kind: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     """Return a layer built from the arguments that `arguments_of` returned.
 
     Raises:
-        NotDataError: if its constructor rejects them.
+        NotDataError: if the constructor rejects the arguments.
     """
     try:
         return kind(**_unwrapped(arguments))
@@ -134,8 +134,7 @@ def _json_default(value: Any) -> Any:
     """
     if hasattr(value, "tolist"):
         return value.tolist()
-    message = f"{type(value).__name__}"
-    raise TypeError(message)
+    raise TypeError(type(value).__name__)
 
 
 def _without_excluded_keys(value: Any) -> Any:
@@ -152,10 +151,10 @@ def _without_excluded_keys(value: Any) -> Any:
 
 
 def _with_nested_layers(value: Any) -> Any:
-    """Return an argument with its layers as `{"layer", "config"}`.
+    """Return an argument with each layer that it contains as `{"layer", "config"}`.
 
     Raises:
-        NotDataError: if the argument has an object of a class outside of Keras.
+        NotDataError: if the argument contains an object of a class outside Keras.
     """
     if isinstance(value, list):
         return [_with_nested_layers(item) for item in value]

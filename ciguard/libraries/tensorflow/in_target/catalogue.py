@@ -67,7 +67,7 @@ def _functions(tensorflow: Any, failures: list[dict[str, Any]]) -> introspection
 
     functions = (
         (path, member)
-        for path, member in introspection.walk(tensorflow, enter=enter, lost=failures)
+        for path, member in introspection.walk(tensorflow, enter=enter, failures=failures)
         if isinstance(member, types.FunctionType) and introspection.doc_of(member)
     )
     return introspection.canonical(functions)
@@ -78,13 +78,13 @@ def _origin(function: Any) -> tuple[str, str]:
 
 
 def _operators(tensorflow: Any) -> dict[tuple[str, str], str]:
-    """Return the operation of each generated Python function, by its module and name."""
+    """Return the names of raw operations, by module and name of their Python functions."""
     names = introspection.public_names(tensorflow.raw_ops)
     return {_origin(getattr(tensorflow.raw_ops, name)): name for name in names}
 
 
 def _record(api: str, function: Any, operator: str, definitions: OpDefs) -> dict[str, Any]:
-    """Return the record of a function, with the facts of its operator if it has one."""
+    """Return the record of a function, with the facts that its operator definition states."""
     doc = introspection.doc_of(function)
     parameters = introspection.from_signature(function)
     source = "signature" if parameters is not None else ""

@@ -41,7 +41,7 @@ _NATIVE_PREFIXES = {
     "torch.sparse.": "sparse_",
     "torch.nested.": "nested_",
 }
-"""Prefixes of operators' names by the module of the functions."""
+"""Prefixes of operators' names, by the module of the functions."""
 _NATIVE_NAMES = {"input": "self", "x": "self", "A": "self"}
 _DISPATCH_KEYS = (
     "CPU",
@@ -52,7 +52,7 @@ _DISPATCH_KEYS = (
     "CompositeExplicitAutograd",
     "CompositeExplicitAutogradNonFunctional",
 )
-"""Dispatch keys of which an operator must have a kernel; others are for other devices."""
+"""Dispatch keys; operators without a kernel for any of them belong to other devices."""
 _FIXED_LENGTH = re.compile(r"\[\d+\]")
 _INPUT_LINE = re.compile(r"^\s*[-*] Input: (.*)$", re.MULTILINE)
 _SHAPE_FORMULA = re.compile(r":math:`(\([^`()]*\))`")
@@ -160,7 +160,7 @@ def describe() -> Iterator[dict[str, Any]]:
 
 def _functions(failures: list[dict[str, Any]]) -> introspection.PublicNames:
     functions = []
-    for name, module in introspection.modules(_MODULES, lost=failures):
+    for name, module in introspection.modules(_MODULES, failures=failures):
         for member_name in introspection.public_names(module):
             member = getattr(module, member_name, None)
             if isinstance(member, _FUNCTIONS) and _is_public(member, name):
@@ -209,7 +209,7 @@ def _layer_record(api: str, layer: type) -> dict[str, Any]:
 def input_forms(doc: str) -> list[str]:
     """Return the shapes of a layer's input in the section `Shape:` of its docstring.
 
-    `- Input: :math:`(N, C)` or :math:`(C)`, where …` gives `(N, C)` and `(C)`.
+    From `- Input: :math:`(N, C)` or :math:`(C)`, where …` the shapes are `(N, C)` and `(C)`.
     """
     _, _, section = doc.partition("Shape:\n")
     line = _INPUT_LINE.search(section)
@@ -217,7 +217,7 @@ def input_forms(doc: str) -> list[str]:
 
 
 def _method_record(catalogue: _Catalogue, api: str, method: Any) -> dict[str, Any]:
-    """Return a method's record; missing descriptions come from the function of the same name."""
+    """Return a method's record, with missing descriptions from the function of the same name."""
     record = catalogue.record(api, method, "method")
     name = api.rpartition(".")[2]
     parameters = introspection.without_receiver(record["parameters"])
@@ -244,7 +244,7 @@ def _operators_without_function(catalogue: _Catalogue) -> list[str]:
 
 
 def _has_kernel(torch: Any, operator: str) -> bool:
-    """Return whether an overload has a kernel; schemas include builtins of TorchScript, too."""
+    """Return whether an overload has a kernel; builtins of TorchScript have schemas, but none."""
     packet = getattr(torch.ops.aten, operator.partition("::")[2], None)
     overloads = packet.overloads() if packet is not None else ()
     has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key  # noqa: SLF001 - no public query
@@ -254,14 +254,14 @@ def _has_kernel(torch: Any, operator: str) -> bool:
             if any(has_kernel(name, key) for key in _DISPATCH_KEYS):
                 return True
         except RuntimeError:
-            continue  # a builtin, which the dispatcher does not have
+            continue  # a builtin of TorchScript, which the dispatcher does not know
     return False
 
 
 def _operator_record(catalogue: _Catalogue, name: str) -> dict[str, Any]:
-    """Return the record of an operator that only `torch.ops` has."""
+    """Return the record of an operator that is available only in `torch.ops`."""
     operator = f"aten::{name}"
-    # Overloads with a required keyword, such as `out`, are the last choice.
+    # Overloads without required keywords, such as `out`, are preferred.
     without_required_keywords = [
         [item for item in schema if item.get("kind") != "keyword_only" or not item.get("required")]
         for schema in catalogue.schemas[operator]

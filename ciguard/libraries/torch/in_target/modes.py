@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _UNSUPPORTED_CLASSES = frozenset({"Unsupported", "UserError"})
-"""Exception classes of `torch._dynamo.exc` for calls that it does not support."""
+"""Names of exception classes of `torch._dynamo.exc` for unsupported calls."""
 _TRACING_MESSAGES = re.compile(
     r"[Tt]rac(?:e|er|ed|ing)\b"
     r"|Cannot insert a Tensor that requires grad"
@@ -28,7 +28,7 @@ class NotExpressedError(Exception):
 
 
 def modes() -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
-    """Return functions that run a function of tensors, by mode."""
+    """Return functions by mode, which run a function of tensors in the mode."""
     return {
         "aot_eager": partial(_run_compiled, backend="aot_eager"),
         "compile": partial(_run_compiled, backend="inductor"),
@@ -53,7 +53,7 @@ def _run_exported(function: Callable[..., Any], tensors: list[Any]) -> Any:
     class Module(torch.nn.Module):  # type: ignore[misc,name-defined]  # no stub
         def __init__(self) -> None:
             super().__init__()
-            self.call = function  # a layer's weights become the module's
+            self.call = function  # the weights of a layer become weights of the module
 
         def forward(self, *inputs: Any) -> Any:
             return self.call(*inputs)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _ALIAS = re.compile(r"\([a-z!*| ->]+\)")
 _LENGTH = re.compile(r"\[([2-9])\]")
-"""Length of a list in a schema. `[1]` is excluded: it also accepts a number or any list."""
+"""Length of a list in a schema. `[1]` is excluded, since it also accepts lists of any length."""
 _ARGUMENT = re.compile(r"^(?P<type>\S.*?)\s+(?P<name>\w+)(?:=(?P<default>.*))?$")
 _MAX_HINTS = 4
 
@@ -65,7 +65,7 @@ def _parameter(match: re.Match[str], kind: str) -> dict[str, Any]:
 
 
 def _split(text: str) -> list[str]:
-    """Return the parts between commas outside of brackets and quotes."""
+    """Return the parts of a text that are separated by commas outside brackets and quotes."""
     parts, depth, quoted, start = [], 0, False, 0
     for index, letter in enumerate(text):
         if letter == '"':
@@ -86,7 +86,7 @@ def _split(text: str) -> list[str]:
 def best_match(
     candidates: Iterable[list[dict[str, Any]]], names: list[str]
 ) -> list[dict[str, Any]] | None:
-    """Return the overload with most parameters in `names`; among several, the shortest."""
+    """Return the shortest of the overloads with the most parameters in `names`; None if empty."""
     name_set = set(names)
 
     def rank(parameters: list[dict[str, Any]]) -> tuple[int, int]:

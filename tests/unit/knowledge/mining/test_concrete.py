@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.knowledge.mining.annotations import transferred_labels
-from ciguard.knowledge.mining.concrete import FIELDS, forms, instantiate
+from ciguard.knowledge.mining.concrete import FIELDS, instantiate, placeholder_forms
 from ciguard.knowledge.mining.normalise import normalise
 
 NAMES = ("x", "values", "n")
@@ -52,7 +52,7 @@ def test_every_form_can_be_instantiated_with_any_sentence(sentence: str) -> None
     tokens = normalise(sentence, NAMES)
 
     for field in FIELDS:
-        for form in forms(field):
+        for form in placeholder_forms(field):
             assert all(isinstance(value, str) for value in instantiate(field, form, tokens))
 
 

@@ -15,7 +15,7 @@ from ciguard.knowledge.mining import (
     prediction,
     shipped_rules,
 )
-from ciguard.knowledge.mining.files import LEARNED, KnowledgeFileError
+from ciguard.knowledge.mining.files import LEARNED_LIBRARIES, KnowledgeFileError
 
 BOOK = shipped_rules("tensorflow")
 
@@ -68,7 +68,8 @@ def test_constraints_are_extracted_from_the_documented_type_and_the_default() ->
 
 
 @pytest.mark.parametrize(
-    "library", [*LEARNED, "torch", "tensorflow", "tensorflow-cpu", "keras", "jax", "jittor"]
+    "library",
+    [*LEARNED_LIBRARIES, "torch", "tensorflow", "tensorflow-cpu", "keras", "jax", "jittor"],
 )
 def test_the_package_has_rules_for_every_library(library: str) -> None:
     assert shipped_rules(library).constraints(["TYPE", "D_TYPE"])

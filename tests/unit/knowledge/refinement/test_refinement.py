@@ -74,7 +74,7 @@ def test_a_build_failure_counts_only_for_the_dtype() -> None:
     known = experience(({"x": tensor(2, dtype="float64"), "y": tensor(2)}, build_failure))
 
     assert known.counts == {"x": {"dtype:float64": [0, 1]}}
-    assert not known.messages
+    assert not known.requirements
 
 
 def test_a_choice_that_crashes_remains_as_likely_as_one_that_passes() -> None:
@@ -105,7 +105,7 @@ def test_an_optional_parameter_that_causes_rejections_is_passed_less_often() -> 
 
     api = refined(API, experience(*[without, with_mode] * 8))
 
-    assert api.parameters[2].given < 0.2
+    assert api.parameters[2].frequency < 0.2
 
 
 def test_a_message_seen_twice_becomes_a_constraint_with_evidence() -> None:

@@ -23,7 +23,7 @@ from ciguard.domain.values import (
 )
 from ciguard.knowledge import Experience, refined, understand
 from ciguard.knowledge.clues import Clue, ClueSource, Structure
-from ciguard.knowledge.refinement.messages import Advice, Presence, advice_in, mentioned
+from ciguard.knowledge.refinement.messages import Advice, Presence, advice_in, parameters_in
 from ciguard.knowledge.refinement.requirements import requirement
 from ciguard.values import SamplingScope, compile_sampler
 
@@ -215,7 +215,7 @@ def test_the_overloads_that_torch_lists_are_parsed() -> None:
 
 
 def test_an_input_of_a_layer_is_mentioned_by_its_name_without_prefix() -> None:
-    assert mentioned("shape must be a vector", ("seed", "input:shape")) == {"input:shape"}
+    assert parameters_in("shape must be a vector", ("seed", "input:shape")) == {"input:shape"}
 
 
 @given(st.text(), st.text())
