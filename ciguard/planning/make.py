@@ -1,4 +1,4 @@
-"""Makes the plan: what a checkout changes, what it uses, and the jobs that follow."""
+"""Makes the plan: finds what a checkout changes and uses, and the jobs that test it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ciguard.domain.text import visible
 from ciguard.errors import PlanError
 from ciguard.libraries import LIBRARIES
 from ciguard.planning.api_names import ApiNames
-from ciguard.planning.checkout import REGISTERING, Checkout, readable
-from ciguard.planning.gpu_changes import NAMING_GPUS, gpu_reasons
+from ciguard.planning.checkout import REGISTERING_SUFFIXES, Checkout, readable_files
+from ciguard.planning.gpu_changes import GPU_WORDS, gpu_reasons
 from ciguard.planning.own_changes import touched_globs
 from ciguard.planning.reasons import (
-    bounded,
     change_sentences,
     focus_sentences,
+    shortened_reasons,
     skipped_sentences,
     upgrade_sentence,
 )
@@ -58,38 +58,43 @@ _DOCUMENTATION = re.compile(
     re.IGNORECASE,
 )
 _MAX_SOURCES = 5_000
-"""Number of analysed files, changed ones first; 500 lines take about 10 ms."""
+"""Maximum number of analysed files, changed ones first; 500 lines take about 10 ms."""
 _MAX_PATH_LENGTH = 200
-"""Length of a path that a focus glob may have."""
+"""Maximum length of a path in a focus glob."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
-    """Request of a plan."""
+    """What to plan: the checkout, the targets and the runners."""
 
     folder: Path
-    """Folder in the checkout; only files below it are considered."""
+    """Folder in the checkout; only files below the folder are considered."""
     mode: PlanMode
+    """Kind of run that is planned."""
     against: str = ""
-    """Base commit; empty for none."""
+    """Base: a commit or branch; empty for none."""
     deepens: bool = False
-    """True to fetch the history up to the base that a shallow checkout lacks."""
+    """True to fetch the history up to the base if the checkout is shallow."""
     targets: tuple[str, ...]
+    """Targets to test."""
     targets_are_chosen: bool = True
     """False for ciguard's default targets, which the project's requirements override."""
     base: tuple[str, ...] = ()
+    """Targets before the change, with which `targets` are compared."""
     runners: Runners = field(default_factory=Runners)
+    """Devices, labels of runners, and shards."""
     wheels: Wheels | None = None
+    """Wheels to test; None to test releases."""
     variables: tuple[str, ...] = ()
-    """Environment variables of all workers, each as `NAME=VALUE`."""
+    """Environment variables to set in every worker, each as `NAME=VALUE`."""
 
 
 def make_plan(request: PlanRequest, newest: Newest = newest_release) -> Plan:
-    """Return what to test in a checkout, and why.
+    """Return the plan for a checkout: what to test, and why.
 
     Args:
-        request: the request.
-        newest: returns the newest version that satisfies a requirement.
+        request: what to plan.
+        newest: a function that returns the newest version that satisfies a requirement.
 
     Raises:
         PlanError: if the repository, its history or a limit prevents a plan.
@@ -131,7 +136,7 @@ class _Planner:
             *map(upgrade_sentence, upgrades),
             *group_reasons,
             *([] if idle_reason else runner_reasons),
-            *self._own_library(),
+            *self._own_library_advice(),
             *assumptions,
             *change_sentences(self._changed, changes),
             *focus_sentences(usage, touched, focus),
@@ -141,10 +146,10 @@ class _Planner:
             *usage.problems,
         ]
         paths_by_level = chain.from_iterable(usage.paths_by_level.values())
-        files = tuple(dict.fromkeys((*usage.annotated, *paths_by_level)))
+        files = tuple(dict.fromkeys((*usage.annotated_files, *paths_by_level)))
         return Plan(
             mode=self._request.mode,
-            reasons=tuple(bounded(reasons)),
+            reasons=tuple(shortened_reasons(reasons)),
             changes=tuple(change.to_package_change() for change in changes),
             jobs=tuple(jobs),
             skipped=tuple(skipped),
@@ -169,26 +174,26 @@ class _Planner:
         changed = {change.path for change in self._changed}
         sources = sorted(own_sources(self._paths), key=lambda path: path not in changed)
         if len(sources) > _MAX_SOURCES:
-            left = len(sources) - _MAX_SOURCES
+            omitted = len(sources) - _MAX_SOURCES
             self._problems.append(
-                f"{left} Python sources were not analysed, since the limit is {_MAX_SOURCES}"
+                f"{omitted} Python sources were not analysed, since the limit is {_MAX_SOURCES}"
             )
             sources = sources[:_MAX_SOURCES]
         return find_uses(
-            readable(self._checkout, sources, self._problems), self._changed, self._names
+            readable_files(self._checkout, sources, self._problems), self._changed, self._names
         )
 
     def _touched_api_globs(self) -> list[str]:
-        """Return globs of the APIs that changes of this repository's own library touch."""
+        """Return globs of the APIs that the change touches, if the repository builds a library."""
         library = library_of(self._project())
         present = [
             change
             for change in self._changed
-            if not change.is_gone and change.path.endswith(REGISTERING)
+            if not change.is_gone and change.path.endswith(REGISTERING_SUFFIXES)
         ]
         by_path = {change.path: change for change in present}
         globs: dict[str, None] = {}
-        for path, content in readable(self._checkout, list(by_path), self._problems):
+        for path, content in readable_files(self._checkout, list(by_path), self._problems):
             module = library.module if library and path.endswith(".py") else ""
             text = content.decode("utf-8", "replace")
             globs |= dict.fromkeys(touched_globs(by_path[path], text, module))
@@ -201,12 +206,12 @@ class _Planner:
         ]
         try:
             nearest = min(project_files, key=lambda path: path.count("/"))
-            return project_name(self._checkout.text(nearest))
-        except (OSError, ValueError):  # ValueError also if there is no such file
+            return project_name(self._checkout.content(nearest))
+        except (OSError, ValueError):  # `min` raises ValueError if there is no such file
             return ""
 
     def _groups(self, needs: Needs, upgrades: list[Upgrade]) -> tuple[list[TargetGroup], list[str]]:
-        """Return the groups of targets to compare, and the reasons for them."""
+        """Return the groups of targets to compare, and the reasons for choosing them."""
         request = self._request
         required = tuple(required_targets(needs))
         if request.wheels is not None:
@@ -228,7 +233,7 @@ class _Planner:
         return [*groups, *others], [reason] if others else []
 
     def _configured_targets(self, required: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-        """Return the targets if no upgrade or wheel determines them, and the reason."""
+        """Return the targets if neither upgrades nor wheels determine them, and the reason."""
         targets = self._request.targets
         if self._request.targets_are_chosen:
             return targets, "The targets come from the settings."
@@ -239,8 +244,8 @@ class _Planner:
             "The project requires no known library, so the targets are ciguard's defaults.",
         )
 
-    def _own_library(self) -> list[str]:
-        """Return advice on how to test the library that this repository builds."""
+    def _own_library_advice(self) -> list[str]:
+        """Return advice on how to test the library that the repository builds; empty if none."""
         library = library_of(self._project())
         if library is None or not self._changed or self._request.wheels is not None:
             return []
@@ -256,7 +261,7 @@ class _Planner:
         )
 
     def _idle_reason(self, touched: list[str]) -> str:
-        """Return why a pull request needs no run; empty if it needs one."""
+        """Return the reason why a pull request needs no run; empty if a run is needed."""
         request = self._request
         if request.mode is not PlanMode.PULL_REQUEST or request.wheels is not None or touched:
             return ""
@@ -267,7 +272,7 @@ class _Planner:
         return ""
 
     def _runners(self, reasons_for_gpus: Iterator[str]) -> tuple[Runners, list[str]]:
-        """Return the runners, without GPUs if the change cannot matter there, and the reason."""
+        """Return the runners, without GPUs if the change cannot matter on them, and the reason."""
         runners = self._request.runners
         gpus = ", ".join(device for device in runners.devices if device != CPU)
         if not gpus or self._request.mode is not PlanMode.PULL_REQUEST:
@@ -289,7 +294,7 @@ class _Planner:
         revisions: list[Revision],
         usage: Usage,
     ) -> Iterator[str]:
-        """Yield reasons why the change may matter on a GPU; none if it cannot."""
+        """Yield reasons why the change may matter on a GPU; nothing if it cannot."""
         library = library_of(self._project())
         if self._request.wheels is not None:
             yield "a wheel is tested"
@@ -299,16 +304,16 @@ class _Planner:
             yield f"the change touches {visible(touched[0])}"
         for text in (text for group in groups for text in group.targets):
             if not all(isinstance(item, IndexPackage) for item in parse_target(text).packages):
-                yield f"{visible(text)} may hold what this change builds"
+                yield f"{visible(text)} may contain what this change builds"
         paths = [change.path for change in self._changed if not _is_documentation(change.path)]
         try:
-            naming = self._checkout.matching(self._base, NAMING_GPUS)
+            gpu_paths = self._checkout.files_with_changed_lines(self._base, GPU_WORDS)
         except PlanError:  # git needs too long to compare
-            naming = paths
-        yield from gpu_reasons(paths, naming, revisions, usage)
+            gpu_paths = paths
+        yield from gpu_reasons(paths, gpu_paths, revisions, usage)
 
     def _focus(self, usage: Usage, touched: list[str], libraries: set[str]) -> tuple[str, ...]:
-        """Return the APIs to test first: those that the library changes, then those in use."""
+        """Return the APIs to test first: those that the change touches, then those in use."""
         required = [LIBRARIES.get(name) for name in libraries if name]
         modules = {library.module for library in required}
         used = [api for api in usage.apis if not modules or api.partition(".")[0] in modules]
@@ -327,5 +332,5 @@ def _is_documentation(path: str) -> bool:
 
 
 def _function_globs(paths: tuple[str, ...]) -> list[str]:
-    """Return globs of the functions in files; a colon distinguishes them from APIs."""
+    """Return globs of all functions in files; a colon distinguishes them from APIs."""
     return [f"{escape(path)}:*" for path in paths if len(path) <= _MAX_PATH_LENGTH]

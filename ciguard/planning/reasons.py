@@ -18,12 +18,12 @@ _MAX_REASONS = 60
 
 
 def upgrade_sentence(upgrade: Upgrade) -> str:
-    """Return why two versions are compared."""
+    """Return a sentence on why two versions are compared."""
     return f"{upgrade.target} is compared with {upgrade.base}, the version before this change."
 
 
 def change_sentences(changed: list[ChangedFile], changes: list[FileChange]) -> list[str]:
-    """Return sentences on what differs from the base."""
+    """Return sentences on the requirements and files that differ from the base."""
     if not changed:
         return []
     sentences = [
@@ -50,8 +50,8 @@ def focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) ->
         sentences.append(
             f"Changed functions and classes: {_shortened_list(usage.changed_definitions)}."
         )
-    if usage.annotated:
-        shown = [shown_path(path) for path in usage.annotated]
+    if usage.annotated_files:
+        shown = [shown_path(path) for path in usage.annotated_files]
         sentences.append(
             f"Level function starts with files that the change reaches: {_shortened_list(shown)}."
         )
@@ -94,8 +94,8 @@ def _shortened_list(names: list[str] | tuple[str, ...]) -> str:
     return f"{shown}, and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else shown
 
 
-def bounded(reasons: list[str]) -> list[str]:
-    """Return at most `_MAX_REASONS` reasons, so that people still read them."""
+def shortened_reasons(reasons: list[str]) -> list[str]:
+    """Return at most `_MAX_REASONS` reasons, then the number of omitted ones."""
     if len(reasons) <= _MAX_REASONS:
         return reasons
     omitted = len(reasons) - _MAX_REASONS

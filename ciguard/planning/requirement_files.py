@@ -1,6 +1,6 @@
-"""Reads files that list a project's packages into pins; they are recognised by name.
+"""Parses requirement files into pins. The files are recognised by their names.
 
-Each reader takes a text and yields pins. It ignores other entries, since such files also hold
+Each reader yields the pins in a text. It ignores other entries, since such files also contain
 options, addresses and unknown syntax. A file that cannot be parsed at all is an error.
 """
 
@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ciguard.libraries import LIBRARIES
-from ciguard.planning.pins import Lines, PackagePin, pin_at, pin_of, pin_within
+from ciguard.planning.pins import Lines, PackagePin, locked_pin, range_pin, requirement_pin
 from ciguard.sources import UnreadableSourceError, parse
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _NAME_KEY = r"^name\s*=\s*[\"']"
 
 
 def reader_of(path: str) -> Callable[[str], _Pins] | None:
-    """Return the reader of a file's pins; None if the file holds none."""
+    """Return the function that reads the pins in a file; None if it is not a requirement file."""
     folder, _, name = path.lower().rpartition("/")
     if folder.rpartition("/")[2] in {"requirements", "constraints"} and name.endswith(
         (".txt", ".in")
@@ -45,10 +45,10 @@ def reader_of(path: str) -> Callable[[str], _Pins] | None:
 
 
 def read_pins(path: str, content: bytes) -> list[PackagePin]:
-    """Return the pins of a file; empty for other kinds of files.
+    """Return the pins in a file; empty if it is not a requirement file.
 
     Raises:
-        ValueError: if its content does not match the format that its name implies.
+        ValueError: if the content does not have the format that the file's name implies.
     """
     reader = reader_of(path)
     if reader is None or not content:
@@ -65,7 +65,7 @@ def read_pins(path: str, content: bytes) -> list[PackagePin]:
 
 
 def project_name(content: bytes) -> str:
-    """Return the name of the project that a `pyproject.toml` describes; empty without one."""
+    """Return the name of the project that a `pyproject.toml` describes; empty if it has none."""
     try:
         data = tomllib.loads(content.decode("utf-8"))
     except (ValueError, RecursionError):
@@ -83,9 +83,11 @@ def _requirements(text: str) -> _Pins:
             statement = statement[:-1]
             continue
         # Options such as --hash follow a requirement after a space.
-        yield pin_of(re.split(r"\s--?\w", f" {statement}", maxsplit=1)[0].strip(), first_line)
+        yield requirement_pin(
+            re.split(r"\s--?\w", f" {statement}", maxsplit=1)[0].strip(), first_line
+        )
         statement = ""
-    yield pin_of(statement.strip(), first_line)
+    yield requirement_pin(statement.strip(), first_line)
 
 
 def _pyproject(text: str) -> _Pins:
@@ -115,12 +117,12 @@ def _setup_cfg(text: str) -> _Pins:
 
 
 def _setup_py(text: str) -> _Pins:
-    """Read the requirements that `setup.py` lists as literals, without running it."""
+    """Yield the requirements that `setup.py` contains as literals; the file is not run."""
     for node in ast.walk(parse(text)):
         if isinstance(node, ast.keyword) and node.arg in {"install_requires", "extras_require"}:
             for item in ast.walk(node.value):
                 if isinstance(item, ast.Constant) and isinstance(item.value, str):
-                    yield pin_of(item.value, item.lineno)
+                    yield requirement_pin(item.value, item.lineno)
 
 
 def _pipfile(text: str) -> _Pins:
@@ -136,22 +138,22 @@ def _pipfile_lock(text: str) -> _Pins:
 
 
 def _toml_lock(text: str) -> _Pins:
-    """Read poetry.lock, uv.lock, pdm.lock and pylock.toml."""
+    """Yield the pins in poetry.lock, uv.lock, pdm.lock or pylock.toml."""
     data, lines = tomllib.loads(text), Lines(text)
     entries = [*_entries(data.get("package")), *_entries(data.get("packages"))]
     for entry in entries:
         name = entry.get("name")
         if isinstance(name, str) and "version" in entry:
-            yield pin_at(name, entry["version"], lines.line_of(name, after=_NAME_KEY))
+            yield locked_pin(name, entry["version"], lines.line_of(name, after=_NAME_KEY))
 
 
 def _conda(text: str) -> _Pins:
-    """Read the lists of an environment file or recipe line by line, without a YAML parser."""
+    """Yield the pins in an environment file or recipe, which is read line by line without YAML."""
     for number, line in enumerate(text.splitlines(), start=1):
         entry = _CONDA_LINE.fullmatch(line[:500])
         if entry:
             name = _pypi_name(entry["name"])
-            yield pin_within(name, (entry["version"] or "*").replace(" ", ""), number)
+            yield range_pin(name, (entry["version"] or "*").replace(" ", ""), number)
 
 
 def _conda_lock(text: str) -> _Pins:
@@ -161,12 +163,12 @@ def _conda_lock(text: str) -> _Pins:
         if entry and entry["key"] == "name":
             name, name_line = entry["value"], number
         elif entry and name:
-            yield pin_at(_pypi_name(name), entry["value"], name_line)
+            yield locked_pin(_pypi_name(name), entry["value"], name_line)
             name = ""
 
 
 def _pypi_name(name: str) -> str:
-    """Return the name on PyPI of a conda package of a known library."""
+    """Return the PyPI name of a conda package; the same name if the package is unknown."""
     for library in LIBRARIES.items().values():
         if name.lower() in library.conda_names:
             return library.distributions[0]
@@ -191,7 +193,7 @@ _READERS: dict[str, Callable[[str], _Pins]] = {
     "conda*.y*ml": _conda,
     "meta.y*ml": _conda,
 }
-"""Readers by pattern of the lower-case file name; the first match counts."""
+"""Readers by pattern of the file name in lower case; the first match counts."""
 
 
 def _table(data: Any, *keys: str) -> dict[str, Any]:
@@ -206,9 +208,9 @@ def _entries(data: Any) -> list[dict[str, Any]]:
 
 def _pins_of_list(entries: Any, lines: Lines) -> _Pins:
     for entry in entries if isinstance(entries, list) else ():
-        pin = pin_of(entry.strip(), 1) if isinstance(entry, str) else None
+        pin = requirement_pin(entry.strip(), 1) if isinstance(entry, str) else None
         if pin is not None:
-            yield pin_of(entry.strip(), lines.line_of(pin.package))
+            yield requirement_pin(entry.strip(), lines.line_of(pin.package))
 
 
 def _pins_of_table(table: dict[str, Any], lines: Lines) -> _Pins:
@@ -217,4 +219,4 @@ def _pins_of_table(table: dict[str, Any], lines: Lines) -> _Pins:
             continue
         version = value.get("version", "*") if isinstance(value, dict) else value
         if isinstance(version, str):
-            yield pin_within(name, version, lines.line_of(name))
+            yield range_pin(name, version, lines.line_of(name))

@@ -1,4 +1,4 @@
-"""The upgrade guard: libraries whose required version changes, and the targets to compare."""
+"""Upgrades: libraries whose required version changes, and the targets to compare."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ciguard.domain.text import visible
 from ciguard.errors import ProvisioningError
 from ciguard.libraries import LIBRARIES
 from ciguard.planning.checkout import shown_path
-from ciguard.planning.pins import PackagePin, best_of
+from ciguard.planning.pins import PackagePin, more_specific_pin
 from ciguard.planning.requirement_files import read_pins, reader_of
 
 if TYPE_CHECKING:
@@ -24,38 +24,45 @@ if TYPE_CHECKING:
     from ciguard.planning.checkout import ChangedFile, Checkout
 
 Newest: TypeAlias = Callable[[str], str]
-"""Function that returns the newest version for a requirement; empty if there is none."""
+"""Function that returns the newest version that satisfies a requirement; empty if none does."""
 Needs: TypeAlias = "Mapping[str, PackagePin]"
-"""Pins of the known libraries that a project requires, by library name."""
+"""Pins of the known libraries that a project requires, by the library's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """A changed requirement file, with its pins before and after."""
+    """A changed requirement file."""
 
     path: str
+    """Path of the file."""
     base: tuple[PackagePin, ...]
+    """Pins before the change."""
     head: tuple[PackagePin, ...]
+    """Pins after the change."""
     is_whole: bool = True
-    """False if one side could not be read."""
+    """False if the file could not be read before or after the change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """Pins of a library in one file, before and after."""
+    """Change of a library's pin in one file."""
 
     path: str
+    """Path of the file."""
     library: str
+    """Name of the library."""
     base: PackagePin | None
+    """Pin before the change; None if there is none."""
     head: PackagePin | None
+    """Pin after the change; None if there is none."""
 
     @property
     def is_exact(self) -> bool:
-        """True if both sides name an exact version."""
+        """True if both pins have an exact version."""
         return bool(self.base and self.base.version and self.head and self.head.version)
 
     def to_package_change(self) -> PackageChange:
-        """Return the change in the form of plans."""
+        """Return the change in the form that plans store."""
         pin = self.head or self.base
         return PackageChange(
             package=pin.package if pin else self.library,
@@ -67,37 +74,45 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upgrade:
-    """Two versions of a library, as targets."""
+    """Two versions of a library to compare, as targets."""
 
     library: str
+    """Name of the library."""
     target: str
+    """Target with the version after the change."""
     base: str
+    """Target with the version before the change."""
 
 
 def needs_of(
     checkout: Checkout, paths: Iterable[str], problems: list[str]
 ) -> dict[str, PackagePin]:
-    """Return the pins of the known libraries in a checkout; exact versions take precedence."""
+    """Return the pins of known libraries in all requirement files, by the library's name.
+
+    Exact versions take precedence. A sentence for each unreadable file is appended to `problems`.
+    """
     pins: list[PackagePin] = []
     for path in paths:
         if reader_of(path):
-            pins += _readable_pins(path, partial(checkout.text, path), problems)
+            pins += _readable_pins(path, partial(checkout.content, path), problems)
     return _pins_by_library(pins)
 
 
 def revisions_of(
     checkout: Checkout, base: str, changed: Iterable[ChangedFile], problems: list[str]
 ) -> list[Revision]:
-    """Return the changed requirement files with their pins in base and checkout."""
+    """Return the changed requirement files with their pins at the base and in the checkout."""
     revisions = []
     for change in changed:
         path = change.path
         if not reader_of(path):
             continue
         problem_count = len(problems)
-        before = _readable_pins(path, partial(checkout.text_at, base, path), problems)
+        before = _readable_pins(path, partial(checkout.content_at, base, path), problems)
         after = (
-            [] if change.is_gone else _readable_pins(path, partial(checkout.text, path), problems)
+            []
+            if change.is_gone
+            else _readable_pins(path, partial(checkout.content, path), problems)
         )
         is_whole = len(problems) == problem_count
         revision = Revision(path=path, base=tuple(before), head=tuple(after), is_whole=is_whole)
@@ -123,12 +138,12 @@ def changes_of(revisions: Iterable[Revision]) -> list[FileChange]:
 def upgrades_of(
     changes: Iterable[FileChange], needs: Needs, newest: Newest
 ) -> tuple[list[Upgrade], list[str]]:
-    """Return the pairs of targets that changes imply, and sentences on assumptions.
+    """Return the pairs of targets to compare, and sentences on the assumptions made.
 
     Args:
-        changes: changed requirements.
-        needs: pins of the checkout.
-        newest: returns the newest version in a range.
+        changes: the changed requirements.
+        needs: the pins in the checkout, by the library's name.
+        newest: a function that returns the newest version that satisfies a requirement.
     """
     upgrades: dict[Upgrade, None] = {}
     sentences = []
@@ -136,7 +151,7 @@ def upgrades_of(
     exact = {change.library for change in all_changes if change.is_exact}
     for change in all_changes:
         if change.library in exact and not change.is_exact:
-            continue  # a lock file gives the exact version
+            continue  # another file, such as a lock file, has the exact version
         package = f"{change.to_package_change().package} in {visible(shown_path(change.path))}"
         if change.head is None or change.base is None:
             absent = "no longer" if change.head is None else "newly"
@@ -157,7 +172,7 @@ def upgrades_of(
 
 
 def target_text(pin: PackagePin, specifier: str, needs: Needs) -> str:
-    """Return the target of a package, with the backend that the project requires."""
+    """Return the target of a package, with the required backend if the library needs one."""
     library = library_of(pin.package)
     text = f"{pin.package_with_extras}{specifier}"
     if library is None or not library.backends:
@@ -172,7 +187,7 @@ def target_text(pin: PackagePin, specifier: str, needs: Needs) -> str:
 def required_targets(needs: Needs) -> list[str]:
     """Return a target for each library that a project requires.
 
-    A library that only serves as another one's backend is not a separate target.
+    A library that is the backend of another library is not a target of its own.
     """
     libraries = [LIBRARIES.get(name) for name in needs]
     backends = {
@@ -186,7 +201,7 @@ def required_targets(needs: Needs) -> list[str]:
 
 
 def library_of(package: str) -> Library | None:
-    """Return the known library that a package provides, if any; service clients do not count."""
+    """Return the known library that a package provides; None for others and service clients."""
     known = (item for item in LIBRARIES.items().values() if item.has_api)
     return next((item for item in known if item.provides(package)), None)
 
@@ -194,14 +209,14 @@ def library_of(package: str) -> Library | None:
 def _versions(
     base: PackagePin, head: PackagePin, newest: Newest
 ) -> tuple[tuple[str, str] | None, str]:
-    """Return two versions that the pins resolve to, if they differ, and the assumption made."""
+    """Return the two versions to compare, or None if they do not differ, and a clause on why."""
     if base.version and head.version:
         return (base.version, head.version), ""
     try:
         newest_versions = [
             pin.version or newest(f"{pin.package}{pin.specifier}") for pin in (base, head)
         ]
-        cause = "no release satisfies one of them"
+        cause = "no release satisfies one of the requirements"
         if all(newest_versions):
             cause = f"both resolve to {newest_versions[0]} today"
     except ProvisioningError as error:
@@ -209,14 +224,14 @@ def _versions(
         cause = f"the package index is not available ({visible(str(error))})"
     lowest_versions = [pin.version or pin.lowest or "" for pin in (base, head)]
     for pair, basis in (
-        (newest_versions, "the newest releases that satisfy them"),
+        (newest_versions, "the newest releases that satisfy the requirements"),
         (lowest_versions, "lower bounds"),
     ):
         if all(pair) and Version(pair[0]) != Version(pair[1]):
             reason = f", since {cause}" if pair is lowest_versions else ""
             text = f"{base} stands for {pair[0]} and {head} for {pair[1]}, {basis}{reason}"
             return (pair[0], pair[1]), text
-    return None, f"{base} and {head} give no two versions to compare: {cause}"
+    return None, f"{base} and {head} do not yield two different versions to compare: {cause}"
 
 
 def _pins_by_library(pins: Iterable[PackagePin]) -> dict[str, PackagePin]:
@@ -224,7 +239,7 @@ def _pins_by_library(pins: Iterable[PackagePin]) -> dict[str, PackagePin]:
     for pin in pins:
         library = library_of(pin.package)
         if library:
-            pins_by_name[library.name] = best_of(pins_by_name.get(library.name), pin)
+            pins_by_name[library.name] = more_specific_pin(pins_by_name.get(library.name), pin)
     return pins_by_name
 
 

@@ -1,7 +1,7 @@
-"""Calls near one that passed: most arguments stay, some are drawn again.
+"""Calls near a call that passed: most arguments stay, and some are drawn again.
 
 A library checks far more than its documentation states. A call that passed satisfies all checks, so
-that a further mutation reaches the code behind them.
+a mutation of it often reaches the code behind the checks.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _ADD_PROBABILITY = 0.05
 
 
 class NeighbourSampler:
-    """Draws calls near the examples."""
+    """Sampler of calls that resemble examples."""
 
     def __init__(
         self, slots: Sequence[ParameterSlot], examples: Sequence[Mapping[str, Value]]
     ) -> None:
         self._slots = tuple(slots)
         names = {slot.name for slot in self._slots}
-        # Values of parameters that are no longer given are left out.
+        # Values of parameters that calls no longer pass are left out.
         self._examples = tuple(
             {name: value for name, value in example.items() if name in names}
             for example in examples
         )
 
-    def draw(self, rng: random.Random, focuses: Sequence[ParameterSlot]) -> SamplingScope:
-        """Return the arguments of a call near one that passed, including all focused parameters."""
+    def draw(self, rng: random.Random, mutated_slots: Sequence[ParameterSlot]) -> SamplingScope:
+        """Return the arguments of a call near an example, with all parameters to be mutated."""
         example = self._examples[int(rng.random() * len(self._examples))]
         scope = SamplingScope()
         values = scope.values
@@ -48,13 +48,17 @@ class NeighbourSampler:
             if original is None:
                 if (
                     not slot.share
-                    or slot in focuses
+                    or slot in mutated_slots
                     or rng.random() < slot.share * _ADD_PROBABILITY
                 ):
                     values[slot.name] = slot.sample(rng, scope)
                 continue
             value = _resampled(
-                rng, scope, slot, original, must=not changed.isdisjoint(slot.follows)
+                rng,
+                scope,
+                slot,
+                original,
+                must_redraw=not changed.isdisjoint(slot.referenced_parameters),
             )
             values[slot.name] = value
             if _has_changed(original, value):
@@ -63,13 +67,19 @@ class NeighbourSampler:
 
 
 def _resampled(
-    rng: random.Random, scope: SamplingScope, slot: ParameterSlot, original: Value, *, must: bool
+    rng: random.Random,
+    scope: SamplingScope,
+    slot: ParameterSlot,
+    original: Value,
+    *,
+    must_redraw: bool,
 ) -> Value:
+    """Return the original argument, or a new one that fits the rest of the call."""
     pick = rng.random()
-    if pick < _KEEP_PROBABILITY and not must:
+    if pick < _KEEP_PROBABILITY and not must_redraw:
         return original
     drawn = slot.sample(rng, scope)
-    if must:
+    if must_redraw:
         return drawn
     if not isinstance(original, TensorValue):
         return original if slot.is_sized else drawn
@@ -79,7 +89,7 @@ def _resampled(
 
 
 def _refilled(original: TensorValue, drawn: Value) -> Value:
-    """Return the tensor with other elements; shape and dtype must fit the rest of the call."""
+    """Return a tensor with new elements, and the shape and dtype that fit the rest of the call."""
     if not isinstance(drawn, TensorValue) or drawn.dtype != original.dtype:
         return original
     if isinstance(drawn.fill, Explicit) and drawn.shape != original.shape:
@@ -88,7 +98,7 @@ def _refilled(original: TensorValue, drawn: Value) -> Value:
 
 
 def _has_changed(original: Value, value: Value) -> bool:
-    """Return whether a property that other parameters refer to, shape or dtype, has changed."""
+    """Return whether the shape or dtype differs, to which other parameters may refer."""
     if isinstance(original, TensorValue) and isinstance(value, TensorValue):
         return (original.dtype, original.shape) != (value.dtype, value.shape)
     return original != value

@@ -1,4 +1,4 @@
-"""Level `api` as campaigns use it."""
+"""Level `api` for campaigns: its streams, scripts and variants of cases."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from ciguard.triage import EnvironmentHint
 
 LevelFactory: TypeAlias = Callable[[Sequence[ApiRecord], int], Level]
-"""Makes a level from the records of the APIs to call and the seed of the run."""
+"""Function that makes a level from the records of the APIs to call and the seed of the run."""
 
 
 class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
-    """A level whose cases are calls of a library's APIs."""
+    """Level whose cases are calls of a library's APIs."""
 
     def __init__(self, name: str, factory: LevelFactory) -> None:
         self.name = name

@@ -22,7 +22,7 @@ from ciguard.domain.values import CallValue, Constant, ListValue, LiteralValue, 
 from ciguard.errors import RegistrationError
 from ciguard.knowledge import mined
 from ciguard.knowledge.clues import ClueSource
-from ciguard.levels.api.forms import reforming
+from ciguard.levels.api.forms import form_mutator
 from ciguard.levels.code.blocks import BlockInput
 from ciguard.levels.code.calling import rank_of
 from ciguard.levels.code.dialects import dialect_of
@@ -117,7 +117,7 @@ def test_script_has_tensors_of_the_library_and_runs() -> None:
 
 
 def test_tensors_have_the_forms_of_the_library() -> None:
-    reform = reforming("planted_tiles")
+    reform = form_mutator("planted_tiles")
 
     assert reform is not None
     assert LIBRARY.forms[0].make(X) == CallValue(
@@ -209,7 +209,7 @@ def test_planning_recognises_the_library_in_requirements_and_sources() -> None:
     assert pin.package == LIBRARY.distributions[0]
     assert names.is_library("planted_tiles")
     assert names.library_of("planted_tiles.absolute") == "tiles"
-    assert names.written("planted_tiles.array.Tile") == "planted_tiles.Tile"
+    assert names.with_public_prefix("planted_tiles.array.Tile") == "planted_tiles.Tile"
 
 
 def test_raw_entry_point_of_the_library_is_recognised() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.planning.pins import best_of, pin_within
+from ciguard.planning.pins import more_specific_pin, range_pin
 from ciguard.planning.requirement_files import project_name, read_pins, reader_of
 
 NAMES = (
@@ -163,18 +163,18 @@ def test_the_lock_file_of_pipenv_is_read() -> None:
     ],
 )
 def test_ranges_in_the_syntax_of_other_tools_are_read(written: str, range_: str) -> None:
-    assert str(pin_within("torch", written, 1)) == range_
+    assert str(range_pin("torch", written, 1)) == range_
 
 
 def test_an_exact_version_is_preferred_to_a_range_and_a_newer_one_to_an_older() -> None:
-    exact, newer, wide = (pin_within("torch", text, 1) for text in ("2.1", "2.2", ">=2.9"))
+    exact, newer, wide = (range_pin("torch", text, 1) for text in ("2.1", "2.2", ">=2.9"))
     assert exact
     assert newer
     assert wide
 
-    assert best_of(None, wide) is wide
-    assert best_of(wide, exact) is exact
-    assert best_of(newer, exact) is newer
+    assert more_specific_pin(None, wide) is wide
+    assert more_specific_pin(wide, exact) is exact
+    assert more_specific_pin(newer, exact) is newer
 
 
 @pytest.mark.parametrize("path", ["README.md", "a.txt", "torch.py", "package.json", "docs/conf.py"])

@@ -210,8 +210,8 @@ def test_annotated_functions_that_a_change_reaches_are_named_the_nearest_first(
 
     usage = find_uses(sources, (ChangedFile(path="shapes.py", lines=((1, 1),)),), names)
 
-    assert usage.annotated == ("beside.py", "near.py", "far.py")
-    assert find_uses(sources, (), names).annotated == ()
+    assert usage.annotated_files == ("beside.py", "near.py", "far.py")
+    assert find_uses(sources, (), names).annotated_files == ()
 
 
 def test_a_changed_sidecar_stands_for_its_program(names: ApiNames) -> None:
@@ -219,7 +219,7 @@ def test_a_changed_sidecar_stands_for_its_program(names: ApiNames) -> None:
 
     usage = find_uses(sources, (ChangedFile(path="a.annotations.py"),), names)
 
-    assert usage.annotated == ("a.py",)
+    assert usage.annotated_files == ("a.py",)
 
 
 def test_files_that_a_change_reaches_are_named_where_services_are_asked(names: ApiNames) -> None:
@@ -253,18 +253,18 @@ def test_files_with_kernels_that_a_change_reaches_are_named(names: ApiNames, sou
     of_kernels = find_uses(sources, (ChangedFile(path="ops.py"),), names)
     of_others = find_uses(sources, (ChangedFile(path="train.py"),), names)
 
-    assert (of_helper.kernels, of_kernels.kernels) == (("ops.py",), ("ops.py",))
-    assert of_others.kernels == ()
+    assert (of_helper.kernel_files, of_kernels.kernel_files) == (("ops.py",), ("ops.py",))
+    assert of_others.kernel_files == ()
 
 
 def test_files_that_only_choose_a_device_have_no_kernels(names: ApiNames) -> None:
     source = b"import torch, numba\ntorch.cuda.is_available()\nnumba.jit(f)\n"
 
-    assert find_uses([("a.py", source)], (ChangedFile(path="a.py"),), names).kernels == ()
+    assert find_uses([("a.py", source)], (ChangedFile(path="a.py"),), names).kernel_files == ()
 
 
 def test_changed_files_that_cannot_be_parsed_may_have_kernels(names: ApiNames) -> None:
     sources = [("a.py", b"def (:\n"), ("b.py", b"def (:\n"), ("c.ipynb", b"{")]
     changed = (ChangedFile(path="a.py"), ChangedFile(path="c.ipynb"))
 
-    assert find_uses(sources, changed, names).kernels == ("a.py", "c.ipynb")
+    assert find_uses(sources, changed, names).kernel_files == ("a.py", "c.ipynb")
