@@ -22,7 +22,7 @@ class ConstraintEvidence:
     aspect: str
     """Aspect of the constraint that the source decided, one of `merge.ASPECTS`."""
     text: str
-    """Text that the constraint was read from."""
+    """Text from which the constraint was read."""
     rule: str = ""
     """Pattern or name of the rule that read the text, for sources with many rules."""
     digest: str = ""

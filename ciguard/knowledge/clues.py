@@ -1,4 +1,4 @@
-"""Clues: the partial constraint that one source states for one parameter. Readers return them."""
+"""Clues: partial constraints on a parameter, each stated by one source and read by a reader."""
 
 from __future__ import annotations
 

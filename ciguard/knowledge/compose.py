@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
 USUAL_DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "uint8")
-"""Dtypes of a tensor for which no source states any."""
+"""Dtypes that are drawn for a tensor if no source states its dtypes."""
 _WEIGHTS = {Structure.TENSOR: 6.0, Structure.TENSORS: 3.0, Structure.INTS: 2.0}
 _DEFAULT_MIN_INT, _DEFAULT_MAX_INT = -1, 4
 _DEFAULT_MAX_ELEMENT = 4
@@ -117,12 +117,13 @@ def _tensor(clue: Clue) -> Constraint:
 
 
 def _quantised_tensor(clue: Clue, name: str) -> Constraint:
+    """Return the constraint of a tensor of TensorFlow's quantised dtype `name`."""
     bits = _plain_tensor(clue, clue.dtypes)
     return Object("tensorflow.bitcast", (bits, OneOf((MemberValue(f"tensorflow.{name}"),))))
 
 
 def _plain_tensor(clue: Clue, dtypes: tuple[str, ...]) -> Constraint:
-    """Return the constraint of a tensor of plain dtypes."""
+    """Return the constraint of a tensor of dtypes that are not quantised."""
     return Tensor(
         dtypes=dtypes,
         dtype_of=clue.dtype_of,

@@ -6,7 +6,7 @@
     {"skipped": "torch.broken", "reason": "ImportError: …"}
 
 A line stores facts: the record without its prose, and the constraints, with digests in place of the
-prose that they were read from. The cache of an environment has another form: it stores only the
+prose from which they were read. The cache of an environment has another form: it stores only the
 records, with their prose, and the reader makes the constraints from them.
 """
 

@@ -67,6 +67,7 @@ def _type_contradictions(
 
 
 def _widened(structures: Iterable[S]) -> set[S]:
+    """Return the structures, and those that parameters with them often accept too."""
     return {
         accepted
         for structure in structures
@@ -116,7 +117,7 @@ def _is_equal_default(actual: object, claim: str) -> bool:
 
 
 def _rank_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
-    """Yield descriptions such as `A 4-D tensor` that go on with `of shape [rows, columns]`."""
+    """Yield the contradiction between rank and shape: `A 4-D tensor of shape [rows, columns]`."""
     if "shape" not in parameter.doc:
         return
     ranks, shapes = set(_RANK.findall(parameter.doc)), _SHAPE.findall(parameter.doc)

@@ -53,6 +53,7 @@ def _is_positional_input(parameter: ParameterRecord) -> bool:
 
 
 def _further_input(layer: str, name: str, lead: str) -> Constraint:
+    """Return the constraint of a layer's input after the first, `lead`."""
     if layer == "Bilinear":
         return Tensor(dtypes=_FLOATS, shape=("N", "in2_features"))
     if _INTEGER_TARGET.search(layer) and name == "target":
@@ -63,6 +64,7 @@ def _further_input(layer: str, name: str, lead: str) -> Constraint:
 
 
 def _first_input(record: ApiRecord) -> Constraint:
+    """Return the constraint of a layer's first input."""
     name = record.api.rsplit(".", 1)[-1]
     if _INTEGER_INPUT.search(name):
         return Tensor(dtypes=("int64", "int32"), ndim=(1, 2), low=0, high=0)

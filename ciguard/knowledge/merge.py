@@ -24,7 +24,7 @@ ASPECTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("allowed", ("allowed",)),
     ("nullable", ("nullable",)),
 )
-"""Aspects, each with its fields of `Clue`. One source decides all of them, so that they agree."""
+"""Aspects, each with its fields of `Clue`. One source decides an aspect, so its fields agree."""
 
 _PREFERRED_REPEATS = 6
 """Number of extra occurrences of an allowed value that a weaker source also names."""
@@ -57,7 +57,7 @@ def merge(clues: Iterable[Clue]) -> tuple[Clue, tuple[ConstraintEvidence, ...]]:
 
 
 def _with_both_dtype_fields(merged: Clue, ranked: list[Clue]) -> Clue:
-    """Return `merged` with both dtype fields: a list of dtypes and `same dtype as x` both apply."""
+    """Return `merged` with `dtypes` and `dtype_of` of any source, since both can apply at once."""
     dtypes = merged.dtypes or next((clue.dtypes for clue in ranked if clue.dtypes), ())
     dtype_of = merged.dtype_of or next((clue.dtype_of for clue in ranked if clue.dtype_of), "")
     return replace(merged, dtypes=dtypes, dtype_of=dtype_of)

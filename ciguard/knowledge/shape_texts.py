@@ -50,7 +50,7 @@ def _dim(text: str) -> Dim | None:
     """Return the size or symbol that a text names; None if the text is prose."""
     if text.isdecimal():
         return int(text)
-    if not text or len(text) > 40 or len(text.split()) > 3:  # noqa: PLR2004 - limits of a size
+    if not text or len(text) > 40 or len(text.split()) > 3:  # noqa: PLR2004 - else prose
         return None
     name = _IDENTIFIER.search(text)
     if not name:

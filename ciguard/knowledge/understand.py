@@ -48,7 +48,7 @@ def understand(record: ApiRecord, learned_clues: Mapping[str, Sequence[Clue]] | 
     """Return the API with a constraint on each parameter, and the evidence for it.
 
     Args:
-        record: the API as its library describes it.
+        record: the API as described by its library.
         learned_clues: clues from the outcomes of earlier calls, by the parameter's name.
     """
     learned_clues = learned_clues or {}
@@ -107,6 +107,7 @@ def _resolved_clue(name: str, clues: dict[str, Clue], lead: str) -> Clue:
 
 
 def _resolved_shape(shape: tuple[Dim, ...] | None, lead: str) -> tuple[Dim, ...] | None:
+    """Return the shape with `LEAD` replaced by the leading tensor's name."""
     if shape is None:
         return None
     lead_rank = RankOf(LEAD)

@@ -151,9 +151,9 @@ class Library:
     """Public prefixes by other prefixes: names with either prefix denote the same objects, and
     sources may contain both, e.g. `tensorflow.` by `tensorflow.compat.v2.`."""
     brought_as: str = ""
-    """Qualified name under which another library exports it, e.g. `tensorflow.keras`; or empty."""
+    """Qualified name under which another library exports it, e.g. `tensorflow.keras`."""
     tensor_class: str = ""
-    """Class of its tensors, whose methods are APIs, e.g. `torch.Tensor`."""
+    """Qualified name of the class of its tensors, whose methods are APIs, e.g. `torch.Tensor`."""
     raw_names: tuple[str, ...] = ()
     """Prefixes of raw entry points: functions that accept handles, and None for a tensor."""
     kernel_modules: tuple[str, ...] = ()

@@ -186,6 +186,7 @@ class Checkout:
         return _checked_size(self._run("cat-file", "blob", name) if size <= MAX_BYTES else None)
 
     def _lines(self, base: str, path: str, *, reads_diff: bool) -> tuple[tuple[int, int], ...]:
+        """Return the spans of changed lines; all lines unless the diff of the file is read."""
         if not reads_diff or not path.endswith(_LINE_DIFF_SUFFIXES):
             return _ALL_LINES
         # `literal` is needed, since a path may look like a pattern.
@@ -193,6 +194,7 @@ class Checkout:
         return tuple(map(_changed_span, _HUNK_HEADER.finditer(diff)))
 
     def _commit(self, ref: str) -> str:
+        """Return the hash of the commit that a reference names."""
         try:
             commit = self._run(
                 "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"
@@ -206,6 +208,7 @@ class Checkout:
         return self._run("rev-parse", "--is-shallow-repository") == b"true\n"
 
     def _advice(self) -> str:
+        """Return advice on how to get a missing commit or history."""
         if self._is_shallow():
             return (
                 "The checkout is shallow: set the input fetch-depth: 0 of actions/checkout, or run "
@@ -217,6 +220,7 @@ class Checkout:
         return [os.fsdecode(item) for item in self._run(*words).split(b"\0") if item]
 
     def _run(self, *words: str) -> bytes:
+        """Return the output of a git command that runs in the folder."""
         try:
             return self._git.outside_raw(*words, folder=self._folder)
         except GitError:
@@ -256,6 +260,7 @@ def readable_files(
 
 
 def _changed_span(hunk: re.Match[bytes]) -> tuple[int, int]:
+    """Return the first and last line of a hunk; the neighbouring lines of a deletion."""
     first, count = int(hunk[1]), int(hunk[2] or 1)
     return (first, first + count - 1) if count else (first, first + 1)
 

@@ -36,7 +36,7 @@ from ciguard.planning.rows import (
 from ciguard.planning.upgrades import (
     changes_of,
     library_of,
-    needs_of,
+    required_pins_of,
     required_targets,
     revisions_of,
     upgrades_of,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from ciguard.planning.upgrades import Needs, Newest, Revision, Upgrade
+    from ciguard.planning.upgrades import Newest, RequiredPins, Revision, Upgrade
     from ciguard.planning.wheels import Wheels
 
 _DOCUMENTATION = re.compile(
@@ -117,13 +117,14 @@ class _Planner:
         self._changed = self._checkout.changes(self._base) if self._base else []
 
     def plan(self) -> Plan:
-        needs = needs_of(self._checkout, self._paths, self._problems)
+        """Return the plan."""
+        required_pins = required_pins_of(self._checkout, self._paths, self._problems)
         revisions = revisions_of(self._checkout, self._base, self._changed, self._problems)
         changes = changes_of(revisions)
-        upgrades, assumptions = upgrades_of(changes, needs, self._newest)
+        upgrades, assumptions = upgrades_of(changes, required_pins, self._newest)
         usage = self._usage()
         touched = self._touched_api_globs()
-        target_groups, group_reasons = self._groups(needs, upgrades)
+        target_groups, group_reasons = self._groups(required_pins, upgrades)
         groups = with_variables(target_groups, self._request.variables)
         libraries = {library_name(text) for group in groups for text in group.targets}
         focus = self._focus(usage, touched, libraries)
@@ -158,6 +159,7 @@ class _Planner:
         )
 
     def _base_commit(self) -> str:
+        """Return the merge base with the requested base; empty if none is requested."""
         if self._request.against:
             if self._request.deepens:
                 self._checkout.deepen(self._request.against)
@@ -171,6 +173,7 @@ class _Planner:
         return ""
 
     def _usage(self) -> Usage:
+        """Return what the sources use; at most `_MAX_SOURCES` files are analysed."""
         changed = {change.path for change in self._changed}
         sources = sorted(own_sources(self._paths), key=lambda path: path not in changed)
         if len(sources) > _MAX_SOURCES:
@@ -210,10 +213,12 @@ class _Planner:
         except (OSError, ValueError):  # `min` raises ValueError if there is no such file
             return ""
 
-    def _groups(self, needs: Needs, upgrades: list[Upgrade]) -> tuple[list[TargetGroup], list[str]]:
+    def _groups(
+        self, required_pins: RequiredPins, upgrades: list[Upgrade]
+    ) -> tuple[list[TargetGroup], list[str]]:
         """Return the groups of targets to compare, and the reasons for choosing them."""
         request = self._request
-        required = tuple(required_targets(needs))
+        required = tuple(required_targets(required_pins))
         if request.wheels is not None:
             companions = request.targets if request.targets_are_chosen else required
             return wheel_groups(request.wheels, companions, self._newest)
@@ -255,6 +260,7 @@ class _Planner:
 
     @property
     def _sources_changed(self) -> bool:
+        """True if files other than requirement files and documentation changed."""
         return any(
             not reader_of(change.path) and not _is_documentation(change.path)
             for change in self._changed
@@ -308,7 +314,7 @@ class _Planner:
         paths = [change.path for change in self._changed if not _is_documentation(change.path)]
         try:
             gpu_paths = self._checkout.files_with_changed_lines(self._base, GPU_WORDS)
-        except PlanError:  # git needs too long to compare
+        except PlanError:  # git takes too long, so every path counts
             gpu_paths = paths
         yield from gpu_reasons(paths, gpu_paths, revisions, usage)
 

@@ -19,7 +19,7 @@ _NAME = r"[A-Za-z_]\w{0,100}"
 
 @dataclass(frozen=True, slots=True)
 class _Registration:
-    """A way to register an operator with a library."""
+    """Pattern of operator registrations, and the APIs that they define."""
 
     pattern: re.Pattern[str]
     """Pattern of the registration in a source."""
@@ -75,6 +75,7 @@ def touched_globs(change: ChangedFile, text: str, module: str) -> list[str]:
 
 
 def _registered_globs(change: ChangedFile, text: str) -> Iterator[str]:
+    """Yield globs of the APIs whose registrations have changed lines."""
     namespaces = [(match.start(), match["space"]) for match in _NAMESPACE.finditer(text)]
     lines = _LineNumbers(text)
     matches = ((match, kind) for kind in _REGISTRATIONS for match in kind.pattern.finditer(text))
@@ -90,6 +91,7 @@ def _registered_globs(change: ChangedFile, text: str) -> Iterator[str]:
 
 
 def _expanded(globs: tuple[str, ...], names: dict[str, str]) -> Iterator[str]:
+    """Yield the globs with names inserted, without those for which a name is missing."""
     for glob in globs:
         filled = glob.format_map(names)
         if ".." not in filled:  # a group did not match
@@ -97,6 +99,7 @@ def _expanded(globs: tuple[str, ...], names: dict[str, str]) -> Iterator[str]:
 
 
 def _defined_globs(change: ChangedFile, text: str, module: str) -> Iterator[str]:
+    """Yield globs of the APIs with the names of changed functions and classes."""
     if not module or not change.path.endswith(".py"):
         return
     try:

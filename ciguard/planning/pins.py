@@ -88,12 +88,12 @@ def locked_pin(name: str, version: object, line: int) -> PackagePin | None:
         return None
 
 
-def range_pin(name: str, written: object, line: int) -> PackagePin | None:
+def range_pin(name: str, version_text: object, line: int) -> PackagePin | None:
     """Return the pin of a version in the syntax of Poetry, Pipenv or conda; None if invalid.
 
     Examples are `^2.12`, `*` and `=2.1`.
     """
-    text = str(written)[:_MAX_LENGTH].strip()
+    text = str(version_text)[:_MAX_LENGTH].strip()
     caret = _CARET_REQUIREMENT.fullmatch(text)
     if caret:
         text = f">={text[1:].strip()},<{_caret_limit(caret)}"

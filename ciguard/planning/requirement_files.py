@@ -75,6 +75,7 @@ def project_name(content: bytes) -> str:
 
 
 def _requirements(text: str) -> _Pins:
+    """Yield the pins in a requirements file of pip."""
     first_line, statement = 1, ""
     for number, line in enumerate(text.splitlines(), start=1):
         first_line = first_line if statement else number
@@ -91,6 +92,7 @@ def _requirements(text: str) -> _Pins:
 
 
 def _pyproject(text: str) -> _Pins:
+    """Yield the pins in all lists and tables of dependencies in pyproject.toml."""
     data, lines = tomllib.loads(text), Lines(text)
     project = _table(data, "project")
     groups = [_table(project, "optional-dependencies"), _table(data, "dependency-groups")]
@@ -106,6 +108,7 @@ def _pyproject(text: str) -> _Pins:
 
 
 def _setup_cfg(text: str) -> _Pins:
+    """Yield the pins in setup.cfg, with those of extras."""
     parser = configparser.RawConfigParser(strict=False)
     parser.read_string(text)
     lines = Lines(text)
@@ -126,12 +129,14 @@ def _setup_py(text: str) -> _Pins:
 
 
 def _pipfile(text: str) -> _Pins:
+    """Yield the pins in a Pipfile."""
     data, lines = tomllib.loads(text), Lines(text)
     for section in ("packages", "dev-packages"):
         yield from _pins_of_table(_table(data, section), lines)
 
 
 def _pipfile_lock(text: str) -> _Pins:
+    """Yield the pins in Pipfile.lock."""
     data, lines = json.loads(text), Lines(text)
     for section in ("default", "develop"):
         yield from _pins_of_table(_table(data, section), lines)
@@ -148,7 +153,7 @@ def _toml_lock(text: str) -> _Pins:
 
 
 def _conda(text: str) -> _Pins:
-    """Yield the pins in an environment file or recipe, which is read line by line without YAML."""
+    """Yield the pins in an environment file or recipe of conda, without a YAML parser."""
     for number, line in enumerate(text.splitlines(), start=1):
         entry = _CONDA_LINE.fullmatch(line[:500])
         if entry:
@@ -157,6 +162,7 @@ def _conda(text: str) -> _Pins:
 
 
 def _conda_lock(text: str) -> _Pins:
+    """Yield the pins in a lock file of conda."""
     name, name_line = "", 1
     for number, line in enumerate(text.splitlines(), start=1):
         entry = _CONDA_LOCKED.fullmatch(line[:500])
@@ -197,16 +203,19 @@ _READERS: dict[str, Callable[[str], _Pins]] = {
 
 
 def _table(data: Any, *keys: str) -> dict[str, Any]:
+    """Return the table below nested keys; empty if there is none."""
     for key in keys:
         data = data.get(key) if isinstance(data, dict) else None
     return data if isinstance(data, dict) else {}
 
 
 def _entries(data: Any) -> list[dict[str, Any]]:
+    """Return the tables in a list; empty for other values."""
     return [item for item in data if isinstance(item, dict)] if isinstance(data, list) else []
 
 
 def _pins_of_list(entries: Any, lines: Lines) -> _Pins:
+    """Yield the pins in a list of requirements."""
     for entry in entries if isinstance(entries, list) else ():
         pin = requirement_pin(entry.strip(), 1) if isinstance(entry, str) else None
         if pin is not None:
@@ -214,6 +223,7 @@ def _pins_of_list(entries: Any, lines: Lines) -> _Pins:
 
 
 def _pins_of_table(table: dict[str, Any], lines: Lines) -> _Pins:
+    """Yield the pins in a table of versions by package."""
     for name, value in table.items():
         if name == "python" or not re.fullmatch(r"[\w.-]+", name):
             continue

@@ -87,6 +87,7 @@ def with_variables(
 
 
 def _with_variables(text: str, variables: Sequence[str]) -> str:
+    """Return a target with the variables that it does not set itself."""
     own_variables = dict(parse_target(text).variables)
     added = [variable for variable in variables if variable.partition("=")[0] not in own_variables]
     target = " ".join([text, *map(shlex.quote, added)])
@@ -222,6 +223,7 @@ def _kind(device: str) -> str:
 
 
 def _sharded(jobs: list[PlannedJob], shards: int) -> list[PlannedJob]:
+    """Return one job per shard of each job, with unique names."""
     counts: dict[str, int] = {}
     sharded = []
     for job in jobs:

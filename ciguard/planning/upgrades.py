@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Newest: TypeAlias = Callable[[str], str]
 """Function that returns the newest version that satisfies a requirement; empty if none does."""
-Needs: TypeAlias = "Mapping[str, PackagePin]"
+RequiredPins: TypeAlias = "Mapping[str, PackagePin]"
 """Pins of the known libraries that a project requires, by the library's name."""
 
 
@@ -84,7 +84,7 @@ class Upgrade:
     """Target with the version before the change."""
 
 
-def needs_of(
+def required_pins_of(
     checkout: Checkout, paths: Iterable[str], problems: list[str]
 ) -> dict[str, PackagePin]:
     """Return the pins of known libraries in all requirement files, by the library's name.
@@ -136,13 +136,13 @@ def changes_of(revisions: Iterable[Revision]) -> list[FileChange]:
 
 
 def upgrades_of(
-    changes: Iterable[FileChange], needs: Needs, newest: Newest
+    changes: Iterable[FileChange], required_pins: RequiredPins, newest: Newest
 ) -> tuple[list[Upgrade], list[str]]:
     """Return the pairs of targets to compare, and sentences on the assumptions made.
 
     Args:
         changes: the changed requirements.
-        needs: the pins in the checkout, by the library's name.
+        required_pins: the pins in the checkout, by the library's name.
         newest: a function that returns the newest version that satisfies a requirement.
     """
     upgrades: dict[Upgrade, None] = {}
@@ -164,38 +164,41 @@ def upgrades_of(
             sentences.append(f"{package}: {assumption}.")
         if versions:
             texts = [
-                target_text(pin, f"=={version}", needs)
+                target_text(pin, f"=={version}", required_pins)
                 for pin, version in zip((change.base, change.head), versions, strict=True)
             ]
             upgrades[Upgrade(library=change.library, base=texts[0], target=texts[1])] = None
     return list(upgrades), sentences
 
 
-def target_text(pin: PackagePin, specifier: str, needs: Needs) -> str:
+def target_text(pin: PackagePin, specifier: str, required_pins: RequiredPins) -> str:
     """Return the target of a package, with the required backend if the library needs one."""
     library = library_of(pin.package)
     text = f"{pin.package_with_extras}{specifier}"
     if library is None or not library.backends:
         return text
-    backend = next((needs[name] for name in library.backends if name in needs), None)
+    backend = next(
+        (required_pins[name] for name in library.backends if name in required_pins), None
+    )
     backend_text = (
         f"{backend.package_with_extras}{backend.specifier}" if backend else library.backends[-1]
     )
     return f"{text} + {backend_text}"
 
 
-def required_targets(needs: Needs) -> list[str]:
+def required_targets(required_pins: RequiredPins) -> list[str]:
     """Return a target for each library that a project requires.
 
     A library that is the backend of another library is not a target of its own.
     """
-    libraries = [LIBRARIES.get(name) for name in needs]
+    libraries = [LIBRARIES.get(name) for name in required_pins]
     backends = {
-        next((name for name in library.backends if name in needs), "") for library in libraries
+        next((name for name in library.backends if name in required_pins), "")
+        for library in libraries
     }
     return [
-        target_text(pin, str(pin.specifier), needs)
-        for name, pin in needs.items()
+        target_text(pin, str(pin.specifier), required_pins)
+        for name, pin in required_pins.items()
         if name not in backends
     ]
 
@@ -209,7 +212,7 @@ def library_of(package: str) -> Library | None:
 def _versions(
     base: PackagePin, head: PackagePin, newest: Newest
 ) -> tuple[tuple[str, str] | None, str]:
-    """Return the two versions to compare, or None if they do not differ, and a clause on why."""
+    """Return the two versions to compare, or None if there are no two, and a clause on why."""
     if base.version and head.version:
         return (base.version, head.version), ""
     try:
@@ -235,6 +238,7 @@ def _versions(
 
 
 def _pins_by_library(pins: Iterable[PackagePin]) -> dict[str, PackagePin]:
+    """Return the most specific pin of each known library, by the library's name."""
     pins_by_name: dict[str, PackagePin] = {}
     for pin in pins:
         library = library_of(pin.package)
@@ -248,6 +252,7 @@ def _pin_text(pin: PackagePin | None) -> str:
 
 
 def _readable_pins(path: str, read: Callable[[], bytes], problems: list[str]) -> list[PackagePin]:
+    """Return the pins in a file; if it is unreadable, append a sentence to `problems`."""
     try:
         return read_pins(path, read())
     except (OSError, ValueError) as error:

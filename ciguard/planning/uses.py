@@ -101,6 +101,8 @@ def find_uses(
 
 @dataclass(slots=True)
 class _Module:
+    """Parsed source file of the repository."""
+
     path: str
     code: CodeText
     summary: ModuleUses
@@ -144,12 +146,14 @@ class _UsageSearch:
             change = self._changed.get(module.path)
             for api, use in self._apis(module):
                 first, last = module.code.line(use.line), module.code.line(use.last_line)
+                # Tiers: 0 for changed lines, 1 for other lines of changed files, 2 for other files.
                 tier = 2 if change is None else 0 if change.touches(first, last) else 1
                 place = Place(path=shown_path(module.path), line=first)
                 found[api][place] = min(tier, found[api].get(place, tier))
         return self._usage(found)
 
     def _usage(self, found: Mapping[str, Mapping[Place, int]]) -> Usage:
+        """Return the usage for the places of each API, and the tier of each place."""
         tiers: list[list[str]] = [[], [], []]
         for api in sorted(found, key=lambda name: (-len(found[name]), name)):
             tiers[min(found[api].values())].append(api)
@@ -180,6 +184,7 @@ class _UsageSearch:
         )
 
     def _changed_definitions(self) -> Iterator[str]:
+        """Yield the changed functions and classes, each as `NAME in PATH`."""
         for module in self._modules:
             change = self._changed.get(module.path)
             for item in module.summary.definitions if change else ():
@@ -232,6 +237,7 @@ class _UsageSearch:
         yield from (path for path in reached_files if path in paths)
 
     def _apis(self, module: _Module) -> Iterator[tuple[str, Use]]:
+        """Yield the APIs that a file uses, each with its use."""
         for use in module.summary.uses:
             name = self._project.resolved(use.name, module.path)
             api = self._api(name, is_called=use.is_called) if name else ""

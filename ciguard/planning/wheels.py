@@ -69,6 +69,7 @@ def wheel_groups(
 
 
 def _base_target(wheels: Wheels, name: str, version: Version, newest: Newest) -> tuple[str, str]:
+    """Return the target of the base, empty if there is none, and a sentence on it."""
     wheel_name = visible(wheels.head.name)
     if wheels.base is not None:
         _name_and_version(wheels.base)
@@ -83,6 +84,7 @@ def _base_target(wheels: Wheels, name: str, version: Version, newest: Newest) ->
 
 
 def _name_and_version(wheel: Path) -> tuple[str, Version]:
+    """Return the package and the version in the file name of a wheel."""
     try:
         name, version, *_ = parse_wheel_filename(wheel.name)
     except InvalidWheelFilename as error:
@@ -96,6 +98,7 @@ def _wheel_target(wheel: Path) -> str:
 
 
 def _backend_of(companions: tuple[str, ...], backends: tuple[str, ...]) -> str:
+    """Return the first backend among the companions, or else the last of the backends."""
     for text in companions:
         for package in text.split(" + "):
             library = library_of(package.partition("=")[0].strip())

@@ -17,7 +17,7 @@ Table: TypeAlias = tuple[tuple[str, dict[str, Fields]], ...]
 
 
 def shaped(shape: tuple[Dim, ...], low: float | None = None, high: float | None = None) -> Fields:
-    """Return the fields of a tensor of a shape, with elements in [low, high] if they are set."""
+    """Return the fields of a tensor of a shape, with elements in [low, high] if limits are set."""
     return {"shape": shape, "low": low, "high": high}
 
 
@@ -27,7 +27,7 @@ def scalar(low: float | None = None, high: float | None = None) -> Fields:
 
 
 def between(low: float, high: float) -> Fields:
-    """Return the fields of a number, or of a tensor with elements, in [low, high]."""
+    """Return the fields of a number, or of the elements of a tensor, in [low, high]."""
     return {"low": low, "high": high}
 
 

@@ -106,6 +106,7 @@ def _covered_sentences(
 
 
 def _most_similar(forms: Sequence[SentenceForm], numbers: list[int], normalised: str) -> list[int]:
+    """Return the index of the sentence that is most similar to a span; empty if none is."""
     words = set(normalised.lower().split())
     shares = {n: _common_share(words, {word.lower() for word in forms[n].words}) for n in numbers}
     best = max(numbers, key=lambda n: shares[n])
@@ -140,10 +141,10 @@ def transferred_labels(
 
 
 def _transferred_values(
-    name: str, labelled: Collection[str], expected: set[str], tokens: Sequence[Token]
+    name: str, annotated: Collection[str], expected: set[str], tokens: Sequence[Token]
 ) -> set[str]:
-    """Return the abstract values of one field with the expected concrete values."""
-    values = {"dtype" if value.endswith(".dtype") else value for value in labelled}
+    """Return the abstract values of a field that have the `expected` concrete values."""
+    values = {"dtype" if value.endswith(".dtype") else value for value in annotated}
     possible = [form for form in placeholder_forms(name) if instantiate(name, form, tokens)]
     literals = values & expected
     candidates = [values, *({form} for form in possible), *({form, *literals} for form in possible)]
@@ -153,7 +154,7 @@ def _transferred_values(
     by_word = name in {"dtype", "structure"}
     if by_word and not any(has_placeholder(value) for value in values):
         return expected
-    # Keep the part of the label that the sentence has placeholders for.
+    # Keep the part of the label for which the sentence has placeholders.
     supported = {value for value in values if instantiate(name, value, tokens)}
     return supported or (expected if by_word else set())
 
@@ -167,6 +168,7 @@ def _instantiated(name: str, values: Collection[str], tokens: Sequence[Token]) -
 
 
 def _canonical(name: str, value: str) -> str:
+    """Return the concrete value of a field in a form that can be compared."""
     if name == "enum":
         return value
     value = value.lower().replace(" ", "")

@@ -85,7 +85,7 @@ def _word(tokens: Sequence[Token], index: int) -> str:
 def _tokens_with_neighbours(
     tokens: Sequence[Token], placeholder: str, is_accepted: Callable[[str, str], bool]
 ) -> list[Token]:
-    """Return the tokens of a placeholder for which `is_accepted(word before, word after)`."""
+    """Return the tokens of a placeholder for which `is_accepted(previous word, next word)`."""
     return [
         token
         for index, token in enumerate(tokens)
@@ -95,20 +95,24 @@ def _tokens_with_neighbours(
 
 
 def _ranks(tokens: Sequence[Token]) -> list[str]:
+    """Return the numbers before words such as `dimensional`."""
     tokens_of_rank = _tokens_with_neighbours(tokens, NUMBER, lambda _, after: after in _RANK_AFTER)
     return [raw for token in tokens_of_rank for raw in token.replaced_texts if raw.isdecimal()]
 
 
 def _min_ranks(tokens: Sequence[Token]) -> list[str]:
+    """Return the first rank as a minimum, such as `>=2`."""
     ranks = _ranks(tokens) or [raw for raw in _texts_of(NUMBER)(tokens) if raw.isdecimal()]
     return [f">={rank}" for rank in ranks[:1]]
 
 
 def _related_ranks(tokens: Sequence[Token]) -> list[str]:
+    """Return the first relation, such as `>=2`, as a rank."""
     return [raw.replace(" ", "") for raw in _texts_of(RELATION)(tokens)][:1]
 
 
 def _bracketed_shape(tokens: Sequence[Token]) -> list[str]:
+    """Return the first bracket that follows a word such as `shape`, else the first of all."""
     brackets = _tokens_with_neighbours(tokens, SHAPE, lambda before, _: before in _SHAPE_BEFORE)
     brackets = brackets or [token for token in tokens if token.text == SHAPE]
     return [_normalised_shape(brackets[0].replaced_texts[0])] if brackets else []
@@ -119,6 +123,7 @@ def _normalised_shape(raw: str) -> str:
 
 
 def _lengths(tokens: Sequence[Token]) -> list[str]:
+    """Return the first number next to a word such as `length` as a shape, such as `[3]`."""
     numbers = _tokens_with_neighbours(tokens, NUMBER, lambda before, _: before in _LENGTH_BEFORE)
     numbers = numbers or _tokens_with_neighbours(
         tokens, NUMBER, lambda _, after: after in _LENGTH_AFTER or after == STRUCTURE
@@ -127,10 +132,13 @@ def _lengths(tokens: Sequence[Token]) -> list[str]:
 
 
 def _min_lengths(tokens: Sequence[Token]) -> list[str]:
+    """Return the first relation as a shape, such as `[>=2]`."""
     return [f"[{raw.replace(' ', '')}]" for raw in _texts_of(RELATION)(tokens)][:1]
 
 
 def _named_sizes(*placeholders: str) -> Callable[[Sequence[Token]], list[str]]:
+    """Return a function that returns the first name behind the placeholders as a shape: `[n]`."""
+
     def sizes(tokens: Sequence[Token]) -> list[str]:
         return [f"[{raw}]" for raw in _texts_of(*placeholders)(tokens)][:1]
 
@@ -138,7 +146,7 @@ def _named_sizes(*placeholders: str) -> Callable[[Sequence[Token]], list[str]]:
 
 
 def _references(tokens: Sequence[Token]) -> list[str]:
-    """Return the first parameter after a word such as `type`, else the first of all."""
+    """Return a reference to the first parameter after a word such as `type`, else to the first."""
     after_type = False
     references: list[str] = []
     for token in tokens:
@@ -151,14 +159,17 @@ def _references(tokens: Sequence[Token]) -> list[str]:
 
 
 def _named_references(tokens: Sequence[Token]) -> list[str]:
+    """Return a reference to the first quoted name, such as `&x`."""
     return [f"&{raw}" for raw in _texts_of(ENUM, CHOICE)(tokens) if _NAME.fullmatch(raw)][:1]
 
 
 def _shape_references(tokens: Sequence[Token]) -> list[str]:
+    """Return the parameter to which the sentence refers as a shape, such as `[x]`."""
     return [raw.replace("&", "[") + "]" for raw in _references(tokens)]
 
 
 def _relations(tokens: Sequence[Token]) -> list[str]:
+    """Return the first relation that is an interval, such as `[0,inf)`."""
     return [interval for raw in _texts_of(RELATION)(tokens) if (interval := _interval(raw))][:1]
 
 
@@ -179,6 +190,7 @@ _INTERVAL_BY_SIGN = {
 
 
 def _closed_interval(raw: str) -> str:
+    """Return `[0,1)` for `0 <= x < 1`; empty if the text does not have two limits."""
     numbers, signs = _NUMBER.findall(raw), _UPPER_SIGN.findall(raw)
     if len(numbers) < 2 or len(signs) < 2:  # noqa: PLR2004 - one for each end
         return ""
@@ -187,6 +199,7 @@ def _closed_interval(raw: str) -> str:
 
 
 def _interval_of_two_numbers(tokens: Sequence[Token]) -> list[str]:
+    """Return the first two numbers as an interval, such as `[0,1]`."""
     numbers = [
         raw for token in tokens if token.text in {NUMBER, FLOAT} for raw in token.replaced_texts
     ]
@@ -194,6 +207,7 @@ def _interval_of_two_numbers(tokens: Sequence[Token]) -> list[str]:
 
 
 def _bracketed_intervals(tokens: Sequence[Token]) -> list[str]:
+    """Return the first bracket that is an interval, such as `(0,inf)`."""
     for raw in _texts_of(SHAPE)(tokens):
         match = _INTERVAL.match(raw.strip())
         if match:
@@ -204,6 +218,7 @@ def _bracketed_intervals(tokens: Sequence[Token]) -> list[str]:
 
 
 def _structures_in_brackets(tokens: Sequence[Token]) -> list[str]:
+    """Return the structures that words in brackets name."""
     words = [word for raw in _texts_of(SHAPE)(tokens) for word in _NAME.findall(raw)]
     return [name for word in words if (name := structure_name(word))]
 

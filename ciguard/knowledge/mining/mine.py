@@ -77,6 +77,8 @@ def frequent_patterns(
 
 
 class _Miner:
+    """Search for the minimal frequent patterns of sentence groups."""
+
     def __init__(
         self, rows: Sequence[SentenceGroup], min_support: float, structure: PatternStructure
     ) -> None:
@@ -132,9 +134,11 @@ class _Miner:
                 yield longer, longer_matches
 
     def _support(self, matches: Matches) -> float:
+        """Return the total weight of the matching sentence groups."""
         return sum(self._weights[number] for number in matches) + _ROUNDING
 
     def _is_pure(self, matches: Matches) -> bool:
+        """Return whether all matching sentences have the same labels."""
         labels = {label for number in matches for label in self._rows[number].labels}
         return len(labels) == 1
 

@@ -142,6 +142,7 @@ class _SentenceReader:
         return None
 
     def _relation(self, position: int) -> tuple[list[Token], int] | None:
+        """Return the tokens of a relation, such as `>= 0`; None if there is none."""
         if between := _BETWEEN.match(self._text, position):
             return [Token(RELATION, (between.group(),))], between.end()
         if angled := _ANGLED.match(self._text, position):
@@ -151,6 +152,7 @@ class _SentenceReader:
         return None
 
     def _number(self, position: int) -> tuple[list[Token], int]:
+        """Return the tokens of a number or rank; skip any other character."""
         if rank := _RANK.match(self._text, position):
             return [Token(NUMBER, (rank.group(1),)), Token("d")], rank.end()
         if number := NUMERAL.match(self._text, position):

@@ -69,6 +69,7 @@ class RuleBook:
         ]
 
     def _outranks(self, rule: MiningRule, exception: MiningRule) -> bool:
+        """Return whether a rule prevails over an exception, which needs a margin to remove it."""
         margin = self._margins.get(rule.field, 0.0)
         strength, support = self._thresholds.rank(rule)
         exception_strength, exception_support = self._thresholds.rank(exception)

@@ -20,7 +20,7 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _LOOK_BACK = 12
-"""Number of characters before a full stop in which an abbreviation is searched."""
+"""Number of characters before a full stop that are searched for an abbreviation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ def sentences(text: str) -> list[Sentence]:
 
 
 def _is_abbreviation(text: str, end: re.Match[str]) -> bool:
+    """Return whether the full stop at a possible end belongs to an abbreviation."""
     if text[end.start()] == "\n":
         return False
     before = text[max(0, end.start() - _LOOK_BACK) : end.start() + 1]
@@ -63,6 +64,7 @@ def _is_abbreviation(text: str, end: re.Match[str]) -> bool:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[Sentence]:
+    """Yield a span of the text as sentences of limited length, without spans of punctuation."""
     for first in range(start, end, MAX_SENTENCE_LENGTH):
         piece = text[first : min(first + MAX_SENTENCE_LENGTH, end)]
         bare = piece.strip()

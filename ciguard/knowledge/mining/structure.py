@@ -46,7 +46,7 @@ class GappedSequences:
             yield (START, tokens[0]), 0
 
     def extensions(self, tokens: Sequence[str], position: int) -> Iterator[tuple[str, int]]:
-        """Yield each distinct token after `position` with its first position, and the anchor."""
+        """Yield each distinct later token with its first position, and the end anchor."""
         yield from self._after(tokens, position)
         last = min(len(tokens), MAX_SENTENCE_LENGTH) - 1
         if position <= last and tokens[last] == tokens[position]:

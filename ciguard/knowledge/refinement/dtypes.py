@@ -127,7 +127,7 @@ def _expected_dtype_of_nth(
     chosen = tensors[nth] if nth < len(tensors) and tensors[nth] in candidates else candidates[-1]
     earlier = tensors[: tensors.index(chosen)]
     leader = next((name for name in earlier if dtype_of(values[name]) == expected), "")
-    # Operators take their dtype from the first input with it, so the clue refers to that input.
+    # Operators derive the dtype from an earlier input, so the clue refers to that input.
     return {chosen: {"dtype_of": leader} if leader else {"dtypes": (expected,)}}
 
 
@@ -151,13 +151,14 @@ def _demanded_conversion(text: str, values: Mapping[str, Value]) -> dict[str, Fi
         return {}
     leader = next((name for name, value in values.items() if dtype_of(value) == expected), "")
     if leader and _CONVERSION.search(text):
-        # One argument sets the dtype of the others, so the clue refers to it, not to its dtype.
+        # The leader determines the dtype of the others, so the clue names the leader, not a dtype.
         return {wrong[0]: {"dtype_of": leader}}
     # Mostly tensors must have the dtype of the leading tensor, so the last one is blamed.
     return {wrong[-1]: {"dtypes": (expected,)}}
 
 
 def _demanded_same_dtype(text: str, values: Mapping[str, Value]) -> dict[str, Fields]:
+    """Return the fields that give all tensors the dtype of the first; empty if not demanded."""
     if not _SAME.search(text):
         return {}
     tensors = [name for name, value in values.items() if isinstance(value, TensorValue)]

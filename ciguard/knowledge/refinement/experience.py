@@ -36,7 +36,7 @@ _MAX_MESSAGE_LENGTH = 160
 _MIN_MESSAGE_COUNT = 2
 """Minimum count of a requirement that is applied: one message may quote a value by chance."""
 _HIGH_PASS_RATE = 0.9
-"""Pass rate from which on messages concern rare combinations only, and are not applied."""
+"""Pass rate from which on requirements are not applied: they concern rare combinations only."""
 _MAX_EXAMPLE_LENGTH = 64
 """Maximum number of elements or characters of a value in an example."""
 _EXAMPLE_INTERVAL = 4
@@ -52,7 +52,7 @@ class StatedRequirement:
     fields: Fields
     """Fields of a clue that the messages state."""
     presence: Presence
-    """Demand of the messages that calls pass the parameter, or omit it."""
+    """Demand that calls pass or omit the parameter."""
     message: str
     """First message that states the requirement, truncated."""
     count: int
@@ -130,11 +130,11 @@ class Experience:
     def _observe_build_failure(
         self, values: Mapping[str, Value], names: Sequence[str], message: str
     ) -> None:
-        """Count a rejection of an unsupported dtype, which precedes the call of the API."""
+        """Count a rejection of an unsupported dtype, which prevents the call of the API."""
         named_dtypes = [dtype for dtype in map(named_dtype, re.findall(r"\w+", message)) if dtype]
         if not named_dtypes:
             return
-        trait = f"dtype:{named_dtypes[-1]}"  # the last one in "jax makes float32 of float64"
+        trait = f"dtype:{named_dtypes[-1]}"  # the last dtype, as in "jax makes float32 of float64"
         for name, traits in traits_of(values, names).items():
             if trait in traits:
                 self.counts.setdefault(name, {}).setdefault(trait, [0, 0])[1] += 1
@@ -161,6 +161,7 @@ class Experience:
                     seen.setdefault(trait, [0, 0])[column] += 1
 
     def _add_requirement(self, added: StatedRequirement) -> None:
+        """Add a requirement, or its count to an equal one; drop the rarest beyond the limit."""
         for index, known in enumerate(self.requirements):
             if known.key == added.key:
                 self.requirements[index] = replace(known, count=known.count + added.count)
@@ -217,7 +218,7 @@ class Experience:
         return clues
 
     def to_json(self) -> Json:
-        """Return the JSON form."""
+        """Return the JSON form of the experience."""
         return {
             "noted": self.noted,
             "judged": self.judged,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Presence(StrEnum):
-    """Demand of rejections that calls pass a parameter, or omit it."""
+    """Demand of a rejection that calls pass or omit a parameter."""
 
     UNSPECIFIED = ""
     """Calls may pass the parameter."""
@@ -45,7 +45,7 @@ class Advice:
     fields: Fields
     """Fields of a clue that the message states."""
     presence: Presence = Presence.UNSPECIFIED
-    """Demand of the message that calls pass the parameter, or omit it."""
+    """Demand that calls pass or omit the parameter."""
 
 
 _MAX_MESSAGE_LENGTH = 800

@@ -1,8 +1,9 @@
-"""Traits of an argument: short names of the choices that were made when it was drawn.
+"""Traits of an argument: short names of the choices that were made when the argument was drawn.
 
 Accepted and rejected calls are counted by trait, so that later calls draw the traits that work. A
 trait is `kind:tensor`, `dtype:float32`, `ndim:2`, `is:'mean'`, `length:3`, or a relation to the
-leading tensor of the call: `shape=` or `shape!`, `dtype=` or `dtype!`.
+leading tensor of the call: `shape=` for an equal shape and `shape!` for a different shape, `dtype=`
+and `dtype!` for the dtype.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from enum import Enum, auto
 
 
 class CallMutation(Enum):
-    """The mutation of a call's arguments after they are drawn."""
+    """Mutation of a call's arguments after they are drawn."""
 
     NONE = auto()
     """No mutation: the call conforms."""

@@ -62,6 +62,7 @@ class CallLayout:
 
 
 def _prefix_length(parameters: Sequence[Parameter], variadic_index: int) -> int:
+    """Return the number of parameters that are passed by position."""
     if variadic_index >= 0:
         return variadic_index
     length = 0
@@ -75,4 +76,5 @@ def _prefix_length(parameters: Sequence[Parameter], variadic_index: int) -> int:
 
 
 def _items_of(value: Value) -> tuple[Value, ...]:
+    """Return the positional arguments for a variadic parameter."""
     return value.items if isinstance(value, ListValue | TupleValue) else (value,)

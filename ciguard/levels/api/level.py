@@ -30,7 +30,7 @@ class ApiLevel:
 
     def __init__(self, apis: Sequence[ApiRecord], seed: int, *, cases_per_batch: int = 16) -> None:
         if not apis:
-            msg = "level api: no API to call; check the globs of [run] api and exclude"
+            msg = "level api: no API to call. Check the globs api and exclude in [run]."
             raise ValueError(msg)
         self._records = tuple(apis)
         self._seed = seed
@@ -53,7 +53,7 @@ class ApiLevel:
         """Return the batch of an index."""
         position = self._position(index)
         generator = self._generator(position)
-        rng = random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - repeatable
+        rng = random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - a batch must be repeatable
         mix = FIRST_ROUND if index < len(self._records) else LATER_ROUNDS
         record = self._records[position]
         return Batch(
@@ -97,7 +97,7 @@ class ApiLevel:
 
     def _order_of_round(self, round_number: int) -> tuple[int, ...]:
         order = list(range(len(self._records)))
-        random.Random(f"{self._seed} {round_number}").shuffle(order)  # noqa: S311 - repeatable
+        random.Random(f"{self._seed} {round_number}").shuffle(order)  # noqa: S311 - a batch must be repeatable
         return tuple(order)
 
     def _generator(self, position: int) -> GuidedGenerator:

@@ -47,12 +47,12 @@ _ANY_VALUE: Constraint = AnyOf((
     (0.3, OneOf(tuple(map(DtypeValue, ("float32", "int64", "int32"))))),
 ))  # fmt: skip
 _REPLACED_SHARES = (0.15, 0.4, 0.8)
-"""Shares of arguments drawn from values of every kind, of which each call draws one."""
+"""Shares of arguments drawn from values of every kind. Each call uses one of the shares."""
 _REUSE_PROBABILITY = 0.3
 """Probability that such an argument repeats the previous one, since operators often need equal
 shapes and dtypes."""
 _PASSED_SHARES = (0.1, 0.5, 0.9)
-"""Shares of optional arguments that a call passes, of which each call draws one."""
+"""Shares of optional arguments that are passed. Each call uses one of the shares."""
 
 
 @cache

@@ -88,7 +88,7 @@ def _slot(
     parameter: Parameter, plain: ParameterSlot | None, form_mutator: Mutator | None
 ) -> ParameterSlot:
     constraint = parameter.constraint
-    share = 0.0 if parameter.required and not _may_be_missing(parameter) else 1.0
+    share = 0.0 if parameter.required and not _is_probably_optional(parameter) else 1.0
     if parameter.kind is ParameterKind.VAR_POSITIONAL:
         share = _VARIADIC_SHARE  # optional in the signature, but mostly passed
     elif share and parameter.name in _RARE_PARAMETERS:
@@ -112,7 +112,7 @@ def _slot(
     )
 
 
-def _may_be_missing(parameter: Parameter) -> bool:
+def _is_probably_optional(parameter: Parameter) -> bool:
     """Return whether a parameter is probably optional, although its default is not documented.
 
     PyTorch's `out` is an example.

@@ -72,7 +72,7 @@ class Adapter:
     """True if calls can change its tensors in place, or return views of them."""
 
     def load(self, device: str) -> None:
-        """Import the library and select the device, one thread and quiet logs.
+        """Import the library, and set it to the device, one thread and quiet logs.
 
         The worker calls this method once, before it forks. If the library does not survive a fork
         afterwards, this method must not start a thread or run an operation.
@@ -113,7 +113,7 @@ class Adapter:
     def rehearsal(self) -> Sequence[list[Any]]:
         """Return harmless cases in JSON form that warm up the worker's code after `warm_up`.
 
-        By default there are none.
+        By default, there are no cases.
         """
         return ()
 
@@ -143,7 +143,7 @@ class Adapter:
     def models(self, sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Yield one record per seed model, with its graph as data or an error.
 
-        Only for libraries whose models are graphs of layers, see
+        Only libraries whose models are graphs of layers implement this method, see
         `ciguard.libraries.keras.in_target.seeds`.
 
         Args:
@@ -244,7 +244,7 @@ class Adapter:
         return str(error)
 
     def cannot_express(self, error: BaseException) -> bool:
-        """Return whether an error means that the mode does not support such a call at all.
+        """Return whether an error means that the mode does not support the call at all.
 
         When in doubt, return True: a call is a finding only if the mode should accept it.
         """

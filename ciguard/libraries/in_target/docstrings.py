@@ -1,6 +1,6 @@
 """Parses docstrings: signature line, first paragraph, types and descriptions of parameters.
 
-Supports the four formats of the libraries: Google (`Args:`), reST (`:param x:`), numpy
+The module supports the four formats of the libraries: Google (`Args:`), reST (`:param x:`), numpy
 (underlined `Parameters`) and Jittor's (`[in] x(type): …`).
 """
 
@@ -56,7 +56,7 @@ class ParameterDescription(NamedTuple):
 def first_paragraph(doc: str) -> str:
     """Return the first paragraph after the signature, on one line."""
     lines = inspect.cleandoc(doc).splitlines()
-    start = _after_signature(lines)
+    start = _signature_line_count(lines)
     words: list[str] = []
     for line in lines[start:]:
         if line.strip():
@@ -69,7 +69,7 @@ def first_paragraph(doc: str) -> str:
 def signature_arguments(doc: str, name: str) -> ast.arguments | None:
     """Return the arguments in a signature line such as `add(input, *, out=None) -> Tensor`."""
     lines = inspect.cleandoc(doc).splitlines()
-    text = " ".join(lines[: _after_signature(lines)]).strip()
+    text = " ".join(lines[: _signature_line_count(lines)]).strip()
     match = re.match(r"^(?:[\w.]+\.)?" + re.escape(name) + r"\s*\(", text)
     if not match:
         return None
@@ -149,7 +149,7 @@ def unparsed_lines(doc: str, known: set[str]) -> list[str]:
     return unparsed
 
 
-def _after_signature(lines: list[str]) -> int:
+def _signature_line_count(lines: list[str]) -> int:
     """Return the number of lines of the signature at the top; 0 if there is none."""
     if not lines or not re.match(r"^[\w.]+\s*\(", lines[0]):
         return 0

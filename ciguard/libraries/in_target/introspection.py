@@ -100,7 +100,7 @@ def layer_record(api: str, layer: type, *, call: str, tags: list[str]) -> dict[s
 def parameter(
     name: str, *, kind: str = "positional_or_keyword", default: str | None = None, **more: Any
 ) -> dict[str, Any]:
-    """Return the JSON of one parameter: required if it has no default and is not variadic."""
+    """Return the JSON of a parameter, required if it has no default and is not variadic."""
     variadic = kind.startswith("var_")
     encoded = {"name": name, "kind": kind, "required": default is None and not variadic}
     if default is not None:

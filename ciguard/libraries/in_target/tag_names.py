@@ -29,7 +29,7 @@ CALLBACK = "callback"
 REMOVED = "removed"
 """Tag of APIs that still have a name, but reject every call."""
 UNDOCUMENTED = "undocumented"
-"""Tag of an API with a public name but no docstring, whose behaviour is unspecified."""
+"""Tag of APIs with a public name but no docstring, whose behaviour is unspecified."""
 
 
 class TagRow(NamedTuple):

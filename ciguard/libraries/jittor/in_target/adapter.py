@@ -134,7 +134,7 @@ class JittorAdapter(contract.Adapter):
         return tensor.bfloat16() if dtype == "bfloat16" else tensor
 
     def dtype(self, name: str) -> Any:
-        """Return Jittor's function with the name, which represents the dtype.
+        """Return the function of Jittor that represents a dtype, such as `jittor.float32`.
 
         Raises:
             AttributeError: if Jittor has no such dtype.

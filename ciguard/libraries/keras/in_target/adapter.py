@@ -19,7 +19,7 @@ _BACKENDS = ("tensorflow", "torch", "jax")
 
 
 class KerasAdapter(contract.Adapter):
-    """Adapter of `keras`. The backend's adapter makes tensors, seeds, and classifies errors."""
+    """Adapter of `keras`. The backend's adapter makes tensors and classifies errors."""
 
     module = "keras"
 

@@ -17,19 +17,19 @@ class NotDataError(ValueError):
     """A layer cannot be represented as data. The message states the reason."""
 
 
-def public_name(kind: type) -> str:
+def public_name(layer_class: type) -> str:
     """Return the public name of a layer's class, e.g. `keras.layers.Conv2D`.
 
     Raises:
         NotDataError: if the class has no public name, or runs the user's code.
     """
     layers = importlib.import_module("keras").layers
-    name = kind.__name__
+    name = layer_class.__name__
     if name in _CODE_LAYERS:
         message = f"{name} runs custom code, which a Keras configuration cannot store"
         raise NotDataError(message)
-    if getattr(layers, name, None) is not kind:
-        message = f"its class {kind.__module__}.{name} is not in keras.layers"
+    if getattr(layers, name, None) is not layer_class:
+        message = f"its class {layer_class.__module__}.{name} is not in keras.layers"
         raise NotDataError(message)
     return f"keras.layers.{name}"
 
@@ -42,33 +42,33 @@ def arguments_of(layer: Any) -> dict[str, Any]:
     Raises:
         NotDataError: if the arguments do not reproduce the layer.
     """
-    kind = type(layer)
-    public_name(kind)
+    layer_class = type(layer)
+    public_name(layer_class)
     config = _config_of(layer)
-    required = {key: config[key] for key in _required_parameters(kind) if key in config}
-    defaults = _config_of(build_layer(kind, required))
+    required = {key: config[key] for key in _required_parameters(layer_class) if key in config}
+    defaults = _config_of(build_layer(layer_class, required))
     arguments = {
         key: value
         for key, value in config.items()
         if key in required or key not in defaults or defaults[key] != value
     }
     # A default may depend on another argument: strides, for example, default to the pool size.
-    rebuilt_config = _config_of(build_layer(kind, arguments))
+    rebuilt_config = _config_of(build_layer(layer_class, arguments))
     arguments.update(
         {key: value for key, value in config.items() if rebuilt_config.get(key) != value}
     )
-    _check_equal(layer, build_layer(kind, arguments), config)
+    _check_equal(layer, build_layer(layer_class, arguments), config)
     return arguments
 
 
-def build_layer(kind: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+def build_layer(layer_class: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     """Return a layer built from the arguments that `arguments_of` returned.
 
     Raises:
         NotDataError: if the constructor rejects the arguments.
     """
     try:
-        return kind(**_unwrapped(arguments))
+        return layer_class(**_unwrapped(arguments))
     except Exception as error:  # a constructor may raise any exception
         message = f"it cannot be built from its configuration: {type(error).__name__}: {error}"
         raise NotDataError(message) from error
@@ -100,8 +100,8 @@ def _check_equal(layer: Any, rebuilt: Any, config: dict[str, Any]) -> None:
         raise NotDataError(message)
 
 
-def _required_parameters(kind: type) -> list[str]:
-    parameters = inspect.signature(kind).parameters.values()
+def _required_parameters(layer_class: type) -> list[str]:
+    parameters = inspect.signature(layer_class).parameters.values()
     return [
         parameter.name
         for parameter in parameters

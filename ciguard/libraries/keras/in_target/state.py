@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SETTINGS = ("keras.src.backend.config", "keras.src.backend_config", "keras.backend_config")
-"""Modules with `floatx`, `epsilon` and `image_data_format`, in different versions."""
+"""Modules that contain `floatx`, `epsilon` and `image_data_format` in different versions."""
 _POLICIES = ("keras.src.mixed_precision.policy", "keras.mixed_precision.policy")
 _TRACKER = "keras.src.backend.common.global_state"
 _BACKENDS = ("keras.src.backend", "keras.backend")

@@ -241,7 +241,7 @@ class TensorflowAdapter(contract.Adapter):
         return self._tensorflow.function(function, **settings)(*tensors)
 
     def is_tensor(self, value: Any) -> bool:
-        """Return whether a value is an eager tensor; variables are captured instead."""
+        """Return whether a value is an eager tensor; modes capture variables as constants."""
         return isinstance(value, self._ops.EagerTensor)
 
     def cannot_express(self, error: BaseException) -> bool:
@@ -294,10 +294,10 @@ class TensorflowAdapter(contract.Adapter):
 class _SeedSource:
     """Replacement of TensorFlow's generator that draws a seed for each random operation.
 
-    Seeding that generator for every case takes 5 microseconds. Cached kernels have a position in
-    their random stream, but clearing the cache makes every later call 50 times slower. So the
-    generator is seeded on first use. The cache is cleared only if a seed is repeated, since a
-    cached kernel may have used it.
+    Seeding TensorFlow's generator for every case takes 5 microseconds. Cached kernels have a
+    position in their random stream, but clearing the cache makes every later call 50 times slower.
+    So the generator is seeded on first use. The cache is cleared only if a seed is repeated, since
+    a cached kernel may have used it.
     """
 
     def __init__(self) -> None:

@@ -47,7 +47,7 @@ _WIDER = {
 
 _MAX_RESULTS = 8
 _OFFSET_BYTES = 8
-"""Size of the last part of a CUDA generator's state: its number of drawn numbers."""
+"""Size in bytes of the last part of a CUDA generator's state, which counts drawn numbers."""
 _NO_EFFECTS: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
 

@@ -244,7 +244,7 @@ def _operators_without_function(catalogue: _Catalogue) -> list[str]:
 
 
 def _has_kernel(torch: Any, operator: str) -> bool:
-    """Return whether an overload has a kernel; builtins of TorchScript have schemas, but none."""
+    """Return whether any overload has a kernel; builtins of TorchScript have schemas, but none."""
     packet = getattr(torch.ops.aten, operator.partition("::")[2], None)
     overloads = packet.overloads() if packet is not None else ()
     has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key  # noqa: SLF001 - no public query

@@ -38,7 +38,7 @@ def modes() -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
 
 
 def _run_compiled(function: Callable[..., Any], tensors: list[Any], backend: str) -> Any:
-    """Run a function compiled by `torch.compile`."""
+    """Return the result of a function compiled by `torch.compile`."""
     torch = importlib.import_module("torch")
     importlib.import_module("torch._dynamo").reset()  # clear compiled code of earlier cases
     # Without `fullgraph`, parts that cannot be compiled would run eagerly, as on the reference.
@@ -46,7 +46,7 @@ def _run_compiled(function: Callable[..., Any], tensors: list[Any], backend: str
 
 
 def _run_exported(function: Callable[..., Any], tensors: list[Any]) -> Any:
-    """Run a function exported by `torch.export`."""
+    """Return the result of a function exported by `torch.export`."""
     torch = importlib.import_module("torch")
     importlib.import_module("torch._dynamo").reset()
 
@@ -64,7 +64,7 @@ def _run_exported(function: Callable[..., Any], tensors: list[Any]) -> Any:
 
 
 def _run_traced(function: Callable[..., Any], tensors: list[Any]) -> Any:
-    """Run a function traced by `torch.jit.trace`."""
+    """Return the result of a function traced by `torch.jit.trace`."""
     torch = importlib.import_module("torch")
     # Tracing executes the call, which may change its arguments.
     copies = tuple([tensor.clone() for tensor in tensors])

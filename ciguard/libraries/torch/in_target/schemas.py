@@ -86,7 +86,7 @@ def _split(text: str) -> list[str]:
 def best_match(
     candidates: Iterable[list[dict[str, Any]]], names: list[str]
 ) -> list[dict[str, Any]] | None:
-    """Return the shortest of the overloads with the most parameters in `names`; None if empty."""
+    """Return the shortest overload with the most parameters in `names`; None if there is none."""
     name_set = set(names)
 
     def rank(parameters: list[dict[str, Any]]) -> tuple[int, int]:
