@@ -29,12 +29,12 @@ ORIGIN = Provenance(
 SKIPPED = (Skipped(name="torch.z", reason="ImportError: \ud800 is no text"),)
 
 
-def known() -> KnownApis:
+def example_apis() -> KnownApis:
     return known_apis(ALL, SKIPPED, ORIGIN)
 
 
 def sorted_records() -> list[ApiRecord]:
-    return [*known().records.values()]
+    return [*example_apis().records.values()]
 
 
 def without_quotes(record: ApiRecord) -> Api:
@@ -49,7 +49,7 @@ def without_quotes(record: ApiRecord) -> Api:
 
 
 def lines(*, records_only: bool = False) -> list[str]:
-    return list(constraint_lines(known(), records_only=records_only))
+    return list(constraint_lines(example_apis(), records_only=records_only))
 
 
 def test_known_apis_survive_a_round_trip() -> None:
@@ -115,7 +115,7 @@ def test_constraints_are_made_on_reading_a_file_of_records_only() -> None:
 
     assert "constraint" not in "".join(written)
     assert read_apis.provenance.knowledge == ""
-    assert read_apis.records == known().records
+    assert read_apis.records == example_apis().records
     assert read_apis.api(CONV1D_LAYER.api) == understand(CONV1D_LAYER)
 
 

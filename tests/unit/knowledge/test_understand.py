@@ -93,7 +93,7 @@ def test_a_second_tensor_is_related_to_the_first() -> None:
     assert references(other) == {"self"}
 
 
-def test_a_layer_s_input_has_the_channels_of_its_constructor() -> None:
+def test_the_input_of_a_layer_has_the_channels_of_its_constructor() -> None:
     api = understand(CONV1D_LAYER)
 
     (first_input,) = api.inputs

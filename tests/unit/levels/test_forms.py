@@ -59,12 +59,12 @@ def test_every_form_is_drawn_for_some_tensor(library: str) -> None:
     assert drawn == made_by
 
 
-def test_explicit_elements_stay_where_they_are() -> None:
+def test_a_tensor_with_explicit_elements_keeps_its_form() -> None:
     mutator = form_mutator("torch")
     assert mutator is not None
     value = TensorValue("float32", (2,), Explicit((1.0, 2.0)))
     assert mutator(random.Random(0), SamplingScope(), value) is value
 
 
-def test_a_library_with_one_storage_form_has_no_reforming_mutator() -> None:
+def test_a_library_with_one_storage_form_has_no_form_mutator() -> None:
     assert form_mutator("jittor") is None

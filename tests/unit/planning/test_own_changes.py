@@ -58,6 +58,6 @@ def test_a_changed_public_function_or_class_touches_apis_of_its_name() -> None:
     st.text(alphabet='REGISTER_OP("abc)\n- func: mdef,::TORCH_LIBRARY', max_size=200),
     st.integers(1, 9),
 )
-def test_any_text_gives_printable_globs(text: str, line: int) -> None:
+def test_any_text_yields_printable_globs(text: str, line: int) -> None:
     for glob in _touched("a.cc", text, line, module="torch"):
         assert glob.isprintable()

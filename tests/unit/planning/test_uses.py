@@ -21,7 +21,7 @@ def _found(names: ApiNames, changed: tuple[ChangedFile, ...] = (), /, **files: s
     return find_uses(sources, changed, names)
 
 
-def test_apis_are_called_as_the_catalogue_calls_them(names: ApiNames) -> None:
+def test_apis_have_their_names_in_the_catalogue(names: ApiNames) -> None:
     source = """
 import tensorflow as tf
 import jax.numpy as jnp
@@ -45,7 +45,7 @@ F.relu.__name__
     }
 
 
-def test_constants_types_modules_and_private_names_are_no_apis(names: ApiNames) -> None:
+def test_constants_types_modules_and_private_names_are_not_apis(names: ApiNames) -> None:
     source = """
 import torch
 f(torch.float32, torch.Tensor, torch.nn.functional, torch)
@@ -55,11 +55,11 @@ torch._C._something(1)
     assert _found(names, a=source).places == {}
 
 
-def test_a_call_that_no_catalogue_holds_is_kept_by_its_name(names: ApiNames) -> None:
+def test_a_call_missing_in_all_catalogues_keeps_its_name(names: ApiNames) -> None:
     assert list(_found(names, a="import torch\ntorch.brand_new(1)").places) == ["torch.brand_new"]
 
 
-def test_names_are_followed_through_the_repository_s_own_modules(names: ApiNames) -> None:
+def test_names_are_resolved_through_modules_of_the_repository(names: ApiNames) -> None:
     files = {
         "src/mine/__init__.py": "from .compat import tf as tensors\n",
         "src/mine/compat.py": "import tensorflow as tf\nfrom torch.nn import functional as F\n",
@@ -77,19 +77,19 @@ def test_names_are_followed_through_the_repository_s_own_modules(names: ApiNames
     assert Place(path="train.py", line=2) in usage.places["torch.nn.GELU"]
 
 
-def test_modules_that_import_each_other_in_a_circle_end_the_search(names: ApiNames) -> None:
+def test_the_search_ends_with_circular_imports(names: ApiNames) -> None:
     usage = _found(names, a="from b import x\nx.abs(1)\n", b="from a import x\n")
 
     assert usage.places == {}
 
 
-def test_a_very_long_chain_of_modules_ends(names: ApiNames) -> None:
+def test_the_search_ends_with_a_very_long_chain_of_imports(names: ApiNames) -> None:
     files = {f"m{number}": f"from m{number + 1} import x\nx.abs(1)\n" for number in range(2_000)}
 
     assert _found(names, **files).places == {}
 
 
-def test_many_modules_that_pass_everything_on_cost_no_time(names: ApiNames) -> None:
+def test_many_modules_that_re_export_all_names_are_searched_quickly(names: ApiNames) -> None:
     everybody = "".join(f"from m{other} import *\n" for other in range(40))
     files = {f"m{number}": everybody + "print(x, y)\n" for number in range(40)}
     files["m0"] += "from torch import abs as x\n"
@@ -109,7 +109,7 @@ def test_names_of_a_star_import_are_found(names: ApiNames) -> None:
     assert set(usage.places) == {"torch.nn.Linear", "torch.cat"}
 
 
-def test_methods_count_where_nothing_else_has_their_name(names: ApiNames) -> None:
+def test_tensor_methods_are_found_if_no_other_object_has_their_name(names: ApiNames) -> None:
     source = """
 import torch
 class Net:
@@ -127,7 +127,7 @@ x.argsort()
         assert "torch.Tensor.unsqueeze" not in _found(names, a=other + source).places
 
 
-def test_what_changed_comes_first(names: ApiNames) -> None:
+def test_apis_in_changed_lines_come_first(names: ApiNames) -> None:
     source = "import torch\ntorch.abs(1)\ntorch.sin(\n    2)\ntorch.cos(1)\n"
     change = ChangedFile(path="a.py", lines=((4, 4),))
 
@@ -146,7 +146,7 @@ def test_changed_functions_are_named(names: ApiNames) -> None:
     assert _found(names, (change,), a=source).changed_definitions == ("g in a.py",)
 
 
-def test_places_of_one_api_are_bounded_and_those_in_changes_stay(names: ApiNames) -> None:
+def test_places_of_an_api_are_limited_and_those_in_changed_lines_are_kept(names: ApiNames) -> None:
     change = ChangedFile(path="a.py", lines=((400, 400),))
 
     places = _found(names, (change,), a="import torch\n" + "torch.abs(1)\n" * 500).places
@@ -155,7 +155,7 @@ def test_places_of_one_api_are_bounded_and_those_in_changes_stay(names: ApiNames
     assert places["torch.abs"][0].line == 400
 
 
-def test_a_file_that_cannot_be_read_is_named_and_the_others_go_on(names: ApiNames) -> None:
+def test_a_file_that_cannot_be_parsed_is_reported_and_others_are_searched(names: ApiNames) -> None:
     usage = _found(names, a="def (:\n", b="import torch\ntorch.abs(1)\n")
 
     assert list(usage.places) == ["torch.abs"]
@@ -163,7 +163,7 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_go_on(names: ApiName
     assert usage.problems[0].startswith("a.py was not analysed: SyntaxError in line 1")
 
 
-def test_a_notebook_s_code_is_read_with_the_lines_of_its_file(names: ApiNames) -> None:
+def test_code_of_a_notebook_is_read_with_the_lines_of_its_file(names: ApiNames) -> None:
     cells = [
         {"cell_type": "markdown", "source": ["import torch\n", "torch.tan(1)"]},
         {"cell_type": "code", "source": ["%matplotlib inline\n", "import torch\n"]},
@@ -179,7 +179,7 @@ def test_a_notebook_s_code_is_read_with_the_lines_of_its_file(names: ApiNames) -
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b'{"cells": [1, {"source": 3}]}'])
-def test_a_broken_notebook_is_no_crash(names: ApiNames, content: bytes) -> None:
+def test_a_broken_notebook_is_reported_without_an_error(names: ApiNames, content: bytes) -> None:
     usage = find_uses([("a.ipynb", content)], (), names)
 
     assert usage.places == {}
@@ -194,7 +194,7 @@ def test_environments_in_the_repository_are_left_out() -> None:
 ANNOTATED = "from ciguard.annotations import arg\n"
 
 
-def test_annotated_functions_that_a_change_reaches_are_named_the_nearest_first(
+def test_annotated_files_that_a_change_reaches_are_listed_nearest_first(
     names: ApiNames,
 ) -> None:
     files = {
@@ -222,7 +222,7 @@ def test_a_changed_sidecar_stands_for_its_program(names: ApiNames) -> None:
     assert usage.annotated_files == ("a.py",)
 
 
-def test_files_that_a_change_reaches_are_named_where_services_are_asked(names: ApiNames) -> None:
+def test_files_that_a_change_reaches_are_listed_if_a_service_is_used(names: ApiNames) -> None:
     files = {
         "labels": "from google.cloud import vision\n",
         "bins": "from labels import labels_of\n",
@@ -246,7 +246,7 @@ def test_files_that_a_change_reaches_are_named_where_services_are_asked(names: A
         "from torch.utils.cpp_extension import CUDAExtension\nCUDAExtension('a', ['a.cu'])\n",
     ],
 )
-def test_files_with_kernels_that_a_change_reaches_are_named(names: ApiNames, source: str) -> None:
+def test_files_with_kernels_that_a_change_reaches_are_listed(names: ApiNames, source: str) -> None:
     sources = [("sizes.py", b"BLOCK = 128\n"), ("ops.py", b"import sizes\n" + source.encode())]
 
     of_helper = find_uses(sources, (ChangedFile(path="sizes.py"),), names)

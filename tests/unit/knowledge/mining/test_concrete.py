@@ -41,14 +41,14 @@ NAMES = ("x", "values", "n")
         ("range", "[0,inf)", "any", ("[0,inf)",)),
     ],
 )
-def test_a_placeholder_is_instantiated_with_the_text_it_stands_for(
+def test_a_placeholder_is_instantiated_with_the_text_that_it_replaces(
     field: str, abstract: str, sentence: str, values: tuple[str, ...]
 ) -> None:
     assert instantiate(field, abstract, normalise(sentence, NAMES)) == values
 
 
 @given(st.text(st.sampled_from("`'\"([{<>=0.5-x,D of in 1é"), max_size=120))
-def test_every_form_can_be_instantiated_with_any_sentence(sentence: str) -> None:
+def test_every_placeholder_form_can_be_instantiated_with_any_sentence(sentence: str) -> None:
     tokens = normalise(sentence, NAMES)
 
     for field in FIELDS:

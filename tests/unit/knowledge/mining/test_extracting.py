@@ -71,7 +71,7 @@ def test_constraints_are_extracted_from_the_documented_type_and_the_default() ->
     "library",
     [*LEARNED_LIBRARIES, "torch", "tensorflow", "tensorflow-cpu", "keras", "jax", "jittor"],
 )
-def test_the_package_has_rules_for_every_library(library: str) -> None:
+def test_ciguard_ships_rules_for_every_library(library: str) -> None:
     assert shipped_rules(library).constraints(["TYPE", "D_TYPE"])
 
 
@@ -87,7 +87,7 @@ def test_a_library_name_with_a_path_is_rejected(library: str) -> None:
 
 
 @given(st.text(max_size=400), st.text(max_size=80), st.none() | st.text(max_size=40))
-def test_any_documentation_can_be_extracted_from(
+def test_constraints_can_be_extracted_from_any_documentation(
     description: str, doc_type: str, default: str | None
 ) -> None:
     for constraint in extract(text(description, doc_type=doc_type, default=default), BOOK):

@@ -214,7 +214,7 @@ def test_the_overloads_that_torch_lists_are_parsed() -> None:
     )
 
 
-def test_an_input_of_a_layer_is_mentioned_by_its_name_without_prefix() -> None:
+def test_an_input_of_a_layer_is_found_by_its_name_without_prefix() -> None:
     assert parameters_in("shape must be a vector", ("seed", "input:shape")) == {"input:shape"}
 
 
@@ -250,11 +250,11 @@ def test_calls_can_be_drawn_after_any_demand(demand: str, number: object, other:
         }
     )
     values: dict[str, Value] = {"x": tensor(2, 3), "n": LiteralValue(3), "mode": LiteralValue("x")}
-    known = Experience()
+    experience = Experience()
     for _ in range(3):
-        known.note(values, tuple(values), Rejected("ValueError", message))
+        experience.note(values, tuple(values), Rejected("ValueError", message))
 
-    for parameter in refined(understand(record), known).parameters:
+    for parameter in refined(understand(record), experience).parameters:
         draw = compile_sampler(parameter.constraint)
         value = draw(random.Random(0), SamplingScope())
         assert len(json.dumps(value_to_json(value))) < 20_000
