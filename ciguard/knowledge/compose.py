@@ -46,8 +46,8 @@ def constraint_of(clue: Clue, *, unsupported: Collection[str] = ()) -> Constrain
     """
     if unsupported:
         dtypes = clue.dtypes or USUAL_DTYPES
-        supported = tuple(dtype for dtype in dtypes if dtype not in unsupported)
-        clue = replace(clue, dtypes=supported or clue.dtypes)
+        supported_dtypes = tuple(dtype for dtype in dtypes if dtype not in unsupported)
+        clue = replace(clue, dtypes=supported_dtypes or clue.dtypes)
     clue = _with_finite_limits(clue)
     structures = tuple(s for s in clue.structures if s is not Structure.OPAQUE)
     options: list[tuple[float, Constraint]] = []
@@ -105,14 +105,14 @@ QUANTISED = {
 
 def _tensor(clue: Clue) -> Constraint:
     """Return the constraint of a tensor; a quantised tensor is the bitcast of a plain tensor."""
-    buildable = tuple(name for name in clue.dtypes if name in BUILDABLE)
-    quantised = tuple(name for name in clue.dtypes if name in QUANTISED)
-    if buildable or not clue.dtypes:
-        return _plain_tensor(clue, buildable or USUAL_DTYPES)
-    if not quantised:
+    buildable_names = tuple(name for name in clue.dtypes if name in BUILDABLE)
+    quantised_names = tuple(name for name in clue.dtypes if name in QUANTISED)
+    if buildable_names or not clue.dtypes:
+        return _plain_tensor(clue, buildable_names or USUAL_DTYPES)
+    if not quantised_names:
         return OneOf((LiteralValue(None),))  # tensors of resource and variant cannot be built
     # Operators require one dtype for all quantised inputs of a call.
-    name = quantised[0]
+    name = quantised_names[0]
     return _quantised_tensor(replace(clue, dtype_of="", dtypes=(QUANTISED[name],)), name)
 
 
@@ -200,9 +200,9 @@ def _one_of(*values: Value) -> Callable[[Clue], Constraint]:
 
 def _dtype(clue: Clue) -> Constraint:
     names = tuple(name for name in clue.dtypes if name in BUILDABLE)
-    quantised = [name for name in clue.dtypes if name in QUANTISED]
-    if quantised and not names:
-        return OneOf((MemberValue(f"tensorflow.{quantised[0]}"),))
+    quantised_names = [name for name in clue.dtypes if name in QUANTISED]
+    if quantised_names and not names:
+        return OneOf((MemberValue(f"tensorflow.{quantised_names[0]}"),))
     names = names or (*element_types.COMMON, "float16", "complex64", "uint8")
     return Dtype(names, clue.dtype_of)
 

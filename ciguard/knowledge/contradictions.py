@@ -55,12 +55,16 @@ def _type_contradictions(
     """Yield the contradiction between the documented type and the type in the signature, if any."""
     if not parameter.doc_type or not (parameter.schema_type or parameter.annotation):
         return
-    documented = [s for clue in doc_types.read(record, parameter) for s in clue.structures]
-    formal = [*type_texts.read(record, parameter), *type_hints.read(record, parameter)]
-    stated = [s for clue in formal for s in clue.structures]
-    if not documented or not stated or S.OPAQUE in {*documented, *stated}:
+    documented_structures = [
+        s for clue in doc_types.read(record, parameter) for s in clue.structures
+    ]
+    formal_clues = [*type_texts.read(record, parameter), *type_hints.read(record, parameter)]
+    formal_structures = [s for clue in formal_clues for s in clue.structures]
+    if not documented_structures or not formal_structures:
         return
-    if not _widened(documented) & _widened(stated):
+    if S.OPAQUE in {*documented_structures, *formal_structures}:
+        return
+    if not _widened(documented_structures) & _widened(formal_structures):
         formal_type = parameter.schema_type or parameter.annotation
         clause = f"the description has {parameter.doc_type}, but the signature has {formal_type}"
         yield clause, parameter.doc_type

@@ -96,12 +96,12 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     clues: list[Clue] = []
     structures = leading_type(text)
     if structures:
-        quoted = text.strip().split("\n", 1)[0][:60]
-        clues.append(Clue(source=ClueSource.DOC_PHRASE, evidence=quoted, structures=structures))
+        phrase = text.strip().split("\n", 1)[0][:60]
+        clues.append(Clue(source=ClueSource.DOC_PHRASE, evidence=phrase, structures=structures))
     for pattern, fields_of in _RULES:
         match = pattern.search(text)
         fields = fields_of(match) if match else {}
         if match and fields:
-            quoted, rule = match.group()[:120], pattern.pattern
-            clues.append(Clue(source=ClueSource.DOC_PHRASE, evidence=quoted, rule=rule, **fields))
+            phrase, rule = match.group()[:120], pattern.pattern
+            clues.append(Clue(source=ClueSource.DOC_PHRASE, evidence=phrase, rule=rule, **fields))
     return clues

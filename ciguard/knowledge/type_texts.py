@@ -115,10 +115,10 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
 
 def _dtype_list_text(dtypes: tuple[str, ...]) -> str:
     """Return a text with the first dtypes and the number of the others."""
-    more = (
+    suffix = (
         f", and {len(dtypes) - _MAX_LISTED_DTYPES} more" if len(dtypes) > _MAX_LISTED_DTYPES else ""
     )
-    return f"dtypes {', '.join(dtypes[:_MAX_LISTED_DTYPES])}{more}".strip()
+    return f"dtypes {', '.join(dtypes[:_MAX_LISTED_DTYPES])}{suffix}".strip()
 
 
 def _type_clue(parsed: TypeText, parameter: ParameterRecord, source: ClueSource) -> Clue:

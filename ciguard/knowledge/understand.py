@@ -76,10 +76,12 @@ def _clues(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
 
 def _leading_tensor(record: ApiRecord, clues: dict[str, Clue]) -> str:
     """Return the first parameter that is certainly a tensor, else the first that may be one."""
-    shaped = [p.name for p in record.parameters if _SHAPED & set(clues[p.name].structures)]
-    required = [p.name for p in record.parameters if p.required and p.name in shaped]
-    unknown = [p.name for p in record.parameters if p.required and not clues[p.name].structures]
-    return next(iter([*required, *shaped, *unknown]), "")
+    tensor_names = [p.name for p in record.parameters if _SHAPED & set(clues[p.name].structures)]
+    required_tensors = [p.name for p in record.parameters if p.required and p.name in tensor_names]
+    unknown_names = [
+        p.name for p in record.parameters if p.required and not clues[p.name].structures
+    ]
+    return next(iter([*required_tensors, *tensor_names, *unknown_names]), "")
 
 
 def _resolved_clue(name: str, clues: dict[str, Clue], lead: str) -> Clue:
@@ -88,13 +90,13 @@ def _resolved_clue(name: str, clues: dict[str, Clue], lead: str) -> Clue:
     A tensor without a known shape mostly has the leading tensor's shape, or broadcasts with it.
     """
     clue = clues[name]
-    resolved: dict[str, Any] = {"shape": _resolved_shape(clue.shape, lead)}
+    resolved_fields: dict[str, Any] = {"shape": _resolved_shape(clue.shape, lead)}
     for field in _REFERENCES:
         target = getattr(clue, field)
         target = lead if target == LEAD else target
         # Drop references to the parameter itself and to parameters of other overloads.
-        resolved[field] = "" if target == name or target not in clues else target
-    clue = replace(clue, **resolved)
+        resolved_fields[field] = "" if target == name or target not in clues else target
+    clue = replace(clue, **resolved_fields)
     if not lead or name == lead or clues[lead].structures == (Structure.TENSORS,):
         return clue
     has_known_shape = clue.ndim or clue.shape is not None or clue.shape_of or clue.broadcast_with
@@ -122,13 +124,13 @@ def _parameter(
     unsupported_dtypes: tuple[str, ...],
 ) -> Parameter:
     """Return the parameter with the constraint that its resolved clue states."""
-    opaque = clue.structures == (Structure.OPAQUE,)
-    variadic = parameter.kind is ParameterKind.VAR_KEYWORD
+    is_opaque = clue.structures == (Structure.OPAQUE,)
+    is_variadic = parameter.kind is ParameterKind.VAR_KEYWORD
     return Parameter(
         name=parameter.name,
         constraint=constraint_of(clue, unsupported=unsupported_dtypes),
         kind=parameter.kind,
         required=parameter.required,
-        is_generated=not opaque and not variadic,
+        is_generated=not is_opaque and not is_variadic,
         evidence=evidence,
     )

@@ -34,10 +34,10 @@ def explanation(plan: Plan) -> Iterator[str]:
         skipped_row = f"{', '.join(row.targets)} on {row.device}"
         yield f"skipped: {visible(skipped_row, limit=600)}: {visible(row.reason)}"
     if plan.focus:
-        others = (
+        suffix = (
             f", and {len(plan.focus) - _MAX_FOCUS} more" if len(plan.focus) > _MAX_FOCUS else ""
         )
-        yield f"focus: {visible(', '.join(plan.focus[:_MAX_FOCUS]), limit=600)}{others}"
+        yield f"focus: {visible(', '.join(plan.focus[:_MAX_FOCUS]), limit=600)}{suffix}"
 
 
 def commands(plan: Plan, file: Path) -> Iterator[str]:
@@ -70,8 +70,8 @@ def run_arguments(plan: Plan, file: Path) -> list[str]:
         return []
     base = dict.fromkeys(name for job in plan.jobs for name in job.base)
     targets = dict.fromkeys(name for job in plan.jobs for name in job.targets)
-    named = [*(f"--base={name}" for name in base), *(f"--target={name}" for name in targets)]
-    return [f"--plan={file.as_posix()}", *named]
+    options = [*(f"--base={name}" for name in base), *(f"--target={name}" for name in targets)]
+    return [f"--plan={file.as_posix()}", *options]
 
 
 def _row_counts(plan: Plan) -> Counter[PlannedJob]:

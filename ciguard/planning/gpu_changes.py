@@ -74,8 +74,8 @@ def _requirement_reasons(revisions: Sequence[Revision]) -> Iterator[str]:
 
 def _changed_gpu_packages(revision: Revision) -> list[str]:
     """Return the packages with GPU code whose required versions differ."""
-    differing = _gpu_pins(revision.base) ^ _gpu_pins(revision.head)
-    return sorted({package for package, _ in differing})
+    differing_pins = _gpu_pins(revision.base) ^ _gpu_pins(revision.head)
+    return sorted({package for package, _ in differing_pins})
 
 
 def _gpu_pins(pins: Iterable[PackagePin]) -> set[tuple[str, str]]:

@@ -123,13 +123,13 @@ class _Planner:
         changes = changes_of(revisions)
         upgrades, assumptions = upgrades_of(changes, required_pins, self._newest)
         usage = self._usage()
-        touched = self._touched_api_globs()
+        touched_apis = self._touched_api_globs()
         target_groups, group_reasons = self._groups(required_pins, upgrades)
         groups = with_variables(target_groups, self._request.variables)
         libraries = {library_name(text) for group in groups for text in group.targets}
-        focus = self._focus(usage, touched, libraries)
-        idle_reason = self._idle_reason(touched)
-        gpu_reason_stream = self._gpu_reasons(groups, touched, revisions, usage)
+        focus = self._focus(usage, touched_apis, libraries)
+        idle_reason = self._idle_reason(touched_apis)
+        gpu_reason_stream = self._gpu_reasons(groups, touched_apis, revisions, usage)
         runners, runner_reasons = self._runners(gpu_reason_stream)
         jobs, skipped, shard_reason = rows([] if idle_reason else groups, runners)
         reasons = [
@@ -140,7 +140,7 @@ class _Planner:
             *self._own_library_advice(),
             *assumptions,
             *change_sentences(self._changed, changes),
-            *focus_sentences(usage, touched, focus),
+            *focus_sentences(usage, touched_apis, focus),
             *([shard_reason] if shard_reason else []),
             *skipped_sentences(skipped),
             *self._problems,
@@ -189,12 +189,12 @@ class _Planner:
     def _touched_api_globs(self) -> list[str]:
         """Return globs of the APIs that the change touches, if the repository builds a library."""
         library = library_of(self._project())
-        present = [
+        present_changes = [
             change
             for change in self._changed
             if not change.is_gone and change.path.endswith(REGISTERING_SUFFIXES)
         ]
-        by_path = {change.path: change for change in present}
+        by_path = {change.path: change for change in present_changes}
         globs: dict[str, None] = {}
         for path, content in readable_files(self._checkout, list(by_path), self._problems):
             module = library.module if library and path.endswith(".py") else ""
@@ -222,7 +222,7 @@ class _Planner:
         if request.wheels is not None:
             companions = request.targets if request.targets_are_chosen else required
             return wheel_groups(request.wheels, companions, self._newest)
-        upgraded = {upgrade.library for upgrade in upgrades}
+        upgraded_libraries = {upgrade.library for upgrade in upgrades}
         groups = [
             TargetGroup(targets=(upgrade.target,), base=(upgrade.base,)) for upgrade in upgrades
         ]
@@ -230,12 +230,12 @@ class _Planner:
         if upgrades and request.mode is PlanMode.PULL_REQUEST and not self._sources_changed:
             return groups, []
         targets, reason = self._configured_targets(required)
-        others = [
+        other_groups = [
             group
             for group in group_by_library(targets, request.base)
-            if library_name(group.targets[0]) not in upgraded
+            if library_name(group.targets[0]) not in upgraded_libraries
         ]
-        return [*groups, *others], [reason] if others else []
+        return [*groups, *other_groups], [reason] if other_groups else []
 
     def _configured_targets(self, required: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
         """Return the targets if neither upgrades nor wheels determine them, and the reason."""
@@ -266,10 +266,10 @@ class _Planner:
             for change in self._changed
         )
 
-    def _idle_reason(self, touched: list[str]) -> str:
+    def _idle_reason(self, touched_apis: list[str]) -> str:
         """Return the reason why a pull request needs no run; empty if a run is needed."""
         request = self._request
-        if request.mode is not PlanMode.PULL_REQUEST or request.wheels is not None or touched:
+        if request.mode is not PlanMode.PULL_REQUEST or request.wheels is not None or touched_apis:
             return ""
         if not self._changed:
             return "nothing differs from the base"
@@ -296,7 +296,7 @@ class _Planner:
     def _gpu_reasons(
         self,
         groups: Iterable[TargetGroup],
-        touched: list[str],
+        touched_apis: list[str],
         revisions: list[Revision],
         usage: Usage,
     ) -> Iterator[str]:
@@ -306,8 +306,8 @@ class _Planner:
             yield "a wheel is tested"
         if library is not None:
             yield f"this repository builds {library.name}"
-        if touched:
-            yield f"the change touches {visible(touched[0])}"
+        if touched_apis:
+            yield f"the change touches {visible(touched_apis[0])}"
         for text in (text for group in groups for text in group.targets):
             if not all(isinstance(item, IndexPackage) for item in parse_target(text).packages):
                 yield f"{visible(text)} may contain what this change builds"
@@ -318,19 +318,19 @@ class _Planner:
             gpu_paths = paths
         yield from gpu_reasons(paths, gpu_paths, revisions, usage)
 
-    def _focus(self, usage: Usage, touched: list[str], libraries: set[str]) -> tuple[str, ...]:
+    def _focus(self, usage: Usage, touched_apis: list[str], libraries: set[str]) -> tuple[str, ...]:
         """Return the APIs to test first: those that the change touches, then those in use."""
         required = [LIBRARIES.get(name) for name in libraries if name]
         modules = {library.module for library in required}
-        used = [api for api in usage.apis if not modules or api.partition(".")[0] in modules]
+        used_apis = [api for api in usage.apis if not modules or api.partition(".")[0] in modules]
         for library in required:
             # `tf.keras` in sources means the keras that the project requires.
             prefix = f"{library.brought_as}."
             nested_apis = [
                 api for api in usage.apis if library.brought_as and api.startswith(prefix)
             ]
-            used += [f"{library.module}.{api.removeprefix(prefix)}" for api in nested_apis]
-        return tuple(dict.fromkeys([*touched[:MAX_APIS], *used]))
+            used_apis += [f"{library.module}.{api.removeprefix(prefix)}" for api in nested_apis]
+        return tuple(dict.fromkeys([*touched_apis[:MAX_APIS], *used_apis]))
 
 
 def _is_documentation(path: str) -> bool:

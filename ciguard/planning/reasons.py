@@ -39,12 +39,12 @@ def _paths(changed: list[ChangedFile]) -> list[str]:
     return [shown_path(change.path) for change in changed]
 
 
-def focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) -> list[str]:
+def focus_sentences(usage: Usage, touched_apis: list[str], focus: tuple[str, ...]) -> list[str]:
     """Return sentences on the APIs and functions that are tested first."""
     sentences = []
-    if touched:
+    if touched_apis:
         sentences.append(
-            f"APIs that this change touches are tested first: {_shortened_list(touched)}."
+            f"APIs that this change touches are tested first: {_shortened_list(touched_apis)}."
         )
     if usage.changed_definitions:
         sentences.append(
@@ -60,19 +60,19 @@ def focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) ->
         sentences.append(
             f"Level {level} starts with files that the change reaches: {_shortened_list(shown)}."
         )
-    tested = frozenset(focus)
+    focus_apis = frozenset(focus)
     for apis, where in (
         (usage.in_changes, "in changed lines"),
         (usage.in_changed_files, "elsewhere in changed files"),
         (usage.elsewhere, "elsewhere in the repository"),
     ):
-        known = [api for api in apis if api in tested]
-        if known:
-            sentences.append(f"{_are_used(known)} {where}: {_shortened_list(known)}.")
-    untested = [api for api in usage.apis if api not in tested]
-    if untested:
+        tested_apis = [api for api in apis if api in focus_apis]
+        if tested_apis:
+            sentences.append(f"{_are_used(tested_apis)} {where}: {_shortened_list(tested_apis)}.")
+    untested_apis = [api for api in usage.apis if api not in focus_apis]
+    if untested_apis:
         where = "of libraries without a target"
-        sentences.append(f"{_are_used(untested)} {where}: {_shortened_list(untested)}.")
+        sentences.append(f"{_are_used(untested_apis)} {where}: {_shortened_list(untested_apis)}.")
     if not focus:
         sentences.append(
             "The sources use no API of these targets, so all APIs have the same priority."

@@ -154,9 +154,9 @@ def upgrades_of(
             continue  # another file, such as a lock file, has the exact version
         package = f"{change.to_package_change().package} in {visible(shown_path(change.path))}"
         if change.head is None or change.base is None:
-            absent = "no longer" if change.head is None else "newly"
+            adverb = "no longer" if change.head is None else "newly"
             sentences.append(
-                f"{package} is {absent} required, so there are no two versions to compare."
+                f"{package} is {adverb} required, so there are no two versions to compare."
             )
             continue
         versions, assumption = _versions(change.base, change.head, newest)

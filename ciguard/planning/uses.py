@@ -141,7 +141,7 @@ class _UsageSearch:
 
     def usage(self) -> Usage:
         """Return what all modules use, after all files were read."""
-        found: dict[str, dict[Place, int]] = defaultdict(dict)
+        places_by_api: dict[str, dict[Place, int]] = defaultdict(dict)
         for module in self._modules:
             change = self._changed.get(module.path)
             for api, use in self._apis(module):
@@ -149,29 +149,29 @@ class _UsageSearch:
                 # Tiers: 0 for changed lines, 1 for other lines of changed files, 2 for other files.
                 tier = 2 if change is None else 0 if change.touches(first, last) else 1
                 place = Place(path=shown_path(module.path), line=first)
-                found[api][place] = min(tier, found[api].get(place, tier))
-        return self._usage(found)
+                places_by_api[api][place] = min(tier, places_by_api[api].get(place, tier))
+        return self._usage(places_by_api)
 
-    def _usage(self, found: Mapping[str, Mapping[Place, int]]) -> Usage:
+    def _usage(self, places_by_api: Mapping[str, Mapping[Place, int]]) -> Usage:
         """Return the usage for the places of each API, and the tier of each place."""
         tiers: list[list[str]] = [[], [], []]
-        for api in sorted(found, key=lambda name: (-len(found[name]), name)):
-            tiers[min(found[api].values())].append(api)
+        for api in sorted(places_by_api, key=lambda name: (-len(places_by_api[name]), name)):
+            tiers[min(places_by_api[api].values())].append(api)
         order = [api for tier in tiers for api in tier]
-        kept = frozenset(order[:MAX_APIS])
-        if len(order) > len(kept):
+        kept_apis = frozenset(order[:MAX_APIS])
+        if len(order) > len(kept_apis):
             self._problems.append(
-                f"{len(order) - len(kept)} APIs that are seldom used are left out"
+                f"{len(order) - len(kept_apis)} APIs that are seldom used are left out"
             )
         reached_files = list(self._reached_files())
-        annotated, kernel_files = self._annotated_files(), self._kernel_files()
+        annotated_files, kernel_files = self._annotated_files(), self._kernel_files()
         return Usage(
-            places={api: _first_places(found[api]) for api in order if api in kept},
-            in_changes=tuple(filter(kept.__contains__, tiers[0])),
-            in_changed_files=tuple(filter(kept.__contains__, tiers[1])),
-            elsewhere=tuple(filter(kept.__contains__, tiers[2])),
+            places={api: _first_places(places_by_api[api]) for api in order if api in kept_apis},
+            in_changes=tuple(filter(kept_apis.__contains__, tiers[0])),
+            in_changed_files=tuple(filter(kept_apis.__contains__, tiers[1])),
+            elsewhere=tuple(filter(kept_apis.__contains__, tiers[2])),
             changed_definitions=tuple(self._changed_definitions()),
-            annotated_files=tuple(path for path in reached_files if path in annotated),
+            annotated_files=tuple(path for path in reached_files if path in annotated_files),
             paths_by_level={name: tuple(reached_files) for name in self._levels}
             if reached_files
             else {},
@@ -196,26 +196,32 @@ class _UsageSearch:
         """Return the files with annotated functions."""
         paths = {module.path for module in self._modules}
         sidecars = {p.removesuffix(_SIDECAR) + ".py" for p in paths if p.endswith(_SIDECAR)}
-        annotated = sidecars | {m.path for m in self._modules if "ciguard" in m.summary.imports}
-        return annotated & paths
+        annotated_files = sidecars | {
+            m.path for m in self._modules if "ciguard" in m.summary.imports
+        }
+        return annotated_files & paths
 
     def _kernel_files(self) -> set[str]:
         """Return the files that define or build kernels, and files that cannot be parsed."""
-        known = [name for library in LIBRARIES.items().values() for name in library.kernel_modules]
-        parts = (*_KERNEL_PARTS, *known)
-        found = {
+        kernel_modules = [
+            name for library in LIBRARIES.items().values() for name in library.kernel_modules
+        ]
+        parts = (*_KERNEL_PARTS, *kernel_modules)
+        kernel_paths = {
             module.path
             for module in self._modules
             if module.summary.imports & _KERNEL_MODULES
             or any(use.name.startswith(parts) for use in module.summary.uses)
         }
-        return found.union(self._unparsed)
+        return kernel_paths.union(self._unparsed)
 
     @cached_property
     def _levels(self) -> tuple[str, ...]:
         """Names of the levels for whose packages a file has an import."""
-        imported = frozenset[str]().union(*(module.summary.imports for module in self._modules))
-        return tuple(name for name, used in packages_by_level().items() if used & imported)
+        imported_packages = frozenset[str]().union(
+            *(module.summary.imports for module in self._modules)
+        )
+        return tuple(name for name, used in packages_by_level().items() if used & imported_packages)
 
     def _reached_files(self) -> Iterator[str]:
         """Yield the changed files, and the files that import them, the nearest first."""
@@ -226,13 +232,13 @@ class _UsageSearch:
                 importers[path].append(module.path)
         changed = [path.replace(_SIDECAR, ".py") for path in self._changed if path.endswith(".py")]
         reached_files = dict.fromkeys(sorted(changed))
-        waiting = list(reached_files)
-        while waiting:
-            waiting = sorted(
-                {importer for path in waiting for importer in importers[path]}
+        next_files = list(reached_files)
+        while next_files:
+            next_files = sorted(
+                {importer for path in next_files for importer in importers[path]}
                 - reached_files.keys()
             )
-            reached_files |= dict.fromkeys(waiting)
+            reached_files |= dict.fromkeys(next_files)
         paths = {module.path for module in self._modules}
         yield from (path for path in reached_files if path in paths)
 
@@ -256,21 +262,23 @@ class _UsageSearch:
 
         Methods with a name that the project also defines are left out.
         """
-        imported = [name for name in module.summary.imports if self._names.is_library(name)]
-        if len(imported) != 1 or module.summary.imports & _TENSOR_LIKE_LIBRARIES:
+        imported_libraries = [
+            name for name in module.summary.imports if self._names.is_library(name)
+        ]
+        if len(imported_libraries) != 1 or module.summary.imports & _TENSOR_LIKE_LIBRARIES:
             return
         for use in module.summary.methods:
             if use.name not in self._own_names:
-                api = self._names.tensor_method(imported[0], use.name)
+                api = self._names.tensor_method(imported_libraries[0], use.name)
                 if api:
                     yield api, use
 
     def _api(self, name: str, *, is_called: bool) -> str:
         """Return the name of the API that a resolved name denotes; empty if it is not an API."""
-        known = self._names.catalogue_name(name)
+        api = self._names.catalogue_name(name)
         is_private = "._" in name
-        if known or not is_called or is_private or "." not in name or len(name) > _MAX_NAME_LENGTH:
-            return known
+        if api or not is_called or is_private or "." not in name or len(name) > _MAX_NAME_LENGTH:
+            return api
         return self._names.with_public_prefix(name)
 
 

@@ -75,12 +75,12 @@ def _base_target(wheels: Wheels, name: str, version: Version, newest: Newest) ->
         _name_and_version(wheels.base)
         return _wheel_target(wheels.base), f"{wheel_name} is compared with the build of the base."
     try:
-        released = newest(f"{name}<={version.public}")
+        release = newest(f"{name}<={version.public}")
     except ProvisioningError as error:
         return "", f"{wheel_name} has no base to compare with: {visible(str(error))}"
-    if not released:
+    if not release:
         return "", f"{wheel_name} has no base to compare with: every release is newer."
-    return f"{name}=={released}", f"{wheel_name} is compared with the release {released}."
+    return f"{name}=={release}", f"{wheel_name} is compared with the release {release}."
 
 
 def _name_and_version(wheel: Path) -> tuple[str, Version]:

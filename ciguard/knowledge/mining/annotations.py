@@ -101,8 +101,8 @@ def _covered_sentences(
     best = max(numbers, key=lambda n: overlaps[n])
     if overlaps[best] <= 0:
         return []
-    covered = (n for n in numbers if overlaps[n] > _MIN_COVERED_SHARE * len(forms[n].text))
-    return [best, *(n for n in covered if n != best)]
+    covered_numbers = (n for n in numbers if overlaps[n] > _MIN_COVERED_SHARE * len(forms[n].text))
+    return [best, *(n for n in covered_numbers if n != best)]
 
 
 def _most_similar(forms: Sequence[SentenceForm], numbers: list[int], normalised: str) -> list[int]:
@@ -145,9 +145,13 @@ def _transferred_values(
 ) -> set[str]:
     """Return the abstract values of a field that have the `expected` concrete values."""
     values = {"dtype" if value.endswith(".dtype") else value for value in annotated}
-    possible = [form for form in placeholder_forms(name) if instantiate(name, form, tokens)]
+    possible_values = [form for form in placeholder_forms(name) if instantiate(name, form, tokens)]
     literals = values & expected
-    candidates = [values, *({form} for form in possible), *({form, *literals} for form in possible)]
+    candidates = [
+        values,
+        *({form} for form in possible_values),
+        *({form, *literals} for form in possible_values),
+    ]
     for candidate in candidates:
         if _instantiated(name, candidate, tokens) == expected:
             return candidate
@@ -155,8 +159,8 @@ def _transferred_values(
     if by_word and not any(has_placeholder(value) for value in values):
         return expected
     # Keep the part of the label for which the sentence has placeholders.
-    supported = {value for value in values if instantiate(name, value, tokens)}
-    return supported or (expected if by_word else set())
+    supported_values = {value for value in values if instantiate(name, value, tokens)}
+    return supported_values or (expected if by_word else set())
 
 
 def _instantiated(name: str, values: Collection[str], tokens: Sequence[Token]) -> set[str]:

@@ -70,10 +70,10 @@ def learn_from_files(
     if not samples:
         msg = f"{sentences}: has no labelled sentence. docs/knowledge.md shows how to add some."
         raise KnowledgeFileError(msg)
-    learned = [learn(name, samples[name], thresholds=thresholds) for name in sorted(samples)]
-    for rules in learned:
+    rule_sets = [learn(name, samples[name], thresholds=thresholds) for name in sorted(samples)]
+    for rules in rule_sets:
         _write_lines(out / f"{_file_name(rules.library)}.jsonl", to_lines(rules))
-    return learned
+    return rule_sets
 
 
 def extract_from_file(docs: Path, out: Path, *, rules: Path | None = None) -> tuple[int, int]:
@@ -109,10 +109,10 @@ def _rule_book(library: str, folder: Path) -> RuleBook:
     path = folder / f"{name}.jsonl"
     if not path.is_file():
         available = [file.stem for file in folder.glob("*.jsonl")]
-        supported = [
+        supported_libraries = [
             name for name, lib in LIBRARIES.items().items() if lib.documentation in available
         ]
-        hint = suggestion(library, [*available, *supported])
+        hint = suggestion(library, [*available, *supported_libraries])
         msg = f"library {library!r}: {folder} has no rules for its documentation.{hint}"
         raise KnowledgeFileError(msg)
     try:

@@ -48,10 +48,10 @@ def group_sentences(samples: Iterable[AnnotatedSentence]) -> list[SentenceGroup]
     The weight of n samples is the square root of n. A sentence that a hundred parameters share is
     stronger evidence than a sentence of a single parameter, but not a hundred times as strong.
     """
-    grouped: dict[tuple[str, ...], Counter[Labels]] = defaultdict(Counter)
+    counts_by_words: dict[tuple[str, ...], Counter[Labels]] = defaultdict(Counter)
     for sample in samples:
-        grouped[sample.words][sample.labels] += 1
-    return [_group(words, grouped[words]) for words in sorted(grouped)]
+        counts_by_words[sample.words][sample.labels] += 1
+    return [_group(words, counts_by_words[words]) for words in sorted(counts_by_words)]
 
 
 def _group(words: tuple[str, ...], counts: Counter[Labels]) -> SentenceGroup:

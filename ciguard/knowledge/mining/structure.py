@@ -48,15 +48,15 @@ class GappedSequences:
     def extensions(self, tokens: Sequence[str], position: int) -> Iterator[tuple[str, int]]:
         """Yield each distinct later token with its first position, and the end anchor."""
         yield from self._after(tokens, position)
-        last = min(len(tokens), MAX_SENTENCE_LENGTH) - 1
-        if position <= last and tokens[last] == tokens[position]:
-            yield END, last + 1
+        last_index = min(len(tokens), MAX_SENTENCE_LENGTH) - 1
+        if position <= last_index and tokens[last_index] == tokens[position]:
+            yield END, last_index + 1
 
     def _after(self, tokens: Sequence[str], position: int) -> Iterator[tuple[str, int]]:
-        seen: set[str] = set()
+        seen_tokens: set[str] = set()
         for index in range(position + 1, min(len(tokens), MAX_SENTENCE_LENGTH)):
-            if tokens[index] not in seen:
-                seen.add(tokens[index])
+            if tokens[index] not in seen_tokens:
+                seen_tokens.add(tokens[index])
                 yield tokens[index], index
 
     def matches(self, pattern: Pattern, tokens: Sequence[str]) -> bool:

@@ -25,18 +25,20 @@ def training_samples(
         texts: the documentation that contains the spans, if available. Labels then apply to whole
             sentences of it; otherwise each span counts as a sentence.
     """
-    grouped: dict[Key, list[Annotation]] = defaultdict(list)
+    annotations_by_key: dict[Key, list[Annotation]] = defaultdict(list)
     for annotation in annotations:
-        grouped[annotation.library, annotation.api, annotation.parameter].append(annotation)
+        annotations_by_key[annotation.library, annotation.api, annotation.parameter].append(
+            annotation
+        )
     texts_by_key = {(text.library, text.api, text.parameter): text for text in texts}
     names: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for library, api, parameter in grouped:
+    for library, api, parameter in annotations_by_key:
         names[library, api].append(parameter)
     return {
         key: _samples(texts_by_key[key], spans)
         if key in texts_by_key
         else _span_samples(key, names, spans)
-        for key, spans in grouped.items()
+        for key, spans in annotations_by_key.items()
     }
 
 

@@ -124,11 +124,13 @@ def _expected_dtype_of_nth(
     candidates = [name for name in tensors if dtype_of(values[name]) == actual]
     if not candidates or not expected:
         return {}
-    chosen = tensors[nth] if nth < len(tensors) and tensors[nth] in candidates else candidates[-1]
-    earlier = tensors[: tensors.index(chosen)]
-    leader = next((name for name in earlier if dtype_of(values[name]) == expected), "")
+    blamed_name = (
+        tensors[nth] if nth < len(tensors) and tensors[nth] in candidates else candidates[-1]
+    )
+    earlier_names = tensors[: tensors.index(blamed_name)]
+    leader = next((name for name in earlier_names if dtype_of(values[name]) == expected), "")
     # Operators derive the dtype from an earlier input, so the clue refers to that input.
-    return {chosen: {"dtype_of": leader} if leader else {"dtypes": (expected,)}}
+    return {blamed_name: {"dtype_of": leader} if leader else {"dtypes": (expected,)}}
 
 
 def _demanded_conversion(text: str, values: Mapping[str, Value]) -> dict[str, Fields]:
@@ -146,15 +148,15 @@ def _demanded_conversion(text: str, values: Mapping[str, Value]) -> dict[str, Fi
     if not match:
         return {}
     expected, actual = map(named_dtype, match.groups())
-    wrong = [name for name, value in values.items() if dtype_of(value) == actual]
-    if not expected or not wrong:
+    mismatched_names = [name for name, value in values.items() if dtype_of(value) == actual]
+    if not expected or not mismatched_names:
         return {}
     leader = next((name for name, value in values.items() if dtype_of(value) == expected), "")
     if leader and _CONVERSION.search(text):
         # The leader determines the dtype of the others, so the clue names the leader, not a dtype.
-        return {wrong[0]: {"dtype_of": leader}}
+        return {mismatched_names[0]: {"dtype_of": leader}}
     # Mostly tensors must have the dtype of the leading tensor, so the last one is blamed.
-    return {wrong[-1]: {"dtypes": (expected,)}}
+    return {mismatched_names[-1]: {"dtypes": (expected,)}}
 
 
 def _demanded_same_dtype(text: str, values: Mapping[str, Value]) -> dict[str, Fields]:

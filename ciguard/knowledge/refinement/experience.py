@@ -89,7 +89,14 @@ class Experience:
     @property
     def lead(self) -> str:
         """Name of the first parameter for which a call passed a tensor; empty if there is none."""
-        return next((name for name, seen in self.counts.items() if "kind:tensor" in seen), "")
+        return next(
+            (
+                name
+                for name, counts_by_trait in self.counts.items()
+                if "kind:tensor" in counts_by_trait
+            ),
+            "",
+        )
 
     def note(self, call: Mapping[str, Value], names: Sequence[str], outcome: Outcome) -> None:
         """Update the experience with the outcome of a call with conforming inputs.
@@ -156,20 +163,20 @@ class Experience:
         """
         for name, traits in traits_of(values, names).items():
             if name in counted:
-                seen = self.counts.setdefault(name, {})
+                counts_by_trait = self.counts.setdefault(name, {})
                 for trait in traits:
-                    seen.setdefault(trait, [0, 0])[column] += 1
+                    counts_by_trait.setdefault(trait, [0, 0])[column] += 1
 
-    def _add_requirement(self, added: StatedRequirement) -> None:
+    def _add_requirement(self, requirement: StatedRequirement) -> None:
         """Add a requirement, or its count to an equal one; drop the rarest beyond the limit."""
         for index, known in enumerate(self.requirements):
-            if known.key == added.key:
-                self.requirements[index] = replace(known, count=known.count + added.count)
+            if known.key == requirement.key:
+                self.requirements[index] = replace(known, count=known.count + requirement.count)
                 return
         if len(self.requirements) >= _MAX_REQUIREMENTS:
             counts = [known.count for known in self.requirements]
             del self.requirements[counts.index(min(counts))]
-        self.requirements.append(added)
+        self.requirements.append(requirement)
 
     def _keep_example(self, values: Mapping[str, Value]) -> None:
         """Keep the arguments of a passing call as an example, or replace an older one."""
@@ -187,12 +194,12 @@ class Experience:
     def update(self, other: Experience) -> None:
         """Add the experience of other calls of the same API."""
         self.noted += other.noted
-        for name, seen in other.counts.items():
-            own = self.counts.setdefault(name, {})
-            for trait, (passed, refused) in seen.items():
-                totals = own.setdefault(trait, [0, 0])
+        for name, counts_by_trait in other.counts.items():
+            own_counts = self.counts.setdefault(name, {})
+            for trait, (passed, rejected) in counts_by_trait.items():
+                totals = own_counts.setdefault(trait, [0, 0])
                 totals[0] += passed
-                totals[1] += refused
+                totals[1] += rejected
         for requirement in other.requirements:
             self._add_requirement(requirement)
         if other.passed or not self.examples:
@@ -260,8 +267,10 @@ def experience_from_json(encoded: Json) -> Experience:
             judged=int(encoded["judged"]),
             passed=int(encoded["passed"]),
             counts={
-                str(name): {str(trait): [int(n) for n in pair] for trait, pair in seen.items()}
-                for name, seen in encoded["counts"].items()
+                str(name): {
+                    str(trait): [int(n) for n in pair] for trait, pair in counts_by_trait.items()
+                }
+                for name, counts_by_trait in encoded["counts"].items()
             },
             requirements=[
                 StatedRequirement(

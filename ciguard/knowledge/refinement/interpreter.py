@@ -80,9 +80,11 @@ def _expected_structures(text: str) -> tuple[tuple[Structure, ...], str]:
         return _STRUCTURES_BY_ABILITY.get(ability, ()), match.group(1)
     match = _OPERANDS.search(text)
     if match:
-        wrong = next((kind for kind in match.groups() if not kind.endswith("Tensor")), "")
+        wrong_type = next((kind for kind in match.groups() if not kind.endswith("Tensor")), "")
         return (
-            ((Structure.TENSOR, Structure.NUMBER), wrong) if wrong in {"list", "str"} else ((), "")
+            ((Structure.TENSOR, Structure.NUMBER), wrong_type)
+            if wrong_type in {"list", "str"}
+            else ((), "")
         )
     return (), ""
 

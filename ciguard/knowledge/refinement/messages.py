@@ -132,15 +132,15 @@ def advice_in(
     dtypes = demanded_dtypes(message, text, values, names)
     if dtypes:
         return tuple(Advice(name, fields) for name, fields in dtypes.items())
-    demands = [
+    requirements = [
         advice
         for sentence in _SENTENCES.split(text)
         if _DEMANDS.search(sentence)
         for advice in _sentence_advice(sentence, values, names)
     ]
-    if not demands and _SAME_SIZE.search(text):
-        demands = _same_shape_advice(text, values, names)
-    return tuple({advice.parameter: advice for advice in reversed(demands)}.values())
+    if not requirements and _SAME_SIZE.search(text):
+        requirements = _same_shape_advice(text, values, names)
+    return tuple({advice.parameter: advice for advice in reversed(requirements)}.values())
 
 
 def parameters_in(message: str, names: Sequence[str]) -> frozenset[str]:
@@ -182,10 +182,10 @@ def _missing_advice(text: str, names: Sequence[str]) -> list[Advice]:
         words += re.findall(r"(?<=[`'\"])\w+(?=[`'\"])|\w+_\w+", alternatives.group(1))
     declared = [name for name in names if _PREFIXES.sub("", name) in words]
     # If no source declares the parameter, the name in the message is used.
-    undeclared = _QUOTED_NAME.findall(match.group(1)) if match else []
+    undeclared_names = _QUOTED_NAME.findall(match.group(1)) if match else []
     return [
         Advice(name, {}, Presence.ALWAYS)
-        for name in (*declared, *(word for word in undeclared if not declared))
+        for name in (*declared, *(word for word in undeclared_names if not declared))
     ]
 
 
@@ -303,9 +303,9 @@ def _split_expected_and_actual(sentence: str) -> tuple[str, str]:
 
 def _suspects(fields: Fields, sentence: str, values: Mapping[str, Value]) -> list[str]:
     """Return the violating parameter whose argument is quoted, or else the first; empty if none."""
-    violating = [name for name, value in values.items() if _violates(fields, value)]
-    quoted = [name for name in violating if _is_quoted(values[name], sentence)]
-    return (quoted or violating)[:1]
+    violating_names = [name for name, value in values.items() if _violates(fields, value)]
+    quoted_names = [name for name in violating_names if _is_quoted(values[name], sentence)]
+    return (quoted_names or violating_names)[:1]
 
 
 def _is_quoted(value: Value, sentence: str) -> bool:
@@ -368,10 +368,12 @@ def _same_shape_advice(
         return [Advice(name, {"shape_of": mentioned_tensors[0]}) for name in mentioned_tensors[1:]]
     if len(tensors) < 2:  # noqa: PLR2004 - a relation needs two
         return []
-    quoted = {tuple(map(int, _words(match.group(1)))) for match in _SHAPES.finditer(text)}
+    quoted_shapes = {tuple(map(int, _words(match.group(1)))) for match in _SHAPES.finditer(text)}
     lead = tensors[0]
-    related = [name for name in tensors[1:] if _shape(values[name]) in quoted] or tensors[1:]
-    return [Advice(name, {"shape_of": lead}) for name in related]
+    related_names = [
+        name for name in tensors[1:] if _shape(values[name]) in quoted_shapes
+    ] or tensors[1:]
+    return [Advice(name, {"shape_of": lead}) for name in related_names]
 
 
 def _shape(value: Value) -> tuple[int, ...] | None:

@@ -63,12 +63,12 @@ def refined(api: Api, experience: Experience) -> Api:
     clues = experience.clues()
     if clues:
         api = understand(record, clues)
-    never = {r.parameter for r in experience.requirements if r.presence is Presence.NEVER}
-    declared = [p for p in api.parameters if p.required or p.name not in never]
+    omitted_names = {r.parameter for r in experience.requirements if r.presence is Presence.NEVER}
+    declared_parameters = [p for p in api.parameters if p.required or p.name not in omitted_names]
     return replace(
         api,
         parameters=(
-            *(_refined_by_counts(p, experience) for p in declared),
+            *(_refined_by_counts(p, experience) for p in declared_parameters),
             *_undeclared_parameters(record, experience, clues),
         ),
         inputs=tuple(
@@ -165,13 +165,13 @@ def refinements(record: ApiRecord, experience: Experience) -> tuple[Refinement, 
             parameter=name,
             aspect="outcomes",
             change=f"{trait} is drawn {'more' if factor > 1 else 'less'} often",
-            evidence=f"{passed} of {passed + refused} calls passed "
+            evidence=f"{passed} of {passed + rejected} calls passed "
             f"(all calls: {experience.pass_rate:.0%})",
         )
-        for name, seen in experience.counts.items()
-        for trait, (passed, refused) in seen.items()
-        for factor in [Odds(seen, experience.pass_rate)(trait)]
-        if passed + refused >= _MIN_CALLS and not 1 / _REPORTED_FACTOR < factor < _REPORTED_FACTOR
+        for name, counts_by_trait in experience.counts.items()
+        for trait, (passed, rejected) in counts_by_trait.items()
+        for factor in [Odds(counts_by_trait, experience.pass_rate)(trait)]
+        if passed + rejected >= _MIN_CALLS and not 1 / _REPORTED_FACTOR < factor < _REPORTED_FACTOR
     ]
     return (*by_messages, *by_counts)
 

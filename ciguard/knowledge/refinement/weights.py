@@ -46,8 +46,8 @@ class Odds:
 
     def __call__(self, trait: str) -> float:
         """Return the ratio for a trait: 1 if there is no difference or no experience, never 0."""
-        passed, refused = self.counts.get(trait, (0, 0))
-        rate = (passed + _PRIOR * self.pass_rate) / (passed + refused + _PRIOR)
+        passed, rejected = self.counts.get(trait, (0, 0))
+        rate = (passed + _PRIOR * self.pass_rate) / (passed + rejected + _PRIOR)
         return min(max(rate / self.pass_rate, _MIN_ODDS), _MAX_ODDS)
 
     def call_count(self, trait: str) -> int:

@@ -60,20 +60,21 @@ class CallGenerator:
         """
         self._api = api.record.api
         self._kind = api.record.kind
-        generated = [p for p in api.parameters if is_drawn(p)]
+        drawn_parameters = [p for p in api.parameters if is_drawn(p)]
         inputs = list(api.inputs)
-        known = {slot.name: slot for slot in plain.slots} if plain else {}
+        plain_slots = {slot.name: slot for slot in plain.slots} if plain else {}
         self.slots: tuple[ParameterSlot, ...] = slots_of(
-            [*generated, *inputs],
-            known,
+            [*drawn_parameters, *inputs],
+            plain_slots,
             form_mutator=form_mutator(api.record.api.partition(".")[0]),
         )
         self._violable_slots = tuple(slot for slot in self.slots if slot.violating_mutators)
         self._layout = CallLayout(
-            _with_declared_necessity(api, generated), keywords_only=api.record.source == "opdef"
+            _with_declared_necessity(api, drawn_parameters),
+            keywords_only=api.record.source == "opdef",
         )
         self._inputs = tuple(parameter.name for parameter in inputs)
-        self.names = tuple(parameter.name for parameter in [*generated, *inputs])
+        self.names = tuple(parameter.name for parameter in [*drawn_parameters, *inputs])
         """Names of all parameters that a call may pass, in the order of their declaration."""
         self._neighbours = NeighbourSampler(self.slots, examples) if examples else None
         self._neighbour_share = neighbour_share if examples else 0.0
@@ -111,12 +112,12 @@ class CallGenerator:
         if mutation is CallMutation.TWO:
             return tuple(dict.fromkeys((first, _draw_slot(rng, slots))))
         if mutation is CallMutation.MANY:
-            others = [
+            other_slots = [
                 s
                 for s in slots
                 if not s.share and s is not first and rng.random() < mix.mutation_probability
             ]
-            return (first, *others)
+            return (first, *other_slots)
         return (first,)
 
     def _with_special(self, rng: random.Random, scope: SamplingScope) -> tuple[ParameterSlot, ...]:

@@ -33,5 +33,9 @@ def _with_other_form(
     del scope
     if not isinstance(current, TensorValue):
         return current
-    fitting = [form for form in forms if form.fits(current)]
-    return fitting[int(rng.random() * len(fitting))].make(current) if fitting else current
+    fitting_forms = [form for form in forms if form.fits(current)]
+    return (
+        fitting_forms[int(rng.random() * len(fitting_forms))].make(current)
+        if fitting_forms
+        else current
+    )

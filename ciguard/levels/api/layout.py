@@ -28,11 +28,11 @@ class CallLayout:
             else -1
         )
         self._variadic_name = parameters[variadic_index].name if variadic_index >= 0 else ""
-        prefix = 0 if keywords_only else _prefix_length(parameters, variadic_index)
-        self._positional_names = tuple(parameter.name for parameter in parameters[:prefix])
+        prefix_length = 0 if keywords_only else _prefix_length(parameters, variadic_index)
+        self._positional_names = tuple(parameter.name for parameter in parameters[:prefix_length])
         self._keyword_names = tuple(
             parameter.name
-            for parameter in parameters[prefix:]
+            for parameter in parameters[prefix_length:]
             if parameter.name != self._variadic_name
         )
 

@@ -52,10 +52,10 @@ def library_check(finding: Finding, writer: Writer, *, other: str) -> tuple[str,
     kind = _ROUNDED if expected.dtype in dtypes.EPSILON else _EXACT
     types = (expected.dtype, *(tensor.dtype for tensor in tensors_of(as_call(finding.case))))
     rtols = tolerances(input_precision_of(finding.case), count=expected.elements.size)
-    allowed = max(rtols.get(dtype, 0.0) for dtype in types)
+    tolerance = max(rtols.get(dtype, 0.0) for dtype in types)
     numbers = list_of([element(value) for value in expected.elements])
     before = (
-        f"RTOL = { ({kind: allowed} if kind == _ROUNDED else {})!r}"
+        f"RTOL = { ({kind: tolerance} if kind == _ROUNDED else {})!r}"
         "  # allowed error, relative to the largest element\n"
         f"EXPECTED = [  # what {call.api} returned\n"
         f"    ({kind!a}, {shape_text(expected.shape or (1,))}, {numbers}),\n]\n\n\n"

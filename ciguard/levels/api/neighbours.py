@@ -78,23 +78,23 @@ def _resampled(
     pick = rng.random()
     if pick < _KEEP_PROBABILITY and not must_redraw:
         return original
-    drawn = slot.sample(rng, scope)
+    new_value = slot.sample(rng, scope)
     if must_redraw:
-        return drawn
+        return new_value
     if not isinstance(original, TensorValue):
-        return original if slot.is_sized else drawn
+        return original if slot.is_sized else new_value
     if pick < _REFILL_THRESHOLD or slot.is_sized:
-        return _refilled(original, drawn)
-    return drawn
+        return _refilled(original, new_value)
+    return new_value
 
 
-def _refilled(original: TensorValue, drawn: Value) -> Value:
+def _refilled(original: TensorValue, new_value: Value) -> Value:
     """Return a tensor with new elements, and the shape and dtype that fit the rest of the call."""
-    if not isinstance(drawn, TensorValue) or drawn.dtype != original.dtype:
+    if not isinstance(new_value, TensorValue) or new_value.dtype != original.dtype:
         return original
-    if isinstance(drawn.fill, Explicit) and drawn.shape != original.shape:
+    if isinstance(new_value.fill, Explicit) and new_value.shape != original.shape:
         return original
-    return TensorValue(original.dtype, original.shape, drawn.fill)
+    return TensorValue(original.dtype, original.shape, new_value.fill)
 
 
 def _has_changed(original: Value, value: Value) -> bool:

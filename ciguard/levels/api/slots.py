@@ -72,9 +72,9 @@ def slots_of(
             since they depend on the documentation only and take long to compile.
         form_mutator: the mutator that changes a tensor's storage form; None if there is none.
     """
-    known = plain or {}
-    ordered = _in_order_of_reference(parameters)
-    return tuple(_slot(p, known.get(p.name), form_mutator) for p in ordered)
+    plain_slots = plain or {}
+    ordered_parameters = _in_order_of_reference(parameters)
+    return tuple(_slot(p, plain_slots.get(p.name), form_mutator) for p in ordered_parameters)
 
 
 def is_drawn(parameter: Parameter) -> bool:
@@ -139,16 +139,16 @@ def _in_order_of_reference(parameters: Sequence[Parameter]) -> list[Parameter]:
     In a cycle of references, the first parameter comes first, and its reference has no effect.
     """
     by_name = {parameter.name: parameter for parameter in parameters}
-    ordered: dict[str, Parameter] = {}
+    ordered_parameters: dict[str, Parameter] = {}
 
     def visit(parameter: Parameter, path: frozenset[str]) -> None:
-        if parameter.name in ordered or parameter.name in path:
+        if parameter.name in ordered_parameters or parameter.name in path:
             return
         for name in sorted(references(parameter.constraint)):
             if name in by_name:
                 visit(by_name[name], path | {parameter.name})
-        ordered.setdefault(parameter.name, parameter)
+        ordered_parameters.setdefault(parameter.name, parameter)
 
     for parameter in parameters:
         visit(parameter, frozenset())
-    return list(ordered.values())
+    return list(ordered_parameters.values())

@@ -62,9 +62,9 @@ def twin_check(case: ApiCall, source: ScriptSource) -> tuple[list[str], str, str
         msg = f"{case.api}: relation {relation.name!r} does not apply to these arguments"
         raise ValueError(msg)
     if relation.compares is Compares.NOTHING:
-        checked = textwrap.indent(source.expression(twin), "    ")
-        raised = _RAISED.strip().format(raises=relation.raises)
-        lines = [f"# {relation.law}", "try:", checked, raised, 'print("No difference.")']
+        check_text = textwrap.indent(source.expression(twin), "    ")
+        handler = _RAISED.strip().format(raises=relation.raises)
+        lines = [f"# {relation.law}", "try:", check_text, handler, 'print("No difference.")']
         return [], "", "\n".join(lines)
     if relation.observes is Observes.ARGUMENTS:
         call, result = source.kept_call(case), "kept"

@@ -119,7 +119,9 @@ def undeclared_parameters(doc: str, known: set[str]) -> list[str]:
     overloads = " ".join(line for line in lines if _FURTHER_SIGNATURE.match(line.strip()))
     overload_names = set(re.findall(r"\w+", overloads))
     items = (*_section_items(lines, _ARGUMENTS), *_rest_items(lines))
-    names = [name.strip().lstrip("*") for joined, _, _ in items for name in joined.split(",")]
+    names = [
+        name.strip().lstrip("*") for joined_names, _, _ in items for name in joined_names.split(",")
+    ]
     return [name for name in dict.fromkeys(names) if name not in known | overload_names]
 
 
@@ -133,8 +135,10 @@ def unparsed_lines(doc: str, known: set[str]) -> list[str]:
         known: the names of the parameters in the signature.
     """
     lines = inspect.cleandoc(doc).splitlines()
-    described = {
-        name.strip() for joined, _, _ in _section_items(lines) for name in joined.split(",")
+    described_names = {
+        name.strip()
+        for joined_names, _, _ in _section_items(lines)
+        for name in joined_names.split(",")
     }
     unparsed = []
     for index, line in enumerate(lines):
@@ -144,7 +148,7 @@ def unparsed_lines(doc: str, known: set[str]) -> list[str]:
         margin = _indent(block[0]) if block else 0
         for text in block:
             name = _LEADING_NAME.match(text.strip())
-            if name and _indent(text) <= margin and name.group(1) in known - described:
+            if name and _indent(text) <= margin and name.group(1) in known - described_names:
                 unparsed.append(" ".join(text.split())[:_MAX_LINE_LENGTH])
     return unparsed
 
@@ -185,10 +189,10 @@ def _section_items(
     """Yield names, type and text of the items in Google and numpy sections."""
     for index, line in enumerate(lines):
         text = line.strip()
-        following = lines[index + 1].strip() if index + 1 < len(lines) else ""
+        next_line = lines[index + 1].strip() if index + 1 < len(lines) else ""
         if header.match(text):
             yield from _items(_block(lines, index + 1, _indent(line)))
-        elif _NUMPY_HEADER.match(text) and _UNDERLINE.match(following):
+        elif _NUMPY_HEADER.match(text) and _UNDERLINE.match(next_line):
             yield from _numpy_items(lines, index + 2, _indent(line))
 
 
@@ -241,8 +245,8 @@ def _numpy_items(lines: list[str], start: int, margin: int) -> Iterator[tuple[st
     names, doc_type = "", ""
     text: list[str] = []
     for index, line in enumerate(lines[start:], start=start):
-        following = lines[index + 1].strip() if index + 1 < len(lines) else ""
-        if line.strip() and _UNDERLINE.match(following):
+        next_line = lines[index + 1].strip() if index + 1 < len(lines) else ""
+        if line.strip() and _UNDERLINE.match(next_line):
             break
         if line.strip() and _indent(line) <= margin:
             match = _NUMPY_ITEM.match(line.strip())

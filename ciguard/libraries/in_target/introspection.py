@@ -26,20 +26,20 @@ _RECEIVERS = ("self", "cls")
 _MAX_REASON_LENGTH = 300
 
 
-def record(api: str, kind: str, parameters: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+def record(api: str, kind: str, parameters: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
     """Return the JSON of a `ciguard.domain.records.ApiRecord`.
 
     Args:
         api: the qualified public name.
         kind: the kind, `function`, `layer` or `method`.
         parameters: the parameters, as returned by `parameter`.
-        more: other fields of the record. Of the docstring `doc`, only the first paragraph is
+        fields: other fields of the record. Of the docstring `doc`, only the first paragraph is
             stored.
     """
     encoded: dict[str, Any] = {"api": api, "kind": kind, "parameters": parameters}
-    encoded.update({key: value for key, value in more.items() if value not in ("", None, [], ())})
+    encoded.update({key: value for key, value in fields.items() if value not in ("", None, [], ())})
     if "doc" in encoded:
-        known = {item["name"] for item in (*parameters, *more.get("inputs", ()))}
+        known = {item["name"] for item in (*parameters, *fields.get("inputs", ()))}
         claims = {
             "strangers": docstrings.undeclared_parameters(encoded["doc"], known),
             "unread": docstrings.unparsed_lines(encoded["doc"], known),
@@ -67,10 +67,10 @@ def each(
         named_objects.items() if isinstance(named_objects, PublicNames) else named_objects
     ):
         try:
-            described = describe(api, value)
+            api_record = describe(api, value)
             if api in aliases:
-                described["aliases"] = aliases[api]
-            yield described
+                api_record["aliases"] = aliases[api]
+            yield api_record
         except Exception as error:  # noqa: BLE001 - reported as skipped; other objects are still described
             yield skipped(api, error)
 
@@ -98,14 +98,14 @@ def layer_record(api: str, layer: type, *, call: str, tags: list[str]) -> dict[s
 
 
 def parameter(
-    name: str, *, kind: str = "positional_or_keyword", default: str | None = None, **more: Any
+    name: str, *, kind: str = "positional_or_keyword", default: str | None = None, **fields: Any
 ) -> dict[str, Any]:
     """Return the JSON of a parameter, required if it has no default and is not variadic."""
     variadic = kind.startswith("var_")
     encoded = {"name": name, "kind": kind, "required": default is None and not variadic}
     if default is not None:
         encoded["default"] = default
-    encoded.update({key: value for key, value in more.items() if value not in ("", None, [], ())})
+    encoded.update({key: value for key, value in fields.items() if value not in ("", None, [], ())})
     return encoded
 
 
@@ -128,8 +128,8 @@ def from_signature(function: Any) -> list[dict[str, Any]] | None:
 def from_arguments(arguments: ast.arguments) -> list[dict[str, Any]]:
     """Return the parameters of a parsed definition, from a stub or a docstring's signature line."""
     positional = [*arguments.posonlyargs, *arguments.args]
-    missing = len(positional) - len(arguments.defaults)
-    defaults = [None] * missing + list(arguments.defaults)
+    count_without_default = len(positional) - len(arguments.defaults)
+    defaults = [None] * count_without_default + list(arguments.defaults)
     parameters = []
     for index, (item, default) in enumerate(zip(positional, defaults)):
         is_positional_only = index < len(arguments.posonlyargs)
@@ -186,9 +186,9 @@ def hint_text(annotation: Any) -> str:
 
 def describe_parameters(parameters: list[dict[str, Any]], doc: str) -> None:
     """Add the type and description in a docstring to each parameter."""
-    described = docstrings.parameters(doc)
+    descriptions = docstrings.parameters(doc)
     for item in parameters:
-        description = described.get(item["name"])
+        description = descriptions.get(item["name"])
         if description is not None:
             if description.doc_type:
                 item["doc_type"] = description.doc_type
@@ -222,7 +222,7 @@ def walk(
         failures: a list to which records of objects that raise an exception are added.
     """
     pending = [(root, root.__name__)]
-    seen = {id(root)}
+    seen_ids = {id(root)}
     while pending:
         module, prefix = pending.pop(0)
         for name in sorted(public_names(module)):
@@ -233,8 +233,8 @@ def walk(
                 failures.append(skipped(path, error))
                 continue
             if isinstance(member, types.ModuleType):
-                if id(member) not in seen and enter(member, path):
-                    seen.add(id(member))
+                if id(member) not in seen_ids and enter(member, path):
+                    seen_ids.add(id(member))
                     pending.append((member, path))
             else:
                 yield path, member

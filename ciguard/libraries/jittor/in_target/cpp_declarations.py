@@ -63,11 +63,11 @@ def without_declarations(doc: str) -> str:
 
 def split(text: str) -> list[str]:
     """Return the parts of a text that are separated by commas outside brackets and quotes."""
-    parts, depth, quoted, start = [], 0, False, 0
+    parts, depth, is_quoted, start = [], 0, False, 0
     for index, letter in enumerate(text):
         if letter == '"':
-            quoted = not quoted
-        elif quoted:
+            is_quoted = not is_quoted
+        elif is_quoted:
             continue
         elif letter in _OPENING:
             depth += 1

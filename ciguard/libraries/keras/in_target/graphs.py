@@ -144,7 +144,7 @@ class _GraphWriter:
         The search is not recursive, since a model may be deeper than Python's stack.
         """
         layer_calls: dict[int, _LayerCall] = {}
-        done: dict[int, _LayerCall] = {}
+        visited_calls: dict[int, _LayerCall] = {}
         pending = [creator(tensor) for tensor in reversed(outputs) if id(tensor) not in names]
         while pending:
             call = pending[-1]
@@ -152,11 +152,13 @@ class _GraphWriter:
             if layer_call is None:
                 layer_call = layer_calls[id(call)] = self._layer_call(call)
                 inputs = [creator(t) for t in reversed(layer_call.tensors) if id(t) not in names]
-                pending += [input_call for input_call in inputs if id(input_call) not in done]
+                pending += [
+                    input_call for input_call in inputs if id(input_call) not in visited_calls
+                ]
             else:
-                done.setdefault(id(call), layer_call)
+                visited_calls.setdefault(id(call), layer_call)
                 pending.pop()
-        return list(done.values())
+        return list(visited_calls.values())
 
     def _layer_call(self, call: Any) -> _LayerCall:
         """Return a call with its input tensors."""

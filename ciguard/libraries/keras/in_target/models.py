@@ -93,16 +93,16 @@ def _computation_dtype(adapter: contract.Adapter, keras: Any, dtype: str) -> Ite
         raise contract.CannotComputeError(str(error)) from error
     keras.config.set_floatx(dtype)
     keras.config.set_dtype_policy(dtype)
-    narrowed = _narrowed_dtypes()
-    original = dict(narrowed)
-    narrowed.pop(dtype, None)
+    narrowed_dtypes = _narrowed_dtypes()
+    original = dict(narrowed_dtypes)
+    narrowed_dtypes.pop(dtype, None)
     try:
         if keras.backend.result_type(dtype, dtype) != dtype:
             msg = f"this Keras computes in {keras.backend.result_type(dtype, dtype)}, not {dtype}"
             raise contract.CannotComputeError(msg)
         yield
     finally:
-        narrowed.update(original)
+        narrowed_dtypes.update(original)
 
 
 def _narrowed_dtypes() -> dict[str, str]:
@@ -153,10 +153,10 @@ def _save_and_load(network: Network) -> Any:
     os.close(file)
     try:
         model.save(path)
-        loaded = keras.saving.load_model(path, compile=False)
+        loaded_model = keras.saving.load_model(path, compile=False)
     finally:
         os.unlink(path)
-    return {"before": before, "after": _compute(loaded, inputs)}
+    return {"before": before, "after": _compute(loaded_model, inputs)}
 
 
 def _compute(model: Any, inputs: list[Any]) -> list[Any]:

@@ -215,8 +215,8 @@ def _set_initializers(initializer: Any, layer: Any) -> None:
 
 def _innermost_layer(node: Mapping[str, Any]) -> str:
     """Return the public name of a node's layer; for a wrapper, that of the wrapped layer."""
-    wrapped = [item for item in node.get("config", {}).values() if isinstance(item, dict)]
-    for item in wrapped:
+    wrapped_items = [item for item in node.get("config", {}).values() if isinstance(item, dict)]
+    for item in wrapped_items:
         if "layer" in item:
             return _innermost_layer(item)
     return str(node["layer"])

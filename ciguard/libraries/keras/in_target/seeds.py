@@ -124,13 +124,13 @@ def _cached_application(keras: Any, source: dict[str, Any]) -> str:
         remedy = f"Connect to the network, or use application:{name}, which needs no weights"
         raise SourceError(message + remedy) from error
     # Renaming a complete file ensures that other processes never read a part of it.
-    unfinished = os.path.join(source["folder"], f".{os.getpid()}-{name.lower()}.keras")
+    unfinished_file = os.path.join(source["folder"], f".{os.getpid()}-{name.lower()}.keras")
     try:
-        model.save(unfinished)
-        os.replace(unfinished, file)
+        model.save(unfinished_file)
+        os.replace(unfinished_file, file)
     finally:
-        if os.path.exists(unfinished):
-            os.remove(unfinished)
+        if os.path.exists(unfinished_file):
+            os.remove(unfinished_file)
     return file
 
 

@@ -56,9 +56,10 @@ class OpDefs:
         The definition lists the dtypes of all devices. A call without a kernel fails slowly.
         """
         entries = self._kernels.get(operator, [])
-        limited = set(entries[0]).intersection(*entries[1:]) if entries else set()
+        limited_attributes = set(entries[0]).intersection(*entries[1:]) if entries else set()
         return {
-            name: sorted({dtype for entry in entries for dtype in entry[name]}) for name in limited
+            name: sorted({dtype for entry in entries for dtype in entry[name]})
+            for name in limited_attributes
         }
 
     def lacks_kernel(self, definition: Any) -> bool:

@@ -120,9 +120,11 @@ class _Catalogue:
             tags=_tags(api, function),
         )
         overloads = [*self.stubs.overloads(api), *self.schemas.get(operator, [])]
-        accepted = {item["name"] for overload in overloads for item in overload}
-        undeclared = [name for name in record.pop("strangers", ()) if name not in accepted]
-        return {**record, "strangers": undeclared} if undeclared else record
+        accepted_names = {item["name"] for overload in overloads for item in overload}
+        undeclared_names = [
+            name for name in record.pop("strangers", ()) if name not in accepted_names
+        ]
+        return {**record, "strangers": undeclared_names} if undeclared_names else record
 
     def _add_types(self, api: str, operator: str, parameters: list[dict[str, Any]]) -> None:
         """Add types from the operator's schema and hints from the stubs to the parameters."""
@@ -145,7 +147,7 @@ def describe() -> Iterator[dict[str, Any]]:
     catalogue = _Catalogue()
     failures: list[dict[str, Any]] = []
     yield from introspection.each(
-        _functions(failures), lambda api, thing: catalogue.record(api, thing, "function")
+        _functions(failures), lambda api, function: catalogue.record(api, function, "function")
     )
     yield from introspection.each(_layers(catalogue.torch), _layer_record)
     yield from introspection.each(
@@ -266,12 +268,14 @@ def _operator_record(catalogue: _Catalogue, name: str) -> dict[str, Any]:
         [item for item in schema if item.get("kind") != "keyword_only" or not item.get("required")]
         for schema in catalogue.schemas[operator]
     ]
-    preferred = [
+    preferred_schemas = [
         s
         for s, remaining in zip(catalogue.schemas[operator], without_required_keywords)
         if len(s) == len(remaining)
     ]
-    parameters = [dict(item) for item in max(preferred or catalogue.schemas[operator], key=len)]
+    parameters = [
+        dict(item) for item in max(preferred_schemas or catalogue.schemas[operator], key=len)
+    ]
     for item in parameters:
         # Unlike torch's functions, `torch.ops` does not accept a number for a list of fixed length.
         item["schema_type"] = _FIXED_LENGTH.sub("[]", item.get("schema_type", ""))

@@ -66,11 +66,11 @@ def _parameter(match: re.Match[str], kind: str) -> dict[str, Any]:
 
 def _split(text: str) -> list[str]:
     """Return the parts of a text that are separated by commas outside brackets and quotes."""
-    parts, depth, quoted, start = [], 0, False, 0
+    parts, depth, is_quoted, start = [], 0, False, 0
     for index, letter in enumerate(text):
         if letter == '"':
-            quoted = not quoted
-        elif quoted:
+            is_quoted = not is_quoted
+        elif is_quoted:
             continue
         elif letter in "([":
             depth += 1
@@ -90,8 +90,8 @@ def best_match(
     name_set = set(names)
 
     def rank(parameters: list[dict[str, Any]]) -> tuple[int, int]:
-        shared = sum(item["name"] in name_set for item in parameters)
-        return shared, -len(parameters)
+        shared_count = sum(item["name"] in name_set for item in parameters)
+        return shared_count, -len(parameters)
 
     return max(candidates, key=rank, default=None)
 
