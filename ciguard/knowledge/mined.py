@@ -173,7 +173,7 @@ def _ranks(values: _Values, rule: MiningRule) -> _Fields:
     """Return the rank that the sentence states.
 
     A rule with a fixed rank, such as `( optional ) -> 0`, was learned from parameters that are
-    mostly not tensors. It is ignored, since it does not apply to tensors.
+    mostly not tensors. Such a rule is ignored, since it does not apply to tensors.
     """
     if _shape(values) or not any(has_placeholder(value) for value in rule.values):
         return {}

@@ -30,6 +30,10 @@ def form_mutator(module: str) -> Mutator | None:
 def _with_other_form(
     rng: random.Random, scope: SamplingScope, current: Value, *, forms: tuple[TensorForm, ...]
 ) -> Value:
+    """Return the tensor in one of the forms that fit it, or unchanged if none fits.
+
+    A value that is not a tensor is also returned unchanged.
+    """
     del scope
     if not isinstance(current, TensorValue):
         return current

@@ -249,9 +249,8 @@ def modules(
             yield name, importlib.import_module(name)
         except ModuleNotFoundError as error:
             if not f"{name}.".startswith(f"{error.name}."):
-                failures.append(
-                    skipped(name, error)
-                )  # the module exists, but a dependency does not
+                # The module itself exists, but it imports a module that is missing.
+                failures.append(skipped(name, error))
         except Exception as error:  # noqa: BLE001 - imports run foreign code; the failure is reported
             failures.append(skipped(name, error))
 

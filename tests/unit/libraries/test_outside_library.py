@@ -1,4 +1,4 @@
-"""A library of another package supports every feature of a library with one folder.
+"""A library that another package registers supports every feature, with a single folder.
 
 The tests are in the order of `docs/extending.md`.
 """
@@ -46,7 +46,7 @@ X = TensorValue("float32", (2, 3), Constant(-1.0))
 ROW = TensorValue("float32", (3,), Constant(2.0))
 
 
-def described() -> Mapping[str, ApiRecord]:
+def records_by_api() -> Mapping[str, ApiRecord]:
     records = [record_from_json(record) for record in TilesAdapter().describe()]
     return {record.api: record for record in records}
 
@@ -78,7 +78,7 @@ def is_set(name: str) -> bool:
 
 
 def test_adapter_describes_the_apis_with_their_tags() -> None:
-    records = described()
+    records = records_by_api()
 
     assert records["planted_tiles.store"].tags == {"files"}
     assert records["planted_tiles.noise"].tags == {"random"}
@@ -94,7 +94,7 @@ def test_version_of_the_description_changes_with_the_rules_for_documentation() -
 
 
 def test_documentation_is_parsed_with_the_rules_of_the_library() -> None:
-    record = described()["planted_tiles.outline"]
+    record = records_by_api()["planted_tiles.outline"]
     width = next(parameter for parameter in record.parameters if parameter.name == "width")
 
     clues = mined.read(record, width)

@@ -15,8 +15,8 @@ def names() -> ApiNames:
     return ApiNames()
 
 
-def _found(names: ApiNames, changed: tuple[ChangedFile, ...] = (), /, **files: str) -> Usage:
-    """Analyse modules by name; `_` stands for a folder."""
+def _usage(names: ApiNames, changed: tuple[ChangedFile, ...] = (), /, **files: str) -> Usage:
+    """Find the uses of APIs in source files: `a_b="text"` is the file `a/b.py`."""
     sources = [(f"{name.replace('_', '/')}.py", text.encode()) for name, text in files.items()]
     return find_uses(sources, changed, names)
 
@@ -35,7 +35,7 @@ Linear(1, 2).forward(1)
 F.relu.__name__
 """
 
-    assert set(_found(names, a=source).places) == {
+    assert set(_usage(names, a=source).places) == {
         "tensorflow.reduce_mean",
         "tensorflow.abs",
         "jax.numpy.add",
@@ -52,11 +52,11 @@ f(torch.float32, torch.Tensor, torch.nn.functional, torch)
 torch._C._something(1)
 """
 
-    assert _found(names, a=source).places == {}
+    assert _usage(names, a=source).places == {}
 
 
 def test_a_call_missing_in_all_catalogues_keeps_its_name(names: ApiNames) -> None:
-    assert list(_found(names, a="import torch\ntorch.brand_new(1)").places) == ["torch.brand_new"]
+    assert list(_usage(names, a="import torch\ntorch.brand_new(1)").places) == ["torch.brand_new"]
 
 
 def test_names_are_resolved_through_modules_of_the_repository(names: ApiNames) -> None:
@@ -78,7 +78,7 @@ def test_names_are_resolved_through_modules_of_the_repository(names: ApiNames) -
 
 
 def test_the_search_ends_with_circular_imports(names: ApiNames) -> None:
-    usage = _found(names, a="from b import x\nx.abs(1)\n", b="from a import x\n")
+    usage = _usage(names, a="from b import x\nx.abs(1)\n", b="from a import x\n")
 
     assert usage.places == {}
 
@@ -86,7 +86,7 @@ def test_the_search_ends_with_circular_imports(names: ApiNames) -> None:
 def test_the_search_ends_with_a_very_long_chain_of_imports(names: ApiNames) -> None:
     files = {f"m{number}": f"from m{number + 1} import x\nx.abs(1)\n" for number in range(2_000)}
 
-    assert _found(names, **files).places == {}
+    assert _usage(names, **files).places == {}
 
 
 def test_many_modules_that_re_export_all_names_are_searched_quickly(names: ApiNames) -> None:
@@ -94,13 +94,13 @@ def test_many_modules_that_re_export_all_names_are_searched_quickly(names: ApiNa
     files = {f"m{number}": everybody + "print(x, y)\n" for number in range(40)}
     files["m0"] += "from torch import abs as x\n"
 
-    usage = _found(names, **files)
+    usage = _usage(names, **files)
 
     assert list(usage.places) == ["torch.abs"]
 
 
 def test_names_of_a_star_import_are_found(names: ApiNames) -> None:
-    usage = _found(
+    usage = _usage(
         names,
         compat="from torch.nn import *\n",
         a="from torch import *\nfrom compat import *\ny = Linear(1, 2)\nz = cat([1])\nprint(1)\n",
@@ -122,16 +122,16 @@ self.softmax(x)
 x.argsort()
 """
 
-    assert list(_found(names, a=source).places) == ["torch.Tensor.unsqueeze"]
+    assert list(_usage(names, a=source).places) == ["torch.Tensor.unsqueeze"]
     for other in ("import pandas\n", "import tensorflow\n"):
-        assert "torch.Tensor.unsqueeze" not in _found(names, a=other + source).places
+        assert "torch.Tensor.unsqueeze" not in _usage(names, a=other + source).places
 
 
 def test_apis_in_changed_lines_come_first(names: ApiNames) -> None:
     source = "import torch\ntorch.abs(1)\ntorch.sin(\n    2)\ntorch.cos(1)\n"
     change = ChangedFile(path="a.py", lines=((4, 4),))
 
-    usage = _found(names, (change,), a=source, b="import torch\n" + "torch.tan(1)\n" * 9)
+    usage = _usage(names, (change,), a=source, b="import torch\n" + "torch.tan(1)\n" * 9)
 
     assert usage.in_changes == ("torch.sin",)
     assert usage.in_changed_files == ("torch.abs", "torch.cos")
@@ -143,20 +143,20 @@ def test_changed_functions_are_named(names: ApiNames) -> None:
     source = "def f():\n    pass\n\n\n@x\ndef g():\n    pass\n"
     change = ChangedFile(path="a.py", lines=((5, 5),))
 
-    assert _found(names, (change,), a=source).changed_definitions == ("g in a.py",)
+    assert _usage(names, (change,), a=source).changed_definitions == ("g in a.py",)
 
 
 def test_places_of_an_api_are_limited_and_those_in_changed_lines_are_kept(names: ApiNames) -> None:
     change = ChangedFile(path="a.py", lines=((400, 400),))
 
-    places = _found(names, (change,), a="import torch\n" + "torch.abs(1)\n" * 500).places
+    places = _usage(names, (change,), a="import torch\n" + "torch.abs(1)\n" * 500).places
 
     assert len(places["torch.abs"]) == MAX_PLACES
     assert places["torch.abs"][0].line == 400
 
 
 def test_a_file_that_cannot_be_parsed_is_reported_and_others_are_searched(names: ApiNames) -> None:
-    usage = _found(names, a="def (:\n", b="import torch\ntorch.abs(1)\n")
+    usage = _usage(names, a="def (:\n", b="import torch\ntorch.abs(1)\n")
 
     assert list(usage.places) == ["torch.abs"]
     assert len(usage.problems) == 1

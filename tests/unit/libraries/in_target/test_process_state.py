@@ -1,6 +1,6 @@
 """Restoring the global state of Python and numpy that a case has changed."""
 
-# ruff: noqa: NPY002 - the generators under test
+# ruff: noqa: NPY002 - the tests cover numpy's legacy global generator
 
 from __future__ import annotations
 
