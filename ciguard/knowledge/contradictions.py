@@ -71,7 +71,7 @@ def _type_contradictions(
 
 
 def _widened(structures: Iterable[S]) -> set[S]:
-    """Return the structures, and those that parameters with them often accept too."""
+    """Return the structures, and further ones that such parameters often accept too."""
     return {
         accepted
         for structure in structures

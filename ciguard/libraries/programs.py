@@ -32,7 +32,7 @@ class Way:
     """Way to call certain layers of a library on a single tensor."""
 
     layers: str
-    """Pattern of the names of the classes, without their module."""
+    """Pattern of the names of the layers' classes, without their modules."""
     use: str = ""
     """Expression of the layer `f` and the data `x`; empty to pass `x` for each required input."""
     rank: int = 0
@@ -46,7 +46,7 @@ class ProgramStyle:
     """Conventions and templates of programs with models of one library."""
 
     roots: tuple[str, ...]
-    """First parts of the qualified names of its APIs."""
+    """First parts of the qualified names of the library's APIs."""
     forward: str
     """Name of the method that computes a model's output."""
     bases: tuple[str, ...]

@@ -37,7 +37,7 @@ REGISTERING_SUFFIXES = (
 _LINE_DIFF_SUFFIXES = (*REGISTERING_SUFFIXES, ".ipynb")
 """Suffixes of files whose changed lines are read; all lines of other files count as changed."""
 _MAX_DIFFS = 400
-"""Maximum number of files whose changed lines are read; further files count as all changed."""
+"""Maximum number of files whose changed lines are read; all lines of others count as changed."""
 _GIT_LIMIT_S = 60.0
 _DEEPENING_OPTIONS = ("--deepen=1", "--deepen=30", "--deepen=500", "--unshallow")
 """Options of `git fetch` for more history, tried in turn until the base is included."""
@@ -199,7 +199,7 @@ class Checkout:
             commit = self._run(
                 "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"
             )
-        except (GitError, ValueError) as error:  # ValueError for an argument with NUL
+        except (GitError, ValueError) as error:  # ValueError: `ref` contains NUL
             msg = f"--against {visible(ref)}: this checkout has no such commit. {self._advice()}"
             raise PlanError(msg) from error
         return commit.decode().strip()
@@ -240,7 +240,7 @@ _DIFF_OPTIONS = (
 )
 
 
-def shown_path(path: str) -> str:
+def display_path(path: str) -> str:
     """Return a path as text for plans, with backslashes and undecodable bytes replaced.
 
     On Windows, a backslash would separate folders, and could lead out of the repository.
@@ -256,7 +256,7 @@ def readable_files(
         try:
             yield path, checkout.content(path)
         except (OSError, ValueError) as error:
-            problems.append(f"{visible(shown_path(path))} was not read: {visible(str(error))}")
+            problems.append(f"{visible(display_path(path))} was not read: {visible(str(error))}")
 
 
 def _changed_span(hunk: re.Match[bytes]) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ciguard.domain.text import visible
-from ciguard.planning.checkout import shown_path
+from ciguard.planning.checkout import display_path
 from ciguard.planning.upgrades import changes_of
 
 if TYPE_CHECKING:
@@ -87,4 +87,4 @@ def _gpu_pins(pins: Iterable[PackagePin]) -> set[tuple[str, str]]:
 
 
 def _shown(path: str) -> str:
-    return visible(shown_path(path))
+    return visible(display_path(path))

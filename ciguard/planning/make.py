@@ -218,9 +218,9 @@ class _Planner:
     ) -> tuple[list[TargetGroup], list[str]]:
         """Return the groups of targets to compare, and the reasons for choosing them."""
         request = self._request
-        required = tuple(required_targets(required_pins))
+        project_targets = tuple(required_targets(required_pins))
         if request.wheels is not None:
-            companions = request.targets if request.targets_are_chosen else required
+            companions = request.targets if request.targets_are_chosen else project_targets
             return wheel_groups(request.wheels, companions, self._newest)
         upgraded_libraries = {upgrade.library for upgrade in upgrades}
         groups = [
@@ -229,7 +229,7 @@ class _Planner:
         # An upgrade is compared alone, unless sources changed as well.
         if upgrades and request.mode is PlanMode.PULL_REQUEST and not self._sources_changed:
             return groups, []
-        targets, reason = self._configured_targets(required)
+        targets, reason = self._configured_targets(project_targets)
         other_groups = [
             group
             for group in group_by_library(targets, request.base)
@@ -237,13 +237,13 @@ class _Planner:
         ]
         return [*groups, *other_groups], [reason] if other_groups else []
 
-    def _configured_targets(self, required: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    def _configured_targets(self, project_targets: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
         """Return the targets if neither upgrades nor wheels determine them, and the reason."""
         targets = self._request.targets
         if self._request.targets_are_chosen:
             return targets, "The targets come from the settings."
-        if required:
-            return required, "The targets are the versions that the project requires."
+        if project_targets:
+            return project_targets, "The targets are the versions that the project requires."
         return (
             targets,
             "The project requires no known library, so the targets are ciguard's defaults.",
@@ -320,10 +320,10 @@ class _Planner:
 
     def _focus(self, usage: Usage, touched_apis: list[str], libraries: set[str]) -> tuple[str, ...]:
         """Return the APIs to test first: those that the change touches, then those in use."""
-        required = [LIBRARIES.get(name) for name in libraries if name]
-        modules = {library.module for library in required}
+        target_libraries = [LIBRARIES.get(name) for name in libraries if name]
+        modules = {library.module for library in target_libraries}
         used_apis = [api for api in usage.apis if not modules or api.partition(".")[0] in modules]
-        for library in required:
+        for library in target_libraries:
             # `tf.keras` in sources means the keras that the project requires.
             prefix = f"{library.brought_as}."
             nested_apis = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain.text import visible
-from ciguard.planning.checkout import shown_path
+from ciguard.planning.checkout import display_path
 
 if TYPE_CHECKING:
     from ciguard.domain.plan import SkippedJob
@@ -27,7 +27,7 @@ def change_sentences(changed: list[ChangedFile], changes: list[FileChange]) -> l
     if not changed:
         return []
     sentences = [
-        f"{visible(shown_path(change.path))} changes its requirement of {change.library} from "
+        f"{visible(display_path(change.path))} changes its requirement of {change.library} from "
         f"{visible(str(change.base or 'none'))} to {visible(str(change.head or 'none'))}."
         for change in changes
     ]
@@ -36,7 +36,7 @@ def change_sentences(changed: list[ChangedFile], changes: list[FileChange]) -> l
 
 
 def _paths(changed: list[ChangedFile]) -> list[str]:
-    return [shown_path(change.path) for change in changed]
+    return [display_path(change.path) for change in changed]
 
 
 def focus_sentences(usage: Usage, touched_apis: list[str], focus: tuple[str, ...]) -> list[str]:
@@ -51,12 +51,12 @@ def focus_sentences(usage: Usage, touched_apis: list[str], focus: tuple[str, ...
             f"Changed functions and classes: {_shortened_list(usage.changed_definitions)}."
         )
     if usage.annotated_files:
-        shown = [shown_path(path) for path in usage.annotated_files]
+        shown = [display_path(path) for path in usage.annotated_files]
         sentences.append(
             f"Level function starts with files that the change reaches: {_shortened_list(shown)}."
         )
     for level, files in usage.paths_by_level.items():
-        shown = [shown_path(path) for path in files]
+        shown = [display_path(path) for path in files]
         sentences.append(
             f"Level {level} starts with files that the change reaches: {_shortened_list(shown)}."
         )

@@ -13,7 +13,7 @@ from ciguard.domain.plan import PackageChange, Place
 from ciguard.domain.text import visible
 from ciguard.errors import ProvisioningError
 from ciguard.libraries import LIBRARIES
-from ciguard.planning.checkout import shown_path
+from ciguard.planning.checkout import display_path
 from ciguard.planning.pins import PackagePin, more_specific_pin
 from ciguard.planning.requirement_files import read_pins, reader_of
 
@@ -68,7 +68,7 @@ class FileChange:
             package=pin.package if pin else self.library,
             base=str(self.base) if self.base else None,
             head=str(self.head) if self.head else None,
-            place=Place(path=shown_path(self.path), line=self.head.line if self.head else 1),
+            place=Place(path=display_path(self.path), line=self.head.line if self.head else 1),
         )
 
 
@@ -152,7 +152,7 @@ def upgrades_of(
     for change in all_changes:
         if change.library in exact and not change.is_exact:
             continue  # another file, such as a lock file, has the exact version
-        package = f"{change.to_package_change().package} in {visible(shown_path(change.path))}"
+        package = f"{change.to_package_change().package} in {visible(display_path(change.path))}"
         if change.head is None or change.base is None:
             adverb = "no longer" if change.head is None else "newly"
             sentences.append(
@@ -256,5 +256,5 @@ def _readable_pins(path: str, read: Callable[[], bytes], problems: list[str]) ->
     try:
         return read_pins(path, read())
     except (OSError, ValueError) as error:
-        problems.append(f"{visible(shown_path(path))} was not read: {visible(str(error))}")
+        problems.append(f"{visible(display_path(path))} was not read: {visible(str(error))}")
         return []

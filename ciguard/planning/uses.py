@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.plan import Place
 from ciguard.domain.text import visible
 from ciguard.libraries import LIBRARIES
-from ciguard.planning.checkout import ChangedFile, shown_path
+from ciguard.planning.checkout import ChangedFile, display_path
 from ciguard.planning.levels import packages_by_level
 from ciguard.sources import CodeText, ModuleUses, Project, code_of_notebook, read_module
 
@@ -126,7 +126,7 @@ class _UsageSearch:
             code = code_of_notebook(content) if path.endswith(".ipynb") else CodeText(content)
             module = _Module(path, code, read_module(code.source, folder.replace("/", ".")))
         except ValueError as error:
-            name = visible(shown_path(path))
+            name = visible(display_path(path))
             self._problems.append(f"{name} was not analysed: {visible(str(error))}")
             self._unparsed.append(path)
             return
@@ -148,7 +148,7 @@ class _UsageSearch:
                 first, last = module.code.line(use.line), module.code.line(use.last_line)
                 # Tiers: 0 for changed lines, 1 for other lines of changed files, 2 for other files.
                 tier = 2 if change is None else 0 if change.touches(first, last) else 1
-                place = Place(path=shown_path(module.path), line=first)
+                place = Place(path=display_path(module.path), line=first)
                 places_by_api[api][place] = min(tier, places_by_api[api].get(place, tier))
         return self._usage(places_by_api)
 
@@ -190,7 +190,7 @@ class _UsageSearch:
             for item in module.summary.definitions if change else ():
                 span = module.code.line(item.line), module.code.line(item.last_line)
                 if change and change.touches(*span):
-                    yield f"{item.name} in {shown_path(module.path)}"
+                    yield f"{item.name} in {display_path(module.path)}"
 
     def _annotated_files(self) -> set[str]:
         """Return the files with annotated functions."""

@@ -40,7 +40,7 @@ class Annotation:
     parameter: str
     """Name of the parameter."""
     source: TextSource
-    """Text of the parameter that contains the span."""
+    """Kind of text about the parameter that contains the span."""
     span: str = ""
     """Span as written in the documentation; empty if unknown."""
     normalised: str = ""

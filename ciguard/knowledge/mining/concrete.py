@@ -192,7 +192,7 @@ _INTERVAL_BY_SIGN = {
 def _closed_interval(raw: str) -> str:
     """Return `[0,1)` for `0 <= x < 1`; empty if the text does not have two limits."""
     numbers, signs = _NUMBER.findall(raw), _UPPER_SIGN.findall(raw)
-    if len(numbers) < 2 or len(signs) < 2:  # noqa: PLR2004 - one for each end
+    if len(numbers) < 2 or len(signs) < 2:  # noqa: PLR2004 - two ends
         return ""
     opening, closing = "(" if signs[0] == "<" else "[", ")" if signs[-1] == "<" else "]"
     return f"{opening}{numbers[0]},{numbers[-1]}{closing}"

@@ -24,7 +24,7 @@ class ExtractedConstraint:
     values: tuple[str, ...]
     """Concrete values."""
     source: TextSource
-    """Text of the parameter that contains the sentence."""
+    """Kind of text about the parameter that contains the sentence."""
     sentence: str
     """Sentence that states the constraint."""
     rule: MiningRule

@@ -155,7 +155,7 @@ class _Miner:
 def _shorter(pattern: Pattern) -> Iterator[Pattern]:
     """Yield the patterns with one token less; the last token and anchored tokens stay."""
     for index in range(len(pattern) - 1):
-        if pattern[0] == START and (index == 1 or len(pattern) == 2):  # noqa: PLR2004 - anchor and token
+        if pattern[0] == START and (index == 1 or len(pattern) == 2):  # noqa: PLR2004 - an anchor and a token
             continue
         if pattern[-1] == END and index == len(pattern) - 2:
             continue

@@ -29,7 +29,7 @@ class Presence(StrEnum):
     """Demand of a rejection that calls pass or omit a parameter."""
 
     UNSPECIFIED = ""
-    """Calls may pass the parameter."""
+    """The message demands neither: calls may pass or omit the parameter."""
     ALWAYS = "always"
     """Calls must pass the parameter."""
     NEVER = "never"

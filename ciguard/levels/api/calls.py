@@ -44,28 +44,29 @@ class CallGenerator:
         api: Api,
         examples: Sequence[Mapping[str, Value]] = (),
         *,
-        plain: CallGenerator | None = None,
+        base_generator: CallGenerator | None = None,
         neighbour_share: float = 0.0,
-        searches: bool = False,
+        is_searching: bool = False,
     ) -> None:
         """Compile the samplers of an API's calls.
 
         Args:
             api: the API with its constraints.
             examples: the arguments of calls that passed, by parameter.
-            plain: a generator of the same API without feedback, whose compiled parts are reused;
-                None to compile all parts.
+            base_generator: a generator of the same API without feedback, whose compiled parts are
+                reused; None to compile all parts.
             neighbour_share: the share of calls that resemble an example.
-            searches: True to draw some arguments from values of every kind, since no call passed.
+            is_searching: True to draw some arguments from values of every kind, since no call has
+                passed yet.
         """
         self._api = api.record.api
         self._kind = api.record.kind
         drawn_parameters = [p for p in api.parameters if is_drawn(p)]
         inputs = list(api.inputs)
-        plain_slots = {slot.name: slot for slot in plain.slots} if plain else {}
+        base_slots = {slot.name: slot for slot in base_generator.slots} if base_generator else {}
         self.slots: tuple[ParameterSlot, ...] = slots_of(
             [*drawn_parameters, *inputs],
-            plain_slots,
+            base_slots,
             form_mutator=form_mutator(api.record.api.partition(".")[0]),
         )
         self._violable_slots = tuple(slot for slot in self.slots if slot.violating_mutators)
@@ -78,12 +79,16 @@ class CallGenerator:
         """Names of all parameters that a call may pass, in the order of their declaration."""
         self._neighbours = NeighbourSampler(self.slots, examples) if examples else None
         self._neighbour_share = neighbour_share if examples else 0.0
-        self._searches = searches
+        self._is_searching = is_searching
 
     def call(self, rng: random.Random, mix: CallMix) -> ApiCall:
         """Return the next call: conforming, violating or at a boundary, as the mix demands."""
         mutation = mix.choose_mutation(rng.random())
-        if self._searches and mutation is CallMutation.NONE and rng.random() < _SEARCH_PROBABILITY:
+        if (
+            self._is_searching
+            and mutation is CallMutation.NONE
+            and rng.random() < _SEARCH_PROBABILITY
+        ):
             values, unconstrained = search(rng, self.slots)
             return self._assembled_call(values, Intent.VIOLATING, unconstrained, _seed(rng))
         mutated_slots = self._slots_to_mutate(rng, mutation, mix)

@@ -38,28 +38,28 @@ class GuidedGenerator:
             experience: the experience of earlier campaigns; None if there is none.
         """
         self._api = understand(record)
-        self._plain = CallGenerator(self._api)
+        self._base_generator = CallGenerator(self._api)
         self.experience = Experience()
-        self._guided = self._plain
+        self._guided_generator = self._base_generator
         self._is_learning = False
         if experience is not None:
             self.learn(experience)
 
     def call(self, rng: random.Random, mix: CallMix) -> ApiCall:
         """Return the next call, drawn with `rng` in the shares of `mix`."""
-        if self._guided is self._plain or rng.random() < UNGUIDED_SHARE:
-            return self._plain.call(rng, mix)
-        return self._guided.call(rng, LEARNING if self._is_learning else mix)
+        if self._guided_generator is self._base_generator or rng.random() < UNGUIDED_SHARE:
+            return self._base_generator.call(rng, mix)
+        return self._guided_generator.call(rng, LEARNING if self._is_learning else mix)
 
     def feedback(self, calls: Sequence[ApiCall], outcomes: Sequence[Outcome]) -> Experience:
         """Return the feedback from the outcomes of calls, without applying it."""
         feedback = Experience(noted=len(calls))
-        plain = self._plain
+        generator = self._base_generator
         for call, outcome in zip(calls, outcomes, strict=False):
             if call.intent is Intent.CONFORMING:
-                feedback.note(plain.arguments(call), plain.names, outcome)
+                feedback.note(generator.arguments(call), generator.names, outcome)
             else:
-                feedback.observe_violating(plain.arguments(call), outcome)
+                feedback.observe_violating(generator.arguments(call), outcome)
         return feedback
 
     def learn(self, feedback: Experience) -> None:
@@ -69,21 +69,21 @@ class GuidedGenerator:
         if any(
             count_before < threshold <= self.experience.noted for threshold in _UPDATE_THRESHOLDS
         ):
-            self._guided = self._compiled_generator()
+            self._guided_generator = self._compiled_generator()
             is_new = self.experience.noted < _MAX_LEARNING_CALLS
             self._is_learning = is_new and self.experience.pass_rate < _POOR_PASS_RATE
 
     def _compiled_generator(self) -> CallGenerator:
         experience = self.experience
-        searches = not experience.examples and experience.judged >= _MIN_CALLS_BEFORE_SEARCH
+        is_searching = not experience.examples and experience.judged >= _MIN_CALLS_BEFORE_SEARCH
         return CallGenerator(
             refined(self._api, experience),
             experience.examples,
-            plain=self._plain,
+            base_generator=self._base_generator,
             neighbour_share=_NEIGHBOUR_SHARE
             if experience.pass_rate > _POOR_PASS_RATE
             else _NEIGHBOUR_SHARE_IF_POOR,
-            searches=searches,
+            is_searching=is_searching,
         )
 
 

@@ -49,8 +49,8 @@ _ANY_VALUE: Constraint = AnyOf((
 _REPLACED_SHARES = (0.15, 0.4, 0.8)
 """Shares of arguments drawn from values of every kind. Each call uses one of the shares."""
 _REUSE_PROBABILITY = 0.3
-"""Probability that such an argument repeats the previous one, since operators often need equal
-shapes and dtypes."""
+"""Probability that an argument from values of every kind repeats the previous such argument,
+since operators often need equal shapes and dtypes."""
 _PASSED_SHARES = (0.1, 0.5, 0.9)
 """Shares of optional arguments that are passed. Each call uses one of the shares."""
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ciguard.values import Constraint
 
 _EXCLUDED_PARAMETERS = frozenset({"name"})
-"""TensorFlow's label of an operation, which does not affect the computation."""
+"""Parameters that calls never pass: `name` is only TensorFlow's label of an operation."""
 _RARE_PARAMETERS = frozenset({"out", "device", "layout", "pin_memory", "memory_format", "names"})
 _RARE_SHARE = 0.1
 """`ParameterSlot.share` of rare parameters."""
@@ -60,7 +60,7 @@ class ParameterSlot:
 
 def slots_of(
     parameters: Sequence[Parameter],
-    plain: Mapping[str, ParameterSlot] | None = None,
+    base_slots: Mapping[str, ParameterSlot] | None = None,
     *,
     form_mutator: Mutator | None = None,
 ) -> tuple[ParameterSlot, ...]:
@@ -68,13 +68,13 @@ def slots_of(
 
     Args:
         parameters: the parameters with their constraints.
-        plain: the slots of the parameters without feedback, by name. Their mutators are reused,
-            since they depend on the documentation only and take long to compile.
+        base_slots: the slots of the parameters without feedback, by name. Their mutators are
+            reused, since they depend on the documentation only and take long to compile.
         form_mutator: the mutator that changes a tensor's storage form; None if there is none.
     """
-    plain_slots = plain or {}
+    base_slots_by_name = base_slots or {}
     ordered_parameters = _in_order_of_reference(parameters)
-    return tuple(_slot(p, plain_slots.get(p.name), form_mutator) for p in ordered_parameters)
+    return tuple(_slot(p, base_slots_by_name.get(p.name), form_mutator) for p in ordered_parameters)
 
 
 def is_drawn(parameter: Parameter) -> bool:
@@ -85,7 +85,7 @@ def is_drawn(parameter: Parameter) -> bool:
 
 
 def _slot(
-    parameter: Parameter, plain: ParameterSlot | None, form_mutator: Mutator | None
+    parameter: Parameter, base_slot: ParameterSlot | None, form_mutator: Mutator | None
 ) -> ParameterSlot:
     constraint = parameter.constraint
     share = 0.0 if parameter.required and not _is_probably_optional(parameter) else 1.0
@@ -94,18 +94,20 @@ def _slot(
     elif share and parameter.name in _RARE_PARAMETERS:
         share = _RARE_SHARE
     share *= parameter.frequency
-    if plain is not None and plain.constraint == constraint:
-        return replace(plain, share=share)
+    if base_slot is not None and base_slot.constraint == constraint:
+        return replace(base_slot, share=share)
     return ParameterSlot(
         name=parameter.name,
         constraint=constraint,
         sample=compile_sampler(constraint),
         share=share,
         violating_mutators=(
-            plain.violating_mutators if plain else _weighted(violations(constraint))
+            base_slot.violating_mutators if base_slot else _weighted(violations(constraint))
         ),
         boundary_mutators=(
-            plain.boundary_mutators if plain else _boundary_mutators(constraint, form_mutator)
+            base_slot.boundary_mutators
+            if base_slot
+            else _boundary_mutators(constraint, form_mutator)
         ),
         referenced_parameters=references(constraint),
         is_sized=has_symbols(constraint),

@@ -23,9 +23,9 @@ class ArrayLibrary:
     holders: tuple[str, ...] = ()
     """Packages whose array classes denote the library's arrays in type hints."""
     dtypes = ""
-    """Module whose members are its dtypes."""
+    """Name of the module whose members are the library's dtypes."""
     dtype_class = ""
-    """Name of the class of its dtypes, if type hints may contain it; else empty."""
+    """Name of the class of dtypes if type hints may contain the class; else empty."""
     usual: tuple[str, ...] = ("float32", "int32", "bool", "uint8", "complex64")
     """Dtypes that the library chooses for Python's numbers, the preferred ones first."""
 

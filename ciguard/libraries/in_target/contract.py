@@ -69,7 +69,7 @@ class Adapter:
     module = ""
     """Import name of the library."""
     mutable = False
-    """True if calls can change its tensors in place, or return views of them."""
+    """True if calls can change tensors in place, or return views of their arguments."""
 
     def load(self, device: str) -> None:
         """Import the library, and set it to the device, one thread and quiet logs.

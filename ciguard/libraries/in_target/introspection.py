@@ -167,7 +167,7 @@ def without_receiver(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def stable_repr(value: Any) -> str:
-    """Return the `repr` of a value; `...` if it is no expression or varies between processes."""
+    """Return the `repr` of a value; `...` if it fails, is not code or varies by process."""
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001 - a default of the library under test may do anything

@@ -19,7 +19,7 @@ LIBRARY = Library(
     # Otherwise the first worker on a GPU allocates three quarters of its memory.
     cuda_environment={
         "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
-        "JAX_DEFAULT_MATMUL_PRECISION": "highest",  # default: 10-bit mantissa
+        "JAX_DEFAULT_MATMUL_PRECISION": "highest",  # by default, 10 bits of mantissa
     },
     compiles_on_devices=True,
     # 0.7.0 and 0.7.1 require a plugin for CUDA 13 that was never published.

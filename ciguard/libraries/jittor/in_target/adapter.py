@@ -84,7 +84,7 @@ class JittorAdapter(contract.Adapter):
         self._on_cpu = on_cpu
         _remove_signal_handlers()
         jittor.flags.lazy_execution = 0
-        jittor.flags.use_parallel_op_compiler = 0  # its threads would prevent forks
+        jittor.flags.use_parallel_op_compiler = 0  # the compiler's threads would prevent forks
         self._flags = jittor.flags
         self._variable = jittor.Var
         self._arrays = {name: _numpy_dtype(name) for name in _DTYPES}

@@ -76,7 +76,7 @@ class TensorflowAdapter(contract.Adapter):
         self._state = GlobalState([*self._state_accessors(contexts), *keras_state.accessors()])
 
     def _name_dtypes(self) -> None:
-        """Store the dtypes by name, and the names by TensorFlow's numbers."""
+        """Store the dtypes by name, and the names by TensorFlow's numbers of dtypes."""
         dtypes: Any = importlib.import_module("tensorflow.python.framework.dtypes")
         self._dtypes = {name: getattr(self._tensorflow, name) for name in _DTYPES}
         self._arrays = {

@@ -51,7 +51,7 @@ class OpDefs:
         return {name: _without_empty_values(input_facts) for name, input_facts in facts.items()}
 
     def _kernel_types(self, operator: str) -> dict[str, list[str]]:
-        """Return the dtypes that any kernel supports, by attribute, if all kernels limit it.
+        """Return the dtypes that any kernel supports, for each attribute that all kernels limit.
 
         The definition lists the dtypes of all devices. A call without a kernel fails slowly.
         """

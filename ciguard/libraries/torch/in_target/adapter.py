@@ -71,7 +71,7 @@ class TorchAdapter(contract.Adapter):
         torch = importlib.import_module("torch")
         self._torch = torch
         torch.set_num_threads(1)
-        if torch.get_num_interop_threads() != 1:  # can be set only once per process
+        if torch.get_num_interop_threads() != 1:  # a second call raises an error
             torch.set_num_interop_threads(1)
         self._device = torch.device(device)
         self._on_cpu = self._device.type == "cpu"
