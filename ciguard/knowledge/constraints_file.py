@@ -187,13 +187,13 @@ def read_constraints(lines: Iterable[str], *, name: str) -> KnownApis:
         ConstraintsFileError: if the file is damaged or has another schema. The message names file,
             line and key.
     """
-    numbered = enumerate(lines, start=1)
-    number, first = next(numbered, (1, ""))
+    numbered_lines = enumerate(lines, start=1)
+    number, first = next(numbered_lines, (1, ""))
     provenance, count = _provenance(_decoded_object(first, name, number), name)
     records: dict[str, ApiRecord] = {}
     skipped: list[Skipped] = []
     encoded: dict[str, _StoredLine] = {}
-    for number, line in numbered:
+    for number, line in numbered_lines:
         entry = _decoded_object(line, name, number)
         if "skipped" in entry:
             skipped.append(Skipped(name=str(entry["skipped"]), reason=str(entry.get("reason", ""))))

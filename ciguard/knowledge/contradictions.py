@@ -85,11 +85,11 @@ def _dtype_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str
     if not match:
         return
     words = re.findall(r"`(\w+)`", match.group(1))
-    documented = {ALIASES.get(word, word) for word in words} & KNOWN_DTYPES
-    if documented and documented.isdisjoint(parameter.dtypes):
-        listed = ", ".join(sorted(documented))
+    documented_dtypes = {ALIASES.get(word, word) for word in words} & KNOWN_DTYPES
+    if documented_dtypes and documented_dtypes.isdisjoint(parameter.dtypes):
+        dtype_list = ", ".join(sorted(documented_dtypes))
         yield (
-            f"the description has {listed}, but the operator accepts {parameter.dtypes[0]}",
+            f"the description has {dtype_list}, but the operator accepts {parameter.dtypes[0]}",
             match.group(),
         )
 
@@ -115,9 +115,9 @@ def _default_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, s
         )
 
 
-def _is_equal_default(actual: object, claim: str) -> bool:
-    documented = literal(claim[0].upper() + claim[1:] if claim[0].isalpha() else claim)
-    return bool(actual == documented) or str(actual) == str(documented)
+def _is_equal_default(actual_value: object, claim: str) -> bool:
+    documented_value = literal(claim[0].upper() + claim[1:] if claim[0].isalpha() else claim)
+    return bool(actual_value == documented_value) or str(actual_value) == str(documented_value)
 
 
 def _rank_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:

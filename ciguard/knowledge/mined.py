@@ -143,9 +143,13 @@ def _dtypes(values: _Values) -> _Fields:
     is_tensor = values.get("structure", ()) == ("tensor",)
     dtypes = [
         name
-        for documented in names
-        for name in (_TENSOR_DTYPES.get(documented, (documented,)) if is_tensor else (documented,))
-        if name in _KNOWN_DTYPES and (is_tensor or documented not in _SCALARS)
+        for documented_name in names
+        for name in (
+            _TENSOR_DTYPES.get(documented_name, (documented_name,))
+            if is_tensor
+            else (documented_name,)
+        )
+        if name in _KNOWN_DTYPES and (is_tensor or documented_name not in _SCALARS)
     ]
     fields: _Fields = {}
     if dtypes:

@@ -70,16 +70,16 @@ class TypeText:
 
 def parse_type(text: str) -> TypeText | None:
     """Return the parsed schema type; None if it is not a known type."""
-    bare = _ALIASING.sub("", text).strip()
-    nullable = bare.endswith("?")
-    bare = bare.removesuffix("?")
-    list_match = _TENSORFLOW_LIST.fullmatch(bare)
+    bare_text = _ALIASING.sub("", text).strip()
+    nullable = bare_text.endswith("?")
+    bare_text = bare_text.removesuffix("?")
+    list_match = _TENSORFLOW_LIST.fullmatch(bare_text)
     if list_match:
         return _list_type(list_match.group(1), "", nullable=nullable)
-    list_match = _LIST.fullmatch(bare)
+    list_match = _LIST.fullmatch(bare_text)
     if list_match:
         return _list_type(list_match.group(1), list_match.group(2), nullable=nullable)
-    structure = _SCALARS.get(bare.lower())
+    structure = _SCALARS.get(bare_text.lower())
     return TypeText((structure,), nullable) if structure else None
 
 
@@ -98,9 +98,9 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     """Return the clues that the operator's definition or schema contains for a parameter."""
     source = ClueSource.OPDEF if record.source == "opdef" else ClueSource.SCHEMA
     clues = []
-    parsed = parse_type(parameter.schema_type)
-    if parsed:
-        clues.append(_type_clue(parsed, parameter, source))
+    type_text = parse_type(parameter.schema_type)
+    if type_text:
+        clues.append(_type_clue(type_text, parameter, source))
     if parameter.dtypes or parameter.same_dtype_as:
         clues.append(
             Clue(
@@ -121,10 +121,10 @@ def _dtype_list_text(dtypes: tuple[str, ...]) -> str:
     return f"dtypes {', '.join(dtypes[:_MAX_LISTED_DTYPES])}{suffix}".strip()
 
 
-def _type_clue(parsed: TypeText, parameter: ParameterRecord, source: ClueSource) -> Clue:
+def _type_clue(type_text: TypeText, parameter: ParameterRecord, source: ClueSource) -> Clue:
     """Return the clue for a parsed schema type."""
-    is_list = any(structure in LIST_OF.values() for structure in parsed.structures)
-    length = parameter.length if parameter.length is not None else parsed.length
+    is_list = any(structure in LIST_OF.values() for structure in type_text.structures)
+    length = parameter.length if parameter.length is not None else type_text.length
     minimum = parameter.minimum if is_list and parameter.minimum is not None else None
     lengths = (length, length) if length is not None else None
     if lengths is None and minimum is not None:
@@ -133,11 +133,11 @@ def _type_clue(parsed: TypeText, parameter: ParameterRecord, source: ClueSource)
     return Clue(
         source=source,
         evidence=parameter.schema_type,
-        structures=parsed.structures,
-        nullable=parsed.nullable or None,
+        structures=type_text.structures,
+        nullable=type_text.nullable or None,
         length=lengths,
         low=parameter.minimum if not is_list else None,
-        allowed=_literals(parameter.allowed) if Structure.STRING in parsed.structures else (),
+        allowed=_literals(parameter.allowed) if Structure.STRING in type_text.structures else (),
     )
 
 

@@ -76,9 +76,9 @@ class ApiNames:
     def with_public_prefix(name: str) -> str:
         """Return a name with an internal prefix replaced by the library's public prefix."""
         library = library_of_api(name)
-        for prefix, public in library.spellings.items() if library is not None else ():
+        for prefix, public_prefix in library.spellings.items() if library is not None else ():
             if name.startswith(prefix):
-                return public + name.removeprefix(prefix)
+                return public_prefix + name.removeprefix(prefix)
         return name
 
     def tensor_method(self, module: str, name: str) -> str:

@@ -86,8 +86,8 @@ class Checkout:
 
     def files(self) -> list[str]:
         """Return the paths of the tracked files."""
-        listed = self._paths("ls-files", "--full-name", "--cached", "-z", *_PATHSPEC)
-        return sorted(set(listed))
+        tracked_paths = self._paths("ls-files", "--full-name", "--cached", "-z", *_PATHSPEC)
+        return sorted(set(tracked_paths))
 
     def base_of(self, ref: str) -> str:
         """Return the merge base of `ref` and HEAD.

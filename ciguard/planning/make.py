@@ -174,12 +174,13 @@ class _Planner:
 
     def _usage(self) -> Usage:
         """Return what the sources use; at most `_MAX_SOURCES` files are analysed."""
-        changed = {change.path for change in self._changed}
-        sources = sorted(own_sources(self._paths), key=lambda path: path not in changed)
+        changed_paths = {change.path for change in self._changed}
+        sources = sorted(own_sources(self._paths), key=lambda path: path not in changed_paths)
         if len(sources) > _MAX_SOURCES:
-            omitted = len(sources) - _MAX_SOURCES
+            omitted_count = len(sources) - _MAX_SOURCES
             self._problems.append(
-                f"{omitted} Python sources were not analysed, since the limit is {_MAX_SOURCES}"
+                f"{omitted_count} Python sources were not analysed, "
+                f"since the limit is {_MAX_SOURCES}"
             )
             sources = sources[:_MAX_SOURCES]
         return find_uses(
@@ -208,8 +209,8 @@ class _Planner:
             path for path in self._paths if path.rpartition("/")[2] == "pyproject.toml"
         ]
         try:
-            nearest = min(project_files, key=lambda path: path.count("/"))
-            return project_name(self._checkout.content(nearest))
+            topmost_file = min(project_files, key=lambda path: path.count("/"))
+            return project_name(self._checkout.content(topmost_file))
         except (OSError, ValueError):  # `min` raises ValueError if there is no such file
             return ""
 

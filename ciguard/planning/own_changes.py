@@ -93,9 +93,9 @@ def _registered_globs(change: ChangedFile, text: str) -> Iterator[str]:
 def _expanded(globs: tuple[str, ...], names: dict[str, str]) -> Iterator[str]:
     """Yield the globs with names inserted, without those for which a name is missing."""
     for glob in globs:
-        filled = glob.format_map(names)
-        if ".." not in filled:  # a group did not match
-            yield filled
+        expanded_glob = glob.format_map(names)
+        if ".." not in expanded_glob:  # a group did not match
+            yield expanded_glob
 
 
 def _defined_globs(change: ChangedFile, text: str, module: str) -> Iterator[str]:

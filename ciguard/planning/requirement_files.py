@@ -97,8 +97,14 @@ def _pyproject(text: str) -> _Pins:
     project = _table(data, "project")
     groups = [_table(project, "optional-dependencies"), _table(data, "dependency-groups")]
     groups.append(_table(data, "tool", "pdm", "dev-dependencies"))
-    listed = [project.get("dependencies"), _table(data, "tool", "uv").get("dev-dependencies")]
-    for entries in (*listed, *(entries for group in groups for entries in group.values())):
+    requirement_lists = [
+        project.get("dependencies"),
+        _table(data, "tool", "uv").get("dev-dependencies"),
+    ]
+    for entries in (
+        *requirement_lists,
+        *(entries for group in groups for entries in group.values()),
+    ):
         yield from _pins_of_list(entries, lines)
     poetry = _table(data, "tool", "poetry")
     tables = [_table(poetry, "dependencies"), _table(poetry, "dev-dependencies")]

@@ -225,14 +225,14 @@ def _kind(device: str) -> str:
 def _sharded(jobs: list[PlannedJob], shards: int) -> list[PlannedJob]:
     """Return one job per shard of each job, with unique names."""
     counts: dict[str, int] = {}
-    sharded = []
+    sharded_jobs = []
     for job in jobs:
         number = counts[job.name] = counts.get(job.name, 0) + 1
         name = job.name if number == 1 else f"{job.name}-{number}"
         for shard in range(1, shards + 1):
             suffix = f"-{shard}-of-{shards}" if shards > 1 else ""
-            sharded.append(replace(job, name=name + suffix, shard=f"{shard}/{shards}"))
-    return sharded
+            sharded_jobs.append(replace(job, name=name + suffix, shard=f"{shard}/{shards}"))
+    return sharded_jobs
 
 
 def _slug(group: TargetGroup, device: str) -> str:

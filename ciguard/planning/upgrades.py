@@ -148,9 +148,9 @@ def upgrades_of(
     upgrades: dict[Upgrade, None] = {}
     sentences = []
     all_changes = list(changes)
-    exact = {change.library for change in all_changes if change.is_exact}
+    exact_libraries = {change.library for change in all_changes if change.is_exact}
     for change in all_changes:
-        if change.library in exact and not change.is_exact:
+        if change.library in exact_libraries and not change.is_exact:
             continue  # another file, such as a lock file, has the exact version
         package = f"{change.to_package_change().package} in {visible(display_path(change.path))}"
         if change.head is None or change.base is None:
@@ -251,10 +251,12 @@ def _pin_text(pin: PackagePin | None) -> str:
     return f"{pin.package} {pin}" if pin else ""
 
 
-def _readable_pins(path: str, read: Callable[[], bytes], problems: list[str]) -> list[PackagePin]:
+def _readable_pins(
+    path: str, read_content: Callable[[], bytes], problems: list[str]
+) -> list[PackagePin]:
     """Return the pins in a file; if it is unreadable, append a sentence to `problems`."""
     try:
-        return read_pins(path, read())
+        return read_pins(path, read_content())
     except (OSError, ValueError) as error:
         problems.append(f"{visible(display_path(path))} was not read: {visible(str(error))}")
         return []

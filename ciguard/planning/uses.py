@@ -76,11 +76,11 @@ def is_source(path: str) -> bool:
 
 def own_sources(paths: Iterable[str]) -> list[str]:
     """Return the Python sources among tracked files, without those of virtual environments."""
-    listed = list(paths)
+    all_paths = list(paths)
     environments = tuple(
-        path.removesuffix("pyvenv.cfg") for path in listed if path.endswith("/pyvenv.cfg")
+        path.removesuffix("pyvenv.cfg") for path in all_paths if path.endswith("/pyvenv.cfg")
     )
-    return [path for path in listed if is_source(path) and not path.startswith(environments)]
+    return [path for path in all_paths if is_source(path) and not path.startswith(environments)]
 
 
 def find_uses(
@@ -221,7 +221,9 @@ class _UsageSearch:
         imported_packages = frozenset[str]().union(
             *(module.summary.imports for module in self._modules)
         )
-        return tuple(name for name, used in packages_by_level().items() if used & imported_packages)
+        return tuple(
+            name for name, packages in packages_by_level().items() if packages & imported_packages
+        )
 
     def _reached_files(self) -> Iterator[str]:
         """Yield the changed files, and the files that import them, the nearest first."""
@@ -230,8 +232,10 @@ class _UsageSearch:
         for module in self._modules if is_needed else ():
             for path in self._project.imported_by(module.path):
                 importers[path].append(module.path)
-        changed = [path.replace(_SIDECAR, ".py") for path in self._changed if path.endswith(".py")]
-        reached_files = dict.fromkeys(sorted(changed))
+        changed_sources = [
+            path.replace(_SIDECAR, ".py") for path in self._changed if path.endswith(".py")
+        ]
+        reached_files = dict.fromkeys(sorted(changed_sources))
         next_files = list(reached_files)
         while next_files:
             next_files = sorted(

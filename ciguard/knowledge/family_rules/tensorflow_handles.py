@@ -46,8 +46,8 @@ def _attribute(call: CallValue, name: str) -> CallValue:
     return CallValue("builtins.getattr", (call, LiteralValue(name)))
 
 
-def _variable(initial: TensorValue) -> CallValue:
-    return _attribute(CallValue("tensorflow.Variable", (initial,)), "handle")
+def _variable(initial_value: TensorValue) -> CallValue:
+    return _attribute(CallValue("tensorflow.Variable", (initial_value,)), "handle")
 
 
 def _shapes(*shapes: tuple[int, ...]) -> ListValue:
@@ -166,25 +166,27 @@ _ANY_VARIANT: tuple[Value, ...] = (
 _ANY_RESOURCE: tuple[Value, ...] = (VARIABLES[0], _TABLES[0], _ACCUMULATORS[0])
 
 
-def _of_kind(right: tuple[Value, ...], others: tuple[Value, ...]) -> Fields:
+def _of_kind(right_handles: tuple[Value, ...], other_handles: tuple[Value, ...]) -> Fields:
     """Return the fields of a handle: mostly of the right kind, sometimes one of the others."""
-    repeated = right * -(-_RIGHT_KIND_FREQUENCY * len(others) // len(right) // 2)
-    return {"allowed": (*repeated, *others)}
+    repeated_handles = right_handles * -(
+        -_RIGHT_KIND_FREQUENCY * len(other_handles) // len(right_handles) // 2
+    )
+    return {"allowed": (*repeated_handles, *other_handles)}
 
 
-def _variants(right: tuple[Value, ...]) -> Fields:
-    return _of_kind(right, _ANY_VARIANT)
+def _variants(right_handles: tuple[Value, ...]) -> Fields:
+    return _of_kind(right_handles, _ANY_VARIANT)
 
 
-def _resources(right: tuple[Value, ...]) -> Fields:
-    return _of_kind(right, _ANY_RESOURCE)
+def _resources(right_handles: tuple[Value, ...]) -> Fields:
+    return _of_kind(right_handles, _ANY_RESOURCE)
 
 
-def _lists(right: tuple[Value, ...]) -> Fields:
-    first, last = right[0], right[-1]
+def _lists(right_handles: tuple[Value, ...]) -> Fields:
+    first, last = right_handles[0], right_handles[-1]
     return _of_kind(
         (ListValue((first, first)), ListValue((first, last))),
-        (*(ListValue((first, wrong)) for wrong in _ANY_VARIANT), ListValue(())),
+        (*(ListValue((first, wrong_handle)) for wrong_handle in _ANY_VARIANT), ListValue(())),
     )
 
 

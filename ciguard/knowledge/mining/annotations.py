@@ -141,26 +141,26 @@ def transferred_labels(
 
 
 def _transferred_values(
-    name: str, annotated: Collection[str], expected: set[str], tokens: Sequence[Token]
+    name: str, annotated_values: Collection[str], expected_values: set[str], tokens: Sequence[Token]
 ) -> set[str]:
-    """Return the abstract values of a field that have the `expected` concrete values."""
-    values = {"dtype" if value.endswith(".dtype") else value for value in annotated}
+    """Return the abstract values of a field whose concrete values are `expected_values`."""
+    values = {"dtype" if value.endswith(".dtype") else value for value in annotated_values}
     possible_values = [form for form in placeholder_forms(name) if instantiate(name, form, tokens)]
-    literals = values & expected
+    literals = values & expected_values
     candidates = [
         values,
         *({form} for form in possible_values),
         *({form, *literals} for form in possible_values),
     ]
     for candidate in candidates:
-        if _instantiated(name, candidate, tokens) == expected:
+        if _instantiated(name, candidate, tokens) == expected_values:
             return candidate
     by_word = name in {"dtype", "structure"}
     if by_word and not any(has_placeholder(value) for value in values):
-        return expected
+        return expected_values
     # Keep the part of the label for which the sentence has placeholders.
     supported_values = {value for value in values if instantiate(name, value, tokens)}
-    return supported_values or (expected if by_word else set())
+    return supported_values or (expected_values if by_word else set())
 
 
 def _instantiated(name: str, values: Collection[str], tokens: Sequence[Token]) -> set[str]:

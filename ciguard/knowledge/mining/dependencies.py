@@ -14,23 +14,23 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def dependencies(
-    extracted: Mapping[str, Iterable[ExtractedConstraint]],
+    constraints_by_name: Mapping[str, Iterable[ExtractedConstraint]],
 ) -> dict[str, frozenset[str]]:
     """Return, for each parameter, the other parameters that its constraints mention.
 
     Args:
-        extracted: the constraints of each parameter of one API, by the parameter's name.
+        constraints_by_name: the constraints of each parameter of one API, by the parameter's name.
     """
-    names = frozenset(extracted)
+    names = frozenset(constraints_by_name)
     return {
         name: frozenset(
-            other
+            other_name
             for constraint in constraints
             for value in constraint.values
-            for other in references(constraint.field, value, names)
-            if other != name
+            for other_name in references(constraint.field, value, names)
+            if other_name != name
         )
-        for name, constraints in extracted.items()
+        for name, constraints in constraints_by_name.items()
     }
 
 
@@ -55,12 +55,12 @@ def generation_order(prerequisites: Mapping[str, Collection[str]]) -> list[str]:
     order: list[str] = []
     remaining = dict(prerequisites)
     while remaining:
-        ready = [
+        ready_names = [
             name
-            for name, required in remaining.items()
-            if not (set(required) & set(remaining)) - {name}
+            for name, required_names in remaining.items()
+            if not (set(required_names) & set(remaining)) - {name}
         ]
-        for name in ready or [next(iter(remaining))]:
+        for name in ready_names or [next(iter(remaining))]:
             order.append(name)
             del remaining[name]
     return order

@@ -94,9 +94,9 @@ def extract_from_file(docs: Path, out: Path, *, rules: Path | None = None) -> tu
     constrained_count = 0
     for text in parameter_texts(_read_lines(docs), name=str(docs)):
         book = _rule_book(text.library, rules) if rules else shipped_rules(text.library)
-        extracted = extract(text, book)
-        constrained_count += bool(extracted)
-        predictions.append(prediction(text, extracted))
+        constraints = extract(text, book)
+        constrained_count += bool(constraints)
+        predictions.append(prediction(text, constraints))
     predictions.sort(key=lambda line: (line["library"], line["api"], line["parameter"]))
     _write_lines(out, (json.dumps(line, ensure_ascii=False) for line in predictions))
     return len(predictions), constrained_count
@@ -108,11 +108,11 @@ def _rule_book(library: str, folder: Path) -> RuleBook:
     name = _file_name(_documentation_of(library))
     path = folder / f"{name}.jsonl"
     if not path.is_file():
-        available = [file.stem for file in folder.glob("*.jsonl")]
+        available_names = [file.stem for file in folder.glob("*.jsonl")]
         supported_libraries = [
-            name for name, lib in LIBRARIES.items().items() if lib.documentation in available
+            name for name, lib in LIBRARIES.items().items() if lib.documentation in available_names
         ]
-        hint = suggestion(library, [*available, *supported_libraries])
+        hint = suggestion(library, [*available_names, *supported_libraries])
         msg = f"library {library!r}: {folder} has no rules for its documentation.{hint}"
         raise KnowledgeFileError(msg)
     try:

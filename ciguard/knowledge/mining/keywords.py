@@ -58,10 +58,10 @@ def dtype_name(word: str) -> str:
     word = word.lower()
     if word in DTYPE_OBJECTS:
         return "dtype"
-    bare = _LIBRARY_PREFIX.sub("", word)
-    if bare != word and bare in QUALIFIED_ONLY:
-        return QUALIFIED_ONLY[bare]
-    return DTYPES.get(bare, "")
+    bare_word = _LIBRARY_PREFIX.sub("", word)
+    if bare_word != word and bare_word in QUALIFIED_ONLY:
+        return QUALIFIED_ONLY[bare_word]
+    return DTYPES.get(bare_word, "")
 
 
 def structure_name(word: str) -> str:

@@ -89,7 +89,7 @@ class _BestRules:
         return {
             rule
             for best in self._best
-            for (name, _), ranked in best.items()
+            for (name, _), ranked_rules in best.items()
             if best.get((name, False))
-            for _, rule in ranked
+            for _, rule in ranked_rules
         }

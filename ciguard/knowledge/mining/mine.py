@@ -96,10 +96,10 @@ class _Miner:
             yield from level.items()
             self._group_counts.update({pattern: len(matches) for pattern, matches in level.items()})
             level = {
-                longer: longer_matches
+                longer_pattern: longer_matches
                 for pattern, matches in level.items()
                 if len(pattern) < MAX_PATTERN_LENGTH and not self._is_pure(matches)
-                for longer, longer_matches in self._extended_patterns(pattern, matches)
+                for longer_pattern, longer_matches in self._extended_patterns(pattern, matches)
             }
 
     def _initial_patterns(self) -> dict[Pattern, Matches]:
@@ -129,9 +129,9 @@ class _Miner:
                 or self._support(longer_matches) < self._min_support
             ):
                 continue
-            longer = (*pattern, item)
-            if self._is_minimal(longer, len(longer_matches)):
-                yield longer, longer_matches
+            longer_pattern = (*pattern, item)
+            if self._is_minimal(longer_pattern, len(longer_matches)):
+                yield longer_pattern, longer_matches
 
     def _support(self, matches: Matches) -> float:
         """Return the total weight of the matching sentence groups."""
@@ -145,8 +145,8 @@ class _Miner:
     def _is_minimal(self, pattern: Pattern, group_count: int) -> bool:
         """Return whether every pattern with one token less matches more groups."""
         is_anchored = pattern[0] == START or pattern[-1] == END
-        for shorter in _shorter(pattern):
-            shorter_count = self._group_counts.get(shorter)
+        for shorter_pattern in _shorter(pattern):
+            shorter_count = self._group_counts.get(shorter_pattern)
             if shorter_count == group_count or (shorter_count is None and not is_anchored):
                 return False
         return True

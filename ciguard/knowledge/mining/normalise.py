@@ -85,18 +85,24 @@ def normalise(text: str, parameters: Collection[str] = ()) -> tuple[Token, ...]:
 
 def _with_runs_joined(tokens: list[Token]) -> tuple[Token, ...]:
     """Return the tokens with each run of one placeholder, such as `int or float`, as one token."""
-    joined: list[Token] = []
+    joined_tokens: list[Token] = []
     for token in tokens:
-        if token.text in PLACEHOLDERS and joined:
-            previous = joined[-1]
-            if previous.text in _JOINERS and len(joined) > 1 and joined[-2].text == token.text:
-                joined.pop()
-                previous = joined[-1]
-            if previous.text == token.text:
-                joined[-1] = Token(token.text, (*previous.replaced_texts, *token.replaced_texts))
+        if token.text in PLACEHOLDERS and joined_tokens:
+            previous_token = joined_tokens[-1]
+            if (
+                previous_token.text in _JOINERS
+                and len(joined_tokens) > 1
+                and joined_tokens[-2].text == token.text
+            ):
+                joined_tokens.pop()
+                previous_token = joined_tokens[-1]
+            if previous_token.text == token.text:
+                joined_tokens[-1] = Token(
+                    token.text, (*previous_token.replaced_texts, *token.replaced_texts)
+                )
                 continue
-        joined.append(token)
-    return tuple(map(_as_choice, joined))
+        joined_tokens.append(token)
+    return tuple(map(_as_choice, joined_tokens))
 
 
 def _as_choice(token: Token) -> Token:
@@ -137,16 +143,18 @@ class _SentenceReader:
         """Return the tokens of quoted text, or skip a role before it: ``:class:`Tensor` ``."""
         if role := _ROLE.match(self._text, position):
             return [], role.end()
-        if quoted := _QUOTED.match(self._text, position):
-            return self._quoted_text(quoted.group(2) or quoted.group(4) or ""), quoted.end()
+        if quotation := _QUOTED.match(self._text, position):
+            return self._quoted_text(
+                quotation.group(2) or quotation.group(4) or ""
+            ), quotation.end()
         return None
 
     def _relation(self, position: int) -> tuple[list[Token], int] | None:
         """Return the tokens of a relation, such as `>= 0`; None if there is none."""
-        if between := _BETWEEN.match(self._text, position):
-            return [Token(RELATION, (between.group(),))], between.end()
-        if angled := _ANGLED.match(self._text, position):
-            return self._plain_word(angled.group(1)), angled.end()
+        if two_sided_relation := _BETWEEN.match(self._text, position):
+            return [Token(RELATION, (two_sided_relation.group(),))], two_sided_relation.end()
+        if angled_word := _ANGLED.match(self._text, position):
+            return self._plain_word(angled_word.group(1)), angled_word.end()
         if relation := _RELATION.match(self._text, position):
             return [Token(RELATION, (relation.group(),))], relation.end()
         return None
@@ -191,11 +199,11 @@ class _SentenceReader:
     def _quoted_text(self, content: str) -> list[Token]:
         """Return the tokens of text in quotes: a value, a name, an option or a phrase."""
         content = content.strip(" ~.,")
-        bare = content.strip("'\"")
-        if not bare:
+        unquoted = content.strip("'\"")
+        if not unquoted:
             return []
-        if bare != content and _OPTION.match(bare):
-            return [Token(ENUM, (bare,))]
+        if unquoted != content and _OPTION.match(unquoted):
+            return [Token(ENUM, (unquoted,))]
         if token := _literal_token(content) or self._name_token(content):
             return [token]
         if _OPTION.match(content):

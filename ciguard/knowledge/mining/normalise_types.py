@@ -31,8 +31,8 @@ _SEQUENCE = re.compile(r"[\[(].*[\])]$")
 
 def normalise_default(text: str) -> tuple[Token, ...]:
     """Return the normal form of a default value, from its text in the signature."""
-    bare = text.strip().strip("'\"")
-    return (Token(DEFAULT), *_default_tokens(bare))
+    bare_text = text.strip().strip("'\"")
+    return (Token(DEFAULT), *_default_tokens(bare_text))
 
 
 def _default_tokens(text: str) -> tuple[Token, ...]:

@@ -67,6 +67,6 @@ def _pieces(text: str, start: int, end: int) -> Iterator[Sentence]:
     """Yield a span of the text as sentences of limited length, without spans of punctuation."""
     for first in range(start, end, MAX_SENTENCE_LENGTH):
         piece = text[first : min(first + MAX_SENTENCE_LENGTH, end)]
-        bare = piece.strip()
-        if any(character.isalnum() for character in bare):
-            yield Sentence(bare, first + len(piece) - len(piece.lstrip()))
+        stripped_piece = piece.strip()
+        if any(character.isalnum() for character in stripped_piece):
+            yield Sentence(stripped_piece, first + len(piece) - len(piece.lstrip()))

@@ -52,9 +52,9 @@ def demanded_dtypes(
         values: the arguments of the call, by parameter.
         names: the names of all parameters.
     """
-    declared = _dtypes_in_operator_definition(message, names)
-    if declared:
-        return declared
+    operator_dtypes = _dtypes_in_operator_definition(message, names)
+    if operator_dtypes:
+        return operator_dtypes
     match = _NOT_ALLOWED.search(text)
     if match:
         expected = tuple(d for d in map(named_dtype, re.findall(r"\w+", match.group(2))) if d)

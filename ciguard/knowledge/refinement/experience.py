@@ -217,11 +217,11 @@ class Experience:
     def clues(self) -> dict[str, list[Clue]]:
         """Return clues for the applied requirements by parameter, the most frequent ones first."""
         clues: dict[str, list[Clue]] = {}
-        for stated in sorted(self.requirements, key=lambda stated: -stated.count):
-            if self.is_applied(stated) and stated.fields:
-                evidence = stated.message
-                clue = Clue(source=ClueSource.REJECTION, evidence=evidence, **stated.fields)
-                clues.setdefault(stated.parameter, []).append(clue)
+        for requirement in sorted(self.requirements, key=lambda requirement: -requirement.count):
+            if self.is_applied(requirement) and requirement.fields:
+                evidence = requirement.message
+                clue = Clue(source=ClueSource.REJECTION, evidence=evidence, **requirement.fields)
+                clues.setdefault(requirement.parameter, []).append(clue)
         return clues
 
     def to_json(self) -> Json:

@@ -153,11 +153,11 @@ def _parameters_in(message: str, names: tuple[str, ...]) -> frozenset[str]:
     text = unwrap(message)
     words = set(_QUOTED_NAME.findall(text))
     words |= {word for match in _NAME_IN_CONTEXT.finditer(text) for word in match.groups() if word}
-    lowered = f" {text.lower()} "
+    lowered_text = f" {text.lower()} "
     return frozenset(
         name
-        for name, plain in ((name, _PREFIXES.sub("", name)) for name in names)
-        if plain in words or ("_" in plain and _is_name_in(plain.lower(), lowered))
+        for name, bare_name in ((name, _PREFIXES.sub("", name)) for name in names)
+        if bare_name in words or ("_" in bare_name and _is_name_in(bare_name.lower(), lowered_text))
     )
 
 
@@ -180,12 +180,12 @@ def _missing_advice(text: str, names: Sequence[str]) -> list[Advice]:
     alternatives = _ALTERNATIVES.search(text)
     if alternatives:
         words += re.findall(r"(?<=[`'\"])\w+(?=[`'\"])|\w+_\w+", alternatives.group(1))
-    declared = [name for name in names if _PREFIXES.sub("", name) in words]
+    declared_names = [name for name in names if _PREFIXES.sub("", name) in words]
     # If no source declares the parameter, the name in the message is used.
     undeclared_names = _QUOTED_NAME.findall(match.group(1)) if match else []
     return [
         Advice(name, {}, Presence.ALWAYS)
-        for name in (*declared, *(word for word in undeclared_names if not declared))
+        for name in (*declared_names, *(word for word in undeclared_names if not declared_names))
     ]
 
 
@@ -211,7 +211,7 @@ def _overload_advice(text: str, names: Sequence[str]) -> list[Advice]:
         declarations = [signature[name] for signature in signatures if name in signature]
         structures = tuple(dict.fromkeys(s for types, _ in declarations for s in types))
         is_required = len(declarations) == len(signatures) and all(
-            required for _, required in declarations
+            requires_argument for _, requires_argument in declarations
         )
         fields: Fields = {"structures": structures} if structures else {}
         if is_required or name in names:
@@ -228,8 +228,8 @@ def _signature(text: str) -> dict[str, tuple[tuple[Structure, ...], bool]]:
     """
     parameters: dict[str, tuple[tuple[Structure, ...], bool]] = {}
     for part in text.split(","):
-        declared, _, default = part.partition("=")
-        words = declared.split()
+        declaration, _, default = part.partition("=")
+        words = declaration.split()
         if len(words) > 1:
             fields = requirement("must be " + " ".join(words[:-1]))
             parameters[words[-1]] = (fields.get("structures", ()), not default)
@@ -295,9 +295,9 @@ def _with_value_constraints(fields: Fields, value: Value) -> Fields:
 
 def _split_expected_and_actual(sentence: str) -> tuple[str, str]:
     """Return the part of a sentence about the expected argument, and about the actual one."""
-    for got in _GOT.finditer(sentence):
-        if got.start() > 0 and _DEMANDS.search(sentence[: got.start()]):
-            return sentence[: got.start()], sentence[got.end() :]
+    for match in _GOT.finditer(sentence):
+        if match.start() > 0 and _DEMANDS.search(sentence[: match.start()]):
+            return sentence[: match.start()], sentence[match.end() :]
     return sentence, ""
 
 

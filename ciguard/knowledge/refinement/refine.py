@@ -88,13 +88,17 @@ def _undeclared_parameters(
     names = {p.name for p in record.parameters}
     if record.kind is CallKind.LAYER:
         return  # the parameter may belong to the constructor or to the call of the layer
-    for stated in experience.requirements:
-        is_new = stated.parameter not in names and ":" not in stated.parameter
-        if is_new and stated.presence is Presence.ALWAYS and experience.is_applied(stated):
-            names.add(stated.parameter)
-            merged, evidence = merge(clues.get(stated.parameter, ()))
+    for requirement in experience.requirements:
+        is_new = requirement.parameter not in names and ":" not in requirement.parameter
+        if (
+            is_new
+            and requirement.presence is Presence.ALWAYS
+            and experience.is_applied(requirement)
+        ):
+            names.add(requirement.parameter)
+            merged, evidence = merge(clues.get(requirement.parameter, ()))
             yield Parameter(
-                name=stated.parameter,
+                name=requirement.parameter,
                 constraint=constraint_of(merged, unsupported=record.lacks),
                 kind=ParameterKind.KEYWORD_ONLY,
                 evidence=evidence,
@@ -131,8 +135,8 @@ def _refined_by_messages(parameter: Parameter, clues: Sequence[Clue]) -> Paramet
 def _refined_by_counts(parameter: Parameter, experience: Experience) -> Parameter:
     """Return the parameter with its constraint and frequency adapted to the pass rates."""
     must_be_passed = any(
-        stated.parameter == parameter.name and stated.presence is Presence.ALWAYS
-        for stated in experience.requirements
+        requirement.parameter == parameter.name and requirement.presence is Presence.ALWAYS
+        for requirement in experience.requirements
     )
     if experience.judged < _MIN_CALLS:
         return replace(parameter, required=parameter.required or must_be_passed)
@@ -151,13 +155,13 @@ def refinements(record: ApiRecord, experience: Experience) -> tuple[Refinement, 
     by_messages = [
         Refinement(
             api=record.api,
-            parameter=stated.parameter,
+            parameter=requirement.parameter,
             aspect="message",
-            change=_change_text(stated),
-            evidence=f"{stated.message} ({stated.count} times)",
+            change=_change_text(requirement),
+            evidence=f"{requirement.message} ({requirement.count} times)",
         )
-        for stated in experience.requirements
-        if experience.is_applied(stated)
+        for requirement in experience.requirements
+        if experience.is_applied(requirement)
     ]
     by_counts = [
         Refinement(

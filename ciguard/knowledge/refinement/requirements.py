@@ -101,18 +101,18 @@ _LIST_WORDS = frozenset({"or", "and", "one", "of", "the", "a"})
 
 def named_dtype(word: str) -> str:
     """Return the usual name of the dtype that a word of a message names; empty for other words."""
-    lowered = word.lower().removeprefix("dt_").removesuffix("_ref")
-    name = _DTYPES.get(lowered, lowered)
+    lowered_word = word.lower().removeprefix("dt_").removesuffix("_ref")
+    name = _DTYPES.get(lowered_word, lowered_word)
     return name if name in _KNOWN_DTYPES else ""
 
 
 def requirement(text: str) -> Fields:
     """Return the fields of a clue that a message demands; empty if no pattern matches."""
-    for read in (_demanded_allowed, _demanded_shape, _demanded_rank):
+    for read_fields in (_demanded_allowed, _demanded_shape, _demanded_rank):
         # The numbers in such a message state nothing else: "at least 3 dimensions" is not a range.
-        decisive = read(text)
-        if decisive:
-            return decisive | (_demanded_sign(text) if decisive.get("ndim") == (0, 0) else {})
+        fields = read_fields(text)
+        if fields:
+            return fields | (_demanded_sign(text) if fields.get("ndim") == (0, 0) else {})
     return _demanded_dtypes(text) or _demanded_structures(text) | _within_representable(
         _demanded_range(text)
     )
@@ -178,15 +178,15 @@ def _demanded_dtypes(text: str) -> Fields:
     for pattern, family in _DTYPE_FAMILIES:
         if pattern.search(text):
             return {"dtypes": family}
-    exact = [
+    dtype_words = [
         word for word in _WORDS_IN_LIST.findall(text) if word.lower() in _KNOWN_DTYPES - {"string"}
     ]
-    if exact:
-        return {"dtypes": tuple(dict.fromkeys(word.lower() for word in exact))}
+    if dtype_words:
+        return {"dtypes": tuple(dict.fromkeys(word.lower() for word in dtype_words))}
     if not _ABOUT_DTYPES.search(text):
         return {}
-    mentioned = [named_dtype(word) for word in re.findall(r"\b[A-Z]\w+", text)]
-    names = tuple(dict.fromkeys(name for name in mentioned if name))
+    possible_names = [named_dtype(word) for word in re.findall(r"\b[A-Z]\w+", text)]
+    names = tuple(dict.fromkeys(name for name in possible_names if name))
     return {"dtypes": names} if names else {}
 
 
@@ -195,10 +195,10 @@ def _demanded_structures(text: str) -> Fields:
     match = _EXPECTED_TYPE.search(text)
     if not match or _ABOUT_RANKS.search(text):
         return {}
-    expected = re.split(r"\bof (?:type|dtype|shape|size|length)\b", match.group(1))[0]
-    structures = structures_in(expected[:60])
+    type_text = re.split(r"\bof (?:type|dtype|shape|size|length)\b", match.group(1))[0]
+    structures = structures_in(type_text[:60])
     if (
-        re.match(r"(?:a |an )?(?:list|tuple|sequence)\b", expected, re.IGNORECASE)
+        re.match(r"(?:a |an )?(?:list|tuple|sequence)\b", type_text, re.IGNORECASE)
         and not structures
     ):
         structures = (Structure.INTS,)
@@ -214,17 +214,19 @@ def _demanded_range(text: str) -> Fields:
             high = _largest_below(high, above=low)
         return {"low": low, "high": high} if low <= high else {}
     fields: Fields = {}
-    greater_or_equal, greater = _GREATER_OR_EQUAL.search(text), _GREATER.search(text)
-    if greater_or_equal:
-        fields["low"] = float(greater_or_equal.group(1))
-    elif greater:
-        low = float(greater.group(1))
+    inclusive_low, exclusive_low = _GREATER_OR_EQUAL.search(text), _GREATER.search(text)
+    if inclusive_low:
+        fields["low"] = float(inclusive_low.group(1))
+    elif exclusive_low:
+        low = float(exclusive_low.group(1))
         fields["low"] = -_largest_below(-low)
-    less_or_equal, less = _LESS_OR_EQUAL.search(text), _LESS.search(text)
-    if less_or_equal:
-        fields["high"] = float(less_or_equal.group(1))
-    elif less and not greater:
-        fields["high"] = _largest_below(float(less.group(1)), above=fields.get("low", -math.inf))
+    inclusive_high, exclusive_high = _LESS_OR_EQUAL.search(text), _LESS.search(text)
+    if inclusive_high:
+        fields["high"] = float(inclusive_high.group(1))
+    elif exclusive_high and not exclusive_low:
+        fields["high"] = _largest_below(
+            float(exclusive_high.group(1)), above=fields.get("low", -math.inf)
+        )
     if fields:
         return fields if fields.get("low", -1e9) <= fields.get("high", 1e9) else {}
     return _demanded_sign(text)

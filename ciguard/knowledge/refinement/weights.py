@@ -154,8 +154,8 @@ def _repeated_by_odds(values: tuple[Value, ...], odds: Odds) -> OneOf | None:
     counts = _repetitions([odds(choice_of(value) or "") for value in values])
     if counts is None:
         return None
-    repeated = zip(values, counts, strict=True)
-    return OneOf(tuple(value for value, count in repeated for _ in range(count)))
+    values_and_counts = zip(values, counts, strict=True)
+    return OneOf(tuple(value for value, count in values_and_counts for _ in range(count)))
 
 
 def _repetitions(odds: list[float]) -> list[int] | None:
@@ -163,7 +163,7 @@ def _repetitions(odds: list[float]) -> list[int] | None:
     best = max(odds)
     if best < min(odds) * _MIN_DIFFERENCE:
         return None
-    counts = [round(_MAX_REPETITIONS * odd / best) for odd in odds]
+    counts = [round(_MAX_REPETITIONS * value_odds / best) for value_odds in odds]
     return None if len(set(counts)) == 1 else counts
 
 
@@ -174,11 +174,11 @@ def _dtype(constraint: Dtype, odds: Odds) -> Constraint:
 
 
 def _dtypes(names: tuple[str, ...], odds: Odds) -> tuple[str, ...]:
-    distinct = tuple(dict.fromkeys(names))
-    counts = _repetitions([odds(choice_of(DtypeValue(name))) for name in distinct])
+    distinct_names = tuple(dict.fromkeys(names))
+    counts = _repetitions([odds(choice_of(DtypeValue(name))) for name in distinct_names])
     if counts is None:
         return names
-    return tuple(n for n, count in zip(distinct, counts, strict=True) for _ in range(count))
+    return tuple(n for n, count in zip(distinct_names, counts, strict=True) for _ in range(count))
 
 
 @_weighted.register(Ints)
@@ -254,10 +254,13 @@ def _relation_sign(odds: Odds, relation: str) -> int:
     """Return 1 if equality with the leading tensor passes more often, -1 if inequality, else 0."""
     if odds.call_count(f"{relation}=") < _MIN_CALLS:
         return 0
-    equal, different = odds(f"{relation}="), odds(f"{relation}!")
-    if odds.call_count(f"{relation}!") >= _MIN_CALLS and equal > different * _DECISIVE_FACTOR:
+    equal_odds, different_odds = odds(f"{relation}="), odds(f"{relation}!")
+    if (
+        odds.call_count(f"{relation}!") >= _MIN_CALLS
+        and equal_odds > different_odds * _DECISIVE_FACTOR
+    ):
         return 1
-    return -1 if different > equal * _DECISIVE_FACTOR else 0
+    return -1 if different_odds > equal_odds * _DECISIVE_FACTOR else 0
 
 
 def _split_by_rank(constraint: Tensor, odds: Odds) -> Constraint:

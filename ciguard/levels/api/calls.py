@@ -180,8 +180,8 @@ def _with_declared_necessity(api: Api, parameters: Sequence[Parameter]) -> list[
     A parameter that feedback made required is still passed by keyword, since its position depends
     on the parameters before it.
     """
-    required = {parameter.name: parameter.required for parameter in api.record.parameters}
-    return [replace(p, required=required.get(p.name, p.required)) for p in parameters]
+    is_required = {parameter.name: parameter.required for parameter in api.record.parameters}
+    return [replace(p, required=is_required.get(p.name, p.required)) for p in parameters]
 
 
 def _seed(rng: random.Random) -> int:

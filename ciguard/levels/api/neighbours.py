@@ -42,7 +42,7 @@ class NeighbourSampler:
         scope = SamplingScope()
         values = scope.values
         values.update(example)
-        changed: set[str] = set()
+        changed_names: set[str] = set()
         for slot in self._slots:
             original = example.get(slot.name)
             if original is None:
@@ -58,11 +58,11 @@ class NeighbourSampler:
                 scope,
                 slot,
                 original,
-                must_redraw=not changed.isdisjoint(slot.referenced_parameters),
+                must_redraw=not changed_names.isdisjoint(slot.referenced_parameters),
             )
             values[slot.name] = value
             if _has_changed(original, value):
-                changed.add(slot.name)
+                changed_names.add(slot.name)
         return scope
 
 

@@ -31,8 +31,8 @@ def simpler_calls(case: ApiCall) -> Iterator[ApiCall]:
     for subset in shorter(case.keywords):
         yield replace(case, keywords=subset)
     for name, value in case.keywords:
-        for simpler in simpler_values(value):
-            yield replace(case, keywords=tuple({**keywords, name: simpler}.items()))
+        for simpler_value in simpler_values(value):
+            yield replace(case, keywords=tuple({**keywords, name: simpler_value}.items()))
     # Only the last positional arguments can be omitted without moving the others.
     for count in range(len(case.arguments)):
         yield replace(case, arguments=case.arguments[:count])

@@ -58,17 +58,19 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
 
     def _streams_of_group(self, group: Group, factory: StreamFactory) -> list[Stream]:
         config = factory.config
-        selected = select(group.records(), config.api, config.exclude, allow=config.allow)
+        selected_records = select(group.records(), config.api, config.exclude, allow=config.allow)
         streams = []
-        for mode in group.modes if selected else ():
-            level, turns = focused_level(self._factory, selected, config.seed, focus=config.focus)
+        for mode in group.modes if selected_records else ():
+            level, turns = focused_level(
+                self._factory, selected_records, config.seed, focus=config.focus
+            )
             kind = self.name if mode == EAGER else f"{self.name} in mode {mode}"
             stream = factory.stream(
-                level, group, kind=kind, chosen=digest_of_apis(selected), apis=turns
+                level, group, kind=kind, chosen=digest_of_apis(selected_records), apis=turns
             )
             stream.mode = mode
             if not config.shard.is_all:
-                stream.own = config.shard.of_these(record.api for record in selected)
+                stream.own = config.shard.of_these(record.api for record in selected_records)
             if config.relations and mode == EAGER:
                 stream.relating = RelationChooser(group, config.relations)
             streams.append(stream)

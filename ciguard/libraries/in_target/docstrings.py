@@ -212,14 +212,14 @@ def _items(block: list[str]) -> Iterator[tuple[str, str, str]]:
     if not non_empty:
         return
     margin = _indent(non_empty[0])
-    current: list[str] = []
+    item_lines: list[str] = []
     for line in non_empty:
         if _indent(line) <= margin and _ITEM.match(line.strip()):
-            yield from _item(current)
-            current = [line.strip()]
+            yield from _item(item_lines)
+            item_lines = [line.strip()]
         else:
-            current.append(line.strip())
-    yield from _item(current)
+            item_lines.append(line.strip())
+    yield from _item(item_lines)
 
 
 def _item(lines: list[str]) -> Iterator[tuple[str, str, str]]:
@@ -266,22 +266,22 @@ def _rest_items(lines: list[str]) -> Iterator[tuple[str, str, str]]:
     """Yield name, type and text of the reST fields `:param x:` and `:type x:`."""
     descriptions: dict[str, list[str]] = {}
     types: dict[str, str] = {}
-    current = ""
+    current_name = ""
     for line in lines:
         text = line.strip()
         match, type_match = _REST_PARAMETER.match(text), _REST_TYPE.match(text)
         if match:
-            current = match.group(2)
-            types.setdefault(current, match.group(1) or "")
-            descriptions[current] = [match.group(3)]
+            current_name = match.group(2)
+            types.setdefault(current_name, match.group(1) or "")
+            descriptions[current_name] = [match.group(3)]
         elif type_match:
             types[type_match.group(1)] = type_match.group(2)
             descriptions.setdefault(type_match.group(1), [])
-            current = ""
-        elif current and text and not text.startswith(":"):
-            descriptions[current].append(text)
+            current_name = ""
+        elif current_name and text and not text.startswith(":"):
+            descriptions[current_name].append(text)
         else:
-            current = ""
+            current_name = ""
     for name, words in descriptions.items():
         yield name, types.get(name, ""), " ".join(words)
 

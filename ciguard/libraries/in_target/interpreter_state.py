@@ -95,9 +95,9 @@ def _numpy_position() -> ctypes.c_int | None:
 
 def _follows_draws(position: ctypes.c_int, draw: Callable[[], object]) -> bool:
     """Return whether `position` is that of a fresh generator and changes with every draw."""
-    fresh = position.value == _FRESH
+    is_fresh = position.value == _FRESH
     draw()
-    return fresh and 0 < position.value < _FRESH
+    return is_fresh and 0 < position.value < _FRESH
 
 
 def _numpy_readers() -> list[Callable[[], Any]]:

@@ -101,8 +101,8 @@ def parameter(
     name: str, *, kind: str = "positional_or_keyword", default: str | None = None, **fields: Any
 ) -> dict[str, Any]:
     """Return the JSON of a parameter, required if it has no default and is not variadic."""
-    variadic = kind.startswith("var_")
-    encoded = {"name": name, "kind": kind, "required": default is None and not variadic}
+    is_variadic = kind.startswith("var_")
+    encoded = {"name": name, "kind": kind, "required": default is None and not is_variadic}
     if default is not None:
         encoded["default"] = default
     encoded.update({key: value for key, value in fields.items() if value not in ("", None, [], ())})
@@ -257,8 +257,8 @@ def modules(
 
 def public_names(module: types.ModuleType) -> list[str]:
     """Return the names in a module's `__all__`, or else those without a leading underscore."""
-    declared = getattr(module, "__all__", None)
-    names = declared if isinstance(declared, (list, tuple)) else dir(module)
+    declared_names = getattr(module, "__all__", None)
+    names = declared_names if isinstance(declared_names, (list, tuple)) else dir(module)
     return [str(name) for name in names if not str(name).startswith("_")]
 
 

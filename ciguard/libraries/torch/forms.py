@@ -37,10 +37,12 @@ def _transposed(tensor: TensorValue) -> Value:
 
 def _stepped(tensor: TensorValue) -> Value:
     """Return a view of every other element of a tensor with a doubled last dimension."""
-    doubled = (*tensor.shape[:-1], 2 * tensor.shape[-1])
-    base = TensorValue(tensor.dtype, doubled, tensor.fill)
-    _, *outer = accumulate((1, *doubled[:0:-1]), mul)
-    return CallValue("torch.as_strided", (base, _ints(tensor.shape), _ints((*outer[::-1], 2))))
+    doubled_shape = (*tensor.shape[:-1], 2 * tensor.shape[-1])
+    base = TensorValue(tensor.dtype, doubled_shape, tensor.fill)
+    _, *outer_strides = accumulate((1, *doubled_shape[:0:-1]), mul)
+    return CallValue(
+        "torch.as_strided", (base, _ints(tensor.shape), _ints((*outer_strides[::-1], 2)))
+    )
 
 
 def _expanded(tensor: TensorValue) -> Value:

@@ -67,8 +67,8 @@ def _members(jittor: Any, failures: list[dict[str, Any]]) -> list[tuple[str, Any
                 continue  # a loop variable that the module leaves behind
             member = getattr(module, member_name, None)
             origin = str(getattr(member, "__module__", "") or "")
-            native = isinstance(member, types.BuiltinFunctionType)
-            if native or origin.startswith(jittor.__name__):
+            is_native = isinstance(member, types.BuiltinFunctionType)
+            if is_native or origin.startswith(jittor.__name__):
                 members.append((f"{name}.{member_name}", member))
     return members
 
@@ -84,8 +84,8 @@ def _parameters(api: str, function: Any) -> tuple[list[dict[str, Any]], str]:
         return parameters, "signature"
     name = api.rpartition(".")[2]
     doc = introspection.doc_of(function)
-    declared = cpp_declarations.declared_parameters(doc, name)
-    return (declared, "schema") if declared is not None else ([], "")
+    declared_parameters = cpp_declarations.declared_parameters(doc, name)
+    return (declared_parameters, "schema") if declared_parameters is not None else ([], "")
 
 
 def _record(

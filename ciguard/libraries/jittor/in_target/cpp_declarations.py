@@ -87,12 +87,12 @@ def _parameter(text: str) -> dict[str, Any] | None:
     if match is None:
         return None
     annotation = match["type"].strip()
-    bare = annotation.replace("const ", "").replace("&", "").replace(" ", "")
+    bare_type = annotation.replace("const ", "").replace("&", "").replace(" ", "")
     return introspection.parameter(
         match["name"],
         default=_python_value(default.strip()) if default else None,
         annotation=annotation,
-        schema_type=_TYPES.get(bare, ""),
+        schema_type=_TYPES.get(bare_type, ""),
     )
 
 

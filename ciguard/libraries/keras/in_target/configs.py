@@ -45,12 +45,14 @@ def arguments_of(layer: Any) -> dict[str, Any]:
     layer_class = type(layer)
     public_name(layer_class)
     config = _config_of(layer)
-    required = {key: config[key] for key in _required_parameters(layer_class) if key in config}
-    defaults = _config_of(build_layer(layer_class, required))
+    required_arguments = {
+        key: config[key] for key in _required_parameters(layer_class) if key in config
+    }
+    defaults = _config_of(build_layer(layer_class, required_arguments))
     arguments = {
         key: value
         for key, value in config.items()
-        if key in required or key not in defaults or defaults[key] != value
+        if key in required_arguments or key not in defaults or defaults[key] != value
     }
     # A default may depend on another argument: strides, for example, default to the pool size.
     rebuilt_config = _config_of(build_layer(layer_class, arguments))
@@ -85,9 +87,9 @@ def _unwrapped(value: Any) -> Any:
     return {key: _unwrapped(item) for key, item in value.items()}
 
 
-def _check_equal(layer: Any, rebuilt: Any, config: dict[str, Any]) -> None:
+def _check_equal(layer: Any, rebuilt_layer: Any, config: dict[str, Any]) -> None:
     """Raise an error if the rebuilt layer differs from the original."""
-    rebuilt_config = _config_of(rebuilt)
+    rebuilt_config = _config_of(rebuilt_layer)
     for key in sorted(config):
         if rebuilt_config.get(key) != config[key]:
             value = rebuilt_config.get(key)
@@ -95,8 +97,10 @@ def _check_equal(layer: Any, rebuilt: Any, config: dict[str, Any]) -> None:
                 f"its argument {key}={config[key]!r:.80} becomes {value!r:.80} when it is rebuilt"
             )
             raise NotDataError(message)
-    if layer.dtype_policy.name != rebuilt.dtype_policy.name:
-        message = f"it computes in {layer.dtype_policy.name}, not in {rebuilt.dtype_policy.name}"
+    if layer.dtype_policy.name != rebuilt_layer.dtype_policy.name:
+        message = (
+            f"it computes in {layer.dtype_policy.name}, not in {rebuilt_layer.dtype_policy.name}"
+        )
         raise NotDataError(message)
 
 

@@ -113,15 +113,15 @@ class _GraphWriter:
 
     def _unique_name(self, name: str) -> str:
         """Return a valid and unique name of a node, derived from `name`."""
-        valid = re.sub(r"[^A-Za-z0-9_]+", "_", name)[:_MAX_NAME_LENGTH]
-        if not valid[:1].isalpha():
-            valid = f"layer_{valid}"
-        unique, count = valid, 1
-        while unique in self._names:
+        valid_name = re.sub(r"[^A-Za-z0-9_]+", "_", name)[:_MAX_NAME_LENGTH]
+        if not valid_name[:1].isalpha():
+            valid_name = f"layer_{valid_name}"
+        unique_name, count = valid_name, 1
+        while unique_name in self._names:
             count += 1
-            unique = f"{valid}_{count}"
-        self._names.add(unique)
-        return unique
+            unique_name = f"{valid_name}_{count}"
+        self._names.add(unique_name)
+        return unique_name
 
     def _write_nodes(self, outputs: Sequence[Any], names: dict[int, str], path: str) -> None:
         """Write every node between the known tensors and the outputs.

@@ -94,7 +94,7 @@ def _computation_dtype(adapter: contract.Adapter, keras: Any, dtype: str) -> Ite
     keras.config.set_floatx(dtype)
     keras.config.set_dtype_policy(dtype)
     narrowed_dtypes = _narrowed_dtypes()
-    original = dict(narrowed_dtypes)
+    original_dtypes = dict(narrowed_dtypes)
     narrowed_dtypes.pop(dtype, None)
     try:
         if keras.backend.result_type(dtype, dtype) != dtype:
@@ -102,7 +102,7 @@ def _computation_dtype(adapter: contract.Adapter, keras: Any, dtype: str) -> Ite
             raise contract.CannotComputeError(msg)
         yield
     finally:
-        narrowed_dtypes.update(original)
+        narrowed_dtypes.update(original_dtypes)
 
 
 def _narrowed_dtypes() -> dict[str, str]:

@@ -173,14 +173,14 @@ class Network:
             return False
         self._assigned_counts[id(layer)] = len(weights)
         recipe = node.get("weights", {})
-        stored = keras_stored.arrays(self.keras, recipe) if recipe.get("file") else None
+        stored_arrays = keras_stored.arrays(self.keras, recipe) if recipe.get("file") else None
         arrays = self._work.weights(
             _innermost_layer(node),
             recipe,
             [(weight.name, tuple(weight.shape), str(weight.dtype)) for weight in weights],
             # Move weights away from zero, where most gradients have discontinuities.
             nudge=(int(self.case.get("nudge", 0)), self.case["check"] == "train"),
-            stored=stored,
+            stored=stored_arrays,
         )
         for weight, array in zip(weights, arrays):
             if array is not None:

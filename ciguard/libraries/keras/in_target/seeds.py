@@ -98,11 +98,11 @@ def _build_model(keras: Any, module: Any, source: dict[str, Any]) -> Any:
 
 
 def _application(keras: Any, name: str) -> Callable[..., Any]:
-    available = {key.lower(): key for key in dir(keras.applications) if key[0].isupper()}
-    if name.lower() not in available:
-        message = f"keras.applications has no {name!r}; it has: {', '.join(available.values())}"
+    names_by_key = {key.lower(): key for key in dir(keras.applications) if key[0].isupper()}
+    if name.lower() not in names_by_key:
+        message = f"keras.applications has no {name!r}; it has: {', '.join(names_by_key.values())}"
         raise SourceError(message)
-    function: Callable[..., Any] = getattr(keras.applications, available[name.lower()])
+    function: Callable[..., Any] = getattr(keras.applications, names_by_key[name.lower()])
     return function
 
 

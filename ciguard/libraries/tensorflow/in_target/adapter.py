@@ -280,12 +280,12 @@ class TensorflowAdapter(contract.Adapter):
         kind = super().classify(error)
         if kind != contract.REJECTED:
             return kind
-        exhausted, internal = self._errors
-        if isinstance(error, exhausted):
+        exhausted_classes, internal_classes = self._errors
+        if isinstance(error, exhausted_classes):
             return contract.EXHAUSTED
         message = str(error)
         # `py_function` reports any exception of the user's Python code as an unknown error.
-        if isinstance(error, internal) and _WRAPPED_PYTHON_ERROR not in message:
+        if isinstance(error, internal_classes) and _WRAPPED_PYTHON_ERROR not in message:
             kind = error_texts.kind_of_message(message)
             return contract.ERRORED if kind == contract.REJECTED else kind
         return error_texts.kind_of_message(message)
@@ -351,10 +351,12 @@ def _error_classes(tensorflow: Any) -> tuple[tuple[type, ...], tuple[type, ...]]
     """Return the exception classes of exhausted resources, and of internal errors."""
     core: Any = importlib.import_module("tensorflow.python.eager.core")
     # TensorFlow should catch these two exceptions and translate them.
-    leaked = [getattr(core, name, None) for name in ("_FallbackException", "_NotOkStatusException")]
-    classes = [tensorflow.errors.InternalError, tensorflow.errors.UnknownError, *leaked]
-    internal = [error for error in classes if isinstance(error, type)]
-    return (tensorflow.errors.ResourceExhaustedError,), tuple(internal)
+    leaked_classes = [
+        getattr(core, name, None) for name in ("_FallbackException", "_NotOkStatusException")
+    ]
+    classes = [tensorflow.errors.InternalError, tensorflow.errors.UnknownError, *leaked_classes]
+    internal_classes = [error for error in classes if isinstance(error, type)]
+    return (tensorflow.errors.ResourceExhaustedError,), tuple(internal_classes)
 
 
 def _attribute_accessors(

@@ -43,12 +43,12 @@ def describe() -> Iterator[dict[str, Any]]:
             api, function, operators.get(_origin(function), ""), definitions
         ),
     )
-    raw = {
+    raw_operations = {
         f"{_RAW_PREFIX}{name}": getattr(tensorflow.raw_ops, name)
         for name in introspection.public_names(tensorflow.raw_ops)
     }
     yield from introspection.each(
-        raw.items(), lambda api, function: _raw_record(api, function, definitions)
+        raw_operations.items(), lambda api, function: _raw_record(api, function, definitions)
     )
     yield from failures
     try:

@@ -25,8 +25,8 @@ class OpDefs:
     @staticmethod
     def _registered_kernels() -> Any:
         kernels: Any = importlib.import_module("tensorflow.python.framework.kernels")
-        registered = kernels.get_all_registered_kernels().kernel
-        return [kernel for kernel in registered if kernel.device_type in _DEVICES]
+        all_kernels = kernels.get_all_registered_kernels().kernel
+        return [kernel for kernel in all_kernels if kernel.device_type in _DEVICES]
 
     def find(self, operator: str) -> Any:
         """Return the definition of an operation; None if there is none."""

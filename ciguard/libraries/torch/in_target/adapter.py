@@ -304,9 +304,12 @@ class TorchAdapter(contract.Adapter):
         if self._on_cpu:
             return None
         cuda = self._torch.cuda
-        used, peak = cuda.memory_allocated(self._device), cuda.max_memory_allocated(self._device)
+        current_bytes, peak_bytes = (
+            cuda.memory_allocated(self._device),
+            cuda.max_memory_allocated(self._device),
+        )
         cuda.reset_peak_memory_stats(self._device)
-        return int(used), int(peak)
+        return int(current_bytes), int(peak_bytes)
 
     def classify(self, error: BaseException) -> str:
         """Return the class of an exception, by its type and then by its message."""

@@ -71,12 +71,14 @@ class _Catalogue:
         self.stubs.read(folder / "_C" / "_nn.pyi", prefix="torch.nn.functional.")
         self.stubs.read(folder / "nn" / "functional.pyi", prefix="torch.nn.functional.")
         for name in ("TensorBase", "_TensorBase"):
-            self.stubs.read(folder / "_C" / "__init__.pyi", prefix="torch.Tensor.", inside=name)
+            self.stubs.read(folder / "_C" / "__init__.pyi", prefix="torch.Tensor.", class_name=name)
         self.schemas: dict[str, list[list[dict[str, Any]]]] = {}
         for schema in self.torch._C._jit_get_all_schemas():  # noqa: SLF001 - no public listing
-            parsed = parse_schema(str(schema))
-            if parsed is not None:
-                self.schemas.setdefault(parsed.operator, []).append(parsed.parameters)
+            operator_schema = parse_schema(str(schema))
+            if operator_schema is not None:
+                self.schemas.setdefault(operator_schema.operator, []).append(
+                    operator_schema.parameters
+                )
 
     def operator(self, api: str) -> str:
         """Return the operator with the name of an API; empty if there is none."""
@@ -130,12 +132,14 @@ class _Catalogue:
         """Add types from the operator's schema and hints from the stubs to the parameters."""
         names = [item["name"] for item in parameters]
         schema = best_match(self.schemas.get(operator, []), [_native_name(name) for name in names])
-        native = {item["name"]: item for item in schema or []}
+        native_parameters = {item["name"]: item for item in schema or []}
         for item in parameters:
             hint = self.stubs.hint(api, item["name"])
             if hint and not item.get("annotation"):
                 item["annotation"] = hint
-            native_parameter = native.get(item["name"]) or native.get(_native_name(item["name"]))
+            native_parameter = native_parameters.get(item["name"]) or native_parameters.get(
+                _native_name(item["name"])
+            )
             if native_parameter is not None:
                 for key in ("schema_type", "length"):
                     if key in native_parameter:
@@ -179,8 +183,8 @@ def _is_public(function: Any, module: str) -> bool:
     origin = getattr(function, "__module__", None) or ""
     if origin.startswith(_FOREIGN_MODULES):
         return False
-    native = module == "torch" and hasattr(_native_functions(), function.__name__)
-    return native or bool(introspection.doc_of(function))
+    is_native = module == "torch" and hasattr(_native_functions(), function.__name__)
+    return is_native or bool(introspection.doc_of(function))
 
 
 def _layers(torch: Any) -> introspection.PublicNames:

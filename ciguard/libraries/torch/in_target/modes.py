@@ -69,8 +69,8 @@ def _run_traced(function: Callable[..., Any], tensors: list[Any]) -> Any:
     # Tracing executes the call, which may change its arguments.
     copies = tuple([tensor.clone() for tensor in tensors])
     with _translated_errors():
-        traced = torch.jit.trace(function, copies, check_trace=False)
-    return traced(*tensors)
+        traced_function = torch.jit.trace(function, copies, check_trace=False)
+    return traced_function(*tensors)
 
 
 @contextlib.contextmanager

@@ -102,20 +102,20 @@ class Stubs:
     def __init__(self) -> None:
         self._overloads: dict[str, list[list[dict[str, Any]]]] = {}
 
-    def read(self, file: Path, *, prefix: str, inside: str = "") -> None:
+    def read(self, file: Path, *, prefix: str, class_name: str = "") -> None:
         """Add the definitions of a stub file.
 
         Args:
             file: the stub file; ignored if this version lacks it.
             prefix: the prefix of each name, e.g. `torch.`.
-            inside: the class whose methods are added; empty to add functions.
+            class_name: the class whose methods are added; empty to add functions.
         """
         if not file.is_file():
             return
         body: list[ast.stmt] = ast.parse(file.read_text(encoding="utf-8")).body
-        if inside:
+        if class_name:
             classes = [item for item in body if isinstance(item, ast.ClassDef)]
-            body = [part for item in classes if item.name == inside for part in item.body]
+            body = [part for item in classes if item.name == class_name for part in item.body]
         for item in body:
             if isinstance(item, ast.FunctionDef):
                 overloads = self._overloads.setdefault(prefix + item.name, [])

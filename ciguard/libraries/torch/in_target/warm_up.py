@@ -31,9 +31,9 @@ def run(torch: Any) -> None:
     # The first call on another layout imports hundreds of modules, which takes up to 0.5 s.
     for convert in (lambda: matrix.to("meta"), matrix.to_sparse, matrix.to_sparse_csr):
         with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError):
-            converted = convert()
-            torch.sort(converted)
-            functional.softmax(converted, 0)
+            converted_matrix = convert()
+            torch.sort(converted_matrix)
+            functional.softmax(converted_matrix, 0)
     for call in (torch.argmax, torch.exp, torch.mean):
         call(matrix.to("meta"))
     with contextlib.suppress(RuntimeError):
