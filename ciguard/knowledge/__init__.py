@@ -1,7 +1,8 @@
 """Constraints on the parameters of a library's APIs, with the evidence for each.
 
-`understand` turns the record that a worker returned into an `Api`. Pure: no I/O, no library.
-Each source has one reader module; `merge` ranks their clues, `compose` makes constraints of them.
+`understand` turns an API's record, which a worker returned, into an `Api`. It is pure: it does no
+I/O and imports no library. Each source of constraints has a reader module, which returns clues.
+`merge` ranks the clues of all sources, and `compose` makes constraints of them.
 """
 
 from ciguard.knowledge.api import Api, ConstraintEvidence, Parameter

@@ -20,31 +20,31 @@ class ConstraintEvidence:
     source: ClueSource
     """Source of the constraint, such as the docstring."""
     aspect: str
-    """Aspect that the source decided: `structures`, `dtypes`, `shape`, `range`, …"""
+    """Aspect of the constraint that the source decided, one of `merge.ASPECTS`."""
     text: str
-    """Text that the constraint was read from."""
+    """Text from which the constraint was read."""
     rule: str = ""
     """Pattern or name of the rule that read the text, for sources with many rules."""
     digest: str = ""
-    """Digest of the text, where a file stores no text; `text` is empty then."""
+    """Digest of the text, if read from a file that stores digests; `text` is then empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One parameter and the values it accepts, as far as known."""
+    """One parameter and the values that it accepts, as far as they are known."""
 
     name: str
     """Name in the signature."""
     constraint: Constraint
     """Values that the parameter accepts."""
     kind: ParameterKind = ParameterKind.POSITIONAL_OR_KEYWORD
-    """Ways in which a call passes it: by position, by keyword or either."""
+    """Way in which a call can pass the argument: by position, by keyword or either."""
     required: bool = True
-    """True if a call must pass it."""
-    given: float = 1.0
+    """True if a call must pass an argument for this parameter."""
+    frequency: float = 1.0
     """Relative frequency with which calls pass an optional parameter, learned from outcomes."""
     is_generated: bool = True
-    """False if no case can contain its values: callables, generators, open handles."""
+    """False if no case can contain the values: callables, generators, open handles."""
     evidence: tuple[ConstraintEvidence, ...] = ()
     """Evidence for the constraint, one item per aspect."""
 
@@ -58,4 +58,4 @@ class Api:
     parameters: tuple[Parameter, ...]
     """Parameters in the order of the signature."""
     inputs: tuple[Parameter, ...] = ()
-    """Parameters of a call of the built layer; empty unless the API is a layer."""
+    """Parameters for calling the constructed layer; empty unless the API is a layer class."""

@@ -1,4 +1,4 @@
-"""Clues: the partial constraint that one source states for one parameter. Readers return them."""
+"""Clues: partial constraints on a parameter, each stated by one source and read by a reader."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ClueSource(IntEnum):
-    """Source of a clue. Where two disagree, the one with the smaller number wins."""
+    """Source of a clue. If two sources disagree, the source with the smaller number wins."""
 
     REJECTION = -1
     """The message with which the library rejected a call."""
@@ -78,46 +78,46 @@ class Clue:
     """
 
     source: ClueSource
-    """Source that states it."""
+    """Source that states the constraint."""
     evidence: str
-    """Text of the source: the phrase, the schema type, the default."""
+    """Text that states the constraint: a phrase, a schema type or a default value."""
     rule: str = ""
-    """Rule of the source that read the text; empty where the source has no rules."""
+    """Pattern or name of the rule that read the text; empty if the source has no rules."""
     structures: tuple[Structure, ...] = ()
     """Kinds of objects that are accepted."""
     dtypes: tuple[str, ...] = ()
     """Dtypes that are accepted."""
     dtype_of: str = ""
-    """Name of the parameter whose dtype it must have."""
+    """Name of the parameter whose dtype the value must have."""
     ndim: tuple[int, int] | None = None
     """Minimum and maximum number of dimensions."""
     shape: tuple[Dim, ...] | None = None
     """Shape, one size or symbol per dimension."""
     shape_of: str = ""
-    """Name of the parameter whose shape it must have."""
+    """Name of the parameter whose shape the value must have."""
     broadcast_with: str = ""
-    """Name of the parameter that it must broadcast with."""
+    """Name of the parameter with which the value must broadcast."""
     low: float | None = None
     """Minimum of the value or of each element, inclusive."""
     high: float | None = None
     """Maximum of the value or of each element, inclusive."""
     axis_of: str = ""
-    """Name of the tensor parameter that it is an axis of."""
+    """Name of the tensor parameter of which the value is an axis."""
     index_of: str = ""
-    """Name of the tensor parameter whose elements it indexes."""
+    """Name of the tensor parameter whose elements the value indexes."""
     increasing: bool = False
     """True if the elements must not decrease."""
     size: str = ""
-    """Symbol of the size that an int must be equal to."""
+    """Symbol in the shape of a tensor; an int must equal the size that the symbol has."""
     length: tuple[int, int] | None = None
     """Minimum and maximum length of a list."""
     length_of: str = ""
     """Name of the tensor parameter whose number of dimensions is the list's length."""
     allowed: tuple[Value, ...] = ()
-    """Values that are accepted; no others are, unless it is empty."""
+    """The only values that are accepted; empty if the source does not limit them."""
     nullable: bool | None = None
-    """True if None is accepted."""
+    """True if None is accepted; None if the source does not state it."""
 
 
 Reader: TypeAlias = Callable[["ApiRecord", "ParameterRecord"], list[Clue]]
-"""Function that returns the clues of one source. Pure: it sees the record only."""
+"""Pure function from an API's record and one of its parameters to the clues of one source."""

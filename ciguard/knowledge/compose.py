@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
 USUAL_DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "uint8")
-"""Dtypes of a tensor for which no source states any."""
+"""Dtypes that are drawn for a tensor if no source states its dtypes."""
 _WEIGHTS = {Structure.TENSOR: 6.0, Structure.TENSORS: 3.0, Structure.INTS: 2.0}
 _DEFAULT_MIN_INT, _DEFAULT_MAX_INT = -1, 4
 _DEFAULT_MAX_ELEMENT = 4
@@ -36,18 +36,18 @@ _MAX_MAGNITUDE = 2**64
 """Largest magnitude of a limit; no integer type exceeds it."""
 
 
-def constraint_of(clue: Clue, *, lacks: Collection[str] = ()) -> Constraint:
+def constraint_of(clue: Clue, *, unsupported: Collection[str] = ()) -> Constraint:
     """Return the constraint that the merged clue of a parameter states.
 
     Args:
         clue: the merged clue of all sources.
-        lacks: dtypes that the target does not support. They are left out, unless the clue has no
-            others.
+        unsupported: dtypes that the target does not support. They are left out, unless no dtype
+            would remain.
     """
-    if lacks:
+    if unsupported:
         dtypes = clue.dtypes or USUAL_DTYPES
-        supported = tuple(dtype for dtype in dtypes if dtype not in lacks)
-        clue = replace(clue, dtypes=supported or clue.dtypes)
+        supported_dtypes = tuple(dtype for dtype in dtypes if dtype not in unsupported)
+        clue = replace(clue, dtypes=supported_dtypes or clue.dtypes)
     clue = _with_finite_limits(clue)
     structures = tuple(s for s in clue.structures if s is not Structure.OPAQUE)
     options: list[tuple[float, Constraint]] = []
@@ -64,7 +64,7 @@ def constraint_of(clue: Clue, *, lacks: Collection[str] = ()) -> Constraint:
 
 
 def _with_finite_limits(clue: Clue) -> Clue:
-    """Return the clue without limits that exclude nothing, such as infinity and NaN."""
+    """Return the clue without limits that exclude no value, such as infinity and NaN."""
     return replace(clue, low=_finite_limit(clue.low), high=_finite_limit(clue.high))
 
 
@@ -92,7 +92,7 @@ def _default_options(clue: Clue) -> list[tuple[float, Constraint]]:
 
 
 BUILDABLE = frozenset(element_types.EVERY)
-"""Dtypes that every worker can build with numpy."""
+"""Dtypes of which every worker can build tensors with numpy."""
 QUANTISED = {
     "qint8": "int8",
     "quint8": "uint8",
@@ -100,29 +100,30 @@ QUANTISED = {
     "quint16": "uint16",
     "qint32": "int32",
 }
-"""TensorFlow's quantised dtypes, each with numpy's dtype of the same bits."""
+"""numpy's dtype with the same bits, by TensorFlow's quantised dtype."""
 
 
 def _tensor(clue: Clue) -> Constraint:
-    """Return the constraint of a tensor; quantised dtypes are bitcast from plain ones."""
-    buildable = tuple(name for name in clue.dtypes if name in BUILDABLE)
-    quantised = tuple(name for name in clue.dtypes if name in QUANTISED)
-    if buildable or not clue.dtypes:
-        return _plain_tensor(clue, buildable or USUAL_DTYPES)
-    if not quantised:
-        return OneOf((LiteralValue(None),))  # a resource or variant cannot be built
-    # One dtype for the whole call: operators require the same for all quantised inputs.
-    name = quantised[0]
+    """Return the constraint of a tensor; a quantised tensor is the bitcast of a plain tensor."""
+    buildable_names = tuple(name for name in clue.dtypes if name in BUILDABLE)
+    quantised_names = tuple(name for name in clue.dtypes if name in QUANTISED)
+    if buildable_names or not clue.dtypes:
+        return _plain_tensor(clue, buildable_names or USUAL_DTYPES)
+    if not quantised_names:
+        return OneOf((LiteralValue(None),))  # tensors of resource and variant cannot be built
+    # Operators require one dtype for all quantised inputs of a call.
+    name = quantised_names[0]
     return _quantised_tensor(replace(clue, dtype_of="", dtypes=(QUANTISED[name],)), name)
 
 
 def _quantised_tensor(clue: Clue, name: str) -> Constraint:
+    """Return the constraint of a tensor of TensorFlow's quantised dtype `name`."""
     bits = _plain_tensor(clue, clue.dtypes)
     return Object("tensorflow.bitcast", (bits, OneOf((MemberValue(f"tensorflow.{name}"),))))
 
 
 def _plain_tensor(clue: Clue, dtypes: tuple[str, ...]) -> Constraint:
-    """Return the constraint of a tensor of plain dtypes."""
+    """Return the constraint of a tensor of dtypes that are not quantised."""
     return Tensor(
         dtypes=dtypes,
         dtype_of=clue.dtype_of,
@@ -189,7 +190,7 @@ def _list_of(item: Callable[[Clue], Constraint]) -> Callable[[Clue], Constraint]
 
 
 def _shape_item(clue: Clue) -> Constraint:
-    del clue  # the clue is about the list, not about the shapes in it
+    del clue  # a clue limits the list, and not the shapes in it
     return Ints(length=(0, 3), min=1, max=4)
 
 
@@ -199,9 +200,9 @@ def _one_of(*values: Value) -> Callable[[Clue], Constraint]:
 
 def _dtype(clue: Clue) -> Constraint:
     names = tuple(name for name in clue.dtypes if name in BUILDABLE)
-    quantised = [name for name in clue.dtypes if name in QUANTISED]
-    if quantised and not names:
-        return OneOf((MemberValue(f"tensorflow.{quantised[0]}"),))
+    quantised_names = [name for name in clue.dtypes if name in QUANTISED]
+    if quantised_names and not names:
+        return OneOf((MemberValue(f"tensorflow.{quantised_names[0]}"),))
     names = names or (*element_types.COMMON, "float16", "complex64", "uint8")
     return Dtype(names, clue.dtype_of)
 
@@ -220,7 +221,7 @@ _MAKERS: dict[Structure, Callable[[Clue], Constraint]] = {
     Structure.FLOAT: _float,
     Structure.FLOATS: _list_of(_float),
     Structure.BOOL: lambda clue: Bool(),  # noqa: ARG005 - all makers have one signature
-    Structure.BOOLS: _list_of(lambda clue: Bool()),  # noqa: ARG005 - as above
+    Structure.BOOLS: _list_of(lambda clue: Bool()),  # noqa: ARG005 - all makers have one signature
     Structure.STRING: _string,
     Structure.STRINGS: _list_of(_string),
     Structure.DTYPE: _dtype,

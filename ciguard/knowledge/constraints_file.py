@@ -6,8 +6,8 @@
     {"skipped": "torch.broken", "reason": "ImportError: …"}
 
 A line stores facts: the record without its prose, and the constraints, with digests in place of the
-prose that they were read from. An environment stores another form of its library: records only,
-with their prose, from which the reader makes the constraints.
+prose from which they were read. The cache of an environment has another form: it stores only the
+records, with their prose, and the reader makes the constraints from them.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class Provenance:
     adapter: str = ""
     """Digest of the code that described the library."""
     knowledge: str = field(default_factory=knowledge_version)
-    """`knowledge_version` of the code that made the constraints; empty for records only."""
+    """`knowledge_version` of the code that made the constraints; empty if the file has none."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
-    """An API's decoded line, and its location."""
+class _StoredLine:
+    """Decoded line of one API: the JSON object, the file's name and the line's number."""
 
     entry: Json
     file: str
@@ -73,7 +73,7 @@ class KnownApis:
     """Records by the name of the API, sorted by name."""
     skipped: tuple[Skipped, ...] = ()
     """APIs that the library's adapter could not describe."""
-    _encoded: dict[str, _Stored] = field(default_factory=dict)
+    _encoded: dict[str, _StoredLine] = field(default_factory=dict)
     """Constraints as stored in the file, until they are first requested."""
     _apis: dict[str, Api] = field(default_factory=dict)
 
@@ -120,8 +120,8 @@ def constraint_lines(known: KnownApis, *, records_only: bool = False) -> Iterato
 
     Args:
         known: the APIs to write.
-        records_only: write the records with their prose and no constraints. The reader makes these,
-            which takes longer than reading and writing together.
+        records_only: True to write the records with their prose, but no constraints. The reader
+            then makes the constraints of the APIs that it uses.
     """
     knowledge = "" if records_only else known.provenance.knowledge or knowledge_version()
     origin = replace(known.provenance, knowledge=knowledge)
@@ -168,7 +168,7 @@ def read_provenance(line: str, *, name: str) -> Provenance:
     """Parse the provenance from the first line of a constraints file.
 
     Raises:
-        ConstraintsFileError: if the line is damaged or has a newer schema. The message names file,
+        ConstraintsFileError: if the line is damaged or has another schema. The message names file,
             line and key.
     """
     return _provenance(_decoded_object(line, name, 1), name)[0]
@@ -184,15 +184,16 @@ def read_constraints(lines: Iterable[str], *, name: str) -> KnownApis:
         name: the name of the file for error messages.
 
     Raises:
-        ConstraintsFileError: if it is damaged or of a newer schema; names file, line and key.
+        ConstraintsFileError: if the file is damaged or has another schema. The message names file,
+            line and key.
     """
-    numbered = enumerate(lines, start=1)
-    number, first = next(numbered, (1, ""))
+    numbered_lines = enumerate(lines, start=1)
+    number, first = next(numbered_lines, (1, ""))
     provenance, count = _provenance(_decoded_object(first, name, number), name)
     records: dict[str, ApiRecord] = {}
     skipped: list[Skipped] = []
-    encoded: dict[str, _Stored] = {}
-    for number, line in numbered:
+    encoded: dict[str, _StoredLine] = {}
+    for number, line in numbered_lines:
         entry = _decoded_object(line, name, number)
         if "skipped" in entry:
             skipped.append(Skipped(name=str(entry["skipped"]), reason=str(entry.get("reason", ""))))
@@ -205,9 +206,9 @@ def read_constraints(lines: Iterable[str], *, name: str) -> KnownApis:
             raise _damaged_file_error(name, number, f"{record.api!r} appears twice")
         records[record.api] = record
         if provenance.knowledge:
-            encoded[record.api] = _Stored(entry, name, number)
+            encoded[record.api] = _StoredLine(entry, name, number)
     if len(records) != count:
-        raise _damaged_file_error(name, 1, f"apis = {count}, but the file has {len(records)}")
+        raise _damaged_file_error(name, 1, f"apis = {count}, but the file has {len(records)} APIs")
     return KnownApis(
         provenance=provenance, records=records, skipped=tuple(skipped), _encoded=encoded
     )
@@ -224,7 +225,7 @@ def _decoded_object(line: str, name: str, number: int) -> dict[str, Json]:
 
 
 def _provenance(header: dict[str, Json], name: str) -> tuple[Provenance, int]:
-    """Return the origin in a decoded header, and the number of APIs that it states."""
+    """Return the origin in a decoded header, and the number of APIs that the header states."""
     schema = header.get("schema")
     if type(schema) is not int:
         raise _damaged_file_error(
@@ -233,7 +234,8 @@ def _provenance(header: dict[str, Json], name: str) -> tuple[Provenance, int]:
     if schema != CONSTRAINTS_SCHEMA:
         msg = (
             f"{name}:1: schema = {schema}: this version of ciguard reads {CONSTRAINTS_SCHEMA}. Use "
-            "the version that wrote the file, or regenerate it with `ciguard api extract`."
+            "the version of ciguard that wrote the file, or regenerate the file with "
+            "`ciguard api extract`."
         )
         raise ConstraintsFileError(msg)
     texts: dict[str, str] = {}
@@ -252,7 +254,7 @@ def _damaged_file_error(name: str, line: int, reason: str) -> ConstraintsFileErr
     )
 
 
-def _api_from_json(record: ApiRecord, stored: _Stored) -> Api:
+def _api_from_json(record: ApiRecord, stored: _StoredLine) -> Api:
     """Return the API with the constraints of a stored line."""
     entry = stored.entry
     try:
@@ -262,8 +264,8 @@ def _api_from_json(record: ApiRecord, stored: _Stored) -> Api:
         ]
         inputs = [_parameter_from_json(encoded) for encoded in entry.get("given", ())]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        missing = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
-        raise _damaged_file_error(stored.file, stored.line, f"{record.api}: {missing}") from error
+        reason = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
+        raise _damaged_file_error(stored.file, stored.line, f"{record.api}: {reason}") from error
     return Api(record=record, parameters=tuple(parameters), inputs=tuple(inputs))
 
 

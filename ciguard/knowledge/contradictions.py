@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ciguard.knowledge import doc_types, type_hints, type_texts
-from ciguard.knowledge.clues import Structure as S  # noqa: N817 - a table of them follows
+from ciguard.knowledge.clues import Structure as S  # noqa: N817 - keeps the table below readable
 from ciguard.knowledge.doc_types import ALIASES, KNOWN_DTYPES
 from ciguard.knowledge.expressions import literal
 
@@ -30,7 +30,7 @@ _ALSO_ACCEPTED: dict[S, set[S]] = {
     S.DTYPE: {S.STRING, S.INT},
     S.DEVICE: {S.STRING, S.INT},
 }
-"""Structures that a parameter of another structure often accepts too: no contradiction."""
+"""Structures that do not contradict a structure, since a parameter often accepts them too."""
 _DEFAULT = re.compile(
     r"\bdefault(?:s to|s|ed to| value| is| value is|ing to)?\s*[:=]?\s*(?:`{1,2}|\*+)?"
     r"(-?\d+(?:\.\d+)?(?:e-?\d+)?|True|False|None|'[^'`]*'|\"[^\"`]*\")(?![\w(.]*\w)",
@@ -42,7 +42,7 @@ _SHAPE = re.compile(r"\bshape\b[^.\[(`]{0,12}`?\[(\w[\w, ]*|)\]")
 
 
 def contradictions(record: ApiRecord, parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
-    """Yield each contradiction as a clause for the report, and the text that proves it."""
+    """Yield each contradiction: a clause for the report, and the documentation that proves it."""
     yield from _type_contradictions(record, parameter)
     yield from _dtype_contradictions(parameter)
     yield from _default_contradictions(parameter)
@@ -52,21 +52,26 @@ def contradictions(record: ApiRecord, parameter: ParameterRecord) -> Iterator[tu
 def _type_contradictions(
     record: ApiRecord, parameter: ParameterRecord
 ) -> Iterator[tuple[str, str]]:
-    """Compare the documented type with the signature's."""
+    """Yield the contradiction between the documented type and the type in the signature, if any."""
     if not parameter.doc_type or not (parameter.schema_type or parameter.annotation):
         return
-    documented = [s for clue in doc_types.read(record, parameter) for s in clue.structures]
-    formal = [*type_texts.read(record, parameter), *type_hints.read(record, parameter)]
-    stated = [s for clue in formal for s in clue.structures]
-    if not documented or not stated or S.OPAQUE in {*documented, *stated}:
+    documented_structures = [
+        s for clue in doc_types.read(record, parameter) for s in clue.structures
+    ]
+    formal_clues = [*type_texts.read(record, parameter), *type_hints.read(record, parameter)]
+    formal_structures = [s for clue in formal_clues for s in clue.structures]
+    if not documented_structures or not formal_structures:
         return
-    if not _widened(documented) & _widened(stated):
+    if S.OPAQUE in {*documented_structures, *formal_structures}:
+        return
+    if not _widened(documented_structures) & _widened(formal_structures):
         formal_type = parameter.schema_type or parameter.annotation
         clause = f"the description has {parameter.doc_type}, but the signature has {formal_type}"
         yield clause, parameter.doc_type
 
 
 def _widened(structures: Iterable[S]) -> set[S]:
+    """Return the structures, and further ones that such parameters often accept too."""
     return {
         accepted
         for structure in structures
@@ -75,22 +80,22 @@ def _widened(structures: Iterable[S]) -> set[S]:
 
 
 def _dtype_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
-    """Compare the documented dtypes with the operator's."""
+    """Yield the contradiction between documented dtypes and those of the operator, if any."""
     match = _OF_TYPE.search(parameter.doc) if parameter.dtypes else None
     if not match:
         return
     words = re.findall(r"`(\w+)`", match.group(1))
-    documented = {ALIASES.get(word, word) for word in words} & KNOWN_DTYPES
-    if documented and documented.isdisjoint(parameter.dtypes):
-        listed = ", ".join(sorted(documented))
+    documented_dtypes = {ALIASES.get(word, word) for word in words} & KNOWN_DTYPES
+    if documented_dtypes and documented_dtypes.isdisjoint(parameter.dtypes):
+        dtype_list = ", ".join(sorted(documented_dtypes))
         yield (
-            f"the description has {listed}, but the operator accepts {parameter.dtypes[0]}",
-            (match.group()),
+            f"the description has {dtype_list}, but the operator accepts {parameter.dtypes[0]}",
+            match.group(),
         )
 
 
 def _default_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
-    """Compare the documented default with the signature's."""
+    """Yield the contradiction between the default in prose and in the signature, if any."""
     text = f"{parameter.doc_type}; {parameter.doc}"
     if not isinstance(parameter.default, str) or "efault" not in text:
         return
@@ -99,24 +104,24 @@ def _default_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, s
         actual = literal(parameter.default)
     except ValueError:
         return
-    # None mostly means that the function chooses a value, which the description states.
+    # None mostly means that the function chooses a value, and the description states which.
     if actual is None or isinstance(actual, tuple | list | dict):
         return
     if claims and not any(_is_equal_default(actual, claim.group(1)) for claim in claims):
         first = claims[0]
         yield (
             f"the description has default {first.group(1)}, but the signature has {actual!r}",
-            (first.group()),
+            first.group(),
         )
 
 
-def _is_equal_default(actual: object, claim: str) -> bool:
-    documented = literal(claim[0].upper() + claim[1:] if claim[0].isalpha() else claim)
-    return bool(actual == documented) or str(actual) == str(documented)
+def _is_equal_default(actual_value: object, claim: str) -> bool:
+    documented_value = literal(claim[0].upper() + claim[1:] if claim[0].isalpha() else claim)
+    return bool(actual_value == documented_value) or str(actual_value) == str(documented_value)
 
 
 def _rank_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
-    """Yield descriptions such as `A 4-D tensor` that go on with `of shape [rows, columns]`."""
+    """Yield the contradiction between rank and shape: `A 4-D tensor of shape [rows, columns]`."""
     if "shape" not in parameter.doc:
         return
     ranks, shapes = set(_RANK.findall(parameter.doc)), _SHAPE.findall(parameter.doc)

@@ -16,12 +16,13 @@ _DTYPE = re.compile(
     r"(?:<dtype: '|torch\.|tf\.|jt\.|numpy\.|np\.)(b?float\d+|u?int\d+|bool|complex\d+)\b"
 )
 _RANGE_ABOVE_DEFAULT = 3
+"""Distance of the upper limit from an ordinary default."""
 _MAX_ORDINARY_DEFAULT = 16
-"""Largest magnitude of an ordinary default; others are special values (`ignore_index=-100`)."""
+"""Largest magnitude of an ordinary default; larger ones are special: `ignore_index=-100`."""
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
-    """Return the clue in the `repr` of a parameter's default value."""
+    """Return the clue that the `repr` of a parameter's default value contains; empty if none."""
     del record
     text = parameter.default
     if not isinstance(text, str):
@@ -63,7 +64,7 @@ def _text_clue(value: str, text: str) -> Clue:
 
 
 def _int_clue(value: int, text: str) -> Clue:
-    """Return the clue for an int, with a range around it."""
+    """Return the clue for an int default, with a range that contains it."""
     if abs(value) > _MAX_ORDINARY_DEFAULT:
         low, high = min(value, 0), max(value, 0)
     else:
@@ -74,7 +75,7 @@ def _int_clue(value: int, text: str) -> Clue:
 
 
 def _float_clue(value: float, text: str) -> Clue:
-    """Return the clue for a float, with a range around it."""
+    """Return the clue for a float default, with a range that contains it."""
     high = 1.0 if 0 <= value <= 1 else abs(value) * 2
     low = 0.0 if value >= 0 else -high
     return Clue(

@@ -1,8 +1,8 @@
 """Clues from phrases in a parameter's description that state a constraint explicitly.
 
-Hand-written rules for what the mined ones (`mined`) cannot read: lengths, order, scalars, shapes
-in prose, choices in quotes. Each rule is a pattern and a function from its match to the fields of
-a clue.
+Hand-written rules for what the mined rules (module `mined`) cannot read: lengths, order, scalars,
+shapes in prose, choices in quotes. Each rule is a pattern and a function from its match to the
+fields of a clue.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _QUOTED_LIST = rf"{_QUOTED}(?:\s*(?:,|\||/|or|and|, or)\s*{_QUOTED})+"
 
 
 _NOT_STRINGS = {"True", "False", "None"}
+_MAX_RANK = 6
 
 
 def _rule(pattern: str, fields: Callable[[re.Match[str]], _Fields] | _Fields) -> _Rule:
@@ -37,7 +38,7 @@ def _rule(pattern: str, fields: Callable[[re.Match[str]], _Fields] | _Fields) ->
 
 def _ranks(match: re.Match[str]) -> _Fields:
     ranks = [int(rank) for rank in re.findall(r"\d", match.group())]
-    return {"ndim": (min(ranks), max(ranks))} if max(ranks) <= 6 else {}  # noqa: PLR2004
+    return {"ndim": (min(ranks), max(ranks))} if max(ranks) <= _MAX_RANK else {}
 
 
 def _shape(match: re.Match[str]) -> _Fields:
@@ -89,18 +90,18 @@ _RULES: tuple[_Rule, ...] = (
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
-    """Return the clues in the description of a parameter, each with its phrase quoted."""
+    """Return the clues in a parameter's description, each with the phrase that states it."""
     del record
     text = without_markup(parameter.doc) if ":math:" in parameter.doc else parameter.doc
     clues: list[Clue] = []
     structures = leading_type(text)
     if structures:
-        quoted = text.strip().split("\n", 1)[0][:60]
-        clues.append(Clue(source=ClueSource.DOC_PHRASE, evidence=quoted, structures=structures))
+        phrase = text.strip().split("\n", 1)[0][:60]
+        clues.append(Clue(source=ClueSource.DOC_PHRASE, evidence=phrase, structures=structures))
     for pattern, fields_of in _RULES:
         match = pattern.search(text)
         fields = fields_of(match) if match else {}
         if match and fields:
-            quoted, rule = match.group()[:120], pattern.pattern
-            clues.append(Clue(source=ClueSource.DOC_PHRASE, evidence=quoted, rule=rule, **fields))
+            phrase, rule = match.group()[:120], pattern.pattern
+            clues.append(Clue(source=ClueSource.DOC_PHRASE, evidence=phrase, rule=rule, **fields))
     return clues

@@ -47,7 +47,7 @@ _TENSOR_DTYPES = {
     "floattensor": ("float32",),
 }
 ALIASES = {"half": "float16", "float": "float32", "double": "float64", "int": "int32"}
-"""Dtypes by the names that prose has for them, where these differ from the usual ones."""
+"""Dtypes by their names in prose, for names that are not the dtype's usual name."""
 KNOWN_DTYPES = frozenset(element_types.NUMERIC + element_types.BOOLEAN + ("string",))
 """Names of all dtypes that a clue can have."""
 

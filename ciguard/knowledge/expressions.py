@@ -11,16 +11,16 @@ _MAX_LENGTH = 1_000
 
 def expression(text: str) -> ast.expr | None:
     """Return the syntax tree of an expression; None if the text is not one."""
-    stripped = text.strip()
-    if not stripped or len(stripped) > _MAX_LENGTH:
+    source = text.strip()
+    if not source or len(source) > _MAX_LENGTH:
         return None
     try:
         with warnings.catch_warnings():
-            # Python warns of `1or 2`; the user of a campaign has no use for that warning.
+            # Python warns about text such as `1or 2`, which is not the user's text.
             warnings.simplefilter("ignore", SyntaxWarning)
-            return ast.parse(stripped, mode="eval").body
+            return ast.parse(source, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None  # the parser raises MemoryError for brackets nested too deeply
+        return None  # the parser raises MemoryError if brackets are nested too deeply
 
 
 def literal(text: str) -> object:

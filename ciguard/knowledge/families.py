@@ -1,8 +1,8 @@
 """Clues for all operators of a family, such as convolutions, pooling or sparse tensors.
 
-Which shapes belong together is common knowledge of the field. Documentation states it in prose that
-no phrase rule can read. A rule is a pattern of the API's name, a pattern of the parameter's name,
-and the fields of a clue.
+How the shapes of a family's parameters depend on each other is well known, but documentation states
+it in prose that no phrase rule can read. A rule has a pattern for the API's name, a pattern for the
+parameter's name, and the fields of a clue.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
-    """Return the clues of the family rules that match the API's name and the parameter's."""
-    # The receiver of a method has the constraints of the function's first argument.
+    """Return the clues of the family rules that match the names of the API and the parameter."""
+    # The `self` of a method has the constraints of the function's first argument.
     name = "input" if parameter.name == "self" else parameter.name
     return [
         Clue(source=ClueSource.FAMILY, evidence=name, rule=pattern, **fields)

@@ -1,4 +1,4 @@
-"""Inputs of a built layer, derived from its name and its constructor's parameters."""
+"""Inputs of a constructed layer, derived from its name and its constructor's parameters."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _FLOATS = ("float32",)
 
 
 def inputs(record: ApiRecord) -> tuple[Parameter, ...]:
-    """Return the parameters of a call of the built layer; empty if the API is not a layer.
+    """Return the parameters for calling the constructed layer; empty if the API is not a layer.
 
-    Their names have a prefix, since the constructor may have parameters of the same names.
+    Their names start with `PREFIX`, since the constructor may have parameters of the same names.
     """
     if record.kind is not CallKind.LAYER:
         return ()
@@ -44,7 +44,7 @@ def inputs(record: ApiRecord) -> tuple[Parameter, ...]:
 
 
 PREFIX = "input:"
-"""Prefix of the names of a built layer's parameters; constructor parameters have none."""
+"""Prefix of the names of a layer's inputs; names of constructor parameters do not have it."""
 _BY_POSITION = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 
 
@@ -53,6 +53,7 @@ def _is_positional_input(parameter: ParameterRecord) -> bool:
 
 
 def _further_input(layer: str, name: str, lead: str) -> Constraint:
+    """Return the constraint of a layer's input after the first, `lead`."""
     if layer == "Bilinear":
         return Tensor(dtypes=_FLOATS, shape=("N", "in2_features"))
     if _INTEGER_TARGET.search(layer) and name == "target":
@@ -63,6 +64,7 @@ def _further_input(layer: str, name: str, lead: str) -> Constraint:
 
 
 def _first_input(record: ApiRecord) -> Constraint:
+    """Return the constraint of a layer's first input."""
     name = record.api.rsplit(".", 1)[-1]
     if _INTEGER_INPUT.search(name):
         return Tensor(dtypes=("int64", "int32"), ndim=(1, 2), low=0, high=0)
@@ -80,8 +82,8 @@ def _input_shape(record: ApiRecord, name: str) -> tuple[Dim, ...]:
     dimensions = _DIMENSIONS.search(name)
     if dimensions:
         space: tuple[Dim, ...] = (_SPATIAL,) * int(dimensions.group(1))
-        last = record.api.startswith(_CHANNELS_LAST)
-        return ("N", *space, "C") if last else ("N", channels or "C", *space)
+        is_channels_last = record.api.startswith(_CHANNELS_LAST)
+        return ("N", *space, "C") if is_channels_last else ("N", channels or "C", *space)
     if name in _RECURRENT:
         return ("L", "N", RECURRENT_SIZES[0])
     if features:

@@ -1,4 +1,4 @@
-"""Merge the clues of all sources into one: the strongest source with a value decides an aspect."""
+"""Merge the clues of all sources: the strongest source that states an aspect decides it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ ASPECTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("allowed", ("allowed",)),
     ("nullable", ("nullable",)),
 )
-"""Aspects with their fields. One source decides all fields of an aspect, so that they agree."""
+"""Aspects, each with its fields of `Clue`. One source decides an aspect, so its fields agree."""
 
 _PREFERRED_REPEATS = 6
+"""Number of extra occurrences of an allowed value that a weaker source also names."""
 _NUMERIC = {
     Structure.TENSOR, Structure.TENSORS, Structure.INT, Structure.INTS, Structure.NUMBER,
     Structure.FLOAT, Structure.FLOATS,
@@ -35,43 +36,53 @@ _DEFAULTS = {field.name: field.default for field in fields(Clue)}
 
 
 def merge(clues: Iterable[Clue]) -> tuple[Clue, tuple[ConstraintEvidence, ...]]:
-    """Return all clues about a parameter as one, and the evidence for each aspect."""
-    ranked = sorted(clues, key=lambda clue: clue.source)
+    """Return one clue that merges all clues about a parameter, and the evidence for each aspect."""
+    ranked_clues = sorted(clues, key=lambda clue: clue.source)
     merged = Clue(source=ClueSource.NAME, evidence="")
     evidence: list[ConstraintEvidence] = []
     for aspect, names in ASPECTS:
-        strongest = next((clue for clue in ranked if _states_aspect(clue, names, merged)), None)
-        if strongest is None:
+        strongest_clue = next(
+            (clue for clue in ranked_clues if _states_aspect(clue, names, merged)), None
+        )
+        if strongest_clue is None:
             continue
-        values = {name: getattr(strongest, name) for name in names}
+        values = {name: getattr(strongest_clue, name) for name in names}
         merged = replace(merged, **values)
         evidence.append(
-            ConstraintEvidence(strongest.source, aspect, strongest.evidence, strongest.rule)
+            ConstraintEvidence(
+                strongest_clue.source, aspect, strongest_clue.evidence, strongest_clue.rule
+            )
         )
         if aspect == "dtypes":
-            merged = _with_both_dtype_fields(merged, ranked)
+            merged = _with_both_dtype_fields(merged, ranked_clues)
         elif aspect == "allowed":
-            merged = replace(merged, allowed=_with_preferred_repeated(merged.allowed, ranked))
+            merged = replace(merged, allowed=_with_preferred_repeated(merged.allowed, ranked_clues))
     return merged, tuple(evidence)
 
 
-def _with_both_dtype_fields(merged: Clue, ranked: list[Clue]) -> Clue:
-    """Return `merged` with both dtype fields: a list of dtypes and `same dtype as x` both apply."""
-    dtypes = merged.dtypes or next((clue.dtypes for clue in ranked if clue.dtypes), ())
-    dtype_of = merged.dtype_of or next((clue.dtype_of for clue in ranked if clue.dtype_of), "")
+def _with_both_dtype_fields(merged: Clue, ranked_clues: list[Clue]) -> Clue:
+    """Return `merged` with `dtypes` and `dtype_of` of any source, since both can apply at once."""
+    dtypes = merged.dtypes or next((clue.dtypes for clue in ranked_clues if clue.dtypes), ())
+    dtype_of = merged.dtype_of or next(
+        (clue.dtype_of for clue in ranked_clues if clue.dtype_of), ""
+    )
     return replace(merged, dtypes=dtypes, dtype_of=dtype_of)
 
 
-def _with_preferred_repeated(allowed: tuple[Value, ...], ranked: list[Clue]) -> tuple[Value, ...]:
-    """Return the values with those repeated, and thus drawn more often, that weaker sources name.
+def _with_preferred_repeated(
+    allowed: tuple[Value, ...], ranked_clues: list[Clue]
+) -> tuple[Value, ...]:
+    """Return the allowed values, with those repeated that a weaker source also names.
 
-    These mostly work without any further argument.
+    Repeated values are drawn more often, since they mostly work without any further argument.
     """
-    weaker_values = [value for clue in ranked[1:] for value in clue.allowed]
-    distinct = dict.fromkeys(allowed)
-    preferred = tuple(value for value in distinct if value in weaker_values)
+    weaker_values = [value for clue in ranked_clues[1:] for value in clue.allowed]
+    distinct_values = dict.fromkeys(allowed)
+    preferred_values = tuple(value for value in distinct_values if value in weaker_values)
     return (
-        allowed if len(preferred) == len(distinct) else (*preferred * _PREFERRED_REPEATS, *allowed)
+        allowed
+        if len(preferred_values) == len(distinct_values)
+        else (*preferred_values * _PREFERRED_REPEATS, *allowed)
     )
 
 

@@ -1,7 +1,7 @@
 """Clues that mined rules extract from a parameter's documentation.
 
 The rules were learned from the documentation of other versions of these libraries, see `mining`.
-Each clue names the sentence and the rule behind it.
+Each clue names its sentence and the rule that matched.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ciguard.domain import dtypes as element_types
 from ciguard.domain.values import LiteralValue
 from ciguard.knowledge.clues import Clue, ClueSource, Structure
 from ciguard.knowledge.mining import ExtractedConstraint, ParameterText, extract, shipped_rules
-from ciguard.knowledge.mining.concrete import is_form
+from ciguard.knowledge.mining.concrete import has_placeholder
 from ciguard.knowledge.shape_texts import shapes_in, without_markup
 from ciguard.knowledge.type_texts import LIST_OF
 from ciguard.libraries import library_of_api
@@ -34,7 +34,7 @@ _FORMULA = re.compile(r":math:`([^`]{0,300})`")
 _INTERVAL = re.compile(r"([\[(])(-?[\d.]+|-inf),(-?[\d.]+|inf)([\])])")
 _NON_NEGATIVE = "[0,inf)"
 _MIN_CONFIDENCE = 0.8
-"""Minimum confidence of a rule that becomes a clue: a wrong constraint is worse than none."""
+"""Minimum confidence of a rule whose result becomes a clue: a wrong clue is worse than none."""
 _MAX_RANK = 6
 _TYPICAL_MAX_RANK = 4
 _SCALARS = {
@@ -68,7 +68,7 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
 
 @lru_cache(maxsize=_MAX_CACHED_TEXTS)
 def _clues(library: str, doc: str, doc_type: str, names: tuple[str, ...]) -> tuple[Clue, ...]:
-    """Return the clues in one text; cached because the APIs of a family share most texts."""
+    """Return the clues in one text; cached, since the APIs of a family share most texts."""
     text = ParameterText(
         library=library,
         api="",
@@ -86,7 +86,7 @@ def _clues(library: str, doc: str, doc_type: str, names: tuple[str, ...]) -> tup
 
 
 def _sentence_clues(constraints: Sequence[ExtractedConstraint]) -> list[Clue]:
-    """Return the clues of one sentence, each with the rule that decided it."""
+    """Return the clues of one sentence, each with the rule that states it."""
     values: _Values = {constraint.field: constraint.values for constraint in constraints}
     by_field = {constraint.field: constraint for constraint in constraints}
     kind = by_field.get("structure") or by_field.get("dtype")
@@ -97,8 +97,8 @@ def _sentence_clues(constraints: Sequence[ExtractedConstraint]) -> list[Clue]:
         (by_field.get("range"), _range(values)),
         (by_field.get("enum"), _allowed(values)),
     ]
-    if ranked := by_field.get("ndim"):
-        candidates.append((ranked, _ranks(values, ranked.rule)))
+    if rank := by_field.get("ndim"):
+        candidates.append((rank, _ranks(values, rank.rule)))
     return [
         Clue(
             source=ClueSource.MINED_RULE,
@@ -143,9 +143,13 @@ def _dtypes(values: _Values) -> _Fields:
     is_tensor = values.get("structure", ()) == ("tensor",)
     dtypes = [
         name
-        for documented in names
-        for name in (_TENSOR_DTYPES.get(documented, (documented,)) if is_tensor else (documented,))
-        if name in _KNOWN_DTYPES and (is_tensor or documented not in _SCALARS)
+        for documented_name in names
+        for name in (
+            _TENSOR_DTYPES.get(documented_name, (documented_name,))
+            if is_tensor
+            else (documented_name,)
+        )
+        if name in _KNOWN_DTYPES and (is_tensor or documented_name not in _SCALARS)
     ]
     fields: _Fields = {}
     if dtypes:
@@ -173,9 +177,9 @@ def _ranks(values: _Values, rule: MiningRule) -> _Fields:
     """Return the rank that the sentence states.
 
     A rule with a fixed rank, such as `( optional ) -> 0`, was learned from parameters that are
-    mostly not tensors. It is ignored, since it does not apply to tensors.
+    mostly not tensors. Such a rule is ignored, since it does not apply to tensors.
     """
-    if _shape(values) or not any(is_form(value) for value in rule.values):
+    if _shape(values) or not any(has_placeholder(value) for value in rule.values):
         return {}
     texts = values["ndim"]
     ranks = [int(value) for value in texts if value.isdecimal() and int(value) <= _MAX_RANK]
@@ -188,9 +192,9 @@ def _ranks(values: _Values, rule: MiningRule) -> _Fields:
 
 
 def _range(values: _Values) -> _Fields:
-    """Return the limits of a range; nothing for `[0, inf)`, which is left to better sources.
+    """Return the limits of a range; empty for `[0, inf)`, which is left to better sources.
 
-    Rules extract it for every size, count and stride, although most of these must not be 0 either.
+    Rules extract `[0, inf)` for every size, count and stride, although most must not be 0 either.
     """
     for value in values.get("range", ()):
         match = _INTERVAL.fullmatch(value)
@@ -199,7 +203,7 @@ def _range(values: _Values) -> _Fields:
         opening, low, high, closing = match.groups()
         limits = {}
         if low != "-inf":
-            # `positive` is an open limit with infinity: it is stated for integers.
+            # `positive` becomes `(0, inf)`; it mostly describes integers, so the minimum is 1.
             limits["low"] = float(low) + (1 if opening == "(" and high == "inf" else 0)
         if high != "inf":
             limits["high"] = float(high) - (1 if closing == ")" and low == "-inf" else 0)
@@ -209,7 +213,7 @@ def _range(values: _Values) -> _Fields:
 
 def _allowed(values: _Values) -> _Fields:
     texts = values.get("enum", ())
-    if len(texts) < 2 or any(_is_not_a_string(text) for text in texts):  # noqa: PLR2004 - a choice
+    if len(texts) < 2 or any(_is_not_a_string(text) for text in texts):  # noqa: PLR2004 - a choice needs two values
         return {}
     return {"allowed": tuple(LiteralValue(text) for text in texts)}
 

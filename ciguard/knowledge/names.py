@@ -94,7 +94,7 @@ _RULES: tuple[tuple[str, dict[str, Any]], ...] = (
     (r"\w*mask|condition|cond|pred", {"dtypes": ("bool",), "broadcast_with": LEAD}),
 )
 _MAX_RULE_LENGTH = 40
-"""Maximum length of a rule's name, in characters: a pattern may list dozens of names."""
+"""Maximum number of characters of a pattern that is shown: a pattern may list dozens of names."""
 _COMPILED_RULES = tuple((re.compile(pattern), fields) for pattern, fields in _RULES)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DOCUMENTATION_SOURCES = frozenset(
     {ClueSource.DOC_TYPE, ClueSource.DOC_PHRASE, ClueSource.MINED_RULE}
 )
-"""Sources that quote prose of the library's authors; the other sources quote code or names."""
+"""Sources that quote the library's documentation; the other sources quote code or names."""
 _DIGEST_LENGTH = 8
 
 

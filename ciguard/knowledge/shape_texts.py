@@ -32,7 +32,7 @@ def without_markup(text: str) -> str:
 
 
 def shapes_in(text: str) -> Iterable[tuple[Dim, ...] | int]:
-    """Yield the shapes in a text; for one with dots, the minimum number of dimensions."""
+    """Yield each shape in a text; for a shape with an ellipsis, the minimum rank."""
     for match in _BRACKETED.finditer(text):
         parts = [part.strip() for part in match.group(1).split(",")]
         if parts[-1] == "":
@@ -50,15 +50,15 @@ def _dim(text: str) -> Dim | None:
     """Return the size or symbol that a text names; None if the text is prose."""
     if text.isdecimal():
         return int(text)
-    if not text or len(text) > 40 or len(text.split()) > 3:  # noqa: PLR2004 - prose, not a size
+    if not text or len(text) > 40 or len(text.split()) > 3:  # noqa: PLR2004 - else prose
         return None
     name = _IDENTIFIER.search(text)
     if not name:
         return None
     symbol = name.group()
     if symbol != text.strip():
-        # An expression: in `C / groups` and `H + 1` the first name is the best guess there is.
-        return Between(1, 4) if not re.match(r"\w+\s*/", text) else symbol
+        # An expression. `C` is a good guess for `C / groups`; otherwise any small size is tried.
+        return symbol if re.match(r"\w+\s*/", text) else Between(1, 4)
     if _WINDOW.match(symbol):
         return Named(symbol, 1, 3)
     return Named(symbol, 4, 8) if _SPATIAL.fullmatch(symbol) else symbol

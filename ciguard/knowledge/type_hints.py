@@ -109,11 +109,11 @@ class _HintVisitor:
             self.visit(tree)
 
     def _visit_name(self, name: str) -> None:
-        sized = _SIZE.fullmatch(name)
-        if sized:
+        size_match = _SIZE.fullmatch(name)
+        if size_match:
             self.structures += [Structure.INTS, Structure.INT]
-            if sized.group(1).isdecimal():
-                self.length = (int(sized.group(1)),) * 2
+            if size_match.group(1).isdecimal():
+                self.length = (int(size_match.group(1)),) * 2
             self.nullable |= "opt" in name
         elif name in _STRUCTURES_BY_NAME:
             self.structures.append(_STRUCTURES_BY_NAME[name])

@@ -61,25 +61,25 @@ class TypeText:
     """Type that was parsed from a schema."""
 
     structures: tuple[Structure, ...]
-    """Structures that it accepts."""
+    """Structures that a parameter of this type accepts."""
     nullable: bool = False
-    """True if it accepts None."""
+    """True if a parameter of this type accepts None."""
     length: int | None = None
     """Length of a list, if the type fixes it."""
 
 
 def parse_type(text: str) -> TypeText | None:
     """Return the parsed schema type; None if it is not a known type."""
-    bare = _ALIASING.sub("", text).strip()
-    nullable = bare.endswith("?")
-    bare = bare.removesuffix("?")
-    list_match = _TENSORFLOW_LIST.fullmatch(bare)
+    bare_text = _ALIASING.sub("", text).strip()
+    nullable = bare_text.endswith("?")
+    bare_text = bare_text.removesuffix("?")
+    list_match = _TENSORFLOW_LIST.fullmatch(bare_text)
     if list_match:
         return _list_type(list_match.group(1), "", nullable=nullable)
-    list_match = _LIST.fullmatch(bare)
+    list_match = _LIST.fullmatch(bare_text)
     if list_match:
         return _list_type(list_match.group(1), list_match.group(2), nullable=nullable)
-    structure = _SCALARS.get(bare.lower())
+    structure = _SCALARS.get(bare_text.lower())
     return TypeText((structure,), nullable) if structure else None
 
 
@@ -95,12 +95,12 @@ def _list_type(item: str, length: str, *, nullable: bool) -> TypeText | None:
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
-    """Return the clues in the operator definition or schema of a parameter."""
+    """Return the clues that the operator's definition or schema contains for a parameter."""
     source = ClueSource.OPDEF if record.source == "opdef" else ClueSource.SCHEMA
     clues = []
-    parsed = parse_type(parameter.schema_type)
-    if parsed:
-        clues.append(_type_clue(parsed, parameter, source))
+    type_text = parse_type(parameter.schema_type)
+    if type_text:
+        clues.append(_type_clue(type_text, parameter, source))
     if parameter.dtypes or parameter.same_dtype_as:
         clues.append(
             Clue(
@@ -114,30 +114,30 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
 
 
 def _dtype_list_text(dtypes: tuple[str, ...]) -> str:
-    """Return the first dtypes as text; the record has all of them."""
-    more = (
+    """Return a text with the first dtypes and the number of the others."""
+    suffix = (
         f", and {len(dtypes) - _MAX_LISTED_DTYPES} more" if len(dtypes) > _MAX_LISTED_DTYPES else ""
     )
-    return f"dtypes {', '.join(dtypes[:_MAX_LISTED_DTYPES])}{more}".strip()
+    return f"dtypes {', '.join(dtypes[:_MAX_LISTED_DTYPES])}{suffix}".strip()
 
 
-def _type_clue(parsed: TypeText, parameter: ParameterRecord, source: ClueSource) -> Clue:
+def _type_clue(type_text: TypeText, parameter: ParameterRecord, source: ClueSource) -> Clue:
     """Return the clue for a parsed schema type."""
-    is_list = any(structure in LIST_OF.values() for structure in parsed.structures)
-    length = parameter.length if parameter.length is not None else parsed.length
+    is_list = any(structure in LIST_OF.values() for structure in type_text.structures)
+    length = parameter.length if parameter.length is not None else type_text.length
     minimum = parameter.minimum if is_list and parameter.minimum is not None else None
     lengths = (length, length) if length is not None else None
     if lengths is None and minimum is not None:
-        # The minimum is nearly always also the length that works (`ksize` has 4 or more: 4).
+        # The minimum length nearly always works: `ksize` must have 4 or more items, and 4 work.
         lengths = (minimum, minimum if minimum > 1 else minimum + 3)
     return Clue(
         source=source,
         evidence=parameter.schema_type,
-        structures=parsed.structures,
-        nullable=parsed.nullable or None,
+        structures=type_text.structures,
+        nullable=type_text.nullable or None,
         length=lengths,
         low=parameter.minimum if not is_list else None,
-        allowed=_literals(parameter.allowed) if Structure.STRING in parsed.structures else (),
+        allowed=_literals(parameter.allowed) if Structure.STRING in type_text.structures else (),
     )
 
 

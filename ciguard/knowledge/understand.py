@@ -1,4 +1,4 @@
-"""Turns the record of an API into constraints on its parameters."""
+"""Turns an API's record into constraints on its parameters."""
 
 from __future__ import annotations
 
@@ -44,25 +44,26 @@ _REFERENCES = ("dtype_of", "shape_of", "broadcast_with", "axis_of", "index_of", 
 _SHAPED = {Structure.TENSOR, Structure.TENSORS}
 
 
-def understand(record: ApiRecord, learned: Mapping[str, Sequence[Clue]] | None = None) -> Api:
+def understand(record: ApiRecord, learned_clues: Mapping[str, Sequence[Clue]] | None = None) -> Api:
     """Return the API with a constraint on each parameter, and the evidence for it.
 
     Args:
-        record: the API as its library describes it.
-        learned: clues from the outcomes of earlier calls, by parameter.
+        record: the API as described by its library.
+        learned_clues: clues from the outcomes of earlier calls, by the parameter's name.
     """
-    learned = learned or {}
+    learned_clues = learned_clues or {}
     merged = {
-        p.name: merge([*_clues(record, p), *learned.get(p.name, ())]) for p in record.parameters
+        p.name: merge([*_clues(record, p), *learned_clues.get(p.name, ())])
+        for p in record.parameters
     }
     clues = {name: clue for name, (clue, _) in merged.items()}
     lead = _leading_tensor(record, clues)
     parameters = tuple(
         _parameter(
             parameter,
-            _resolved(parameter.name, clues, lead),
+            _resolved_clue(parameter.name, clues, lead),
             merged[parameter.name][1],
-            lacks=record.lacks,
+            unsupported_dtypes=record.lacks,
         )
         for parameter in record.parameters
     )
@@ -75,25 +76,27 @@ def _clues(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
 
 def _leading_tensor(record: ApiRecord, clues: dict[str, Clue]) -> str:
     """Return the first parameter that is certainly a tensor, else the first that may be one."""
-    shaped = [p.name for p in record.parameters if _SHAPED & set(clues[p.name].structures)]
-    required = [p.name for p in record.parameters if p.required and p.name in shaped]
-    unknown = [p.name for p in record.parameters if p.required and not clues[p.name].structures]
-    return next(iter([*required, *shaped, *unknown]), "")
+    tensor_names = [p.name for p in record.parameters if _SHAPED & set(clues[p.name].structures)]
+    required_tensors = [p.name for p in record.parameters if p.required and p.name in tensor_names]
+    unknown_names = [
+        p.name for p in record.parameters if p.required and not clues[p.name].structures
+    ]
+    return next(iter([*required_tensors, *tensor_names, *unknown_names]), "")
 
 
-def _resolved(name: str, clues: dict[str, Clue], lead: str) -> Clue:
-    """Return the clue with references to the leading tensor resolved, and dangling ones dropped.
+def _resolved_clue(name: str, clues: dict[str, Clue], lead: str) -> Clue:
+    """Return the clue with `LEAD` replaced by the leading tensor, and without dangling references.
 
-    A tensor without a known shape mostly has that of the leading tensor, or broadcasts with it.
+    A tensor without a known shape mostly has the leading tensor's shape, or broadcasts with it.
     """
     clue = clues[name]
-    resolved: dict[str, Any] = {"shape": _resolved_shape(clue.shape, lead)}
+    resolved_fields: dict[str, Any] = {"shape": _resolved_shape(clue.shape, lead)}
     for field in _REFERENCES:
         target = getattr(clue, field)
         target = lead if target == LEAD else target
         # Drop references to the parameter itself and to parameters of other overloads.
-        resolved[field] = "" if target == name or target not in clues else target
-    clue = replace(clue, **resolved)
+        resolved_fields[field] = "" if target == name or target not in clues else target
+    clue = replace(clue, **resolved_fields)
     if not lead or name == lead or clues[lead].structures == (Structure.TENSORS,):
         return clue
     has_known_shape = clue.ndim or clue.shape is not None or clue.shape_of or clue.broadcast_with
@@ -106,6 +109,7 @@ def _resolved(name: str, clues: dict[str, Clue], lead: str) -> Clue:
 
 
 def _resolved_shape(shape: tuple[Dim, ...] | None, lead: str) -> tuple[Dim, ...] | None:
+    """Return the shape with `LEAD` replaced by the leading tensor's name."""
     if shape is None:
         return None
     lead_rank = RankOf(LEAD)
@@ -117,16 +121,16 @@ def _parameter(
     clue: Clue,
     evidence: tuple[ConstraintEvidence, ...],
     *,
-    lacks: tuple[str, ...],
+    unsupported_dtypes: tuple[str, ...],
 ) -> Parameter:
     """Return the parameter with the constraint that its resolved clue states."""
-    opaque = clue.structures == (Structure.OPAQUE,)
-    variadic = parameter.kind is ParameterKind.VAR_KEYWORD
+    is_opaque = clue.structures == (Structure.OPAQUE,)
+    is_variadic = parameter.kind is ParameterKind.VAR_KEYWORD
     return Parameter(
         name=parameter.name,
-        constraint=constraint_of(clue, lacks=lacks),
+        constraint=constraint_of(clue, unsupported=unsupported_dtypes),
         kind=parameter.kind,
         required=parameter.required,
-        is_generated=not opaque and not variadic,
+        is_generated=not is_opaque and not is_variadic,
         evidence=evidence,
     )

@@ -1,4 +1,4 @@
-"""The version of the knowledge: a digest of the code and rules that make constraints."""
+"""Version of the constraints: a digest of the code and rules that make them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FURTHER_FILES = (
     "values/codec.py",
     "values/constraints.py",
 )
-"""Files outside of this package that define constraints. Sampling and checks do not change them."""
+"""Files outside this package that define constraints, without those that only sample or check."""
 _DIGEST_LENGTH = 12
 
 
@@ -22,8 +22,8 @@ _DIGEST_LENGTH = 12
 def knowledge_version() -> str:
     """Return a digest of everything that determines the result of `understand`.
 
-    It covers every file of this package, sources and rules alike. A stored constraint is used only
-    while `understand` would return the same one.
+    It covers every file of this package, sources and rules. A stored constraint is used only
+    while `understand` would return the same constraint.
     """
     rules = (path for path in (_PACKAGE / "knowledge").rglob("*") if _is_source_or_rule(path))
     files = sorted([*rules, *(_PACKAGE / file for file in _FURTHER_FILES)])

@@ -1,7 +1,7 @@
 """The libraries that ciguard can test, with one folder per library.
 
-`LIBRARIES` has their descriptions. Code in the folders `in_target` runs in a target's interpreter
-and is imported there only; the `in_target` of this package is shared by all adapters.
+`LIBRARIES` has their descriptions. Code in folders named `in_target` runs in a target's interpreter
+and is imported there only. All adapters share the `in_target` of this package.
 """
 
 from ciguard.libraries.catalogue_version import description_version

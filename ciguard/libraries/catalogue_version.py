@@ -1,4 +1,4 @@
-"""Version of the code that describes a library: its catalogue module, and all that this imports."""
+"""Version of the code that describes a library: its catalogue module and the modules it imports."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _NAME = re.compile(r"\w+")
 
 
 def description_version(library: Library) -> str:
-    """Return a digest of the code that describes a library; another digest, another catalogue.
+    """Return a digest of the code that describes a library; if it changes, so may the catalogue.
 
     It covers `catalogue.py` in the adapter's folder, or else the adapter itself. It also covers the
-    modules of this package that they import, and the name of the rules for the documentation. Code
-    that builds tensors or classifies errors does not count.
+    modules of this package that they import, and the name of the rules for the documentation. It
+    does not cover code that builds tensors or classifies errors.
     """
     catalogue = library.adapter.with_name("catalogue.py")
     entry = catalogue if catalogue.is_file() else library.adapter

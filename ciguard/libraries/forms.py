@@ -1,7 +1,7 @@
-"""Forms of a tensor: other representations of the same shape, such as strided, sparse or quantised.
+"""Forms of tensors: representations that are not dense and contiguous, such as sparse tensors.
 
-Most kernels are written for dense, contiguous tensors. Other representations go through code that
-is executed, and thus tested, less often.
+Most kernels are written for dense, contiguous tensors. The code for other representations is
+executed, and thus tested, less often.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TypeAlias
 from ciguard.domain import dtypes as element_types
 from ciguard.domain.values import CallValue, Explicit, TensorValue, Value
 
-Make: TypeAlias = Callable[[TensorValue], Value]
+TensorMaker: TypeAlias = Callable[[TensorValue], Value]
 """Function from a dense tensor to a value that represents it in another form."""
 
 NUMBERS = frozenset({*element_types.NUMERIC, "bool"})
@@ -27,7 +27,7 @@ class TensorForm:
 
     name: str
     """Name of the form in reports."""
-    make: Make
+    make: TensorMaker
     """Function from a dense tensor to a value of the same shape in this form."""
     dtypes: frozenset[str] = NUMBERS
     """Dtypes that the form supports."""
@@ -35,7 +35,7 @@ class TensorForm:
     """Minimum and maximum number of dimensions."""
 
     def fits(self, tensor: TensorValue) -> bool:
-        """Return whether a tensor has this form; a tensor with explicit elements has no form."""
+        """Return whether a tensor can have this form; one with explicit elements cannot."""
         min_rank, max_rank = self.ranks
         return (
             tensor.dtype in self.dtypes
@@ -44,6 +44,6 @@ class TensorForm:
         )
 
 
-def through(function: str, *arguments: Value) -> Make:
-    """Return a maker that calls a function with the tensor, followed by `arguments`."""
+def through(function: str, *arguments: Value) -> TensorMaker:
+    """Return a maker that calls `function` with the tensor, followed by `arguments`."""
     return lambda tensor: CallValue(function, (tensor, *arguments))

@@ -24,24 +24,24 @@ class ForkPolicy(StrEnum):
     """Condition under which a process that has imported the library may be forked."""
 
     AFTER_USE = "after-use"
-    """Always: forked children work, even after the parent has run operations."""
+    """A process may always be forked: children work even if their parent has run operations."""
     AFTER_IMPORT = "after-import"
-    """Only before the first operation: later, threads of the library own locks."""
+    """A process may be forked until its first operation: later, the library's threads own locks."""
     NEVER = "never"
-    """Never: every worker is a new interpreter."""
+    """A process must not be forked: every worker is a new interpreter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Companion:
-    """Requirement that is installed with a library, which does not declare it."""
+    """Requirement that is installed with a library, although the library does not declare it."""
 
     requirement: str
     """PEP 508 requirement, e.g. `numpy<2`."""
     versions: str = ""
-    """Versions of the library that need it, e.g. `<2.3`; empty for all."""
+    """Versions of the library that need the requirement, e.g. `<2.3`; empty for all versions."""
 
     def is_needed_by(self, version: str | None) -> bool:
-        """Return whether a version of the library needs it; None stands for the newest version."""
+        """Return whether a version needs the requirement; None stands for the newest version."""
         if not self.versions:
             return True
         return version is not None and SpecifierSet(self.versions).contains(
@@ -56,115 +56,118 @@ class CudaExtra:
     name: str
     """Name of the extra, e.g. `cuda13`."""
     cuda: int
-    """Major version of CUDA that it installs."""
+    """Major version of CUDA that the extra installs."""
     versions: str
-    """Versions of the library that can be installed with it, e.g. `>=0.7.2`."""
+    """Versions of the library that can be installed with the extra, e.g. `>=0.7.2`."""
 
     def is_in(self, version: str | None) -> bool:
-        """Return whether a version of the library has it; None stands for the newest version."""
+        """Return whether a version of the library has the extra; None stands for the newest one."""
         return version is None or SpecifierSet(self.versions).contains(version, prereleases=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mode:
-    """Execution mode of calls other than eager. The adapter implements it by the same name."""
+    """Execution mode of calls other than eager; the adapter implements it under the same name."""
 
     compile_s: float = 60.0
     """Compilation time added to a case's timeout, in seconds: each case is compiled."""
     needs_processes: bool = False
-    """True if it starts other processes, e.g. a compiler."""
+    """True if calls in this mode start other processes, e.g. a compiler."""
     cases_per_worker: int = 50000
-    """Number of cases after which a worker is replaced: rejected calls may leave state behind."""
+    """Number of cases after which a worker is replaced, since calls may leave state behind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
-    """One library under test. Other packages add theirs by the entry point `ciguard.libraries`."""
+    """One library under test.
+
+    Other packages register further libraries with the entry point `ciguard.libraries`.
+    """
 
     name: str
-    """Name in targets, reports and settings."""
+    """Name of the library in targets, reports and settings."""
     distributions: tuple[str, ...]
-    """Names on the package index, the usual one first; each of them provides `module`."""
+    """Names on the package index, the usual name first; each distribution provides `module`."""
     cpu_distributions: tuple[str, ...] = ()
     """Members of `distributions` that are built for CPUs only."""
     module: str
-    """Import name."""
+    """Import name of the library."""
     adapter: Path
     """File of the adapter; see `ciguard/libraries/in_target/contract.py`."""
     backends: tuple[str, ...] = ()
-    """Libraries that it can compute with; a target must have one of them."""
+    """Names of libraries with which this library can compute; a target must have one of them."""
     backend_variable: str = ""
     """Environment variable that selects the backend."""
     companions: tuple[Companion, ...] = ()
-    """Requirements that it needs but does not declare."""
+    """Requirements that the library needs but does not declare."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables of its workers."""
+    """Environment variables to set in the library's workers."""
     cpu_environment: Mapping[str, str] = field(default_factory=dict)
-    """Further environment variables of its workers on `cpu` targets."""
+    """Further environment variables to set in workers on `cpu` targets."""
     cuda_environment: Mapping[str, str] = field(default_factory=dict)
-    """Further environment variables of its workers on `cuda` targets."""
+    """Further environment variables to set in workers on `cuda` targets."""
     backend_environment: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables of workers of a library that has it as backend."""
+    """Environment variables to set in workers of libraries whose backend is this library."""
     cache_variable: str = ""
-    """Environment variable with the folder for code that it compiles, kept between runs."""
+    """Environment variable that names the folder for compiled code, which runs keep."""
     has_device_builds: bool = False
-    """True if its wheels have one build per device, selected by uv's `--torch-backend`."""
+    """True if each device has its own wheels, which uv's `--torch-backend` selects."""
     checks_allocations: bool = True
-    """True if it raises an exception when memory is short; otherwise it crashes."""
+    """True if exhausted memory makes the library raise an exception; False if it crashes."""
     compiles_on_devices: bool = False
-    """True if calls on devices start programs that compile them, such as `ptxas`."""
+    """True if calls on devices start programs that compile kernels, such as `ptxas`."""
     cuda_extras: tuple[CudaExtra, ...] = ()
     """Extras to install for `cuda` targets, the newest CUDA first."""
     forks: ForkPolicy = ForkPolicy.AFTER_IMPORT
-    """Condition under which its workers may be forked."""
+    """Condition under which the library's workers may be forked."""
     case_limit_s: float = 5.0
     """Timeout of one case, in seconds."""
     program_limit_s: float = 60.0
-    """Timeout of one program, in seconds; most take one or two unless they compile."""
+    """Timeout of one program, in seconds; without compiling, most programs take 1 or 2 seconds."""
     modes: Mapping[str, Mode] = field(default_factory=dict)
     """Execution modes of calls other than eager, by name."""
     needs_processes: bool = False
-    """True if its calls start other processes, e.g. a compiler."""
+    """True if the library's calls start other processes, e.g. a compiler."""
     has_api: bool = True
-    """False for clients of services, with which only applications are tested."""
+    """False for clients of services, of which only applications are tested."""
     first_import: str = ""
-    """Progress message during its first import, if that takes long."""
+    """Progress message to show during the first import; empty if the import is fast."""
     compiles_each_shape: bool = False
-    """True if, as a backend, it compiles every operation for every shape."""
+    """True if the library, as a backend, compiles every operation for every shape."""
     script: Writer | None = None
-    """Templates of its tensors in scripts; without them scripts use numpy arrays."""
+    """Templates of tensors in scripts; None to use numpy arrays."""
     programs: ProgramStyle | None = None
-    """Templates of programs with its models; without them level `code` does not support it."""
+    """Templates of programs with models; None if level `code` does not support the library."""
     forms: tuple[TensorForm, ...] = ()
-    """Representations of tensors that its functions accept besides dense ones."""
+    """Representations of tensors, besides dense ones, that the library's functions accept."""
     operations: Operations = field(default_factory=Operations)
-    """Functions of it that metamorphic relations compute with."""
+    """Functions of the library with which metamorphic relations compute."""
     equivalents: Path | None = None
-    """TOML file of its APIs with equivalents in other libraries, in the format of
+    """TOML file that lists the APIs with equivalents in other libraries, in the format of
     `ciguard/oracles/equivalents.toml`."""
     documentation: str = ""
-    """Name of the mined rules for its documentation, e.g. `pytorch`; see `ciguard api learn`."""
+    """Name of the mined rules for the documentation, e.g. `pytorch`; see `ciguard api learn`."""
     spellings: Mapping[str, str] = field(default_factory=dict)
-    """Public prefixes of names by other prefixes for the same objects, which sources may have,
-    e.g. `tensorflow.` by `tensorflow.compat.v2.`."""
+    """Public prefixes by other prefixes: names with either prefix denote the same objects, and
+    sources may contain both, e.g. `tensorflow.` by `tensorflow.compat.v2.`."""
     brought_as: str = ""
-    """Qualified name under which another library exports it, e.g. `tensorflow.keras`."""
+    """Qualified name under which another library exports this library, e.g. `tensorflow.keras`."""
     tensor_class: str = ""
-    """Class of its tensors, whose methods are APIs, e.g. `torch.Tensor`."""
+    """Qualified name of the class of tensors, whose methods are APIs, e.g. `torch.Tensor`."""
     raw_names: tuple[str, ...] = ()
-    """Prefixes of raw entry points, which accept handles, and None in place of a tensor."""
+    """Prefixes of raw entry points: functions that accept handles, and None for a tensor."""
     kernel_modules: tuple[str, ...] = ()
     """Modules for writing kernels; a project that imports one needs tests on a device."""
     conda_names: tuple[str, ...] = ()
-    """Further conda packages with it, besides those with its distributions' names."""
+    """Names of conda packages that contain the library, besides the names in `distributions`."""
     security_policy: str = ""
-    """URL of its maintainers' policy for reporting vulnerabilities."""
+    """URL of the maintainers' policy for reporting vulnerabilities."""
 
     @property
     def needs_cache(self) -> bool:
-        """True if it needs a folder that is kept between runs."""
+        """True if the library needs a cache folder that is kept between runs."""
         return bool(self.cache_variable)
 
     def provides(self, distribution: str) -> bool:
-        """Return whether a distribution of this name is this library."""
+        """Return whether the distribution of this name contains the library."""
         return canonicalize_name(distribution) in map(canonicalize_name, self.distributions)

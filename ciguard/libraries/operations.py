@@ -1,4 +1,4 @@
-"""Functions of a library that metamorphic relations compute with."""
+"""Functions of a library with which metamorphic relations compute."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vectorising:
-    """Functions that turn a function of single items into one of batches."""
+    """Functions that turn a function of single items into a function of batches."""
 
     vmap: str
-    """Name of the function that takes a function, and the mapped axis of each argument."""
+    """Name of the function that vectorises a function over an axis of each argument."""
     stack: str
     """Name of the function that stacks a list of tensors."""
 
@@ -33,7 +33,7 @@ class Widening:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operations:
-    """Qualified names of functions; relations that need a missing one do not apply."""
+    """Qualified names of functions. Relations that need a missing function do not apply."""
 
     broadcast: str = ""
     """Name of the function that broadcasts a tensor to a shape."""

@@ -21,7 +21,7 @@ for _library in (TORCH, TENSORFLOW, JITTOR, KERAS, JAX, *CLIENTS):
 
 
 def library_of_distribution(distribution: str) -> Library | None:
-    """Return the registered library that a distribution provides, if any."""
+    """Return the registered library that a distribution provides; None if it provides none."""
     for library in LIBRARIES.items().values():
         if library.provides(distribution):
             return library
@@ -29,7 +29,7 @@ def library_of_distribution(distribution: str) -> Library | None:
 
 
 def library_of_api(api: str) -> Library | None:
-    """Return the registered library that an API belongs to, by its qualified name, if any."""
+    """Return the registered library of an API with a qualified name; None if there is none."""
     module = api.partition(".")[0]
     for library in LIBRARIES.items().values():
         if library.has_api and library.module == module:

@@ -18,7 +18,7 @@ class Writer:
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Names that the imports bind, by the first part of a qualified name."""
     loaded: frozenset[str] = frozenset()
-    """Submodules that the imports load, too; others need an import of their own."""
+    """Submodules that the imports load, too; other submodules need their own import."""
     dtype: str = '"{name}"'
     """Expression of the dtype with a `{name}`."""
     literal: str
@@ -29,7 +29,7 @@ class Writer:
     zeros: str
     """Expression of a tensor of `{shape}` with all elements 0."""
     from_array: str
-    """Expression of a tensor of a numpy `{array}`."""
+    """Expression that converts a numpy `{array}` to a tensor."""
     cast: str = "{tensor}"
     """Expression of `{tensor}` cast to `{dtype}`, for dtypes that numpy lacks."""
     casts_literals: bool = False
@@ -39,16 +39,17 @@ class Writer:
     seed: str = ""
     """Statement that seeds the generators with `{seed}`."""
     modes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Two statements by mode: preparation, and one that assigns `{call}` in that mode to `result`.
-    `{row}` are the names of the tensors, separated by commas, `{tuple}` is a tuple of them."""
+    """Pairs of statements by mode: the first prepares the mode, and the second runs `{call}` in the
+    mode and assigns its result to `result`. `{row}` is a comma-separated list of the tensors'
+    names, and `{tuple}` a tuple of the tensors."""
     builds_layers_late: bool = False
     """True if layers draw their weights in `build` or the first call, not in the constructor."""
     device: str = ""
     """Statement that selects a `{device}` other than the CPU."""
     layer_on_device: str = ""
-    """Statements that build a layer on the CPU by those of `{layer}`, indented, and move it to
-    `{device}`: the generators of devices draw other weights."""
+    """Statements that build a layer on the CPU and move it to `{device}`, since the generators of
+    devices would draw other weights. `{layer}` is the indented statement that builds the layer."""
     is_tensor: str
     """Condition on `value` that is true for tensors."""
     read: tuple[str, str]
-    """Expressions on `value` of its dtype's common name, and of the flat list of its elements."""
+    """Expressions for the common name of the dtype of `value`, and for a flat list of elements."""

@@ -18,15 +18,15 @@ from ciguard.libraries import LIBRARIES, library_of_api
 _API_PATTERN = re.compile(r'^\{"api":"([^"]+)"', re.MULTILINE)
 _ALIASES_PATTERN = re.compile(r'^\{"api":"([^"]+)".*"aliases":(\[[^\]]*\])', re.MULTILINE)
 _INTERNAL_PARTS = frozenset({"modules", "src", "python", "_src", "ops", "layers"})
-"""Parts of internal module paths; classes below them have public aliases of the same name."""
+"""Parts of internal module paths. Classes in such modules have public aliases of the same name."""
 _MIN_METHOD_LENGTH = 3
-"""Length of a method's name that identifies a tensor's method."""
+"""Minimum length of a name that identifies a method of tensors."""
 
 
 class ApiNames:
     """Names of the libraries' APIs, from the catalogues shipped with ciguard.
 
-    Names of a library without a catalogue, such as a plug-in's, stay as they are written.
+    A library without a shipped catalogue, such as a plug-in, has no names here.
     """
 
     def __init__(self) -> None:
@@ -42,10 +42,10 @@ class ApiNames:
             for library in LIBRARIES.items().values()
             if library.tensor_class
         }
-        """Prefix of the names of tensors' methods, by module."""
+        """Prefix of the names of tensor methods, by the library's module."""
 
     def is_library(self, module: str) -> bool:
-        """Return whether a top-level module belongs to a known library."""
+        """Return whether a name is the top-level module of a known library."""
         return module in self._modules
 
     def library_of(self, api: str) -> str:
@@ -54,42 +54,47 @@ class ApiNames:
         return self._modules.get(module, module)
 
     def has_catalogue(self, module: str) -> bool:
-        """Return whether ciguard ships a catalogue of a library."""
+        """Return whether ciguard ships the catalogue of the library with a top-level module."""
         return bool(self._names(module))
 
-    def known(self, written: str) -> str:
-        """Return the catalogue's name of a name in a source; empty if there is none.
+    def catalogue_name(self, source_name: str) -> str:
+        """Return the name in the catalogue for a name in a source; empty if there is none.
 
         For example, `torch.nn.functional.conv2d` maps to `torch.conv2d`, and
         `torch.nn.Linear.forward` maps to its class.
         """
-        name = self.written(written)
+        name = self.with_public_prefix(source_name)
         names = self._names(name.partition(".")[0])
         parts = name.split(".")
         for length in range(len(parts), 1, -1):
             api = names.get(".".join(parts[:length]))
             if api:
                 return api
-        return self._by_last_part(parts)
+        return self._name_by_last_part(parts)
 
     @staticmethod
-    def written(name: str) -> str:
-        """Return a name with its prefix replaced by the public one."""
+    def with_public_prefix(name: str) -> str:
+        """Return a name with an internal prefix replaced by the library's public prefix."""
         library = library_of_api(name)
-        for prefix, public in library.spellings.items() if library is not None else ():
+        for prefix, public_prefix in library.spellings.items() if library is not None else ():
             if name.startswith(prefix):
-                return public + name.removeprefix(prefix)
+                return public_prefix + name.removeprefix(prefix)
         return name
 
-    def method(self, module: str, name: str) -> str:
-        """Return the API of a tensor's method, if the name is specific to tensors; else empty."""
+    def tensor_method(self, module: str, name: str) -> str:
+        """Return the API of a method of tensors; empty if objects of other types have the name too.
+
+        Args:
+            module: the top-level module of the library.
+            name: the name of the method.
+        """
         prefix = self._methods.get(module, "")
         if not prefix or len(name) < _MIN_METHOD_LENGTH or name in self._common_attributes:
             return ""
         return self._names(module).get(prefix + name, "")
 
-    def _by_last_part(self, parts: list[str]) -> str:
-        """Return the public name of a class or function that is written by its internal module."""
+    def _name_by_last_part(self, parts: list[str]) -> str:
+        """Return the public name of a class or function that is named by its internal module."""
         if not _INTERNAL_PARTS.intersection(parts[1:-1]):
             return ""
         candidates = self._names_by_last_part[parts[0]].get(parts[-1], [])
@@ -107,7 +112,7 @@ class ApiNames:
 
     @cached_property
     def _common_attributes(self) -> frozenset[str]:
-        """Names of attributes that objects of Python and numpy have."""
+        """Names of attributes of common types of Python and numpy."""
         kinds = [kind for kind in vars(builtins).values() if isinstance(kind, type)]
         kinds += [np.ndarray, np.generic, np.random.Generator, re.Pattern, re.Match]
         kinds += [pathlib.Path, io.TextIOWrapper, io.BytesIO]
@@ -115,7 +120,7 @@ class ApiNames:
 
 
 def _shipped_names(library: str) -> dict[str, str]:
-    """Return the catalogue's name for each alias of an API."""
+    """Return the name in the shipped catalogue by each name of an API: itself and its aliases."""
     files = shipped_files(library) if library else []
     if not files:
         return {}

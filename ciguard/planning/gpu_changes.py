@@ -1,6 +1,6 @@
 """Decides whether changes may matter on a GPU: device code, its build files and its packages.
 
-In doubt a change counts: an unnecessary row costs minutes, a missed regression costs more.
+In doubt, a change matters: an unnecessary job costs minutes, but a missed regression costs more.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ciguard.domain.text import visible
-from ciguard.planning.checkout import shown_path
+from ciguard.planning.checkout import display_path
 from ciguard.planning.upgrades import changes_of
 
 if TYPE_CHECKING:
@@ -19,46 +19,46 @@ if TYPE_CHECKING:
     from ciguard.planning.upgrades import Revision
     from ciguard.planning.uses import Usage
 
-NAMING_GPUS = (
+GPU_WORDS = (
     r"(^|[^a-z0-9]|%2b)("
     r"(lib|py)?cuda|(lib)?cu(blas|dnn|fft|rand|solver|sparse)|cupy|cutlass|cu1[0-9][0-9]"
     r"|nvcc|nvrtc|nvidia|nccl|tensorrt|triton|pallas|rocm"
     r"|hip(ify|cc|rtc|blas|fft|rand|solver|sparse|_runtime|_platform)|gpus?([^a-z0-9]|$))"
 )
-"""Regular expression of words that name GPUs, lower-case, valid in Python and in git."""
-_NAMES_GPUS = re.compile(NAMING_GPUS, re.IGNORECASE)
+"""Regular expression for words that refer to GPUs, in lower case; valid in Python and in git."""
+_GPU_WORDS_PATTERN = re.compile(GPU_WORDS, re.IGNORECASE)
 _NATIVE_FILE = re.compile(
     r".*\.(cuh?|hip|cl|ptx|cubin|fatbin|c|cc|cpp|cxx|h|hh|hpp|hxx|inc|inl|m|mm|pyx|pxd|f90|rs|so|whl"
     r"|cmake|mk|bzl|bazel|gn)"
     r"|(.*/)?(CMakeLists\.txt|Makefile|meson\.build|BUILD|WORKSPACE)",
     re.IGNORECASE | re.DOTALL,
 )
-"""Sources of native code, built binaries and build files."""
+"""Paths of native sources, built binaries and build files."""
 _JAX_COMPILER_PACKAGE = "jaxlib"
 """Package with the compiler that JAX's GPU plugins use."""
 
 
 def gpu_reasons(
-    paths: Sequence[str], naming: Collection[str], revisions: Iterable[Revision], usage: Usage
+    paths: Sequence[str], gpu_paths: Collection[str], revisions: Iterable[Revision], usage: Usage
 ) -> Iterator[str]:
-    """Yield reasons why changed files may matter on a GPU; none if they cannot.
+    """Yield reasons why changed files may matter on a GPU; nothing if they cannot.
 
     Args:
-        paths: paths of the changed files, without documentation.
-        naming: paths with a changed line that matches `NAMING_GPUS`.
-        revisions: changes of requirement files.
-        usage: what the sources use.
+        paths: the paths of the changed files, without documentation.
+        gpu_paths: the paths of files with a changed line that matches `GPU_WORDS`.
+        revisions: the changed requirement files.
+        usage: what the sources of the repository use.
     """
     yield from _requirement_reasons(list(revisions))
     for path in paths:
-        if _NATIVE_FILE.fullmatch(path) or _NAMES_GPUS.search(path):
+        if _NATIVE_FILE.fullmatch(path) or _GPU_WORDS_PATTERN.search(path):
             yield f"{_shown(path)} may be device code, or part of its build"
-    for path in usage.kernels:
-        yield f"the change reaches {_shown(path)}, which may hold kernels"
-    for path in usage.annotated:
+    for path in usage.kernel_files:
+        yield f"the change reaches {_shown(path)}, which may contain kernels"
+    for path in usage.annotated_files:
         yield f"the change reaches annotated functions in {_shown(path)}"
     for path in paths:
-        if path in naming:
+        if path in gpu_paths:
             yield f"changed lines of {_shown(path)} name a GPU"
 
 
@@ -74,17 +74,17 @@ def _requirement_reasons(revisions: Sequence[Revision]) -> Iterator[str]:
 
 def _changed_gpu_packages(revision: Revision) -> list[str]:
     """Return the packages with GPU code whose required versions differ."""
-    differing = _gpu_pins(revision.base) ^ _gpu_pins(revision.head)
-    return sorted({package for package, _ in differing})
+    differing_pins = _gpu_pins(revision.base) ^ _gpu_pins(revision.head)
+    return sorted({package for package, _ in differing_pins})
 
 
 def _gpu_pins(pins: Iterable[PackagePin]) -> set[tuple[str, str]]:
     return {
         (pin.package, str(pin))
         for pin in pins
-        if _NAMES_GPUS.search(pin.package) or pin.package == _JAX_COMPILER_PACKAGE
+        if _GPU_WORDS_PATTERN.search(pin.package) or pin.package == _JAX_COMPILER_PACKAGE
     }
 
 
 def _shown(path: str) -> str:
-    return visible(shown_path(path))
+    return visible(display_path(path))

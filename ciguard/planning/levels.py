@@ -9,14 +9,14 @@ from ciguard.levels import LEVELS, LevelSpec
 
 @runtime_checkable
 class PlannedLevel(LevelSpec, Protocol):
-    """A level that tests those of the user's sources that import certain packages."""
+    """A level that tests sources of the user, if they import certain packages."""
 
     def client_packages(self) -> frozenset[str]:
-        """Return the packages, by their top-level names in imports."""
+        """Return the top-level names of the packages."""
 
 
 def packages_by_level() -> dict[str, frozenset[str]]:
-    """Return the packages of all such levels, by the level's name."""
+    """Return the packages of each `PlannedLevel`, by the level's name."""
     return {
         name: level.client_packages()
         for name, level in LEVELS.items().items()

@@ -1,4 +1,4 @@
-"""Makes the plan: what a checkout changes, what it uses, and the jobs that follow."""
+"""Makes the plan: finds what a checkout changes and uses, and the jobs that test it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ciguard.domain.text import visible
 from ciguard.errors import PlanError
 from ciguard.libraries import LIBRARIES
 from ciguard.planning.api_names import ApiNames
-from ciguard.planning.checkout import REGISTERING, Checkout, readable
-from ciguard.planning.gpu_changes import NAMING_GPUS, gpu_reasons
+from ciguard.planning.checkout import REGISTERING_SUFFIXES, Checkout, readable_files
+from ciguard.planning.gpu_changes import GPU_WORDS, gpu_reasons
 from ciguard.planning.own_changes import touched_globs
 from ciguard.planning.reasons import (
-    bounded,
     change_sentences,
     focus_sentences,
+    shortened_reasons,
     skipped_sentences,
     upgrade_sentence,
 )
@@ -36,7 +36,7 @@ from ciguard.planning.rows import (
 from ciguard.planning.upgrades import (
     changes_of,
     library_of,
-    needs_of,
+    required_pins_of,
     required_targets,
     revisions_of,
     upgrades_of,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from ciguard.planning.upgrades import Needs, Newest, Revision, Upgrade
+    from ciguard.planning.upgrades import Newest, RequiredPins, Revision, Upgrade
     from ciguard.planning.wheels import Wheels
 
 _DOCUMENTATION = re.compile(
@@ -58,38 +58,43 @@ _DOCUMENTATION = re.compile(
     re.IGNORECASE,
 )
 _MAX_SOURCES = 5_000
-"""Number of analysed files, changed ones first; 500 lines take about 10 ms."""
+"""Maximum number of analysed files, changed ones first; 500 lines take about 10 ms."""
 _MAX_PATH_LENGTH = 200
-"""Length of a path that a focus glob may have."""
+"""Maximum length of a path in a focus glob."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
-    """Request of a plan."""
+    """What to plan: the checkout, the targets and the runners."""
 
     folder: Path
-    """Folder in the checkout; only files below it are considered."""
+    """Folder in the checkout; only files below the folder are considered."""
     mode: PlanMode
+    """Kind of run that is planned."""
     against: str = ""
-    """Base commit; empty for none."""
+    """Base: a commit or branch; empty for none."""
     deepens: bool = False
-    """True to fetch the history up to the base that a shallow checkout lacks."""
+    """True to fetch the history up to the base if the checkout is shallow."""
     targets: tuple[str, ...]
+    """Targets to test."""
     targets_are_chosen: bool = True
     """False for ciguard's default targets, which the project's requirements override."""
     base: tuple[str, ...] = ()
+    """Targets before the change, with which `targets` are compared."""
     runners: Runners = field(default_factory=Runners)
+    """Devices, labels of runners, and shards."""
     wheels: Wheels | None = None
+    """Wheels to test; None to test releases."""
     variables: tuple[str, ...] = ()
-    """Environment variables of all workers, each as `NAME=VALUE`."""
+    """Environment variables to set in every worker, each as `NAME=VALUE`."""
 
 
 def make_plan(request: PlanRequest, newest: Newest = newest_release) -> Plan:
-    """Return what to test in a checkout, and why.
+    """Return the plan for a checkout: what to test, and why.
 
     Args:
-        request: the request.
-        newest: returns the newest version that satisfies a requirement.
+        request: what to plan.
+        newest: a function that returns the newest version that satisfies a requirement.
 
     Raises:
         PlanError: if the repository, its history or a limit prevents a plan.
@@ -112,18 +117,19 @@ class _Planner:
         self._changed = self._checkout.changes(self._base) if self._base else []
 
     def plan(self) -> Plan:
-        needs = needs_of(self._checkout, self._paths, self._problems)
+        """Return the plan."""
+        required_pins = required_pins_of(self._checkout, self._paths, self._problems)
         revisions = revisions_of(self._checkout, self._base, self._changed, self._problems)
         changes = changes_of(revisions)
-        upgrades, assumptions = upgrades_of(changes, needs, self._newest)
+        upgrades, assumptions = upgrades_of(changes, required_pins, self._newest)
         usage = self._usage()
-        touched = self._touched_api_globs()
-        target_groups, group_reasons = self._groups(needs, upgrades)
+        touched_apis = self._touched_api_globs()
+        target_groups, group_reasons = self._groups(required_pins, upgrades)
         groups = with_variables(target_groups, self._request.variables)
         libraries = {library_name(text) for group in groups for text in group.targets}
-        focus = self._focus(usage, touched, libraries)
-        idle_reason = self._idle_reason(touched)
-        gpu_reason_stream = self._gpu_reasons(groups, touched, revisions, usage)
+        focus = self._focus(usage, touched_apis, libraries)
+        idle_reason = self._idle_reason(touched_apis)
+        gpu_reason_stream = self._gpu_reasons(groups, touched_apis, revisions, usage)
         runners, runner_reasons = self._runners(gpu_reason_stream)
         jobs, skipped, shard_reason = rows([] if idle_reason else groups, runners)
         reasons = [
@@ -131,20 +137,20 @@ class _Planner:
             *map(upgrade_sentence, upgrades),
             *group_reasons,
             *([] if idle_reason else runner_reasons),
-            *self._own_library(),
+            *self._own_library_advice(),
             *assumptions,
             *change_sentences(self._changed, changes),
-            *focus_sentences(usage, touched, focus),
+            *focus_sentences(usage, touched_apis, focus),
             *([shard_reason] if shard_reason else []),
             *skipped_sentences(skipped),
             *self._problems,
             *usage.problems,
         ]
         paths_by_level = chain.from_iterable(usage.paths_by_level.values())
-        files = tuple(dict.fromkeys((*usage.annotated, *paths_by_level)))
+        files = tuple(dict.fromkeys((*usage.annotated_files, *paths_by_level)))
         return Plan(
             mode=self._request.mode,
-            reasons=tuple(bounded(reasons)),
+            reasons=tuple(shortened_reasons(reasons)),
             changes=tuple(change.to_package_change() for change in changes),
             jobs=tuple(jobs),
             skipped=tuple(skipped),
@@ -153,6 +159,7 @@ class _Planner:
         )
 
     def _base_commit(self) -> str:
+        """Return the merge base with the requested base; empty if none is requested."""
         if self._request.against:
             if self._request.deepens:
                 self._checkout.deepen(self._request.against)
@@ -166,29 +173,31 @@ class _Planner:
         return ""
 
     def _usage(self) -> Usage:
-        changed = {change.path for change in self._changed}
-        sources = sorted(own_sources(self._paths), key=lambda path: path not in changed)
+        """Return what the sources use; at most `_MAX_SOURCES` files are analysed."""
+        changed_paths = {change.path for change in self._changed}
+        sources = sorted(own_sources(self._paths), key=lambda path: path not in changed_paths)
         if len(sources) > _MAX_SOURCES:
-            left = len(sources) - _MAX_SOURCES
+            omitted_count = len(sources) - _MAX_SOURCES
             self._problems.append(
-                f"{left} Python sources were not analysed, since the limit is {_MAX_SOURCES}"
+                f"{omitted_count} Python sources were not analysed, "
+                f"since the limit is {_MAX_SOURCES}"
             )
             sources = sources[:_MAX_SOURCES]
         return find_uses(
-            readable(self._checkout, sources, self._problems), self._changed, self._names
+            readable_files(self._checkout, sources, self._problems), self._changed, self._names
         )
 
     def _touched_api_globs(self) -> list[str]:
-        """Return globs of the APIs that changes of this repository's own library touch."""
+        """Return globs of the APIs that the change touches, if the repository builds a library."""
         library = library_of(self._project())
-        present = [
+        present_changes = [
             change
             for change in self._changed
-            if not change.is_gone and change.path.endswith(REGISTERING)
+            if not change.is_gone and change.path.endswith(REGISTERING_SUFFIXES)
         ]
-        by_path = {change.path: change for change in present}
+        by_path = {change.path: change for change in present_changes}
         globs: dict[str, None] = {}
-        for path, content in readable(self._checkout, list(by_path), self._problems):
+        for path, content in readable_files(self._checkout, list(by_path), self._problems):
             module = library.module if library and path.endswith(".py") else ""
             text = content.decode("utf-8", "replace")
             globs |= dict.fromkeys(touched_globs(by_path[path], text, module))
@@ -200,47 +209,49 @@ class _Planner:
             path for path in self._paths if path.rpartition("/")[2] == "pyproject.toml"
         ]
         try:
-            nearest = min(project_files, key=lambda path: path.count("/"))
-            return project_name(self._checkout.text(nearest))
-        except (OSError, ValueError):  # ValueError also if there is no such file
+            topmost_file = min(project_files, key=lambda path: path.count("/"))
+            return project_name(self._checkout.content(topmost_file))
+        except (OSError, ValueError):  # `min` raises ValueError if there is no such file
             return ""
 
-    def _groups(self, needs: Needs, upgrades: list[Upgrade]) -> tuple[list[TargetGroup], list[str]]:
-        """Return the groups of targets to compare, and the reasons for them."""
+    def _groups(
+        self, required_pins: RequiredPins, upgrades: list[Upgrade]
+    ) -> tuple[list[TargetGroup], list[str]]:
+        """Return the groups of targets to compare, and the reasons for choosing them."""
         request = self._request
-        required = tuple(required_targets(needs))
+        project_targets = tuple(required_targets(required_pins))
         if request.wheels is not None:
-            companions = request.targets if request.targets_are_chosen else required
+            companions = request.targets if request.targets_are_chosen else project_targets
             return wheel_groups(request.wheels, companions, self._newest)
-        upgraded = {upgrade.library for upgrade in upgrades}
+        upgraded_libraries = {upgrade.library for upgrade in upgrades}
         groups = [
             TargetGroup(targets=(upgrade.target,), base=(upgrade.base,)) for upgrade in upgrades
         ]
         # An upgrade is compared alone, unless sources changed as well.
         if upgrades and request.mode is PlanMode.PULL_REQUEST and not self._sources_changed:
             return groups, []
-        targets, reason = self._configured_targets(required)
-        others = [
+        targets, reason = self._configured_targets(project_targets)
+        other_groups = [
             group
             for group in group_by_library(targets, request.base)
-            if library_name(group.targets[0]) not in upgraded
+            if library_name(group.targets[0]) not in upgraded_libraries
         ]
-        return [*groups, *others], [reason] if others else []
+        return [*groups, *other_groups], [reason] if other_groups else []
 
-    def _configured_targets(self, required: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-        """Return the targets if no upgrade or wheel determines them, and the reason."""
+    def _configured_targets(self, project_targets: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+        """Return the targets if neither upgrades nor wheels determine them, and the reason."""
         targets = self._request.targets
         if self._request.targets_are_chosen:
             return targets, "The targets come from the settings."
-        if required:
-            return required, "The targets are the versions that the project requires."
+        if project_targets:
+            return project_targets, "The targets are the versions that the project requires."
         return (
             targets,
             "The project requires no known library, so the targets are ciguard's defaults.",
         )
 
-    def _own_library(self) -> list[str]:
-        """Return advice on how to test the library that this repository builds."""
+    def _own_library_advice(self) -> list[str]:
+        """Return advice on how to test the library that the repository builds; empty if none."""
         library = library_of(self._project())
         if library is None or not self._changed or self._request.wheels is not None:
             return []
@@ -250,15 +261,16 @@ class _Planner:
 
     @property
     def _sources_changed(self) -> bool:
+        """True if files other than requirement files and documentation changed."""
         return any(
             not reader_of(change.path) and not _is_documentation(change.path)
             for change in self._changed
         )
 
-    def _idle_reason(self, touched: list[str]) -> str:
-        """Return why a pull request needs no run; empty if it needs one."""
+    def _idle_reason(self, touched_apis: list[str]) -> str:
+        """Return the reason why a pull request needs no run; empty if a run is needed."""
         request = self._request
-        if request.mode is not PlanMode.PULL_REQUEST or request.wheels is not None or touched:
+        if request.mode is not PlanMode.PULL_REQUEST or request.wheels is not None or touched_apis:
             return ""
         if not self._changed:
             return "nothing differs from the base"
@@ -267,7 +279,7 @@ class _Planner:
         return ""
 
     def _runners(self, reasons_for_gpus: Iterator[str]) -> tuple[Runners, list[str]]:
-        """Return the runners, without GPUs if the change cannot matter there, and the reason."""
+        """Return the runners, without GPUs if the change cannot matter on them, and the reason."""
         runners = self._request.runners
         gpus = ", ".join(device for device in runners.devices if device != CPU)
         if not gpus or self._request.mode is not PlanMode.PULL_REQUEST:
@@ -285,41 +297,41 @@ class _Planner:
     def _gpu_reasons(
         self,
         groups: Iterable[TargetGroup],
-        touched: list[str],
+        touched_apis: list[str],
         revisions: list[Revision],
         usage: Usage,
     ) -> Iterator[str]:
-        """Yield reasons why the change may matter on a GPU; none if it cannot."""
+        """Yield reasons why the change may matter on a GPU; nothing if it cannot."""
         library = library_of(self._project())
         if self._request.wheels is not None:
             yield "a wheel is tested"
         if library is not None:
             yield f"this repository builds {library.name}"
-        if touched:
-            yield f"the change touches {visible(touched[0])}"
+        if touched_apis:
+            yield f"the change touches {visible(touched_apis[0])}"
         for text in (text for group in groups for text in group.targets):
             if not all(isinstance(item, IndexPackage) for item in parse_target(text).packages):
-                yield f"{visible(text)} may hold what this change builds"
+                yield f"{visible(text)} may contain what this change builds"
         paths = [change.path for change in self._changed if not _is_documentation(change.path)]
         try:
-            naming = self._checkout.matching(self._base, NAMING_GPUS)
-        except PlanError:  # git needs too long to compare
-            naming = paths
-        yield from gpu_reasons(paths, naming, revisions, usage)
+            gpu_paths = self._checkout.files_with_changed_lines(self._base, GPU_WORDS)
+        except PlanError:  # git takes too long, so every path counts
+            gpu_paths = paths
+        yield from gpu_reasons(paths, gpu_paths, revisions, usage)
 
-    def _focus(self, usage: Usage, touched: list[str], libraries: set[str]) -> tuple[str, ...]:
-        """Return the APIs to test first: those that the library changes, then those in use."""
-        required = [LIBRARIES.get(name) for name in libraries if name]
-        modules = {library.module for library in required}
-        used = [api for api in usage.apis if not modules or api.partition(".")[0] in modules]
-        for library in required:
+    def _focus(self, usage: Usage, touched_apis: list[str], libraries: set[str]) -> tuple[str, ...]:
+        """Return the APIs to test first: those that the change touches, then those in use."""
+        target_libraries = [LIBRARIES.get(name) for name in libraries if name]
+        modules = {library.module for library in target_libraries}
+        used_apis = [api for api in usage.apis if not modules or api.partition(".")[0] in modules]
+        for library in target_libraries:
             # `tf.keras` in sources means the keras that the project requires.
             prefix = f"{library.brought_as}."
             nested_apis = [
                 api for api in usage.apis if library.brought_as and api.startswith(prefix)
             ]
-            used += [f"{library.module}.{api.removeprefix(prefix)}" for api in nested_apis]
-        return tuple(dict.fromkeys([*touched[:MAX_APIS], *used]))
+            used_apis += [f"{library.module}.{api.removeprefix(prefix)}" for api in nested_apis]
+        return tuple(dict.fromkeys([*touched_apis[:MAX_APIS], *used_apis]))
 
 
 def _is_documentation(path: str) -> bool:
@@ -327,5 +339,5 @@ def _is_documentation(path: str) -> bool:
 
 
 def _function_globs(paths: tuple[str, ...]) -> list[str]:
-    """Return globs of the functions in files; a colon distinguishes them from APIs."""
+    """Return globs of all functions in files; a colon distinguishes them from APIs."""
     return [f"{escape(path)}:*" for path in paths if len(path) <= _MAX_PATH_LENGTH]

@@ -1,4 +1,4 @@
-"""A library's own change: maps changed sources and operator registrations to its APIs."""
+"""Changes of a library itself: maps changed sources and operator registrations to its APIs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _NAME = r"[A-Za-z_]\w{0,100}"
 
 @dataclass(frozen=True, slots=True)
 class _Registration:
-    """A way to register an operator with a library."""
+    """Pattern of operator registrations, and the APIs that they define."""
 
     pattern: re.Pattern[str]
+    """Pattern of the registration in a source."""
     globs: tuple[str, ...]
     """Globs of the operator's APIs; `{name}` and `{space}` are groups of the pattern."""
 
@@ -60,12 +61,13 @@ _NAMESPACE = re.compile(rf"TORCH_LIBRARY(?:_IMPL|_FRAGMENT)?\(\s*(?P<space>{_NAM
 def touched_globs(change: ChangedFile, text: str, module: str) -> list[str]:
     """Return globs of the APIs that a change of a library's own file touches.
 
-    A registration extends to the next one. A changed function or class is an API of that name.
+    A registration extends to the next registration. A changed function or class is an API of the
+    same name.
 
     Args:
-        change: change of the file.
-        text: current content of the file.
-        module: top-level module of the library; empty if the library is unknown.
+        change: the change of the file.
+        text: the content of the file after the change.
+        module: the top-level module of the library; empty if the library is unknown.
     """
     return list(
         dict.fromkeys([*_registered_globs(change, text), *_defined_globs(change, text, module)])
@@ -73,6 +75,7 @@ def touched_globs(change: ChangedFile, text: str, module: str) -> list[str]:
 
 
 def _registered_globs(change: ChangedFile, text: str) -> Iterator[str]:
+    """Yield globs of the APIs whose registrations have changed lines."""
     namespaces = [(match.start(), match["space"]) for match in _NAMESPACE.finditer(text)]
     lines = _LineNumbers(text)
     matches = ((match, kind) for kind in _REGISTRATIONS for match in kind.pattern.finditer(text))
@@ -88,30 +91,32 @@ def _registered_globs(change: ChangedFile, text: str) -> Iterator[str]:
 
 
 def _expanded(globs: tuple[str, ...], names: dict[str, str]) -> Iterator[str]:
+    """Yield the globs with names inserted, without those for which a name is missing."""
     for glob in globs:
-        filled = glob.format_map(names)
-        if ".." not in filled:  # a group did not match
-            yield filled
+        expanded_glob = glob.format_map(names)
+        if ".." not in expanded_glob:  # a group did not match
+            yield expanded_glob
 
 
 def _defined_globs(change: ChangedFile, text: str, module: str) -> Iterator[str]:
+    """Yield globs of the APIs with the names of changed functions and classes."""
     if not module or not change.path.endswith(".py"):
         return
     try:
         definitions = read_module(text).definitions
     except UnreadableSourceError:
-        return  # reported by the search for uses
+        return  # `find_uses` reports the file
     for item in definitions:
         if change.touches(item.line, item.last_line) and not item.name.startswith("_"):
             yield f"{module}*.{item.name}"
 
 
 class _LineNumbers:
-    """Maps offsets in a text to lines."""
+    """Line numbers of a text, by offset."""
 
     def __init__(self, text: str) -> None:
         self._ends = [match.start() for match in re.finditer("\n", text)]
 
     def line_of(self, offset: int) -> int:
-        """Return the line of an offset, counted from 1."""
+        """Return the number of the line that contains an offset, counted from 1."""
         return bisect_left(self._ends, offset) + 1

@@ -12,22 +12,23 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 _MAX_LENGTH = 2_000
-"""Length of a requirement in characters; longer texts are ignored."""
+"""Maximum length of a requirement, in characters; longer texts are ignored."""
 _CARET_REQUIREMENT = re.compile(r"\^\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?")
 _EXACT_OPERATORS = frozenset({"==", "==="})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackagePin:
-    """Requirement of one package in a file."""
+    """Version requirement of one package, in a requirement file."""
 
     package: str
     """Normalised name of the package."""
     specifier: SpecifierSet
+    """Accepted versions."""
     line: int
-    """Line of the requirement, counted from 1."""
+    """Number of the requirement's line, counted from 1."""
     gpu_extras: tuple[str, ...] = ()
-    """Extras that install CUDA, e.g. `and-cuda`; others do not concern the library itself."""
+    """Extras that install CUDA, e.g. `and-cuda`; other extras are left out."""
 
     @property
     def package_with_extras(self) -> str:
@@ -37,7 +38,7 @@ class PackagePin:
 
     @property
     def version(self) -> str | None:
-        """Exact version; None for a range."""
+        """Required version; None if the requirement accepts a range of versions."""
         for item in self.specifier:
             if item.operator in _EXACT_OPERATORS and not item.version.endswith(".*"):
                 return item.version
@@ -45,7 +46,7 @@ class PackagePin:
 
     @property
     def lowest(self) -> str | None:
-        """Lower bound of a range; None if there is none."""
+        """Lower bound of the accepted versions; None if there is none."""
         bounds = [
             Version(item.version.removesuffix(".*"))
             for item in self.specifier
@@ -54,16 +55,16 @@ class PackagePin:
         return str(max(bounds)) if bounds else None
 
     def __str__(self) -> str:
-        """Return the version, or the range as it is written."""
+        """Return the required version, or the range as written."""
         return self.version or str(self.specifier) or "any version"
 
 
-def pin_of(text: str, line: int) -> PackagePin | None:
+def requirement_pin(text: str, line: int) -> PackagePin | None:
     """Parse a requirement such as `torch[opt]>=2,<3; python_version > '3.9'`.
 
     Returns:
-        The pin. None if the text is not a requirement, does not apply to this machine, or names an
-        address instead of a version.
+        The pin; None if the text is not a requirement, does not apply to this machine, or names
+        an address instead of a version.
     """
     if len(text) > _MAX_LENGTH:
         return None
@@ -79,7 +80,7 @@ def pin_of(text: str, line: int) -> PackagePin | None:
     return replace(pin, gpu_extras=extras) if pin and extras else pin
 
 
-def pin_at(name: str, version: object, line: int) -> PackagePin | None:
+def locked_pin(name: str, version: object, line: int) -> PackagePin | None:
     """Return the pin of a locked package; None if the version is invalid."""
     try:
         return _pin(name, SpecifierSet(f"=={Version(str(version)[:_MAX_LENGTH])}"), line)
@@ -87,9 +88,12 @@ def pin_at(name: str, version: object, line: int) -> PackagePin | None:
         return None
 
 
-def pin_within(name: str, written: object, line: int) -> PackagePin | None:
-    """Return the pin of a version as written by Poetry, Pipenv and conda: `^2.12`, `*`, `=2.1`."""
-    text = str(written)[:_MAX_LENGTH].strip()
+def range_pin(name: str, version_text: object, line: int) -> PackagePin | None:
+    """Return the pin of a version in the syntax of Poetry, Pipenv or conda; None if invalid.
+
+    Examples are `^2.12`, `*` and `=2.1`.
+    """
+    text = str(version_text)[:_MAX_LENGTH].strip()
     caret = _CARET_REQUIREMENT.fullmatch(text)
     if caret:
         text = f">={text[1:].strip()},<{_caret_limit(caret)}"
@@ -106,18 +110,18 @@ def pin_within(name: str, written: object, line: int) -> PackagePin | None:
 
 
 class Lines:
-    """Finds the lines of packages in files whose parser reports no lines."""
+    """Lines of a file, for finding packages whose parser reports no line numbers."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
         self._last_lines: dict[str, int] = {}
 
     def line_of(self, name: str, *, after: str = r"(?<![\w.-])") -> int:
-        """Return the next line that names a package, starting from the last one found.
+        """Return the number of the next line that names a package, after the last line found.
 
         Args:
-            name: name of the package.
-            after: regular expression of the text before the name.
+            name: the name of the package.
+            after: a regular expression for the text before the name.
         """
         pattern = re.compile(rf"{after}{_name_pattern(name)}(?![\w-])", re.IGNORECASE)
         start = self._last_lines.get(name, 0)
@@ -128,8 +132,8 @@ class Lines:
         return start or 1
 
 
-def best_of(current: PackagePin | None, other: PackagePin) -> PackagePin:
-    """Return the more specific pin: an exact version rather than a range, then the newer one."""
+def more_specific_pin(current: PackagePin | None, other: PackagePin) -> PackagePin:
+    """Return the more specific pin: an exact version before a range, then the newer version."""
     return current if current is not None and _rank(current) >= _rank(other) else other
 
 
@@ -141,13 +145,13 @@ def _pin(name: str, specifier: SpecifierSet, line: int) -> PackagePin | None:
     try:
         pin = PackagePin(package=canonicalize_name(name), specifier=specifier, line=max(1, line))
         _rank(pin)
-    except InvalidVersion:  # `===` accepts any text
+    except InvalidVersion:  # the operator `===` accepts any text
         return None
     return pin
 
 
 def _caret_limit(caret: re.Match[str]) -> str:
-    """Return the first version that a caret excludes: its leftmost part other than 0 plus 1."""
+    """Return the lowest version that a caret excludes: its first part other than 0 is increased."""
     parts = [int(part) for part in caret.groups() if part is not None]
     index = next((index for index, part in enumerate(parts) if part), len(parts) - 1)
     return ".".join(map(str, [*parts[:index], parts[index] + 1]))

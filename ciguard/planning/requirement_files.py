@@ -1,6 +1,6 @@
-"""Reads files that list a project's packages into pins; they are recognised by name.
+"""Parses requirement files into pins. The files are recognised by their names.
 
-Each reader takes a text and yields pins. It ignores other entries, since such files also hold
+Each reader yields the pins in a text. It ignores other entries, since such files also contain
 options, addresses and unknown syntax. A file that cannot be parsed at all is an error.
 """
 
@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ciguard.libraries import LIBRARIES
-from ciguard.planning.pins import Lines, PackagePin, pin_at, pin_of, pin_within
+from ciguard.planning.pins import Lines, PackagePin, locked_pin, range_pin, requirement_pin
 from ciguard.sources import UnreadableSourceError, parse
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _NAME_KEY = r"^name\s*=\s*[\"']"
 
 
 def reader_of(path: str) -> Callable[[str], _Pins] | None:
-    """Return the reader of a file's pins; None if the file holds none."""
+    """Return the function that reads the pins in a file; None if it is not a requirement file."""
     folder, _, name = path.lower().rpartition("/")
     if folder.rpartition("/")[2] in {"requirements", "constraints"} and name.endswith(
         (".txt", ".in")
@@ -45,10 +45,10 @@ def reader_of(path: str) -> Callable[[str], _Pins] | None:
 
 
 def read_pins(path: str, content: bytes) -> list[PackagePin]:
-    """Return the pins of a file; empty for other kinds of files.
+    """Return the pins in a file; empty if it is not a requirement file.
 
     Raises:
-        ValueError: if its content does not match the format that its name implies.
+        ValueError: if the content does not have the format that the file's name implies.
     """
     reader = reader_of(path)
     if reader is None or not content:
@@ -65,7 +65,7 @@ def read_pins(path: str, content: bytes) -> list[PackagePin]:
 
 
 def project_name(content: bytes) -> str:
-    """Return the name of the project that a `pyproject.toml` describes; empty without one."""
+    """Return the name of the project that a `pyproject.toml` describes; empty if it has none."""
     try:
         data = tomllib.loads(content.decode("utf-8"))
     except (ValueError, RecursionError):
@@ -75,6 +75,7 @@ def project_name(content: bytes) -> str:
 
 
 def _requirements(text: str) -> _Pins:
+    """Yield the pins in a requirements file of pip."""
     first_line, statement = 1, ""
     for number, line in enumerate(text.splitlines(), start=1):
         first_line = first_line if statement else number
@@ -83,18 +84,27 @@ def _requirements(text: str) -> _Pins:
             statement = statement[:-1]
             continue
         # Options such as --hash follow a requirement after a space.
-        yield pin_of(re.split(r"\s--?\w", f" {statement}", maxsplit=1)[0].strip(), first_line)
+        yield requirement_pin(
+            re.split(r"\s--?\w", f" {statement}", maxsplit=1)[0].strip(), first_line
+        )
         statement = ""
-    yield pin_of(statement.strip(), first_line)
+    yield requirement_pin(statement.strip(), first_line)
 
 
 def _pyproject(text: str) -> _Pins:
+    """Yield the pins in all lists and tables of dependencies in pyproject.toml."""
     data, lines = tomllib.loads(text), Lines(text)
     project = _table(data, "project")
     groups = [_table(project, "optional-dependencies"), _table(data, "dependency-groups")]
     groups.append(_table(data, "tool", "pdm", "dev-dependencies"))
-    listed = [project.get("dependencies"), _table(data, "tool", "uv").get("dev-dependencies")]
-    for entries in (*listed, *(entries for group in groups for entries in group.values())):
+    requirement_lists = [
+        project.get("dependencies"),
+        _table(data, "tool", "uv").get("dev-dependencies"),
+    ]
+    for entries in (
+        *requirement_lists,
+        *(entries for group in groups for entries in group.values()),
+    ):
         yield from _pins_of_list(entries, lines)
     poetry = _table(data, "tool", "poetry")
     tables = [_table(poetry, "dependencies"), _table(poetry, "dev-dependencies")]
@@ -104,6 +114,7 @@ def _pyproject(text: str) -> _Pins:
 
 
 def _setup_cfg(text: str) -> _Pins:
+    """Yield the pins in setup.cfg, with those of extras."""
     parser = configparser.RawConfigParser(strict=False)
     parser.read_string(text)
     lines = Lines(text)
@@ -115,58 +126,61 @@ def _setup_cfg(text: str) -> _Pins:
 
 
 def _setup_py(text: str) -> _Pins:
-    """Read the requirements that `setup.py` lists as literals, without running it."""
+    """Yield the requirements that `setup.py` contains as literals; the file is not run."""
     for node in ast.walk(parse(text)):
         if isinstance(node, ast.keyword) and node.arg in {"install_requires", "extras_require"}:
             for item in ast.walk(node.value):
                 if isinstance(item, ast.Constant) and isinstance(item.value, str):
-                    yield pin_of(item.value, item.lineno)
+                    yield requirement_pin(item.value, item.lineno)
 
 
 def _pipfile(text: str) -> _Pins:
+    """Yield the pins in a Pipfile."""
     data, lines = tomllib.loads(text), Lines(text)
     for section in ("packages", "dev-packages"):
         yield from _pins_of_table(_table(data, section), lines)
 
 
 def _pipfile_lock(text: str) -> _Pins:
+    """Yield the pins in Pipfile.lock."""
     data, lines = json.loads(text), Lines(text)
     for section in ("default", "develop"):
         yield from _pins_of_table(_table(data, section), lines)
 
 
 def _toml_lock(text: str) -> _Pins:
-    """Read poetry.lock, uv.lock, pdm.lock and pylock.toml."""
+    """Yield the pins in poetry.lock, uv.lock, pdm.lock or pylock.toml."""
     data, lines = tomllib.loads(text), Lines(text)
     entries = [*_entries(data.get("package")), *_entries(data.get("packages"))]
     for entry in entries:
         name = entry.get("name")
         if isinstance(name, str) and "version" in entry:
-            yield pin_at(name, entry["version"], lines.line_of(name, after=_NAME_KEY))
+            yield locked_pin(name, entry["version"], lines.line_of(name, after=_NAME_KEY))
 
 
 def _conda(text: str) -> _Pins:
-    """Read the lists of an environment file or recipe line by line, without a YAML parser."""
+    """Yield the pins in an environment file or recipe of conda, without a YAML parser."""
     for number, line in enumerate(text.splitlines(), start=1):
         entry = _CONDA_LINE.fullmatch(line[:500])
         if entry:
             name = _pypi_name(entry["name"])
-            yield pin_within(name, (entry["version"] or "*").replace(" ", ""), number)
+            yield range_pin(name, (entry["version"] or "*").replace(" ", ""), number)
 
 
 def _conda_lock(text: str) -> _Pins:
+    """Yield the pins in a lock file of conda."""
     name, name_line = "", 1
     for number, line in enumerate(text.splitlines(), start=1):
         entry = _CONDA_LOCKED.fullmatch(line[:500])
         if entry and entry["key"] == "name":
             name, name_line = entry["value"], number
         elif entry and name:
-            yield pin_at(_pypi_name(name), entry["value"], name_line)
+            yield locked_pin(_pypi_name(name), entry["value"], name_line)
             name = ""
 
 
 def _pypi_name(name: str) -> str:
-    """Return the name on PyPI of a conda package of a known library."""
+    """Return the PyPI name of a conda package; the same name if the package is unknown."""
     for library in LIBRARIES.items().values():
         if name.lower() in library.conda_names:
             return library.distributions[0]
@@ -191,30 +205,34 @@ _READERS: dict[str, Callable[[str], _Pins]] = {
     "conda*.y*ml": _conda,
     "meta.y*ml": _conda,
 }
-"""Readers by pattern of the lower-case file name; the first match counts."""
+"""Readers by pattern of the file name in lower case; the first match counts."""
 
 
 def _table(data: Any, *keys: str) -> dict[str, Any]:
+    """Return the table below nested keys; empty if there is none."""
     for key in keys:
         data = data.get(key) if isinstance(data, dict) else None
     return data if isinstance(data, dict) else {}
 
 
 def _entries(data: Any) -> list[dict[str, Any]]:
+    """Return the tables in a list; empty for other values."""
     return [item for item in data if isinstance(item, dict)] if isinstance(data, list) else []
 
 
 def _pins_of_list(entries: Any, lines: Lines) -> _Pins:
+    """Yield the pins in a list of requirements."""
     for entry in entries if isinstance(entries, list) else ():
-        pin = pin_of(entry.strip(), 1) if isinstance(entry, str) else None
+        pin = requirement_pin(entry.strip(), 1) if isinstance(entry, str) else None
         if pin is not None:
-            yield pin_of(entry.strip(), lines.line_of(pin.package))
+            yield requirement_pin(entry.strip(), lines.line_of(pin.package))
 
 
 def _pins_of_table(table: dict[str, Any], lines: Lines) -> _Pins:
+    """Yield the pins in a table of versions by package."""
     for name, value in table.items():
         if name == "python" or not re.fullmatch(r"[\w.-]+", name):
             continue
         version = value.get("version", "*") if isinstance(value, dict) else value
         if isinstance(version, str):
-            yield pin_within(name, version, lines.line_of(name))
+            yield range_pin(name, version, lines.line_of(name))

@@ -1,4 +1,4 @@
-"""Makes rows of a matrix from targets: devices, shards and the limits of the platform."""
+"""Makes the rows of a workflow's matrix from targets, devices and shards."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 MAX_JOBS = 256
-"""Number of jobs in a matrix that GitHub allows."""
+"""Maximum number of jobs in a matrix on GitHub."""
 MAX_BYTES = 1_000_000
-"""Size of all outputs of a job that GitHub allows, in bytes."""
+"""Maximum size of all outputs of a job on GitHub, in bytes."""
 CPU = "cpu"
 _MAX_NAME_LENGTH = 100
 _GPU_EXTRAS = re.compile(r"\[[\w.-]*cuda[\w,.-]*\](?=\s*[<>=!~]|\s|$)")
@@ -29,10 +29,12 @@ _GPU_EXTRAS = re.compile(r"\[[\w.-]*cuda[\w,.-]*\](?=\s*[<>=!~]|\s|$)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetGroup:
-    """Targets of one library that run in one job and are compared."""
+    """Targets of one library that are compared with each other in one job."""
 
     targets: tuple[str, ...]
+    """Targets to test."""
     base: tuple[str, ...] = ()
+    """Targets before the change; empty if there is no base."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +42,13 @@ class Runners:
     """Runners of the jobs, and the number of shards."""
 
     devices: tuple[str, ...] = (CPU,)
-    """Devices: `cpu`, `cuda:0`, …; the number is that of a GPU of the runner."""
+    """Devices: `cpu`, `cuda:0`, …; the number is the index of the runner's GPU."""
     cpu: tuple[str, ...] = ("ubuntu-latest",)
     """Labels of the runner for CPU rows."""
     gpu: tuple[str, ...] = ()
     """Labels of the runner for other rows; empty if there is none."""
     shards: int = 1
+    """Number of shards of each row."""
 
 
 def group_by_library(targets: Iterable[str], base: Iterable[str] = ()) -> list[TargetGroup]:
@@ -65,14 +68,14 @@ def group_by_library(targets: Iterable[str], base: Iterable[str] = ()) -> list[T
 def with_variables(
     groups: Sequence[TargetGroup], variables: Sequence[str]
 ) -> tuple[TargetGroup, ...]:
-    """Return the groups with environment variables for the workers of every target.
+    """Return the groups with environment variables added to every target.
 
     Args:
-        groups: groups of targets; variables that a target sets itself take precedence.
-        variables: the variables, each as `NAME=VALUE`.
+        groups: the groups of targets. Variables that a target sets itself take precedence.
+        variables: the variables to set in the workers, each as `NAME=VALUE`.
 
     Raises:
-        TargetSyntaxError: if a target must not set one of them.
+        TargetSyntaxError: if a target must not set one of the variables.
     """
     return tuple(
         TargetGroup(
@@ -84,25 +87,26 @@ def with_variables(
 
 
 def _with_variables(text: str, variables: Sequence[str]) -> str:
-    own = dict(parse_target(text).variables)
-    added = [variable for variable in variables if variable.partition("=")[0] not in own]
+    """Return a target with the variables that it does not set itself."""
+    own_variables = dict(parse_target(text).variables)
+    added = [variable for variable in variables if variable.partition("=")[0] not in own_variables]
     target = " ".join([text, *map(shlex.quote, added)])
     parse_target(target)
     return target
 
 
 def library_name(text: str) -> str:
-    """Return the name of the library that a target tests; empty for plain `current`."""
+    """Return the name of the library that a target tests; empty for `current` without packages."""
     return next((library.name for library in libraries_of(parse_target(text))), "")
 
 
 def rows(
     groups: Sequence[TargetGroup], runners: Runners
 ) -> tuple[list[PlannedJob], list[SkippedJob], str]:
-    """Return the jobs, the skipped jobs, and a sentence if there are fewer shards than requested.
+    """Return the jobs, the skipped jobs, and a sentence if shards are fewer than requested.
 
     Raises:
-        PlanError: if even without shards there are more jobs than a matrix may have.
+        PlanError: if a matrix cannot have so many jobs, even without shards.
     """
     jobs: list[PlannedJob] = []
     skipped: list[SkippedJob] = []
@@ -130,12 +134,12 @@ def rows(
 
 
 def matrix(plan: Plan) -> Json:
-    """Return the matrix of a workflow, `{"include": rows}`, small enough for a job's output.
+    """Return the matrix of a workflow, `{"include": rows}`.
 
-    Lists of targets are texts with one target per line, as settings in environment variables are.
+    A list of targets is a text with one target per line, as in environment variables of settings.
 
     Raises:
-        PlanError: if it exceeds GitHub's limit.
+        PlanError: if the matrix exceeds GitHub's limit for the outputs of a job.
     """
     include: list[Json] = [
         {
@@ -160,11 +164,11 @@ def matrix(plan: Plan) -> Json:
 
 
 def _devices_of_rows(group: TargetGroup, runners: Runners) -> list[list[str]]:
-    """Return the devices of each row; devices of one kind share a machine and are compared."""
+    """Return the devices of each row: all devices of one kind, since they share a machine."""
     kinds: dict[str, list[str]] = {}
     for device in runners.devices:
         kinds.setdefault(_kind(device), []).append(device)
-    # Targets without a device read as CPU targets; they run on the requested devices.
+    # The device of a target is the CPU by default; such targets run on the requested devices.
     named_kinds = {parse_target(text).device_class for text in group.targets} - {CPU}
     for kind in named_kinds:
         kinds.setdefault(kind, [f"{kind}:0"])
@@ -174,11 +178,13 @@ def _devices_of_rows(group: TargetGroup, runners: Runners) -> list[list[str]]:
 def _row(
     group: TargetGroup, devices: Sequence[str], runners: Runners
 ) -> PlannedJob | SkippedJob | None:
+    """Return the job of a group on devices of one kind; None if no target runs on them."""
     base = _on_devices(group.base, devices)
     targets = _on_devices(group.targets, devices)
     kind = _kind(devices[0])
     if kind != CPU and not base and (len(devices) == 1 or CPU in runners.devices):
-        # On a machine with one GPU the CPU is the reference; several GPUs are compared.
+        # With one GPU, the CPU is the reference. Several GPUs are compared with each other, and
+        # with the CPU only if it is requested.
         targets = (*_on_devices(group.targets, [CPU]), *targets)
     if not targets:
         return None
@@ -195,12 +201,13 @@ def _row(
 
 
 def _on_devices(texts: Iterable[str], devices: Sequence[str]) -> tuple[str, ...]:
-    """Return targets on each device of one kind.
+    """Return the targets on each of several devices of one kind.
 
-    A target that names a device of this kind keeps it; targets for other kinds are left out.
+    A target that names a device of the kind keeps its device. Targets that name another kind are
+    left out.
     """
     kind = _kind(devices[0])
-    # CPU rows need not install gigabytes of CUDA.
+    # Without extras, CPU rows do not install gigabytes of CUDA.
     specifications = [_GPU_EXTRAS.sub("", text) for text in texts] if kind == CPU else texts
     targets = [parse_target(text) for text in specifications]
     return tuple(
@@ -216,19 +223,20 @@ def _kind(device: str) -> str:
 
 
 def _sharded(jobs: list[PlannedJob], shards: int) -> list[PlannedJob]:
+    """Return one job per shard of each job, with unique names."""
     counts: dict[str, int] = {}
-    sharded = []
+    sharded_jobs = []
     for job in jobs:
         number = counts[job.name] = counts.get(job.name, 0) + 1
         name = job.name if number == 1 else f"{job.name}-{number}"
         for shard in range(1, shards + 1):
             suffix = f"-{shard}-of-{shards}" if shards > 1 else ""
-            sharded.append(replace(job, name=name + suffix, shard=f"{shard}/{shards}"))
-    return sharded
+            sharded_jobs.append(replace(job, name=name + suffix, shard=f"{shard}/{shards}"))
+    return sharded_jobs
 
 
 def _slug(group: TargetGroup, device: str) -> str:
-    """Return a name for an artifact: letters, digits, dots and dashes."""
+    """Return a name for a job and its artifact: letters, digits, dots and dashes."""
     text = "-vs-".join(dict.fromkeys((*group.base, *group.targets)))
     slug = re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")
     return f"{slug[:_MAX_NAME_LENGTH].strip('-.')}-{device}"

@@ -1,4 +1,4 @@
-"""Which APIs of the known libraries a repository uses, where, and near which changes."""
+"""Finds the APIs of known libraries that a repository uses, their places, and changes nearby."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.plan import Place
 from ciguard.domain.text import visible
 from ciguard.libraries import LIBRARIES
-from ciguard.planning.checkout import ChangedFile, shown_path
+from ciguard.planning.checkout import ChangedFile, display_path
 from ciguard.planning.levels import packages_by_level
 from ciguard.sources import CodeText, ModuleUses, Project, code_of_notebook, read_module
 
@@ -21,74 +21,77 @@ if TYPE_CHECKING:
     from ciguard.sources import Use
 
 MAX_PLACES = 20
-"""Maximum places per API, those in changes first, then by path and line."""
+"""Maximum number of places per API, places in changed lines first."""
 MAX_APIS = 2_000
+"""Maximum number of APIs in a plan."""
 _MAX_NAME_LENGTH = 200
-"""Maximum length of a name of an API."""
+"""Maximum length of an API's name."""
 _SIDECAR = ".annotations.py"
-_NOT_OURS = frozenset({"site-packages", "node_modules", "dist-packages"})
+_INSTALLED_FOLDERS = frozenset({"site-packages", "node_modules", "dist-packages"})
 _TENSOR_LIKE_LIBRARIES = frozenset(
     {"pandas", "polars", "xarray", "dask", "pyspark", "sympy", "cupy"}
 )
-"""Modules whose objects have methods with the names of tensor methods."""
+"""Modules of libraries whose objects have methods with the names of tensor methods."""
 _KERNEL_MODULES = frozenset({"cuda", "cupy", "cutlass", "pycuda", "tilelang", "triton", "warp"})
-"""Modules with which kernels are written."""
+"""Top-level modules with which kernels are written."""
 _KERNEL_PARTS = ("numba.cuda",)
-"""Likewise, of packages that do other things too; libraries have such parts as well."""
+"""Submodules with which kernels are written; `Library.kernel_modules` lists further ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a repository uses. APIs are in order of interest: the most used first."""
+    """What a repository uses. Tuples of APIs are ordered: the most used API comes first."""
 
     places: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
+    """Places where each API is used, by the API's name."""
     in_changes: tuple[str, ...] = ()
-    """APIs in lines that changed."""
+    """APIs used in changed lines."""
     in_changed_files: tuple[str, ...] = ()
-    """Others in files that changed."""
+    """Other APIs used in changed files."""
     elsewhere: tuple[str, ...] = ()
+    """Other APIs used in the repository."""
     changed_definitions: tuple[str, ...] = ()
-    """Functions and classes that changed, with their file."""
-    annotated: tuple[str, ...] = ()
-    """Files with annotated functions that a change reaches: those that changed, then those that
-    import them, the nearest first."""
+    """Changed functions and classes, each as `NAME in PATH`."""
+    annotated_files: tuple[str, ...] = ()
+    """Files with annotated functions that a change reaches: changed files, then files that import
+    them directly or indirectly, the nearest first."""
     paths_by_level: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Files that a change reaches by level, where the repository imports the packages whose use the
-    level tests."""
-    kernels: tuple[str, ...] = ()
-    """Files that a change reaches, likewise, with code for GPUs; those that changed and cannot be
-    parsed are among them."""
+    """Files that a change reaches, by level. Only levels for whose packages the repository has an
+    import are included."""
+    kernel_files: tuple[str, ...] = ()
+    """Files with code for GPUs that a change reaches, and changed files that cannot be parsed."""
     problems: tuple[str, ...] = ()
+    """Sentences on files that were not analysed."""
 
     @property
     def apis(self) -> tuple[str, ...]:
-        """Return all, in order of interest."""
+        """All APIs: those in changed lines first, then those in changed files."""
         return (*self.in_changes, *self.in_changed_files, *self.elsewhere)
 
 
 def is_source(path: str) -> bool:
-    """Return whether a file is Python of this repository: no environment that was committed."""
-    return path.endswith((".py", ".ipynb")) and _NOT_OURS.isdisjoint(path.split("/"))
+    """Return whether a file is Python source or a notebook, and not an installed package."""
+    return path.endswith((".py", ".ipynb")) and _INSTALLED_FOLDERS.isdisjoint(path.split("/"))
 
 
 def own_sources(paths: Iterable[str]) -> list[str]:
-    """Return the Python sources among tracked files, those of virtual environments left out."""
-    listed = list(paths)
+    """Return the Python sources among tracked files, without those of virtual environments."""
+    all_paths = list(paths)
     environments = tuple(
-        path.removesuffix("pyvenv.cfg") for path in listed if path.endswith("/pyvenv.cfg")
+        path.removesuffix("pyvenv.cfg") for path in all_paths if path.endswith("/pyvenv.cfg")
     )
-    return [path for path in listed if is_source(path) and not path.startswith(environments)]
+    return [path for path in all_paths if is_source(path) and not path.startswith(environments)]
 
 
 def find_uses(
     sources: Iterable[tuple[str, bytes]], changed: Iterable[ChangedFile], names: ApiNames
 ) -> Usage:
-    """Return what sources use.
+    """Return what the sources of a repository use.
 
     Args:
-        sources: path and content.
-        changed: files that differ from the base.
-        names: of the libraries' APIs.
+        sources: the path and the content of each source file.
+        changed: the files that differ from the base.
+        names: the names of the libraries' APIs.
     """
     search = _UsageSearch({change.path: change for change in changed}, names)
     for path, content in sources:
@@ -98,13 +101,15 @@ def find_uses(
 
 @dataclass(slots=True)
 class _Module:
+    """Parsed source file of the repository."""
+
     path: str
     code: CodeText
     summary: ModuleUses
 
 
 class _UsageSearch:
-    """Reads all modules, then follows every name to where it comes from."""
+    """Search that reads all modules, and then resolves every name through the imports."""
 
     def __init__(self, changed: Mapping[str, ChangedFile], names: ApiNames) -> None:
         self._changed = changed
@@ -115,13 +120,13 @@ class _UsageSearch:
         self._problems: list[str] = []
 
     def read(self, path: str, content: bytes) -> None:
-        """Read one file; note a file that cannot be parsed."""
+        """Read one file; a file that cannot be parsed is recorded as a problem."""
         folder, _, _ = path.rpartition("/")
         try:
             code = code_of_notebook(content) if path.endswith(".ipynb") else CodeText(content)
             module = _Module(path, code, read_module(code.source, folder.replace("/", ".")))
         except ValueError as error:
-            name = visible(shown_path(path))
+            name = visible(display_path(path))
             self._problems.append(f"{name} was not analysed: {visible(str(error))}")
             self._unparsed.append(path)
             return
@@ -130,103 +135,119 @@ class _UsageSearch:
 
     @cached_property
     def _project(self) -> Project:
-        """All that was read."""
+        """Project of all modules that were read."""
         modules = {module.path: module.summary for module in self._modules}
         return Project(modules, self._names.is_library)
 
     def usage(self) -> Usage:
-        """Return what all modules use."""
-        found: dict[str, dict[Place, int]] = defaultdict(dict)
+        """Return what all modules use, after all files were read."""
+        places_by_api: dict[str, dict[Place, int]] = defaultdict(dict)
         for module in self._modules:
             change = self._changed.get(module.path)
             for api, use in self._apis(module):
                 first, last = module.code.line(use.line), module.code.line(use.last_line)
+                # Tiers: 0 for changed lines, 1 for other lines of changed files, 2 for other files.
                 tier = 2 if change is None else 0 if change.touches(first, last) else 1
-                place = Place(path=shown_path(module.path), line=first)
-                found[api][place] = min(tier, found[api].get(place, tier))
-        return self._usage(found)
+                place = Place(path=display_path(module.path), line=first)
+                places_by_api[api][place] = min(tier, places_by_api[api].get(place, tier))
+        return self._usage(places_by_api)
 
-    def _usage(self, found: Mapping[str, Mapping[Place, int]]) -> Usage:
+    def _usage(self, places_by_api: Mapping[str, Mapping[Place, int]]) -> Usage:
+        """Return the usage for the places of each API, and the tier of each place."""
         tiers: list[list[str]] = [[], [], []]
-        for api in sorted(found, key=lambda name: (-len(found[name]), name)):
-            tiers[min(found[api].values())].append(api)
+        for api in sorted(places_by_api, key=lambda name: (-len(places_by_api[name]), name)):
+            tiers[min(places_by_api[api].values())].append(api)
         order = [api for tier in tiers for api in tier]
-        kept = frozenset(order[:MAX_APIS])
-        if len(order) > len(kept):
+        kept_apis = frozenset(order[:MAX_APIS])
+        if len(order) > len(kept_apis):
             self._problems.append(
-                f"{len(order) - len(kept)} APIs that are seldom used are left out"
+                f"{len(order) - len(kept_apis)} APIs that are seldom used are left out"
             )
-        reached_files = list(self._reached())
-        annotated, kernels = self._annotated(), self._kernels()
+        reached_files = list(self._reached_files())
+        annotated_files, kernel_files = self._annotated_files(), self._kernel_files()
         return Usage(
-            places={api: _nearest(found[api]) for api in order if api in kept},
-            in_changes=tuple(filter(kept.__contains__, tiers[0])),
-            in_changed_files=tuple(filter(kept.__contains__, tiers[1])),
-            elsewhere=tuple(filter(kept.__contains__, tiers[2])),
+            places={api: _first_places(places_by_api[api]) for api in order if api in kept_apis},
+            in_changes=tuple(filter(kept_apis.__contains__, tiers[0])),
+            in_changed_files=tuple(filter(kept_apis.__contains__, tiers[1])),
+            elsewhere=tuple(filter(kept_apis.__contains__, tiers[2])),
             changed_definitions=tuple(self._changed_definitions()),
-            annotated=tuple(path for path in reached_files if path in annotated),
+            annotated_files=tuple(path for path in reached_files if path in annotated_files),
             paths_by_level={name: tuple(reached_files) for name in self._levels}
             if reached_files
             else {},
-            kernels=tuple(
-                path for path in dict.fromkeys((*self._changed, *reached_files)) if path in kernels
+            kernel_files=tuple(
+                path
+                for path in dict.fromkeys((*self._changed, *reached_files))
+                if path in kernel_files
             ),
             problems=tuple(self._problems),
         )
 
     def _changed_definitions(self) -> Iterator[str]:
+        """Yield the changed functions and classes, each as `NAME in PATH`."""
         for module in self._modules:
             change = self._changed.get(module.path)
             for item in module.summary.definitions if change else ():
                 span = module.code.line(item.line), module.code.line(item.last_line)
                 if change and change.touches(*span):
-                    yield f"{item.name} in {shown_path(module.path)}"
+                    yield f"{item.name} in {display_path(module.path)}"
 
-    def _annotated(self) -> set[str]:
+    def _annotated_files(self) -> set[str]:
         """Return the files with annotated functions."""
         paths = {module.path for module in self._modules}
         sidecars = {p.removesuffix(_SIDECAR) + ".py" for p in paths if p.endswith(_SIDECAR)}
-        annotated = sidecars | {m.path for m in self._modules if "ciguard" in m.summary.imports}
-        return annotated & paths
+        annotated_files = sidecars | {
+            m.path for m in self._modules if "ciguard" in m.summary.imports
+        }
+        return annotated_files & paths
 
-    def _kernels(self) -> set[str]:
-        """Return the files that write or build kernels, or may do so."""
-        known = [name for library in LIBRARIES.items().values() for name in library.kernel_modules]
-        parts = (*_KERNEL_PARTS, *known)
-        found = {
+    def _kernel_files(self) -> set[str]:
+        """Return the files that define or build kernels, and files that cannot be parsed."""
+        kernel_modules = [
+            name for library in LIBRARIES.items().values() for name in library.kernel_modules
+        ]
+        parts = (*_KERNEL_PARTS, *kernel_modules)
+        kernel_paths = {
             module.path
             for module in self._modules
             if module.summary.imports & _KERNEL_MODULES
             or any(use.name.startswith(parts) for use in module.summary.uses)
         }
-        return found.union(self._unparsed)
+        return kernel_paths.union(self._unparsed)
 
     @cached_property
     def _levels(self) -> tuple[str, ...]:
-        """The levels that test the use of a package which a file imports."""
-        imported = frozenset[str]().union(*(module.summary.imports for module in self._modules))
-        return tuple(name for name, used in packages_by_level().items() if used & imported)
+        """Names of the levels for whose packages a file has an import."""
+        imported_packages = frozenset[str]().union(
+            *(module.summary.imports for module in self._modules)
+        )
+        return tuple(
+            name for name, packages in packages_by_level().items() if packages & imported_packages
+        )
 
-    def _reached(self) -> Iterator[str]:
-        """Yield the files that a change reaches by imports, the nearest first."""
+    def _reached_files(self) -> Iterator[str]:
+        """Yield the changed files, and the files that import them, the nearest first."""
         importers: dict[str, list[str]] = defaultdict(list)
-        is_asked_for = self._annotated() or self._levels or self._kernels()
-        for module in self._modules if is_asked_for else ():
+        is_needed = self._annotated_files() or self._levels or self._kernel_files()
+        for module in self._modules if is_needed else ():
             for path in self._project.imported_by(module.path):
                 importers[path].append(module.path)
-        changed = [path.replace(_SIDECAR, ".py") for path in self._changed if path.endswith(".py")]
-        reached_files = dict.fromkeys(sorted(changed))
-        waiting = list(reached_files)
-        while waiting:
-            waiting = sorted(
-                {importer for path in waiting for importer in importers[path]}
+        changed_sources = [
+            path.replace(_SIDECAR, ".py") for path in self._changed if path.endswith(".py")
+        ]
+        reached_files = dict.fromkeys(sorted(changed_sources))
+        next_files = list(reached_files)
+        while next_files:
+            next_files = sorted(
+                {importer for path in next_files for importer in importers[path]}
                 - reached_files.keys()
             )
-            reached_files |= dict.fromkeys(waiting)
+            reached_files |= dict.fromkeys(next_files)
         paths = {module.path for module in self._modules}
         yield from (path for path in reached_files if path in paths)
 
     def _apis(self, module: _Module) -> Iterator[tuple[str, Use]]:
+        """Yield the APIs that a file uses, each with its use."""
         for use in module.summary.uses:
             name = self._project.resolved(use.name, module.path)
             api = self._api(name, is_called=use.is_called) if name else ""
@@ -235,35 +256,37 @@ class _UsageSearch:
         for use in module.summary.unbound if module.summary.stars else ():
             for star in module.summary.stars:
                 name = self._project.resolved(f"{star}.{use.name}", module.path)
-                api = self._names.known(name) if name else ""
+                api = self._names.catalogue_name(name) if name else ""
                 if api:
                     yield api, use
         yield from self._methods(module)
 
     def _methods(self, module: _Module) -> Iterator[tuple[str, Use]]:
-        """Yield the tensor methods that a file calls, if it imports exactly one library.
+        """Yield the tensor methods that a file calls, if the file imports exactly one library.
 
-        Methods whose name the project also defines are left out.
+        Methods with a name that the project also defines are left out.
         """
-        imported = [name for name in module.summary.imports if self._names.is_library(name)]
-        if len(imported) != 1 or module.summary.imports & _TENSOR_LIKE_LIBRARIES:
+        imported_libraries = [
+            name for name in module.summary.imports if self._names.is_library(name)
+        ]
+        if len(imported_libraries) != 1 or module.summary.imports & _TENSOR_LIKE_LIBRARIES:
             return
         for use in module.summary.methods:
             if use.name not in self._own_names:
-                api = self._names.method(imported[0], use.name)
+                api = self._names.tensor_method(imported_libraries[0], use.name)
                 if api:
                     yield api, use
 
     def _api(self, name: str, *, is_called: bool) -> str:
-        """Return what an API is called; nothing for a module, a constant or a type."""
-        known = self._names.known(name)
+        """Return the name of the API that a resolved name denotes; empty if it is not an API."""
+        api = self._names.catalogue_name(name)
         is_private = "._" in name
-        if known or not is_called or is_private or "." not in name or len(name) > _MAX_NAME_LENGTH:
-            return known
-        return self._names.written(name)
+        if api or not is_called or is_private or "." not in name or len(name) > _MAX_NAME_LENGTH:
+            return api
+        return self._names.with_public_prefix(name)
 
 
-def _nearest(places: Mapping[Place, int]) -> tuple[Place, ...]:
-    """Return places, those near changes first."""
+def _first_places(places: Mapping[Place, int]) -> tuple[Place, ...]:
+    """Return at most `MAX_PLACES` places, in order of their distance from changes."""
     order = sorted(places, key=lambda place: (places[place], place.path, place.line))
     return tuple(order[:MAX_PLACES])

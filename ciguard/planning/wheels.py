@@ -1,4 +1,4 @@
-"""Targets for a wheel that an earlier job has built, compared with its base."""
+"""Targets for a wheel that an earlier job has built, and for its base."""
 
 from __future__ import annotations
 
@@ -27,19 +27,20 @@ class Wheels:
     """Wheels of the change and of its base."""
 
     head: Path
+    """Wheel of the change."""
     base: Path | None = None
-    """Wheel of the base; None for the newest release that is not newer than the wheel."""
+    """Wheel of the base; None for the newest release whose version does not exceed the wheel's."""
 
 
 def wheel_groups(
     wheels: Wheels, companions: tuple[str, ...], newest: Newest
 ) -> tuple[list[TargetGroup], list[str]]:
-    """Return the targets of a wheel, and a sentence on what it is compared with.
+    """Return the targets of a wheel and its base, and a sentence on what the base is.
 
     Args:
-        wheels: wheel of the change, and optionally of its base.
-        companions: targets of the libraries that an extension is tested with.
-        newest: returns the newest version that satisfies a requirement.
+        wheels: the wheel of the change, and optionally the wheel of its base.
+        companions: the targets of libraries with which an extension is tested.
+        newest: a function that returns the newest version that satisfies a requirement.
 
     Raises:
         PlanError: if the wheel's name is invalid, or the library that it extends is unknown.
@@ -54,7 +55,7 @@ def wheel_groups(
     if not companion_texts:
         msg = (
             f"{visible(str(wheels.head))}: {name} is not a known library, and the project requires "
-            "none: name the library that it extends with --target, e.g. torch==2.13.0."
+            "none. Name the library that the wheel extends with --target, e.g. torch==2.13.0."
         )
         raise PlanError(msg)
     groups = [
@@ -68,20 +69,22 @@ def wheel_groups(
 
 
 def _base_target(wheels: Wheels, name: str, version: Version, newest: Newest) -> tuple[str, str]:
-    built = visible(wheels.head.name)
+    """Return the target of the base, empty if there is none, and a sentence on it."""
+    wheel_name = visible(wheels.head.name)
     if wheels.base is not None:
         _name_and_version(wheels.base)
-        return _wheel_target(wheels.base), f"{built} is compared with the build of the base."
+        return _wheel_target(wheels.base), f"{wheel_name} is compared with the build of the base."
     try:
-        released = newest(f"{name}<={version.public}")
+        release = newest(f"{name}<={version.public}")
     except ProvisioningError as error:
-        return "", f"{built} has no base to compare with: {visible(str(error))}"
-    if not released:
-        return "", f"{built} has no base to compare with: every release is newer."
-    return f"{name}=={released}", f"{built} is compared with the release {released}."
+        return "", f"{wheel_name} has no base to compare with: {visible(str(error))}"
+    if not release:
+        return "", f"{wheel_name} has no base to compare with: every release is newer."
+    return f"{name}=={release}", f"{wheel_name} is compared with the release {release}."
 
 
 def _name_and_version(wheel: Path) -> tuple[str, Version]:
+    """Return the package and the version in the file name of a wheel."""
     try:
         name, version, *_ = parse_wheel_filename(wheel.name)
     except InvalidWheelFilename as error:
@@ -95,6 +98,7 @@ def _wheel_target(wheel: Path) -> str:
 
 
 def _backend_of(companions: tuple[str, ...], backends: tuple[str, ...]) -> str:
+    """Return the first backend among the companions, or else the last of the backends."""
     for text in companions:
         for package in text.split(" + "):
             library = library_of(package.partition("=")[0].strip())

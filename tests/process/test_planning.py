@@ -319,7 +319,7 @@ def test_only_the_current_folder_counts_in_a_repository_of_several_projects(
 
 
 def test_a_folder_outside_any_repository_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(PlanError, match="not the checkout of a git repository"):
+    with pytest.raises(PlanError, match="not inside a git checkout"):
         make_plan(_request(tmp_path), _no_index)
 
 
@@ -364,7 +364,7 @@ def test_the_wheel_of_an_extension_is_combined_with_its_library(repository: Path
 def test_a_wheel_that_extends_no_known_library_is_an_error(repository: Path) -> None:
     _commit(repository, {"requirements.txt": "numpy\n"})
 
-    with pytest.raises(PlanError, match="name the library that it extends"):
+    with pytest.raises(PlanError, match="Name the library that the wheel extends"):
         make_plan(
             _request(repository, wheels=Wheels(head=Path("warp-1.0-py3-none-any.whl"))),
             lambda _: "",
@@ -393,7 +393,7 @@ TRITON = "import triton\n\n\n@triton.jit\ndef add(x):\n    return x\n"
     [
         ({"csrc/add.cu": "int x;\n"}, "csrc/add.cu may be device code"),
         ({"csrc/add.cpp": "int x;\n"}, "csrc/add.cpp may be device code"),
-        ({"ops.py": TRITON}, "reaches ops.py, which may hold kernels"),
+        ({"ops.py": TRITON}, "reaches ops.py, which may contain kernels"),
         ({"kernel.py": TRITON.replace("return x", "return 2")}, "reaches kernel.py"),
         ({"kernel.py": None}, "changed lines of kernel.py name a GPU"),
         ({"run.sh": "docker run --gpus all\n"}, "changed lines of run.sh name a GPU"),
@@ -411,7 +411,7 @@ TRITON = "import triton\n\n\n@triton.jit\ndef add(x):\n    return x\n"
             "the requirement of tensorflow differs",
         ),
         ({"uv.lock": "[[[\n"}, "uv.lock was not read"),
-        ({"new.py": "def (:\n"}, "reaches new.py, which may hold kernels"),
+        ({"new.py": "def (:\n"}, "reaches new.py, which may contain kernels"),
         (
             {"app/model.py": f"{MODEL}\nfrom ciguard.annotations import arg\n"},
             "annotated functions in app/model.py",

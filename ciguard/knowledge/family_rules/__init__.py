@@ -1,7 +1,7 @@
-"""Tables of operator families: an API pattern, and fields of a clue by parameter pattern.
+"""Rules for operator families: a pattern for APIs, and fields of a clue by parameter pattern.
 
-One module per library and theme. The first rule that states an aspect decides it, so specific rules
-come before general ones. `ciguard.knowledge.families` reads the tables.
+There is one module per library and theme. The first rule that states an aspect decides it, so
+specific rules come before general ones. `ciguard.knowledge.families` reads the tables.
 """
 
 from ciguard.knowledge.family_rules.fields import RECURRENT_SIZES, Table

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 Fields: TypeAlias = dict[str, Any]
 """Fields of a clue, by name."""
 Table: TypeAlias = tuple[tuple[str, dict[str, Fields]], ...]
-"""Rows, each of an API pattern and fields of a clue by parameter pattern."""
+"""Rules: pairs of an API pattern and the fields of a clue by parameter pattern."""
 
 
 def shaped(shape: tuple[Dim, ...], low: float | None = None, high: float | None = None) -> Fields:
-    """Return the fields of a tensor of a shape, its elements in [low, high] if these are set."""
+    """Return the fields of a tensor of a shape, with elements in [low, high] if limits are set."""
     return {"shape": shape, "low": low, "high": high}
 
 
@@ -27,7 +27,7 @@ def scalar(low: float | None = None, high: float | None = None) -> Fields:
 
 
 def between(low: float, high: float) -> Fields:
-    """Return the fields of a number, or of elements, in [low, high]."""
+    """Return the fields of a number, or of the elements of a tensor, in [low, high]."""
     return {"low": low, "high": high}
 
 
@@ -43,6 +43,6 @@ def int_lists(*rows: tuple[int, ...]) -> Fields:
 
 
 SCALAR = scalar()
-"""Fields of a tensor without dimensions, of any value."""
+"""Fields of a tensor without dimensions that has any value."""
 RECURRENT_SIZES = (4, 3)
-"""Input size and hidden size for torch's recurrent layers; their constructors take `*args`."""
+"""Input size and hidden size for torch's recurrent layers, whose constructors take `*args`."""

@@ -1,7 +1,7 @@
 """Rules for encoded data: images, sounds, serialised tensors and character sets.
 
-Random bytes would not decode, so the library itself encodes the values. A few invalid ones are
-included.
+Random bytes could not be decoded, so the library itself encodes the values. A few invalid values
+are included.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rules for handles of TensorFlow's runtime objects: variables, tensor lists, datasets and others.
 
-A handle is not a constant, so each is the output of an operation that creates one. A few of a wrong
-kind are included: kernels that accept a variant must check its contents.
+A handle is not a constant: each is the output of an operation that creates it. A few handles of a
+wrong kind are included, since kernels that accept a variant must check its contents.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ciguard.values import Between
 _ANONYMOUS = LiteralValue("cd2c89b7-88b7-44c8-ad83-06c2a9158347")
 """TensorFlow's name for a resource that is not shared, and is freed with its handle."""
 _RIGHT_KIND_FREQUENCY = 6
-"""Frequency of a handle of the right kind, relative to one of a wrong kind."""
+"""Frequency of handles of the right kind, relative to a handle of a wrong kind."""
 
 
 def _output_of(operator: str, **arguments: Value) -> CallValue:
@@ -42,12 +42,12 @@ def _floats(*shape: int) -> TensorValue:
     return TensorValue("float32", shape, Uniform(1, -1.0, 1.0))
 
 
-def _output(call: CallValue, name: str) -> CallValue:
+def _attribute(call: CallValue, name: str) -> CallValue:
     return CallValue("builtins.getattr", (call, LiteralValue(name)))
 
 
-def _variable(initial: TensorValue) -> CallValue:
-    return _output(CallValue("tensorflow.Variable", (initial,)), "handle")
+def _variable(initial_value: TensorValue) -> CallValue:
+    return _attribute(CallValue("tensorflow.Variable", (initial_value,)), "handle")
 
 
 def _shapes(*shapes: tuple[int, ...]) -> ListValue:
@@ -151,7 +151,7 @@ _ACCUMULATORS: tuple[Value, ...] = (
     ),
 )
 _TENSOR_ARRAYS: tuple[Value, ...] = (
-    _output(_output_of("TensorArrayV3", size=LiteralValue(3), dtype=_FLOAT32), "handle"),
+    _attribute(_output_of("TensorArrayV3", size=LiteralValue(3), dtype=_FLOAT32), "handle"),
 )
 _SEED_GENERATORS: tuple[Value, ...] = (_output_of("DummySeedGenerator"),)
 
@@ -166,24 +166,27 @@ _ANY_VARIANT: tuple[Value, ...] = (
 _ANY_RESOURCE: tuple[Value, ...] = (VARIABLES[0], _TABLES[0], _ACCUMULATORS[0])
 
 
-def _of_kind(right: tuple[Value, ...], others: tuple[Value, ...]) -> Fields:
-    repeated = right * -(-_RIGHT_KIND_FREQUENCY * len(others) // len(right) // 2)
-    return {"allowed": (*repeated, *others)}
+def _of_kind(right_handles: tuple[Value, ...], other_handles: tuple[Value, ...]) -> Fields:
+    """Return the fields of a handle: mostly of the right kind, sometimes one of the others."""
+    repeated_handles = right_handles * -(
+        -_RIGHT_KIND_FREQUENCY * len(other_handles) // len(right_handles) // 2
+    )
+    return {"allowed": (*repeated_handles, *other_handles)}
 
 
-def _variants(right: tuple[Value, ...]) -> Fields:
-    return _of_kind(right, _ANY_VARIANT)
+def _variants(right_handles: tuple[Value, ...]) -> Fields:
+    return _of_kind(right_handles, _ANY_VARIANT)
 
 
-def _resources(right: tuple[Value, ...]) -> Fields:
-    return _of_kind(right, _ANY_RESOURCE)
+def _resources(right_handles: tuple[Value, ...]) -> Fields:
+    return _of_kind(right_handles, _ANY_RESOURCE)
 
 
-def _lists(right: tuple[Value, ...]) -> Fields:
-    first, last = right[0], right[-1]
+def _lists(right_handles: tuple[Value, ...]) -> Fields:
+    first, last = right_handles[0], right_handles[-1]
     return _of_kind(
         (ListValue((first, first)), ListValue((first, last))),
-        (*(ListValue((first, wrong)) for wrong in _ANY_VARIANT), ListValue(())),
+        (*(ListValue((first, wrong_handle)) for wrong_handle in _ANY_VARIANT), ListValue(())),
     )
 
 
@@ -271,4 +274,4 @@ HANDLE_RULES: Table = (
         },
     ),
 )
-"""Rules for operations on handles, with calls that create each kind of handle."""
+"""Rules for operations on handles; the allowed values are calls that create handles."""

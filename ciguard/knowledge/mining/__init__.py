@@ -1,7 +1,7 @@
 """Constraints mined from documentation (DocTer): rules are learned from sentences, and applied.
 
 The modules in the order of the pipeline: sentences, normalise, structure, mine, learn, rules,
-abstract, concrete, extract. Only `files` does I/O; it also finds the rules of the package.
+rule_book, concrete, extract. Only `files` does I/O; it also loads the rules shipped with ciguard.
 """
 
 from ciguard.knowledge.mining.dependencies import dependencies, generation_order

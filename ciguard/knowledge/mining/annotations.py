@@ -1,4 +1,4 @@
-"""Labelled sentences: transfers the labels of annotated spans to our own normal form."""
+"""Transfers the labels of annotated spans to sentences in ciguard's normal form."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.knowledge.mining.concrete import FIELDS, forms, instantiate, is_form
+from ciguard.knowledge.mining.concrete import (
+    FIELDS,
+    has_placeholder,
+    instantiate,
+    placeholder_forms,
+)
 from ciguard.knowledge.mining.keywords import dtype_name, structure_name
 from ciguard.knowledge.mining.parameter_texts import SentenceForm, TextSource
 
@@ -19,9 +24,9 @@ Labels: TypeAlias = "frozenset[tuple[str, str]]"
 """Labels of a sentence: pairs of a field and an abstract value."""
 
 _MIN_COVERED_SHARE = 0.6
-"""Minimum share of a further sentence that a span must cover for its label to apply there too."""
+"""Minimum share of a further sentence that a span must cover to label that sentence too."""
 _MIN_COMMON_SHARE = 0.5
-"""Minimum share of common words for a normalised label and a sentence to be matched."""
+"""Minimum share of common words for which a normalised span matches a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +40,11 @@ class Annotation:
     parameter: str
     """Name of the parameter."""
     source: TextSource
-    """Text of the parameter that the span is from."""
+    """Kind of text about the parameter that contains the span."""
     span: str = ""
-    """Span as the documentation has it; empty if unknown."""
+    """Span as written in the documentation; empty if unknown."""
     normalised: str = ""
-    """Normal form of the span by the annotators."""
+    """Span in the annotators' normal form."""
     abstract: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Abstract values of the label, by field."""
     concrete: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -65,7 +70,7 @@ def labelled_sentences(
 
     Args:
         texts: the texts of the parameter, by source.
-        forms: the sentences of these texts.
+        forms: the sentences of the texts, in normal form.
         annotations: the annotations of the parameter.
     """
     labels: dict[int, set[tuple[str, str]]] = defaultdict(set)
@@ -74,15 +79,17 @@ def labelled_sentences(
             candidates = transferred_labels(
                 forms[number].tokens, annotation.abstract, annotation.concrete
             )
-            # Only the best sentence gets the literals; each gets the placeholders that it has.
-            labels[number] |= {label for label in candidates if rank == 0 or is_form(label[1])}
+            # Only the sentence that is covered best gets literals; each gets its own placeholders.
+            labels[number] |= {
+                label for label in candidates if rank == 0 or has_placeholder(label[1])
+            }
     return [AnnotatedSentence(forms[n].words, frozenset(labels[n])) for n in sorted(labels)]
 
 
 def _covered_sentences(
     texts: Mapping[TextSource, str], forms: Sequence[SentenceForm], annotation: Annotation
 ) -> list[int]:
-    """Return the numbers of the sentences that a span covers, the best covered one first."""
+    """Return the indices of the sentences that a span covers, the one covered best first."""
     numbers = [n for n, form in enumerate(forms) if form.source is annotation.source]
     if annotation.source is not TextSource.DESCRIPTION or not numbers:
         return numbers
@@ -94,11 +101,12 @@ def _covered_sentences(
     best = max(numbers, key=lambda n: overlaps[n])
     if overlaps[best] <= 0:
         return []
-    covered = (n for n in numbers if overlaps[n] > _MIN_COVERED_SHARE * len(forms[n].text))
-    return [best, *(n for n in covered if n != best)]
+    covered_numbers = (n for n in numbers if overlaps[n] > _MIN_COVERED_SHARE * len(forms[n].text))
+    return [best, *(n for n in covered_numbers if n != best)]
 
 
 def _most_similar(forms: Sequence[SentenceForm], numbers: list[int], normalised: str) -> list[int]:
+    """Return the index of the sentence that is most similar to a span; empty if none is."""
     words = set(normalised.lower().split())
     shares = {n: _common_share(words, {word.lower() for word in forms[n].words}) for n in numbers}
     best = max(numbers, key=lambda n: shares[n])
@@ -114,10 +122,15 @@ def transferred_labels(
     abstract: Mapping[str, Collection[str]],
     concrete: Mapping[str, Collection[str]],
 ) -> Labels:
-    """Return the equivalent abstract constraints in our normal form of a sentence.
+    """Return the labels of a sentence, with the placeholders of ciguard's normal form.
 
-    A label has placeholders of the annotators' normal form, and also its concrete values. One of
-    our placeholders is equivalent if and only if it has the same concrete values.
+    An annotation has placeholders of the annotators' normal form, and their concrete values. A
+    placeholder of ciguard replaces them if and only if it has the same concrete values.
+
+    Args:
+        tokens: the sentence in ciguard's normal form.
+        abstract: the annotated values with placeholders, by field.
+        concrete: the annotated concrete values, by field.
     """
     return frozenset(
         (name, value)
@@ -128,22 +141,26 @@ def transferred_labels(
 
 
 def _transferred_values(
-    name: str, labelled: Collection[str], expected: set[str], tokens: Sequence[Token]
+    name: str, annotated_values: Collection[str], expected_values: set[str], tokens: Sequence[Token]
 ) -> set[str]:
-    """Return the abstract values of one field with the expected concrete values."""
-    values = {"dtype" if value.endswith(".dtype") else value for value in labelled}
-    possible = [form for form in forms(name) if instantiate(name, form, tokens)]
-    literals = values & expected
-    candidates = [values, *({form} for form in possible), *({form, *literals} for form in possible)]
+    """Return the abstract values of a field whose concrete values are `expected_values`."""
+    values = {"dtype" if value.endswith(".dtype") else value for value in annotated_values}
+    possible_values = [form for form in placeholder_forms(name) if instantiate(name, form, tokens)]
+    literals = values & expected_values
+    candidates = [
+        values,
+        *({form} for form in possible_values),
+        *({form, *literals} for form in possible_values),
+    ]
     for candidate in candidates:
-        if _instantiated(name, candidate, tokens) == expected:
+        if _instantiated(name, candidate, tokens) == expected_values:
             return candidate
     by_word = name in {"dtype", "structure"}
-    if by_word and not any(is_form(value) for value in values):
-        return expected
-    # Keep the part of the label that the sentence has placeholders for.
-    supported = {value for value in values if instantiate(name, value, tokens)}
-    return supported or (expected if by_word else set())
+    if by_word and not any(has_placeholder(value) for value in values):
+        return expected_values
+    # Keep the part of the label for which the sentence has placeholders.
+    supported_values = {value for value in values if instantiate(name, value, tokens)}
+    return supported_values or (expected_values if by_word else set())
 
 
 def _instantiated(name: str, values: Collection[str], tokens: Sequence[Token]) -> set[str]:
@@ -155,6 +172,7 @@ def _instantiated(name: str, values: Collection[str], tokens: Sequence[Token]) -
 
 
 def _canonical(name: str, value: str) -> str:
+    """Return the concrete value of a field in a form that can be compared."""
     if name == "enum":
         return value
     value = value.lower().replace(" ", "")

@@ -14,23 +14,23 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def dependencies(
-    extracted: Mapping[str, Iterable[ExtractedConstraint]],
+    constraints_by_name: Mapping[str, Iterable[ExtractedConstraint]],
 ) -> dict[str, frozenset[str]]:
-    """Return the other parameters that the constraints of each parameter mention.
+    """Return, for each parameter, the other parameters that its constraints mention.
 
     Args:
-        extracted: the constraints of each parameter of one API, by the parameter's name.
+        constraints_by_name: the constraints of each parameter of one API, by the parameter's name.
     """
-    names = frozenset(extracted)
+    names = frozenset(constraints_by_name)
     return {
         name: frozenset(
-            other
+            other_name
             for constraint in constraints
             for value in constraint.values
-            for other in references(constraint.field, value, names)
-            if other != name
+            for other_name in references(constraint.field, value, names)
+            if other_name != name
         )
-        for name, constraints in extracted.items()
+        for name, constraints in constraints_by_name.items()
     }
 
 
@@ -43,21 +43,24 @@ def references(field: str, value: str, names: Collection[str]) -> frozenset[str]
     return frozenset()
 
 
-def generation_order(needs: Mapping[str, Collection[str]]) -> list[str]:
-    """Return the parameters, each after those that it depends on.
+def generation_order(prerequisites: Mapping[str, Collection[str]]) -> list[str]:
+    """Return the parameters, each after the parameters on which it depends.
 
-    Documentation may be circular (`x`: same type as `y`; `y`: same type as `x`). The first
-    parameter of a cycle in the signature comes first, so the order is always complete.
+    Documentation may be circular (`x`: same type as `y`; `y`: same type as `x`). Then the first
+    remaining parameter comes next, so that the order is always complete.
+
+    Args:
+        prerequisites: the parameters on which each parameter depends, as `dependencies` returns.
     """
     order: list[str] = []
-    remaining = dict(needs)
+    remaining = dict(prerequisites)
     while remaining:
-        ready = [
+        ready_names = [
             name
-            for name, others in remaining.items()
-            if not (set(others) & set(remaining)) - {name}
+            for name, required_names in remaining.items()
+            if not (set(required_names) & set(remaining)) - {name}
         ]
-        for name in ready or [next(iter(remaining))]:
+        for name in ready_names or [next(iter(remaining))]:
             order.append(name)
             del remaining[name]
     return order

@@ -24,7 +24,7 @@ class ExtractedConstraint:
     values: tuple[str, ...]
     """Concrete values."""
     source: TextSource
-    """Text of the parameter that has the sentence."""
+    """Kind of text about the parameter that contains the sentence."""
     sentence: str
     """Sentence that states the constraint."""
     rule: MiningRule
@@ -33,7 +33,7 @@ class ExtractedConstraint:
 
 def extract(text: ParameterText, book: RuleBook) -> tuple[ExtractedConstraint, ...]:
     """Return the constraints that the texts of a parameter state, in the order of the texts."""
-    extracted: list[ExtractedConstraint] = []
+    constraints: list[ExtractedConstraint] = []
     for form in sentence_forms(text):
         for rule in book.constraints(form.words):
             concrete = (
@@ -41,25 +41,25 @@ def extract(text: ParameterText, book: RuleBook) -> tuple[ExtractedConstraint, .
             )
             values = tuple(dict.fromkeys(concrete))
             if values:
-                extracted.append(
+                constraints.append(
                     ExtractedConstraint(rule.field, values, form.source, form.text, rule)
                 )
-    return tuple(extracted)
+    return tuple(constraints)
 
 
-def merged_values(extracted: Iterable[ExtractedConstraint]) -> dict[str, list[str]]:
-    """Return the values of each field over all sentences of one parameter, sorted."""
+def merged_values(constraints: Iterable[ExtractedConstraint]) -> dict[str, list[str]]:
+    """Return the values of each field, merged over all sentences of one parameter and sorted."""
     values: dict[str, set[str]] = {name: set() for name in FIELDS}
-    for constraint in extracted:
+    for constraint in constraints:
         values[constraint.field].update(constraint.values)
     return {name: sorted(field_values) for name, field_values in values.items()}
 
 
-def prediction(text: ParameterText, extracted: Iterable[ExtractedConstraint]) -> dict[str, Any]:
-    """Return the line for a parameter in the format that scorers of constraints read."""
+def prediction(text: ParameterText, constraints: Iterable[ExtractedConstraint]) -> dict[str, Any]:
+    """Return the JSON object of a parameter's merged constraints, as scoring scripts read it."""
     return {
         "library": text.library,
         "api": text.api,
         "parameter": text.parameter,
-        **merged_values(extracted),
+        **merged_values(constraints),
     }

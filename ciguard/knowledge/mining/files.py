@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from ciguard.knowledge.mining.annotations import AnnotatedSentence
     from ciguard.knowledge.mining.rules import RuleSet, Thresholds
 
-LEARNED = ("tensorflow", "pytorch", "mxnet")
-"""Libraries whose documentation the rules of the package were learned from."""
-RULES = Path(str(resources.files("ciguard.knowledge.mining") / "rules"))
-"""Folder of the rules of the package."""
+LEARNED_LIBRARIES = ("tensorflow", "pytorch", "mxnet")
+"""Libraries from whose documentation the shipped rules were learned."""
+RULES_FOLDER = Path(str(resources.files("ciguard.knowledge.mining") / "rules"))
+"""Folder of the rules that are shipped with ciguard."""
 MAX_BYTES = 512 * 2**20
 """Maximum size of a file that is read, in bytes."""
 
@@ -39,13 +39,13 @@ class KnowledgeFileError(CiguardError):
 
 @cache
 def shipped_rules(library: str) -> RuleBook:
-    """Return the rules of the package for a library's documentation.
+    """Return the rules shipped with ciguard for a library's documentation.
 
     Args:
-        library: one of `LEARNED`, or a library or distribution whose documentation is like one of
-            these.
+        library: one of `LEARNED_LIBRARIES`, or a library or distribution whose documentation has
+            the style of one of them.
     """
-    return _rule_book(library, RULES)
+    return _rule_book(library, RULES_FOLDER)
 
 
 def learn_from_files(
@@ -56,11 +56,11 @@ def learn_from_files(
     Args:
         sentences: JSON Lines of labelled sentences.
         out: folder for the rule files; created if missing.
-        docs: JSON Lines of the documentation that the sentences are from, if available.
+        docs: JSON Lines of the documentation that contains the sentences; None if not available.
         thresholds: limits that decide which patterns become rules.
 
     Raises:
-        CiguardError: if a file cannot be read or written, naming line, key and value.
+        CiguardError: if a file cannot be read or written. The message names line, key and value.
     """
     texts = list(parameter_texts(_read_lines(docs), name=str(docs))) if docs else []
     spans = list(labelled_sentences(_read_lines(sentences), name=str(sentences)))
@@ -68,12 +68,12 @@ def learn_from_files(
     for (library, _, _), sentences_of_parameter in training_samples(spans, texts).items():
         samples[library] += sentences_of_parameter
     if not samples:
-        msg = f"{sentences}: has no labelled sentence. Add some, see docs/knowledge.md."
+        msg = f"{sentences}: has no labelled sentence. docs/knowledge.md shows how to add some."
         raise KnowledgeFileError(msg)
-    learned = [learn(name, samples[name], thresholds=thresholds) for name in sorted(samples)]
-    for rules in learned:
+    rule_sets = [learn(name, samples[name], thresholds=thresholds) for name in sorted(samples)]
+    for rules in rule_sets:
         _write_lines(out / f"{_file_name(rules.library)}.jsonl", to_lines(rules))
-    return learned
+    return rule_sets
 
 
 def extract_from_file(docs: Path, out: Path, *, rules: Path | None = None) -> tuple[int, int]:
@@ -82,21 +82,21 @@ def extract_from_file(docs: Path, out: Path, *, rules: Path | None = None) -> tu
     Args:
         docs: JSON Lines, one object per parameter.
         out: file for the constraints, sorted by library, API and parameter.
-        rules: folder of rule files; by default the rules of the package.
+        rules: folder of rule files; None for the rules shipped with ciguard.
 
     Returns:
         The number of parameters, and the number of those with a constraint.
 
     Raises:
-        CiguardError: if a file cannot be read or written, naming line, key and value.
+        CiguardError: if a file cannot be read or written. The message names line, key and value.
     """
     predictions = []
     constrained_count = 0
     for text in parameter_texts(_read_lines(docs), name=str(docs)):
         book = _rule_book(text.library, rules) if rules else shipped_rules(text.library)
-        extracted = extract(text, book)
-        constrained_count += bool(extracted)
-        predictions.append(prediction(text, extracted))
+        constraints = extract(text, book)
+        constrained_count += bool(constraints)
+        predictions.append(prediction(text, constraints))
     predictions.sort(key=lambda line: (line["library"], line["api"], line["parameter"]))
     _write_lines(out, (json.dumps(line, ensure_ascii=False) for line in predictions))
     return len(predictions), constrained_count
@@ -108,11 +108,11 @@ def _rule_book(library: str, folder: Path) -> RuleBook:
     name = _file_name(_documentation_of(library))
     path = folder / f"{name}.jsonl"
     if not path.is_file():
-        available = [file.stem for file in folder.glob("*.jsonl")]
-        supported = [
-            name for name, lib in LIBRARIES.items().items() if lib.documentation in available
+        available_names = [file.stem for file in folder.glob("*.jsonl")]
+        supported_libraries = [
+            name for name, lib in LIBRARIES.items().items() if lib.documentation in available_names
         ]
-        hint = suggestion(library, [*available, *supported])
+        hint = suggestion(library, [*available_names, *supported_libraries])
         msg = f"library {library!r}: {folder} has no rules for its documentation.{hint}"
         raise KnowledgeFileError(msg)
     try:
@@ -123,7 +123,7 @@ def _rule_book(library: str, folder: Path) -> RuleBook:
 
 
 def _documentation_of(library: str) -> str:
-    """Return the name of the rules for the documentation of a library or distribution."""
+    """Return the name of the rules that fit the documentation of a library or distribution."""
     supported_library = LIBRARIES.items().get(library) or library_of_distribution(library)
     return (
         supported_library.documentation
@@ -152,7 +152,7 @@ def _read_lines(path: Path) -> list[str]:
             raise KnowledgeFileError(msg)
         return path.read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:
-        msg = f"{path}: not UTF-8 text (byte {error.start})"
+        msg = f"{path}: not UTF-8 text (byte {error.start}). Convert the file to UTF-8."
         raise KnowledgeFileError(msg) from error
     except OSError as error:
         msg = f"{path}: cannot be read: {error.strerror}"

@@ -33,7 +33,7 @@ DTYPES = {word: name for name, words in _DTYPES.items() for word in words.split(
 """Names of dtypes by words in lower case."""
 
 QUALIFIED_ONLY = {"long": "int64", "short": "int16", "byte": "uint8", "char": "int8"}
-"""Dtypes by common English words, which count only after a library's name, as in `torch.long`."""
+"""Dtypes by words that are dtypes only after a library's name, as in `torch.long`."""
 
 _STRUCTURES = {
     "tensor": "tensor tensors ndarray ndarrays array arrays array_like array-like",
@@ -48,20 +48,20 @@ STRUCTURES = {word: name for name, words in _STRUCTURES.items() for word in word
 DTYPE_OBJECTS = frozenset(
     ("tf.dtype", "tf.dtypes", "torch.dtype", "np.dtype", "numpy.dtype", "tf.dtypes.dtype")
 )
-"""Names of the classes of dtypes: the argument itself is a dtype."""
+"""Names of the classes of dtypes. They document that the argument itself is a dtype."""
 
 _LIBRARY_PREFIX = re.compile(r"^(?:~?tf|torch|np|numpy|mx|mxnet)\.(?:dtypes\.|n(?:d|darray)\.)?")
 
 
 def dtype_name(word: str) -> str:
-    """Return the dtype that a word names; `dtype` for a class of dtypes; empty for other words."""
+    """Return the dtype that a word names: `dtype` for a class of dtypes, empty for other words."""
     word = word.lower()
     if word in DTYPE_OBJECTS:
         return "dtype"
-    bare = _LIBRARY_PREFIX.sub("", word)
-    if bare != word and bare in QUALIFIED_ONLY:
-        return QUALIFIED_ONLY[bare]
-    return DTYPES.get(bare, "")
+    bare_word = _LIBRARY_PREFIX.sub("", word)
+    if bare_word != word and bare_word in QUALIFIED_ONLY:
+        return QUALIFIED_ONLY[bare_word]
+    return DTYPES.get(bare_word, "")
 
 
 def structure_name(word: str) -> str:

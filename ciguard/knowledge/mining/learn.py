@@ -29,8 +29,8 @@ def learn(
 ) -> RuleSet:
     """Return the rules that explain labelled sentences.
 
-    For each sentence and field, the best rule that states a constraint is kept, and the best
-    exception. A rule that is the best for no sentence decides nothing.
+    For each sentence and field, the best rules that state a constraint are kept, and the best
+    exceptions: `thresholds.breadth` of each. Other rules would decide nothing.
     """
     thresholds = thresholds or Thresholds()
     samples = list(samples)
@@ -62,22 +62,22 @@ def _rules(pattern: Pattern, rows: Sequence[SentenceGroup]) -> Iterator[MiningRu
 
 
 class _BestRules:
-    """The best rules and the best exceptions for every sentence and field."""
+    """The best rules and the best exceptions for every sentence group and field."""
 
-    def __init__(self, rows: int, thresholds: Thresholds) -> None:
+    def __init__(self, row_count: int, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
-        self._kept: list[
+        self._best: list[
             dict[tuple[str, bool], list[tuple[tuple[float, float, int], MiningRule]]]
-        ] = [defaultdict(list) for _ in range(rows)]
+        ] = [defaultdict(list) for _ in range(row_count)]
 
     def offer(self, rule: MiningRule, numbers: Iterable[int]) -> None:
-        """Keep a rule for each sentence that it is among the best for."""
+        """Keep the rule for those of the numbered sentence groups where it ranks among the best."""
         if not rule.is_exception and rule.confidence < self._thresholds.min_confidence:
             return
         ranked_rule = (*self._thresholds.rank(rule), -len(rule.pattern)), rule
         key = rule.field, rule.is_exception
         for number in numbers:
-            best = self._kept[number][key]
+            best = self._best[number][key]
             if len(best) < self._thresholds.breadth:
                 best.append(ranked_rule)
             elif ranked_rule > min(best):
@@ -85,11 +85,11 @@ class _BestRules:
                 best.append(ranked_rule)
 
     def rules(self) -> set[MiningRule]:
-        """Return the rules, and the exceptions for fields that a rule constrains."""
+        """Return the kept rules, and the kept exceptions to them."""
         return {
             rule
-            for best in self._kept
-            for (name, _), ranked in best.items()
+            for best in self._best
+            for (name, _), ranked_rules in best.items()
             if best.get((name, False))
-            for _, rule in ranked
+            for _, rule in ranked_rules
         }

@@ -1,4 +1,4 @@
-"""Mines frequent patterns level by level: each is one token longer than a frequent one."""
+"""Mines frequent patterns level by level: each extends a frequent pattern by one token."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Matches: TypeAlias = "dict[int, int]"
 
 @dataclass(frozen=True, slots=True)
 class SentenceGroup:
-    """Labelled sentences of one normal form: many parameters may share a sentence."""
+    """Labelled sentences with the same normal form: many parameters may share a sentence."""
 
     words: tuple[str, ...]
     """Words and placeholders of the normal form."""
@@ -46,12 +46,12 @@ def group_sentences(samples: Iterable[AnnotatedSentence]) -> list[SentenceGroup]
     """Return the samples grouped by normal form, in a stable order.
 
     The weight of n samples is the square root of n. A sentence that a hundred parameters share is
-    stronger evidence than one of a single parameter, but not a hundred times as strong.
+    stronger evidence than a sentence of a single parameter, but not a hundred times as strong.
     """
-    grouped: dict[tuple[str, ...], Counter[Labels]] = defaultdict(Counter)
+    counts_by_words: dict[tuple[str, ...], Counter[Labels]] = defaultdict(Counter)
     for sample in samples:
-        grouped[sample.words][sample.labels] += 1
-    return [_group(words, grouped[words]) for words in sorted(grouped)]
+        counts_by_words[sample.words][sample.labels] += 1
+    return [_group(words, counts_by_words[words]) for words in sorted(counts_by_words)]
 
 
 def _group(words: tuple[str, ...], counts: Counter[Labels]) -> SentenceGroup:
@@ -77,6 +77,8 @@ def frequent_patterns(
 
 
 class _Miner:
+    """Search for the minimal frequent patterns of sentence groups."""
+
     def __init__(
         self, rows: Sequence[SentenceGroup], min_support: float, structure: PatternStructure
     ) -> None:
@@ -94,10 +96,10 @@ class _Miner:
             yield from level.items()
             self._group_counts.update({pattern: len(matches) for pattern, matches in level.items()})
             level = {
-                longer: longer_matches
+                longer_pattern: longer_matches
                 for pattern, matches in level.items()
                 if len(pattern) < MAX_PATTERN_LENGTH and not self._is_pure(matches)
-                for longer, longer_matches in self._extended_patterns(pattern, matches)
+                for longer_pattern, longer_matches in self._extended_patterns(pattern, matches)
             }
 
     def _initial_patterns(self) -> dict[Pattern, Matches]:
@@ -116,7 +118,7 @@ class _Miner:
     def _extended_patterns(
         self, pattern: Pattern, matches: Matches
     ) -> Iterator[tuple[Pattern, Matches]]:
-        """Yield the frequent minimal patterns with one more token."""
+        """Yield the minimal frequent patterns that extend `pattern` by one token."""
         matches_by_item: dict[str, Matches] = defaultdict(dict)
         for number, position in matches.items():
             for item, end in self._structure.extensions(self._rows[number].words, position):
@@ -127,31 +129,33 @@ class _Miner:
                 or self._support(longer_matches) < self._min_support
             ):
                 continue
-            longer = (*pattern, item)
-            if self._is_minimal(longer, len(longer_matches)):
-                yield longer, longer_matches
+            longer_pattern = (*pattern, item)
+            if self._is_minimal(longer_pattern, len(longer_matches)):
+                yield longer_pattern, longer_matches
 
     def _support(self, matches: Matches) -> float:
+        """Return the total weight of the matching sentence groups."""
         return sum(self._weights[number] for number in matches) + _ROUNDING
 
     def _is_pure(self, matches: Matches) -> bool:
+        """Return whether all matching sentences have the same labels."""
         labels = {label for number in matches for label in self._rows[number].labels}
         return len(labels) == 1
 
     def _is_minimal(self, pattern: Pattern, group_count: int) -> bool:
         """Return whether every pattern with one token less matches more groups."""
         is_anchored = pattern[0] == START or pattern[-1] == END
-        for shorter in _shorter(pattern):
-            shorter_count = self._group_counts.get(shorter)
+        for shorter_pattern in _shorter(pattern):
+            shorter_count = self._group_counts.get(shorter_pattern)
             if shorter_count == group_count or (shorter_count is None and not is_anchored):
                 return False
         return True
 
 
 def _shorter(pattern: Pattern) -> Iterator[Pattern]:
-    """Yield the pattern without each token but the last; a token stays beside its anchor."""
+    """Yield the patterns with one token less; the last token and anchored tokens stay."""
     for index in range(len(pattern) - 1):
-        if pattern[0] == START and (index == 1 or len(pattern) == 2):  # noqa: PLR2004 - anchor, token
+        if pattern[0] == START and (index == 1 or len(pattern) == 2):  # noqa: PLR2004 - an anchor and a token
             continue
         if pattern[-1] == END and index == len(pattern) - 2:
             continue

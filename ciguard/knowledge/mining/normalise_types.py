@@ -14,8 +14,8 @@ from ciguard.knowledge.mining.normalise import (
     NUMBER,
     NUMERAL,
     Token,
-    constant,
     normalise,
+    number_token,
 )
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "DEFAULT"
 """First token of a default value's normal form."""
-DECLARED = "TYPE"
+TYPE = "TYPE"
 """First token of a documented type's normal form."""
 _NONE_TEXTS = {"None", "_Null", "Null", "null", "<object object>"}
 _SEQUENCE = re.compile(r"[\[(].*[\])]$")
@@ -31,27 +31,27 @@ _SEQUENCE = re.compile(r"[\[(].*[\])]$")
 
 def normalise_default(text: str) -> tuple[Token, ...]:
     """Return the normal form of a default value, from its text in the signature."""
-    bare = text.strip().strip("'\"")
-    return (Token(DEFAULT), *_value(bare))
+    bare_text = text.strip().strip("'\"")
+    return (Token(DEFAULT), *_default_tokens(bare_text))
 
 
-def _value(text: str) -> tuple[Token, ...]:
+def _default_tokens(text: str) -> tuple[Token, ...]:
     """Return the tokens of a default value."""
     if text in _NONE_TEXTS:
         return (Token("none"),)
     if text in {"True", "False"}:
         return (Token(BOOL, (text,)),)
     if NUMERAL.fullmatch(text):
-        return (constant(text),)
+        return (number_token(text),)
     if _SEQUENCE.match(text):
-        return (Token("sequence"), *_numbers(text))
+        return (Token("sequence"), *_number_tokens(text))
     if dtype := dtype_name(text):
         return (Token(DTYPE, (dtype,)),)
     is_object = text.startswith("<") or "." in text or "(" in text
     return (Token("object") if is_object else Token("text", (text,)),)
 
 
-def _numbers(text: str) -> tuple[Token, ...]:
+def _number_tokens(text: str) -> tuple[Token, ...]:
     numbers = tuple(NUMERAL.findall(text[:MAX_BRACKET_LENGTH]))
     if not numbers:
         return ()
@@ -61,4 +61,4 @@ def _numbers(text: str) -> tuple[Token, ...]:
 
 def normalise_type(text: str, parameters: Collection[str] = ()) -> tuple[Token, ...]:
     """Return the normal form of a documented type: `int or tuple, optional`."""
-    return (Token(DECLARED), *normalise(text, parameters))
+    return (Token(TYPE), *normalise(text, parameters))

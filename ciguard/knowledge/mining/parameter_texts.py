@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class TextSource(StrEnum):
-    """Text of a parameter that a sentence is from."""
+    """Kind of text about a parameter, from which a sentence is taken."""
 
     DESCRIPTION = "description"
     """The description in the docstring."""
@@ -50,11 +50,11 @@ class SentenceForm:
     """One sentence of a parameter's texts, with its normal form."""
 
     source: TextSource
-    """Text that the sentence is from."""
+    """Kind of text that contains the sentence."""
     text: str
     """Sentence as written."""
     start: int
-    """Offset of the sentence in its text."""
+    """Offset of the sentence in its text, in characters."""
     tokens: tuple[Token, ...]
     """Normal form of the sentence."""
 
@@ -70,7 +70,7 @@ class SentenceForm:
 
 
 def sentence_forms(text: ParameterText) -> list[SentenceForm]:
-    """Return the sentences of all texts of a parameter, each in normal form."""
+    """Return the sentences of all texts about a parameter, each with its normal form."""
     names = frozenset(text.parameters)
     forms = [
         SentenceForm(TextSource.DESCRIPTION, s.text, s.start, normalise(s.text, names))

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from ciguard.knowledge.mining.rules import MiningRule, RuleSet
     from ciguard.knowledge.mining.structure import Pattern, PatternStructure
 
-_MAX_CACHED = 20_000
-"""Maximum number of normal forms with cached results; documentation repeats sentences."""
+_MAX_CACHED_FORMS = 20_000
+"""Maximum number of normal forms with cached results. Documentation repeats sentences."""
 
 
 class RuleBook:
-    """A rule set with an index, for matching sentences."""
+    """A rule set with an index that finds the rules for a sentence."""
 
     def __init__(self, rules: RuleSet, *, structure: PatternStructure | None = None) -> None:
         self._structure = structure or GappedSequences()
@@ -32,20 +32,24 @@ class RuleBook:
         self._cache: dict[tuple[str, ...], tuple[MiningRule, ...]] = {}
 
     def constraints(self, words: Sequence[str]) -> tuple[MiningRule, ...]:
-        """Return the deciding rule of each field that the sentence constrains."""
+        """Return the rule that decides each field that the sentence constrains.
+
+        Args:
+            words: the words and placeholders of the sentence's normal form.
+        """
         key = tuple(words)
         rules = self._cache.get(key)
         if rules is None:
             rules = self._deciding_rules(key)
-            if len(self._cache) < _MAX_CACHED:
+            if len(self._cache) < _MAX_CACHED_FORMS:
                 self._cache[key] = rules
         return rules
 
     def _deciding_rules(self, words: tuple[str, ...]) -> tuple[MiningRule, ...]:
-        """Return the best rule of each field, unless an exception outranks it."""
+        """Return the best rule of each field; none for a field where an exception outranks it."""
         constraints: dict[str, MiningRule] = {}
         exceptions: dict[str, MiningRule] = {}
-        for rule in self._matching(words):
+        for rule in self._matching_rules(words):
             best = exceptions if rule.is_exception else constraints
             if rule.field not in best or self._sort_key(rule) > self._sort_key(best[rule.field]):
                 best[rule.field] = rule
@@ -55,7 +59,7 @@ class RuleBook:
             if name not in exceptions or self._outranks(rule, exceptions[name])
         )
 
-    def _matching(self, words: tuple[str, ...]) -> list[MiningRule]:
+    def _matching_rules(self, words: tuple[str, ...]) -> list[MiningRule]:
         return [
             rule
             for word in set(words)
@@ -65,6 +69,7 @@ class RuleBook:
         ]
 
     def _outranks(self, rule: MiningRule, exception: MiningRule) -> bool:
+        """Return whether a rule prevails over an exception, which needs a margin to remove it."""
         margin = self._margins.get(rule.field, 0.0)
         strength, support = self._thresholds.rank(rule)
         exception_strength, exception_support = self._thresholds.rank(exception)
@@ -79,7 +84,7 @@ class RuleBook:
 def _index_by_rarest_word(
     patterns: Mapping[Pattern, list[MiningRule]],
 ) -> dict[str, list[tuple[Pattern, list[MiningRule]]]]:
-    """Index each pattern by its rarest word, so that few are compared with a sentence."""
+    """Return the patterns by their rarest word, so that few are compared with a sentence."""
     frequencies = Counter(word for pattern in patterns for word in pattern)
     index: dict[str, list[tuple[Pattern, list[MiningRule]]]] = defaultdict(list)
     for pattern, rules in patterns.items():
@@ -89,5 +94,5 @@ def _index_by_rarest_word(
 
 
 def with_margins(rules: RuleSet, margins: Mapping[str, float]) -> RuleSet:
-    """Return the same rules with other margins."""
+    """Return the rule set with `margins` in place of its own margins."""
     return replace(rules, thresholds=replace(rules.thresholds, margins=dict(margins)))

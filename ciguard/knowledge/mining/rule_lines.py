@@ -19,7 +19,7 @@ class RuleSyntaxError(ValueError):
 
 
 def to_lines(rules: RuleSet) -> Iterator[str]:
-    """Yield the lines of a rule set, sorted, so that a changed rule changes one line."""
+    """Yield the sorted lines of a rule set's file: a changed rule changes one line."""
     thresholds = rules.thresholds
     yield _line(
         {
@@ -50,11 +50,11 @@ def from_lines(lines: Iterable[str]) -> RuleSet:
     """Return the rule set that `to_lines` wrote.
 
     Raises:
-        RuleSyntaxError: if a line is not in the format of `to_lines`; names the line.
+        RuleSyntaxError: if a line is not in the format of `to_lines`. The message names the line.
     """
     records = [(n, _record(n, line)) for n, line in enumerate(lines, 1) if line.strip()]
     if not records or records[0][1].get("schema") != SCHEMA:
-        msg = f"line 1: the schema is not {SCHEMA!r}: not a rule file, or of another version"
+        msg = f"line 1: the schema is not {SCHEMA!r}: not a rule file, or one of another version"
         raise RuleSyntaxError(msg)
     try:
         header = records[0][1]

@@ -1,4 +1,4 @@
-"""Rules: a pattern of a sentence's normal form, and the constraint that such sentences state."""
+"""Rules: a pattern for the normal form of sentences, and the constraint that they state."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class MiningRule:
     pattern: Pattern
     """Pattern that a sentence must match."""
     values: tuple[str, ...]
-    """Abstract values. Without any, the rule is an exception: such sentences state nothing."""
+    """Abstract values; empty for an exception: sentences that match do not constrain the field."""
     support: float
     """Number of labelled sentences that match; n equal sentences count as sqrt(n)."""
     hits: float
-    """Number of matching sentences with exactly these values, counted likewise."""
+    """Number of matching sentences with exactly `values`, counted like `support`."""
 
     @property
     def confidence(self) -> float:
-        """Share of matching sentences with these values: P(a|t) in DocTer."""
+        """Share of the matching sentences that have exactly `values`: P(a|t) in DocTer."""
         return self.hits / self.support
 
     @property
@@ -39,7 +39,7 @@ class MiningRule:
         return not self.values
 
     def __str__(self) -> str:
-        """Return the rule as it is quoted in explanations of constraints."""
+        """Return the text of the rule for explanations of constraints."""
         values = ", ".join(self.values) or "nothing"
         return (
             f"{' '.join(self.pattern)} -> {self.field} {values} "
@@ -48,7 +48,7 @@ class MiningRule:
 
 
 def default_margins() -> dict[str, float]:
-    """Return the margins that cross-validation chose, see `benchmarks/extraction.py`."""
+    """Return the margins by field, as chosen by cross-validation in `benchmarks/extraction.py`."""
     return {
         "dtype": 0.02, "structure": 0.05, "ndim": 0.05, "shape": 0.05, "range": 0.1, "enum": 0.1,
     }  # fmt: skip
@@ -61,16 +61,16 @@ class Thresholds:
     min_support: float = 2.0
     """Minimum number of labelled sentences that a pattern must match."""
     min_confidence: float = 0.5
-    """Minimum confidence of a rule that states a constraint; exceptions have none."""
+    """Minimum confidence of a rule that states a constraint; exceptions need no confidence."""
     caution: float = 0.3
     """Number added to the support for ranking, so that 2 of 2 hits do not outrank 99 of 100."""
     breadth: int = 1
-    """Number of rules kept per labelled sentence, and number of exceptions."""
+    """Number of rules, and of exceptions, that are kept per labelled sentence and field."""
     margins: Mapping[str, float] = field(default_factory=default_margins)
-    """Share by which an exception must outrank a constraint to remove it, by field."""
+    """Share by which an exception must outrank a rule to remove its constraint, by field."""
 
     def rank(self, rule: MiningRule) -> tuple[float, float]:
-        """Return the sort key: the confidence, reduced for low support, then the support."""
+        """Return a sort key: the confidence, reduced if the support is low, then the support."""
         return rule.hits / (rule.support + self.caution), rule.support
 
 
@@ -81,9 +81,9 @@ class RuleSet:
     library: str
     """Name of the library."""
     sentences: int
-    """Number of labelled sentences that the rules were learned from."""
+    """Number of labelled sentences from which the rules were learned."""
     thresholds: Thresholds
-    """Limits that the rules were learned with."""
+    """Limits with which the rules were learned."""
     rules: tuple[MiningRule, ...]
     """Rules in any order."""
 

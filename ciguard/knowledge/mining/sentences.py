@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_TEXT_LENGTH = 20_000
-"""Maximum number of characters read of one text; the rest is hardly about a parameter."""
+"""Maximum number of characters that are read of one text."""
 MAX_SENTENCE_LENGTH = 1_500
-"""Maximum number of characters of one sentence; a longer one is split there."""
+"""Maximum number of characters of one sentence; a longer sentence is split."""
 
 _END = re.compile(r"[.!?][`'\")\]]{0,3}(?=\s)|\n\s*\n|\n\s*(?=[-*•]\s)")
 _ABBREVIATION = re.compile(
@@ -20,6 +20,7 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _LOOK_BACK = 12
+"""Number of characters before a full stop that are searched for an abbreviation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +48,15 @@ def sentences(text: str) -> list[Sentence]:
     start = 0
     text = text[:MAX_TEXT_LENGTH]
     for match in _END.finditer(text):
-        if _is_no_end(text, match):
+        if _is_abbreviation(text, match):
             continue
         result += _pieces(text, start, match.end())
         start = match.end()
     return [*result, *_pieces(text, start, len(text))]
 
 
-def _is_no_end(text: str, end: re.Match[str]) -> bool:
+def _is_abbreviation(text: str, end: re.Match[str]) -> bool:
+    """Return whether the full stop at a possible end belongs to an abbreviation."""
     if text[end.start()] == "\n":
         return False
     before = text[max(0, end.start() - _LOOK_BACK) : end.start() + 1]
@@ -62,8 +64,9 @@ def _is_no_end(text: str, end: re.Match[str]) -> bool:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[Sentence]:
+    """Yield a span of the text as sentences of limited length, without spans of punctuation."""
     for first in range(start, end, MAX_SENTENCE_LENGTH):
         piece = text[first : min(first + MAX_SENTENCE_LENGTH, end)]
-        bare = piece.strip()
-        if any(character.isalnum() for character in bare):
-            yield Sentence(bare, first + len(piece) - len(piece.lstrip()))
+        stripped_piece = piece.strip()
+        if any(character.isalnum() for character in stripped_piece):
+            yield Sentence(stripped_piece, first + len(piece) - len(piece.lstrip()))

@@ -1,7 +1,7 @@
 """Parses files of labelled sentences and of documentation: JSON Lines, checked strictly.
 
 The format is that of DocTer's annotations as prepared for scoring: one object per labelled
-sentence, or per parameter. Pure: no I/O.
+sentence, or one per parameter. The functions are pure: they parse lines and do no I/O.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class MalformedLineError(CiguardError):
         super().__init__(f"{where}: {problem}. {remedy}")
 
 
-_MAX_SHOWN = 60
-_LINE_REMEDY = "Write one JSON object per line, see the example in docs/knowledge.md"
+_MAX_SHOWN_LENGTH = 60
+_LINE_REMEDY = "Write one JSON object per line, as in the example in docs/knowledge.md"
 
 
 def parameter_texts(lines: Iterable[str], *, name: str) -> Iterator[ParameterText]:
@@ -38,7 +38,7 @@ def parameter_texts(lines: Iterable[str], *, name: str) -> Iterator[ParameterTex
         name: the name of the file for error messages.
 
     Raises:
-        MalformedLineError: if a line is invalid; names file, line, key and value.
+        MalformedLineError: if a line is invalid. The message names file, line, key and value.
     """
     for line in _lines(lines, name):
         yield ParameterText(
@@ -102,7 +102,7 @@ class _Line:
         return self._checked_texts(self._record.get(key) or [], key)
 
     def source(self) -> TextSource:
-        """Return the text of the parameter that the sentence is from."""
+        """Return the kind of text that contains the sentence."""
         value = self._record.get("source", TextSource.DESCRIPTION)
         if value not in list(TextSource):
             raise self._invalid_value_error(value, f"Known: {', '.join(TextSource)}", "source")
@@ -130,13 +130,15 @@ class _Line:
     def _invalid_value_error(self, value: object, remedy: str, *keys: str) -> MalformedLineError:
         value_text = repr(value)
         value_text = (
-            value_text if len(value_text) <= _MAX_SHOWN else value_text[: _MAX_SHOWN - 1] + "…"
+            value_text
+            if len(value_text) <= _MAX_SHOWN_LENGTH
+            else value_text[: _MAX_SHOWN_LENGTH - 1] + "…"
         )
         return MalformedLineError(self._where, f"{'.'.join(keys)} = {value_text}", remedy)
 
 
 def _lines(lines: Iterable[str], name: str) -> Iterator[_Line]:
-    """Yield the JSON objects in the lines that are not empty."""
+    """Yield the JSON object of each line that is not blank."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

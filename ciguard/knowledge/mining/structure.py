@@ -1,7 +1,7 @@
-"""Patterns of sentences: sequences of tokens with gaps, optionally anchored at either end.
+"""Patterns for sentences: sequences of tokens with gaps, optionally anchored at either end.
 
 DocTer mines subtrees of dependency parses. Gapped sequences over the normal form reach the same
-quality and need no parser. Another structure needs another `PatternStructure`.
+quality and need no parser. `PatternStructure` is the interface for other kinds of patterns.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ START, END = "^", "$"
 MAX_PATTERN_LENGTH = 7
 """Maximum number of tokens of a pattern, anchors included: |t| <= 7 in DocTer."""
 MAX_SENTENCE_LENGTH = 60
-"""Maximum number of tokens of a sentence that are matched."""
+"""Maximum number of tokens of a sentence that patterns can match."""
 
 Pattern: TypeAlias = tuple[str, ...]
 """Tokens of a pattern, in order."""
@@ -26,7 +26,7 @@ class PatternStructure(Protocol):
     """Kind of patterns: how they grow and where they match. Positions are counted in tokens."""
 
     def starts(self, tokens: Sequence[str]) -> Iterator[tuple[Pattern, int]]:
-        """Yield the smallest patterns of a sentence, each with the position where it ends."""
+        """Yield the smallest patterns that match a sentence, each with its end position."""
 
     def extensions(self, tokens: Sequence[str], position: int) -> Iterator[tuple[str, int]]:
         """Yield each item that can extend a match ending at `position`, and its end position."""
@@ -46,17 +46,17 @@ class GappedSequences:
             yield (START, tokens[0]), 0
 
     def extensions(self, tokens: Sequence[str], position: int) -> Iterator[tuple[str, int]]:
-        """Yield every distinct token after `position`, at its first place, and the end anchor."""
+        """Yield each distinct later token with its first position, and the end anchor."""
         yield from self._after(tokens, position)
-        last = min(len(tokens), MAX_SENTENCE_LENGTH) - 1
-        if position <= last and tokens[last] == tokens[position]:
-            yield END, last + 1
+        last_index = min(len(tokens), MAX_SENTENCE_LENGTH) - 1
+        if position <= last_index and tokens[last_index] == tokens[position]:
+            yield END, last_index + 1
 
     def _after(self, tokens: Sequence[str], position: int) -> Iterator[tuple[str, int]]:
-        seen: set[str] = set()
+        seen_tokens: set[str] = set()
         for index in range(position + 1, min(len(tokens), MAX_SENTENCE_LENGTH)):
-            if tokens[index] not in seen:
-                seen.add(tokens[index])
+            if tokens[index] not in seen_tokens:
+                seen_tokens.add(tokens[index])
                 yield tokens[index], index
 
     def matches(self, pattern: Pattern, tokens: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Joins labelled sentences with the documentation that they are from."""
+"""Joins labelled sentences with the documentation that contains them."""
 
 from __future__ import annotations
 
@@ -18,25 +18,27 @@ Key: TypeAlias = tuple[str, str, str]
 def training_samples(
     annotations: Iterable[Annotation], texts: Iterable[ParameterText] = ()
 ) -> dict[Key, list[AnnotatedSentence]]:
-    """Return the labelled sentences of every annotated parameter, in our normal form.
+    """Return the labelled sentences of every annotated parameter, in ciguard's normal form.
 
     Args:
         annotations: the labelled spans.
-        texts: the documentation that they are from, if available. Labels then apply to its whole
-            sentences; otherwise each span counts as a sentence.
+        texts: the documentation that contains the spans, if available. Labels then apply to whole
+            sentences of it; otherwise each span counts as a sentence.
     """
-    grouped: dict[Key, list[Annotation]] = defaultdict(list)
+    annotations_by_key: dict[Key, list[Annotation]] = defaultdict(list)
     for annotation in annotations:
-        grouped[annotation.library, annotation.api, annotation.parameter].append(annotation)
+        annotations_by_key[annotation.library, annotation.api, annotation.parameter].append(
+            annotation
+        )
     texts_by_key = {(text.library, text.api, text.parameter): text for text in texts}
     names: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for library, api, parameter in grouped:
+    for library, api, parameter in annotations_by_key:
         names[library, api].append(parameter)
     return {
         key: _samples(texts_by_key[key], spans)
         if key in texts_by_key
         else _span_samples(key, names, spans)
-        for key, spans in grouped.items()
+        for key, spans in annotations_by_key.items()
     }
 
 
@@ -52,17 +54,17 @@ def _samples(text: ParameterText, annotations: list[Annotation]) -> list[Annotat
 def _span_samples(
     key: Key, names: dict[tuple[str, str], list[str]], annotations: list[Annotation]
 ) -> list[AnnotatedSentence]:
-    """Return the labelled sentences with each span as the only documentation."""
+    """Return the labelled sentences of a parameter whose documentation is not available."""
     library, api, parameter = key
     samples: list[AnnotatedSentence] = []
     for annotation in annotations:
         span = annotation.span or annotation.normalised
-        described = annotation.source is TextSource.DESCRIPTION
+        is_description = annotation.source is TextSource.DESCRIPTION
         text = ParameterText(
             library=library,
             api=api,
             parameter=parameter,
-            description=span if described else "",
+            description=span if is_description else "",
             doc_type=span if annotation.source is TextSource.DOC_TYPE else "",
             default=span if annotation.source is TextSource.DEFAULT else None,
             parameters=tuple(names[library, api]),

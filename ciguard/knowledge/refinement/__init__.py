@@ -1,8 +1,8 @@
 """Refinement: constraints learned from the outcomes of calls, beyond the documentation.
 
 `Experience` summarises the outcomes of an API's calls. `refined` applies it to the constraints, and
-`refinements` explains what was learned. All of it is pure and has no table per API; `files` encodes
-and decodes experience.
+`refinements` describes the changes. All functions are pure, and none has a table of APIs. `files`
+encodes and decodes experience.
 """
 
 from ciguard.knowledge.refinement.experience import Experience, experience_from_json

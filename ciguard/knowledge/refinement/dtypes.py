@@ -1,4 +1,4 @@
-"""Dtypes in rejections: phrases that name the expected dtype and the actual one."""
+"""Dtypes in messages of rejections: phrases that name the expected and the actual dtype."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ciguard.domain.values import (
     Value,
 )
 from ciguard.knowledge.clues import Structure
-from ciguard.knowledge.refinement.requirements import Fields, dtype_named
+from ciguard.knowledge.refinement.requirements import Fields, named_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,10 +41,10 @@ _CONVERT = re.compile(r"Cannot convert (\S+) to EagerTensor of dtype (\w+)")
 _NOT_IMPLEMENTED = re.compile(r"not implemented for '(\w+)'")
 
 
-def dtypes_demanded(
+def demanded_dtypes(
     message: str, text: str, values: Mapping[str, Value], names: Sequence[str]
 ) -> dict[str, Fields]:
-    """Return the dtypes that a message demands, by parameter; empty if it is not about dtypes.
+    """Return the demanded dtypes by parameter; empty if the message does not demand dtypes.
 
     Args:
         message: the message of the exception.
@@ -52,21 +52,21 @@ def dtypes_demanded(
         values: the arguments of the call, by parameter.
         names: the names of all parameters.
     """
-    declared = _dtypes_in_operator_definition(message, names)
-    if declared:
-        return declared
+    operator_dtypes = _dtypes_in_operator_definition(message, names)
+    if operator_dtypes:
+        return operator_dtypes
     match = _NOT_ALLOWED.search(text)
     if match:
-        expected = tuple(d for d in map(dtype_named, re.findall(r"\w+", match.group(2))) if d)
-        return _expected_dtypes(values, dtype_named(match.group(1)), expected)
+        expected = tuple(d for d in map(named_dtype, re.findall(r"\w+", match.group(2))) if d)
+        return _expected_dtypes(values, named_dtype(match.group(1)), expected)
     match = _NTH_INPUT.search(text)
     if match:
         return _expected_dtype_of_nth(values, int(match.group(1)), (match.group(3), match.group(2)))
-    return _conversion_demanded(text, values) or _same_dtype_demanded(text, values)
+    return _demanded_conversion(text, values) or _demanded_same_dtype(text, values)
 
 
 def dtype_of(value: Value) -> str:
-    """Return the dtype of a tensor, a dtype object, or of a list's first item; else empty."""
+    """Return the dtype of a tensor, of a dtype object or of a list's first item; else empty."""
     match value:
         case TensorValue(dtype=dtype) | DtypeValue(dtype):
             return dtype
@@ -82,13 +82,13 @@ def _dtypes_in_operator_definition(message: str, names: Sequence[str]) -> dict[s
     if not match:
         return {}
     allowed = {
-        name: tuple(d for d in map(dtype_named, re.findall(r"\w+", listed)) if d)
+        name: tuple(d for d in map(named_dtype, re.findall(r"\w+", listed)) if d)
         for name, listed in _ATTRIBUTE.findall(match.group(2))
     }
     fields: dict[str, Fields] = {}
     leaders: dict[str, str] = {}
     for argument, kind in re.findall(r"(\w+):(?:\w+\*)?(\w+)", match.group(1)):
-        dtypes = allowed.get(kind) or tuple(filter(None, [dtype_named(kind)]))
+        dtypes = allowed.get(kind) or tuple(filter(None, [named_dtype(kind)]))
         if argument not in names or not dtypes:
             continue
         fields[argument] = {"dtypes": dtypes}
@@ -101,7 +101,7 @@ def _dtypes_in_operator_definition(message: str, names: Sequence[str]) -> dict[s
 def _expected_dtypes(
     values: Mapping[str, Value], actual: str, expected: tuple[str, ...]
 ) -> dict[str, Fields]:
-    """Return the expected dtypes for every parameter with the actual one."""
+    """Return the expected dtypes for every parameter whose argument has the actual dtype."""
     if not actual or not expected:
         return {}
     return {
@@ -112,24 +112,32 @@ def _expected_dtypes(
 def _expected_dtype_of_nth(
     values: Mapping[str, Value], nth: int, words: tuple[str, str]
 ) -> dict[str, Fields]:
-    """Return the expected dtype of the n-th input, related to an earlier input if possible."""
-    actual, expected = map(dtype_named, words)
+    """Return the expected dtype of the n-th input, as that of an earlier input if possible.
+
+    Args:
+        values: the arguments of the call, by parameter.
+        nth: the index of the tensor among the inputs, from 0.
+        words: the actual dtype and the expected dtype, as the message names them.
+    """
+    actual, expected = map(named_dtype, words)
     tensors = [name for name, value in values.items() if dtype_of(value)]
     candidates = [name for name in tensors if dtype_of(values[name]) == actual]
     if not candidates or not expected:
         return {}
-    chosen = tensors[nth] if nth < len(tensors) and tensors[nth] in candidates else candidates[-1]
-    earlier = tensors[: tensors.index(chosen)]
-    leader = next((name for name in earlier if dtype_of(values[name]) == expected), "")
-    # Operators take their dtype from the first input, so it is related to that input.
-    return {chosen: {"dtype_of": leader} if leader else {"dtypes": (expected,)}}
+    blamed_name = (
+        tensors[nth] if nth < len(tensors) and tensors[nth] in candidates else candidates[-1]
+    )
+    earlier_names = tensors[: tensors.index(blamed_name)]
+    leader = next((name for name in earlier_names if dtype_of(values[name]) == expected), "")
+    # Operators derive the dtype from an earlier input, so the clue refers to that input.
+    return {blamed_name: {"dtype_of": leader} if leader else {"dtypes": (expected,)}}
 
 
-def _conversion_demanded(text: str, values: Mapping[str, Value]) -> dict[str, Fields]:
-    """Return the fields for an argument that has another dtype than expected."""
+def _demanded_conversion(text: str, values: Mapping[str, Value]) -> dict[str, Fields]:
+    """Return the fields for an argument whose dtype is not the expected dtype."""
     match = _CONVERT.search(text)
     if match:
-        is_integer = dtype_named(match.group(2)).startswith(("int", "uint"))
+        is_integer = named_dtype(match.group(2)).startswith(("int", "uint"))
         structure = Structure.INT if is_integer else Structure.FLOAT
         return {
             name: {"structures": (structure,)}
@@ -139,19 +147,20 @@ def _conversion_demanded(text: str, values: Mapping[str, Value]) -> dict[str, Fi
     match = _CONVERSION.search(text) or _SCALAR_TYPE.search(text)
     if not match:
         return {}
-    expected, actual = map(dtype_named, match.groups())
-    wrong = [name for name, value in values.items() if dtype_of(value) == actual]
-    if not expected or not wrong:
+    expected, actual = map(named_dtype, match.groups())
+    mismatched_names = [name for name, value in values.items() if dtype_of(value) == actual]
+    if not expected or not mismatched_names:
         return {}
     leader = next((name for name, value in values.items() if dtype_of(value) == expected), "")
     if leader and _CONVERSION.search(text):
-        # One argument sets the dtype of the others, so the fields name it, not its dtype.
-        return {wrong[0]: {"dtype_of": leader}}
-    # Mostly the others must follow the leading tensor, so the last one is blamed.
-    return {wrong[-1]: {"dtypes": (expected,)}}
+        # The leader determines the dtype of the others, so the clue names the leader, not a dtype.
+        return {mismatched_names[0]: {"dtype_of": leader}}
+    # Mostly tensors must have the dtype of the leading tensor, so the last one is blamed.
+    return {mismatched_names[-1]: {"dtypes": (expected,)}}
 
 
-def _same_dtype_demanded(text: str, values: Mapping[str, Value]) -> dict[str, Fields]:
+def _demanded_same_dtype(text: str, values: Mapping[str, Value]) -> dict[str, Fields]:
+    """Return the fields that give all tensors the dtype of the first; empty if not demanded."""
     if not _SAME.search(text):
         return {}
     tensors = [name for name, value in values.items() if isinstance(value, TensorValue)]

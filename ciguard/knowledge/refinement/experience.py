@@ -1,4 +1,4 @@
-"""Experience: a summary of the outcomes of one API's calls that steers later calls."""
+"""Experience: a summary of the outcomes of an API's calls, which guides later calls of the API."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ciguard.domain.values import (
     value_to_json,
 )
 from ciguard.knowledge.clues import Clue, ClueSource, Structure
-from ciguard.knowledge.refinement.messages import Presence, advice_in, mentioned
+from ciguard.knowledge.refinement.messages import Presence, advice_in, parameters_in
 from ciguard.knowledge.refinement.refuted import is_refuted
-from ciguard.knowledge.refinement.requirements import dtype_named
+from ciguard.knowledge.refinement.requirements import named_dtype
 from ciguard.knowledge.refinement.traits import traits_of
 
 if TYPE_CHECKING:
@@ -30,37 +30,37 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.knowledge.refinement.requirements import Fields
 
-_MAX_MESSAGES = 16
+_MAX_REQUIREMENTS = 16
 _MAX_EXAMPLES = 8
 _MAX_MESSAGE_LENGTH = 160
 _MIN_MESSAGE_COUNT = 2
-"""Minimum count of a message that is applied: a single one may quote a value by chance."""
+"""Minimum count of a requirement that is applied: one message may quote a value by chance."""
 _HIGH_PASS_RATE = 0.9
-"""Pass rate from which on messages are about rare combinations, and are not applied."""
+"""Pass rate from which on requirements are not applied: they concern rare combinations only."""
 _MAX_EXAMPLE_LENGTH = 64
 """Maximum number of elements or characters of a value in an example."""
 _EXAMPLE_INTERVAL = 4
-"""Number of passing calls of which one replaces an example, once there are enough examples."""
+"""Number of passing calls per replacement of an example, once there are enough examples."""
 
 
 @dataclass(frozen=True, slots=True)
-class ParameterMessages:
-    """Requirement on one parameter that rejections state, with its count."""
+class StatedRequirement:
+    """Requirement on one parameter that messages of rejections state, with their count."""
 
     parameter: str
     """Name of the parameter."""
     fields: Fields
     """Fields of a clue that the messages state."""
     presence: Presence
-    """Presence of the parameter in a call that the messages demand."""
+    """Demand that calls pass or omit the parameter."""
     message: str
-    """First of the messages, truncated."""
+    """First message that states the requirement, truncated."""
     count: int
-    """Number of the messages."""
+    """Number of messages that state the requirement."""
 
     @property
     def key(self) -> tuple[str, Fields, Presence]:
-        """The requirement, without the wording and the count of the messages."""
+        """Identity of the requirement, without the wording and the count of its messages."""
         return self.parameter, self.fields, self.presence
 
 
@@ -75,21 +75,28 @@ class Experience:
     passed: int = 0
     """Number of conforming calls that the API's validation accepted."""
     counts: dict[str, dict[str, list[int]]] = field(default_factory=dict)
-    """Number of accepted and of rejected calls, by parameter and trait of its argument."""
-    messages: list[ParameterMessages] = field(default_factory=list)
-    """Requirements that rejections state."""
+    """Numbers of accepted and of rejected calls: a pair by parameter and trait of the argument."""
+    requirements: list[StatedRequirement] = field(default_factory=list)
+    """Requirements that messages of rejections state."""
     examples: list[dict[str, Value]] = field(default_factory=list)
     """Arguments of calls that passed, by parameter."""
 
     @property
     def pass_rate(self) -> float:
-        """Share of conforming calls that validation accepted, smoothed: never 0 or 1."""
+        """Share of conforming calls that validation accepted, smoothed to be never 0 or 1."""
         return (self.passed + 1) / (self.judged + 2)
 
     @property
     def lead(self) -> str:
-        """Name of the first parameter that was passed a tensor."""
-        return next((name for name, seen in self.counts.items() if "kind:tensor" in seen), "")
+        """Name of the first parameter for which a call passed a tensor; empty if there is none."""
+        return next(
+            (
+                name
+                for name, counts_by_trait in self.counts.items()
+                if "kind:tensor" in counts_by_trait
+            ),
+            "",
+        )
 
     def note(self, call: Mapping[str, Value], names: Sequence[str], outcome: Outcome) -> None:
         """Update the experience with the outcome of a call with conforming inputs.
@@ -109,32 +116,32 @@ class Experience:
             self._keep_example(call)
 
     def observe_violating(self, call: Mapping[str, Value], outcome: Outcome) -> None:
-        """Keep a violating call that passed as an example, if there is no other example."""
+        """Keep a violating call as an example if it passed and there is no other example."""
         if isinstance(outcome, Passed) and not self.examples:
             self._keep_example(call)
 
     def _observe_rejection(
         self, values: Mapping[str, Value], names: Sequence[str], outcome: Rejected
     ) -> None:
-        """Count a rejected call, and store the requirements in its message."""
+        """Count a rejected call, and store the requirements that its message states."""
         if outcome.stage is Stage.BUILD:
             self._observe_build_failure(values, names, outcome.message)
             return
-        self._count(values, names, 1, mentioned(outcome.message, names) or names)
+        self._count(values, names, 1, parameters_in(outcome.message, names) or names)
         for advice in advice_in(outcome.message, values, names):
             message = " ".join(outcome.message.split())[:_MAX_MESSAGE_LENGTH]
-            self._add_message(
-                ParameterMessages(advice.parameter, advice.fields, advice.presence, message, 1)
+            self._add_requirement(
+                StatedRequirement(advice.parameter, advice.fields, advice.presence, message, 1)
             )
 
     def _observe_build_failure(
         self, values: Mapping[str, Value], names: Sequence[str], message: str
     ) -> None:
-        """Count a rejection for the dtype that the target lacks: the API was not even called."""
-        named_dtypes = [dtype for dtype in map(dtype_named, re.findall(r"\w+", message)) if dtype]
+        """Count a rejection of an unsupported dtype, which prevents the call of the API."""
+        named_dtypes = [dtype for dtype in map(named_dtype, re.findall(r"\w+", message)) if dtype]
         if not named_dtypes:
             return
-        trait = f"dtype:{named_dtypes[-1]}"  # "jax makes float32 of float64"
+        trait = f"dtype:{named_dtypes[-1]}"  # the last dtype, as in "jax makes float32 of float64"
         for name, traits in traits_of(values, names).items():
             if trait in traits:
                 self.counts.setdefault(name, {}).setdefault(trait, [0, 0])[1] += 1
@@ -146,22 +153,30 @@ class Experience:
         column: int,
         counted: Sequence[str] | frozenset[str],
     ) -> None:
-        """Add a call to the counts of its traits."""
+        """Count a call for the traits of its arguments.
+
+        Args:
+            values: the arguments of the call, by parameter.
+            names: the names of all parameters.
+            column: 0 for an accepted call, 1 for a rejected call.
+            counted: the names of the parameters whose traits are counted.
+        """
         for name, traits in traits_of(values, names).items():
             if name in counted:
-                seen = self.counts.setdefault(name, {})
+                counts_by_trait = self.counts.setdefault(name, {})
                 for trait in traits:
-                    seen.setdefault(trait, [0, 0])[column] += 1
+                    counts_by_trait.setdefault(trait, [0, 0])[column] += 1
 
-    def _add_message(self, added: ParameterMessages) -> None:
-        for index, known in enumerate(self.messages):
-            if known.key == added.key:
-                self.messages[index] = replace(known, count=known.count + added.count)
+    def _add_requirement(self, requirement: StatedRequirement) -> None:
+        """Add a requirement, or its count to an equal one; drop the rarest beyond the limit."""
+        for index, known in enumerate(self.requirements):
+            if known.key == requirement.key:
+                self.requirements[index] = replace(known, count=known.count + requirement.count)
                 return
-        if len(self.messages) >= _MAX_MESSAGES:
-            counts = [known.count for known in self.messages]
-            del self.messages[counts.index(min(counts))]
-        self.messages.append(added)
+        if len(self.requirements) >= _MAX_REQUIREMENTS:
+            counts = [known.count for known in self.requirements]
+            del self.requirements[counts.index(min(counts))]
+        self.requirements.append(requirement)
 
     def _keep_example(self, values: Mapping[str, Value]) -> None:
         """Keep the arguments of a passing call as an example, or replace an older one."""
@@ -179,46 +194,46 @@ class Experience:
     def update(self, other: Experience) -> None:
         """Add the experience of other calls of the same API."""
         self.noted += other.noted
-        for name, seen in other.counts.items():
-            own = self.counts.setdefault(name, {})
-            for trait, (passed, refused) in seen.items():
-                totals = own.setdefault(trait, [0, 0])
+        for name, counts_by_trait in other.counts.items():
+            own_counts = self.counts.setdefault(name, {})
+            for trait, (passed, rejected) in counts_by_trait.items():
+                totals = own_counts.setdefault(trait, [0, 0])
                 totals[0] += passed
-                totals[1] += refused
-        for messages in other.messages:
-            self._add_message(messages)
+                totals[1] += rejected
+        for requirement in other.requirements:
+            self._add_requirement(requirement)
         if other.passed or not self.examples:
             for example in other.examples:
                 self._keep_example(example)
         self.judged += other.judged
         self.passed += other.passed
 
-    def is_applied(self, messages: ParameterMessages) -> bool:
-        """Return whether a requirement that messages state steers later calls."""
-        if messages.count < _MIN_MESSAGE_COUNT or self.pass_rate >= _HIGH_PASS_RATE:
+    def is_applied(self, requirement: StatedRequirement) -> bool:
+        """Return whether a requirement that messages state guides later calls."""
+        if requirement.count < _MIN_MESSAGE_COUNT or self.pass_rate >= _HIGH_PASS_RATE:
             return False
-        return not is_refuted(messages.fields, self.counts.get(messages.parameter, {}))
+        return not is_refuted(requirement.fields, self.counts.get(requirement.parameter, {}))
 
     def clues(self) -> dict[str, list[Clue]]:
-        """Return the clues in messages by parameter, the most frequent messages first."""
+        """Return clues for the applied requirements by parameter, the most frequent ones first."""
         clues: dict[str, list[Clue]] = {}
-        for messages in sorted(self.messages, key=lambda messages: -messages.count):
-            if self.is_applied(messages) and messages.fields:
-                evidence = messages.message
-                clue = Clue(source=ClueSource.REJECTION, evidence=evidence, **messages.fields)
-                clues.setdefault(messages.parameter, []).append(clue)
+        for requirement in sorted(self.requirements, key=lambda requirement: -requirement.count):
+            if self.is_applied(requirement) and requirement.fields:
+                evidence = requirement.message
+                clue = Clue(source=ClueSource.REJECTION, evidence=evidence, **requirement.fields)
+                clues.setdefault(requirement.parameter, []).append(clue)
         return clues
 
     def to_json(self) -> Json:
-        """Return the JSON form."""
+        """Return the JSON form of the experience."""
         return {
             "noted": self.noted,
             "judged": self.judged,
             "passed": self.passed,
             "counts": self.counts,
             "said": [
-                [m.parameter, _fields_to_json(m.fields), m.presence.value, m.message, m.count]
-                for m in self.messages
+                [r.parameter, _fields_to_json(r.fields), r.presence.value, r.message, r.count]
+                for r in self.requirements
             ],
             "examples": [
                 [[name, value_to_json(value)] for name, value in example.items()]
@@ -252,11 +267,13 @@ def experience_from_json(encoded: Json) -> Experience:
             judged=int(encoded["judged"]),
             passed=int(encoded["passed"]),
             counts={
-                str(name): {str(trait): [int(n) for n in pair] for trait, pair in seen.items()}
-                for name, seen in encoded["counts"].items()
+                str(name): {
+                    str(trait): [int(n) for n in pair] for trait, pair in counts_by_trait.items()
+                }
+                for name, counts_by_trait in encoded["counts"].items()
             },
-            messages=[
-                ParameterMessages(
+            requirements=[
+                StatedRequirement(
                     str(name), _fields_from_json(fields), Presence(presence), str(text), int(count)
                 )
                 for name, fields, presence, text, count in encoded["said"]

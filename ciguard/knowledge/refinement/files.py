@@ -19,10 +19,16 @@ EXPERIENCE_SCHEMA = 1
 """Version of the file format."""
 
 
-def experience_lines(library: str, learned: Mapping[str, Experience]) -> Iterator[str]:
-    """Yield the lines of a file of experience, line ends included; ASCII only."""
-    header = {"schema": EXPERIENCE_SCHEMA, "library": library, "apis": len(learned)}
-    for entry in (header, *({"api": api, **learned[api].to_json()} for api in sorted(learned))):
+def experience_lines(library: str, experiences: Mapping[str, Experience]) -> Iterator[str]:
+    """Yield the lines of a file of experience, line ends included; ASCII only.
+
+    Args:
+        library: the name of the library.
+        experiences: the experience with each API, by the API's name.
+    """
+    header = {"schema": EXPERIENCE_SCHEMA, "library": library, "apis": len(experiences)}
+    entries = ({"api": api, **experiences[api].to_json()} for api in sorted(experiences))
+    for entry in (header, *entries):
         yield json.dumps(entry, separators=(",", ":")) + "\n"
 
 
@@ -34,9 +40,10 @@ def read_experience(lines: Iterable[str], *, name: str) -> dict[str, Experience]
         name: the name of the file for error messages.
 
     Raises:
-        ConstraintsFileError: if it is damaged or of another schema; names the line.
+        ConstraintsFileError: if the file is damaged or has another schema. The message names the
+            line.
     """
-    learned: dict[str, Experience] = {}
+    experiences: dict[str, Experience] = {}
     expected = -1
     for number, line in enumerate(lines, start=1):
         try:
@@ -44,20 +51,22 @@ def read_experience(lines: Iterable[str], *, name: str) -> dict[str, Experience]
             if number == 1:
                 expected = _api_count(entry)
             else:
-                learned[str(entry["api"])] = experience_from_json(entry)
+                experiences[str(entry["api"])] = experience_from_json(entry)
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-            msg = f"{name}, line {number}: {error!s:.200}. Remove the file; {_REBUILT}."
+            msg = f"{name}:{number}: {error!s:.200}. Remove the file; {_REBUILT}."
             raise ConstraintsFileError(msg) from error
-    if len(learned) != expected:
-        msg = f"{name}: has {len(learned)} of {expected} APIs. Remove the file; {_REBUILT}."
+    if len(experiences) != expected:
+        content = f"{len(experiences)} of {expected} APIs" if expected >= 0 else "no header"
+        msg = f"{name}: the file has {content}. Remove the file; {_REBUILT}."
         raise ConstraintsFileError(msg)
-    return learned
+    return experiences
 
 
-_REBUILT = "the next run builds it again"
+_REBUILT = "the next run creates it again"
 
 
 def _api_count(header: Mapping[str, object]) -> int:
+    """Return the number of APIs that a header states; raise ValueError for another schema."""
     schema, count = header["schema"], header["apis"]
     if schema != EXPERIENCE_SCHEMA or not isinstance(count, int):
         msg = f"schema {schema}, but this version of ciguard reads {EXPERIENCE_SCHEMA}"

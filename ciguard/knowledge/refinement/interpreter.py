@@ -1,4 +1,4 @@
-"""Messages of the Python interpreter about an argument of the wrong type in a library's code."""
+"""Requirements in messages of the Python interpreter about an argument of the wrong type."""
 
 from __future__ import annotations
 
@@ -43,24 +43,24 @@ _SCALARS = {"int", "float", "bool", "str", "complex", "bytes"}
 _KINDS = {"NoneType": ("none",), "dict": ("dict",)}
 
 
-def structures_demanded(text: str, values: Mapping[str, Value]) -> dict[str, Fields]:
-    """Return the structure that a message demands, for the first parameter with a wrong one.
+def demanded_structures(text: str, values: Mapping[str, Value]) -> dict[str, Fields]:
+    """Return the demanded structures of the first parameter with a wrong type; empty if none.
 
     Args:
-        text: the text of the message.
+        text: the message, without text that the library adds to every message.
         values: the arguments of the call, by parameter.
     """
     if _NEEDS_SCALAR.search(text):
-        # A scalar was expected, and a tensor passed; mostly it is the last of several.
+        # A tensor was passed for an expected scalar; mostly it is the last of several tensors.
         tensors = [name for name, value in values.items() if kind_of(value) == "tensor"]
         return {tensors[-1]: _SCALAR} if len(tensors) > 1 else {}
-    expected, type_name = _expected_structures(text)
+    expected, qualified_type = _expected_structures(text)
     if not expected:
         return {}
-    kind = type_name.rpartition(".")[2]
+    type_name = qualified_type.rpartition(".")[2]
     for name, value in values.items():
-        if _is_instance_kind(kind_of(value), kind):
-            nullable: Fields = {"nullable": False} if kind == "NoneType" else {}
+        if _matches_type(kind_of(value), type_name):
+            nullable: Fields = {"nullable": False} if type_name == "NoneType" else {}
             return {name: {"structures": expected, **nullable}}
     return {}
 
@@ -69,7 +69,7 @@ _SCALAR: Fields = {"structures": (Structure.INT, Structure.FLOAT, Structure.BOOL
 
 
 def _expected_structures(text: str) -> tuple[tuple[Structure, ...], str]:
-    """Return the structures that a message expects, and the type of the actual argument."""
+    """Return the structures that a message expects, and the name of the argument's actual type."""
     match = _LACKS_ATTRIBUTE.search(text)
     if match:
         structures = [s for names, s in _ATTRIBUTE_PATTERNS if names.fullmatch(match.group(2))]
@@ -80,18 +80,21 @@ def _expected_structures(text: str) -> tuple[tuple[Structure, ...], str]:
         return _STRUCTURES_BY_ABILITY.get(ability, ()), match.group(1)
     match = _OPERANDS.search(text)
     if match:
-        wrong = next((kind for kind in match.groups() if not kind.endswith("Tensor")), "")
+        wrong_type = next((kind for kind in match.groups() if not kind.endswith("Tensor")), "")
         return (
-            ((Structure.TENSOR, Structure.NUMBER), wrong) if wrong in {"list", "str"} else ((), "")
+            ((Structure.TENSOR, Structure.NUMBER), wrong_type)
+            if wrong_type in {"list", "str"}
+            else ((), "")
         )
     return (), ""
 
 
-def _is_instance_kind(kind: str, name: str) -> bool:
-    if name in _SCALARS:
-        return kind == name
-    if name in {"list", "tuple"}:
+def _matches_type(kind: str, type_name: str) -> bool:
+    """Return whether arguments of a kind, see `kind_of`, have the type that a message names."""
+    if type_name in _SCALARS:
+        return kind == type_name
+    if type_name in {"list", "tuple"}:
         return kind.startswith(("list of", "empty list"))
-    if name.endswith(("Tensor", "Var", "ArrayImpl", "ndarray", "Array")):
+    if type_name.endswith(("Tensor", "Var", "ArrayImpl", "ndarray", "Array")):
         return kind == "tensor"
-    return kind in _KINDS.get(name, ())
+    return kind in _KINDS.get(type_name, ())

@@ -1,8 +1,8 @@
 """Requirements on parameters, read from the messages with which a library rejects calls.
 
-The patterns are of English, not of APIs. A sentence that states a requirement names a parameter or
-quotes its argument; the requirement becomes fields of a clue. Documentation often lacks the rule
-that a rejection states.
+The patterns describe English phrases, not particular APIs. A sentence that states a requirement
+names a parameter or quotes its argument; the requirement becomes fields of a clue. Documentation
+often lacks the rule that a rejection states.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.values import LiteralValue, TensorValue, Value
 from ciguard.knowledge.clues import Structure
-from ciguard.knowledge.refinement.dtypes import dtypes_demanded
-from ciguard.knowledge.refinement.interpreter import structures_demanded
-from ciguard.knowledge.refinement.objects import object_named
-from ciguard.knowledge.refinement.requirements import Fields, dtype_named, requirement
+from ciguard.knowledge.refinement.dtypes import demanded_dtypes
+from ciguard.knowledge.refinement.interpreter import demanded_structures
+from ciguard.knowledge.refinement.objects import demanded_object
+from ciguard.knowledge.refinement.requirements import Fields, named_dtype, requirement
 from ciguard.knowledge.refinement.traits import kind_of
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class Presence(StrEnum):
-    """Presence of a parameter in a call that rejections demand."""
+    """Demand of a rejection that calls pass or omit a parameter."""
 
     UNSPECIFIED = ""
-    """Rejections demand neither."""
+    """The message demands neither: calls may pass or omit the parameter."""
     ALWAYS = "always"
-    """The parameter must be passed."""
+    """Calls must pass the parameter."""
     NEVER = "never"
-    """The parameter must not be passed."""
+    """Calls must omit the parameter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Advice:
     fields: Fields
     """Fields of a clue that the message states."""
     presence: Presence = Presence.UNSPECIFIED
-    """Presence of the parameter in a call that the message demands."""
+    """Demand that calls pass or omit the parameter."""
 
 
 _MAX_MESSAGE_LENGTH = 800
@@ -95,8 +95,8 @@ _LIST_OF_INPUTS = re.compile(r"(?:must|should) be called on a list|expects? a li
 _PREFIXES = re.compile(r"^\w+:")
 
 
-@lru_cache(maxsize=2048)  # libraries repeat messages, and each is read more than once
-def bare(text: str) -> str:
+@lru_cache(maxsize=2048)  # libraries repeat messages, and each message is parsed more than once
+def unwrap(text: str) -> str:
     """Return a message without text that the library adds to every message."""
     unwrapped = _WRAPPING.sub(" ", text)[:_MAX_MESSAGE_LENGTH].strip()
     return re.sub(r"[ \t]+", " ", unwrapped)
@@ -112,7 +112,7 @@ def advice_in(
         values: the arguments of the rejected call, by parameter.
         names: the names of all parameters, in the order of their declaration.
     """
-    text = bare(message)
+    text = unwrap(message)
     presence_advice = [
         *_missing_advice(text, names),
         *_unexpected_advice(text, names),
@@ -120,53 +120,53 @@ def advice_in(
     ]
     if presence_advice:
         return tuple(presence_advice)
-    expected = object_named(message)
+    expected = demanded_object(message)
     if expected:
         return _object_advice(text, expected, values, names)
-    mistyped = structures_demanded(text, values)
-    if mistyped:
-        return tuple(Advice(name, fields) for name, fields in mistyped.items())
+    structures = demanded_structures(text, values)
+    if structures:
+        return tuple(Advice(name, fields) for name, fields in structures.items())
     if _LIST_OF_INPUTS.search(text):
         inputs = [name for name in names if name.startswith("input:")]
         return tuple(Advice(name, {"structures": (Structure.TENSORS,)}) for name in inputs[:1])
-    typed = dtypes_demanded(message, text, values, names)
-    if typed:
-        return tuple(Advice(name, fields) for name, fields in typed.items())
-    demands = [
+    dtypes = demanded_dtypes(message, text, values, names)
+    if dtypes:
+        return tuple(Advice(name, fields) for name, fields in dtypes.items())
+    requirements = [
         advice
         for sentence in _SENTENCES.split(text)
         if _DEMANDS.search(sentence)
         for advice in _sentence_advice(sentence, values, names)
     ]
-    if not demands and _SAME_SIZE.search(text):
-        demands = _same_shape_advice(text, values, names)
-    return tuple({advice.parameter: advice for advice in reversed(demands)}.values())
+    if not requirements and _SAME_SIZE.search(text):
+        requirements = _same_shape_advice(text, values, names)
+    return tuple({advice.parameter: advice for advice in reversed(requirements)}.values())
 
 
-def mentioned(message: str, names: Sequence[str]) -> frozenset[str]:
+def parameters_in(message: str, names: Sequence[str]) -> frozenset[str]:
     """Return the parameters that a message names."""
-    return _mentioned(message, tuple(names))
+    return _parameters_in(message, tuple(names))
 
 
 @lru_cache(maxsize=2048)
-def _mentioned(message: str, names: tuple[str, ...]) -> frozenset[str]:
-    text = bare(message)
+def _parameters_in(message: str, names: tuple[str, ...]) -> frozenset[str]:
+    text = unwrap(message)
     words = set(_QUOTED_NAME.findall(text))
     words |= {word for match in _NAME_IN_CONTEXT.finditer(text) for word in match.groups() if word}
-    lowered = f" {text.lower()} "
+    lowered_text = f" {text.lower()} "
     return frozenset(
         name
-        for name, plain in ((name, _PREFIXES.sub("", name)) for name in names)
-        if plain in words or ("_" in plain and _is_name_in(plain.lower(), lowered))
+        for name, bare_name in ((name, _PREFIXES.sub("", name)) for name in names)
+        if bare_name in words or ("_" in bare_name and _is_name_in(bare_name.lower(), lowered_text))
     )
 
 
 def _is_name_in(name: str, text: str) -> bool:
-    """Return whether a text has a name of several words: `frame_length` or "frame length"."""
+    """Return whether a text contains a name with `_` or spaces: `frame_length`, "frame length"."""
     return name in text or f" {name.replace('_', ' ')} " in text
 
 
-# --- the form of the call -----------------------------------------------------------------------
+# --- parameters to pass or to omit ---------------------------------------------------------------
 
 
 def _words(text: str) -> list[str]:
@@ -174,23 +174,23 @@ def _words(text: str) -> list[str]:
 
 
 def _missing_advice(text: str, names: Sequence[str]) -> list[Advice]:
-    """Return the advice to pass missing parameters."""
+    """Return the advice to pass the parameters that a message reports as missing."""
     match = _MISSING.search(text)
     words = _words(match.group(1)) if match else []
     alternatives = _ALTERNATIVES.search(text)
     if alternatives:
         words += re.findall(r"(?<=[`'\"])\w+(?=[`'\"])|\w+_\w+", alternatives.group(1))
-    declared = [name for name in names if _PREFIXES.sub("", name) in words]
-    # No source declares the parameter, so the name in the message is used.
-    undeclared = _QUOTED_NAME.findall(match.group(1)) if match else []
+    declared_names = [name for name in names if _PREFIXES.sub("", name) in words]
+    # If no source declares the parameter, the name in the message is used.
+    undeclared_names = _QUOTED_NAME.findall(match.group(1)) if match else []
     return [
         Advice(name, {}, Presence.ALWAYS)
-        for name in (*declared, *(word for word in undeclared if not declared))
+        for name in (*declared_names, *(word for word in undeclared_names if not declared_names))
     ]
 
 
 def _unexpected_advice(text: str, names: Sequence[str]) -> list[Advice]:
-    """Return the advice not to pass an unexpected parameter."""
+    """Return the advice to omit a parameter that a message reports as unexpected."""
     match = _UNEXPECTED.search(text)
     if match and match.group(1) in names:
         return [Advice(match.group(1), {}, Presence.NEVER)]
@@ -211,7 +211,7 @@ def _overload_advice(text: str, names: Sequence[str]) -> list[Advice]:
         declarations = [signature[name] for signature in signatures if name in signature]
         structures = tuple(dict.fromkeys(s for types, _ in declarations for s in types))
         is_required = len(declarations) == len(signatures) and all(
-            required for _, required in declarations
+            requires_argument for _, requires_argument in declarations
         )
         fields: Fields = {"structures": structures} if structures else {}
         if is_required or name in names:
@@ -222,11 +222,14 @@ def _overload_advice(text: str, names: Sequence[str]) -> list[Advice]:
 
 
 def _signature(text: str) -> dict[str, tuple[tuple[Structure, ...], bool]]:
-    """Return structures and necessity by parameter, from `Tensor input, *, Tensor out = None`."""
+    """Return each parameter's structures and whether it is required.
+
+    The text has the form `Tensor input, *, Tensor out = None`.
+    """
     parameters: dict[str, tuple[tuple[Structure, ...], bool]] = {}
     for part in text.split(","):
-        declared, _, default = part.partition("=")
-        words = declared.split()
+        declaration, _, default = part.partition("=")
+        words = declaration.split()
         if len(words) > 1:
             fields = requirement("must be " + " ".join(words[:-1]))
             parameters[words[-1]] = (fields.get("structures", ()), not default)
@@ -239,32 +242,35 @@ def _signature(text: str) -> dict[str, tuple[tuple[Structure, ...], bool]]:
 def _object_advice(
     text: str, expected: tuple[Value, ...], values: Mapping[str, Value], names: Sequence[str]
 ) -> tuple[Advice, ...]:
-    """Return the advice to pass `expected` for the named parameter, else the first candidate."""
+    """Return the advice to pass one of `expected` as the parameter that the message names.
+
+    If the message names none, the advice is for the first parameter that may be the cause.
+    """
     kinds = {kind_of(value) for value in expected}
     candidates = [
         name
         for name, value in values.items()
         if kind_of(value) not in kinds and (isinstance(value, TensorValue) or "NoneType" in text)
     ] or [name for name, value in values.items() if kind_of(value) not in kinds]
-    mentioned_candidates = [name for name in candidates if name in mentioned(text, names)]
+    mentioned_candidates = [name for name in candidates if name in parameters_in(text, names)]
     return tuple(
         Advice(name, {"allowed": expected}) for name in (mentioned_candidates or candidates)[:1]
     )
 
 
-# --- what must be -------------------------------------------------------------------------------
+# --- requirements of sentences ------------------------------------------------------------------
 
 
 def _sentence_advice(
     sentence: str, values: Mapping[str, Value], names: Sequence[str]
 ) -> list[Advice]:
-    """Return the requirements that one sentence states, for the parameters that it is about."""
+    """Return the requirements of one sentence on the parameters that it names or quotes."""
     expected, _ = _split_expected_and_actual(sentence)
     fields = requirement(expected)
     if not fields:
         return []
-    mentioned_parameters = [name for name in names if name in mentioned(expected, names)]
-    suspects = mentioned_parameters or _suspects(fields, sentence, values)
+    named_parameters = [name for name in names if name in parameters_in(expected, names)]
+    suspects = named_parameters or _suspects(fields, sentence, values)
     return [
         Advice(name, _with_value_constraints(fields, value))
         for name, value in ((name, values.get(name, _NONE_VALUE)) for name in suspects)
@@ -273,33 +279,33 @@ def _sentence_advice(
 
 
 _NONE_VALUE = LiteralValue(None)
-_NOT_A_NUMBER = {"structures": (Structure.INTS, Structure.TENSOR)}
+_VECTOR_FIELDS = {"structures": (Structure.INTS, Structure.TENSOR)}
 
 
 def _with_value_constraints(fields: Fields, value: Value) -> Fields:
-    """Return the demanded fields, with those that the rejected argument implies."""
+    """Return the demanded fields, and those that the rejected argument implies."""
     if not isinstance(value, LiteralValue) or isinstance(value.value, str):
         return fields
     if fields.get("ndim", (0, 0))[0] > 0 or "length" in fields:
-        return {**_NOT_A_NUMBER, **fields}  # a number where a vector was expected
+        return {**_VECTOR_FIELDS, **fields}  # a number where a vector was expected
     if value == _NONE_VALUE and "structures" in fields:
         return {**fields, "nullable": False}
     return fields
 
 
 def _split_expected_and_actual(sentence: str) -> tuple[str, str]:
-    """Return the parts of a sentence about the expected and about the actual argument."""
-    for got in _GOT.finditer(sentence):
-        if got.start() > 0 and _DEMANDS.search(sentence[: got.start()]):
-            return sentence[: got.start()], sentence[got.end() :]
+    """Return the part of a sentence about the expected argument, and about the actual one."""
+    for match in _GOT.finditer(sentence):
+        if match.start() > 0 and _DEMANDS.search(sentence[: match.start()]):
+            return sentence[: match.start()], sentence[match.end() :]
     return sentence, ""
 
 
 def _suspects(fields: Fields, sentence: str, values: Mapping[str, Value]) -> list[str]:
-    """Return the parameter whose argument is quoted, or the first that violates the demand."""
-    violating = [name for name, value in values.items() if _violates(fields, value)]
-    quoted = [name for name in violating if _is_quoted(values[name], sentence)]
-    return (quoted or violating)[:1]
+    """Return the violating parameter whose argument is quoted, or else the first; empty if none."""
+    violating_names = [name for name, value in values.items() if _violates(fields, value)]
+    quoted_names = [name for name in violating_names if _is_quoted(values[name], sentence)]
+    return (quoted_names or violating_names)[:1]
 
 
 def _is_quoted(value: Value, sentence: str) -> bool:
@@ -313,7 +319,7 @@ def _is_quoted(value: Value, sentence: str) -> bool:
             sizes = [match.group(1) for match in _SHAPES.finditer(sentence)]
             if any(tuple(map(int, _words(text))) == shape for text in sizes):
                 return True
-            return any(dtype_named(word) == dtype for word in _words(sentence)[-6:])
+            return any(named_dtype(word) == dtype for word in _words(sentence)[-6:])
         case _:
             return False
 
@@ -346,7 +352,7 @@ def _tensor_violates(fields: Fields, value: TensorValue) -> bool:
 
 
 def _may_be_violated(fields: Fields, value: Value) -> bool:
-    """Return whether the rejected argument may have violated the demand."""
+    """Return whether the rejected argument may have violated the demanded fields."""
     if isinstance(value, TensorValue) and set(fields) <= {"dtypes", "ndim"}:
         return _tensor_violates(fields, value)
     return True
@@ -355,17 +361,19 @@ def _may_be_violated(fields: Fields, value: Value) -> bool:
 def _same_shape_advice(
     text: str, values: Mapping[str, Value], names: Sequence[str]
 ) -> list[Advice]:
-    """Return the advice that tensors must have one shape: those named or quoted, else all."""
+    """Return the advice to pass tensors of one shape: the named or quoted ones, else all."""
     tensors = [name for name, value in values.items() if isinstance(value, TensorValue)]
-    mentioned_tensors = [name for name in tensors if name in mentioned(text, names)]
+    mentioned_tensors = [name for name in tensors if name in parameters_in(text, names)]
     if len(mentioned_tensors) > 1:
         return [Advice(name, {"shape_of": mentioned_tensors[0]}) for name in mentioned_tensors[1:]]
-    if len(tensors) < 2:  # noqa: PLR2004 - a pair
+    if len(tensors) < 2:  # noqa: PLR2004 - a relation needs two
         return []
-    quoted = {tuple(map(int, _words(match.group(1)))) for match in _SHAPES.finditer(text)}
+    quoted_shapes = {tuple(map(int, _words(match.group(1)))) for match in _SHAPES.finditer(text)}
     lead = tensors[0]
-    related = [name for name in tensors[1:] if _shape(values[name]) in quoted] or tensors[1:]
-    return [Advice(name, {"shape_of": lead}) for name in related]
+    related_names = [
+        name for name in tensors[1:] if _shape(values[name]) in quoted_shapes
+    ] or tensors[1:]
+    return [Advice(name, {"shape_of": lead}) for name in related_names]
 
 
 def _shape(value: Value) -> tuple[int, ...] | None:

@@ -1,7 +1,8 @@
-"""Objects that messages demand by name, each with calls that build tensor.
+"""Objects that messages demand by name, each with calls that build such objects.
 
-The rejection "must be a SparseTensor", for example, names the kind of object that an argument must
-be. So does "only available for these backends: [SparseCPU, …]". None is a plain tensor or number.
+For example, the message "must be a SparseTensor" names the kind of object that an argument must be.
+So does "only available for these backends: [SparseCPU, …]". The table lists no plain tensors and
+numbers.
 """
 
 from __future__ import annotations
@@ -123,10 +124,10 @@ OBJECTS: tuple[tuple[re.Pattern[str], tuple[Value, ...]], ...] = tuple(
         ),
     )
 )  # fmt: skip
-"""Patterns of messages, and the values that such a message demands."""
+"""Patterns for messages, each with values of the kind of object that such a message demands."""
 
 
 @lru_cache(maxsize=2048)
-def object_named(text: str) -> tuple[Value, ...]:
-    """Return values of the kind of object that a message demands; empty if it demands none."""
+def demanded_object(text: str) -> tuple[Value, ...]:
+    """Return values of the kind of object that a message demands; empty if it demands no object."""
     return next((values for pattern, values in OBJECTS if pattern.search(text)), ())

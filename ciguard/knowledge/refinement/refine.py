@@ -1,11 +1,11 @@
 """Refinement: constraints that are improved by the outcomes of earlier calls.
 
 Documentation is incomplete. `Experience` counts which choices passed and which were rejected. It
-keeps the messages of rejections and a few calls that passed. `refined` turns it into better
-constraints, and `refinements` explains what was learned. All of it is plain data that a run stores.
+keeps requirements from messages of rejections, and a few calls that passed. `refined` improves
+constraints by an experience, and `refinements` describes the changes.
 
-A call that crashes, hangs or raises an internal error counts as passed. Validation accepted it, and
-the choices that led there must never become rarer.
+A call that crashes, hangs or raises an internal error counts as passed: validation accepted it, and
+the choices that cause such defects must never become rarer.
 """
 
 from __future__ import annotations
@@ -31,26 +31,27 @@ if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord
     from ciguard.knowledge.api import Api
     from ciguard.knowledge.clues import Clue
-    from ciguard.knowledge.refinement.experience import Experience, ParameterMessages
+    from ciguard.knowledge.refinement.experience import Experience, StatedRequirement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refinement:
-    """One change to a parameter's constraint that outcomes led to, in words."""
+    """Description of one change that the outcomes of calls made to a parameter's constraint."""
 
     api: str
     """Name of the API."""
     parameter: str
     """Name of the parameter."""
     aspect: str
-    """Origin of the change: `message` of a rejection, or counts of `outcomes`."""
+    """Origin of the change: `message` for messages of rejections, `outcomes` for counts."""
     change: str
-    """Description of the change."""
+    """Clause that describes the change, such as `is always passed`."""
     evidence: str
-    """Message or counts that led to it."""
+    """Message or counts that caused the change."""
 
 
 _REPORTED_FACTOR = 2.0
+"""Minimum change of a trait's odds, in either direction, that is reported."""
 _MIN_CALLS = 8
 """Minimum number of conforming calls before their counts are applied."""
 _MIN_FREQUENCY, _MAX_FREQUENCY = 0.1, 4.0
@@ -62,12 +63,12 @@ def refined(api: Api, experience: Experience) -> Api:
     clues = experience.clues()
     if clues:
         api = understand(record, clues)
-    never = {m.parameter for m in experience.messages if m.presence is Presence.NEVER}
-    declared = [p for p in api.parameters if p.required or p.name not in never]
+    omitted_names = {r.parameter for r in experience.requirements if r.presence is Presence.NEVER}
+    declared_parameters = [p for p in api.parameters if p.required or p.name not in omitted_names]
     return replace(
         api,
         parameters=(
-            *(_refined_by_counts(p, experience) for p in declared),
+            *(_refined_by_counts(p, experience) for p in declared_parameters),
             *_undeclared_parameters(record, experience, clues),
         ),
         inputs=tuple(
@@ -80,25 +81,35 @@ def refined(api: Api, experience: Experience) -> Api:
 def _undeclared_parameters(
     record: ApiRecord, experience: Experience, clues: Mapping[str, Sequence[Clue]]
 ) -> Iterator[Parameter]:
-    """Yield keyword-only parameters that only messages mention: their position is unknown."""
+    """Yield the parameters that only messages mention, as keyword-only parameters.
+
+    Their position is unknown.
+    """
     names = {p.name for p in record.parameters}
     if record.kind is CallKind.LAYER:
-        return  # the constructor or the built layer may have them
-    for messages in experience.messages:
-        is_new = messages.parameter not in names and ":" not in messages.parameter
-        if is_new and messages.presence is Presence.ALWAYS and experience.is_applied(messages):
-            names.add(messages.parameter)
-            merged, evidence = merge(clues.get(messages.parameter, ()))
+        return  # the parameter may belong to the constructor or to the call of the layer
+    for requirement in experience.requirements:
+        is_new = requirement.parameter not in names and ":" not in requirement.parameter
+        if (
+            is_new
+            and requirement.presence is Presence.ALWAYS
+            and experience.is_applied(requirement)
+        ):
+            names.add(requirement.parameter)
+            merged, evidence = merge(clues.get(requirement.parameter, ()))
             yield Parameter(
-                name=messages.parameter,
-                constraint=constraint_of(merged, lacks=record.lacks),
+                name=requirement.parameter,
+                constraint=constraint_of(merged, unsupported=record.lacks),
                 kind=ParameterKind.KEYWORD_ONLY,
                 evidence=evidence,
             )
 
 
 def _refined_by_messages(parameter: Parameter, clues: Sequence[Clue]) -> Parameter:
-    """Return a built layer's parameter, constrained by messages: no reader has clues about it."""
+    """Return a constructed layer's parameter with the constraints that messages state.
+
+    Readers of documentation have no clues about such a parameter.
+    """
     constraint = parameter.constraint
     for clue in clues:
         if clue.allowed:
@@ -122,10 +133,10 @@ def _refined_by_messages(parameter: Parameter, clues: Sequence[Clue]) -> Paramet
 
 
 def _refined_by_counts(parameter: Parameter, experience: Experience) -> Parameter:
-    """Return the parameter with its constraint and frequency adapted to the counts."""
+    """Return the parameter with its constraint and frequency adapted to the pass rates."""
     must_be_passed = any(
-        messages.parameter == parameter.name and messages.presence is Presence.ALWAYS
-        for messages in experience.messages
+        requirement.parameter == parameter.name and requirement.presence is Presence.ALWAYS
+        for requirement in experience.requirements
     )
     if experience.judged < _MIN_CALLS:
         return replace(parameter, required=parameter.required or must_be_passed)
@@ -135,22 +146,22 @@ def _refined_by_counts(parameter: Parameter, experience: Experience) -> Paramete
         parameter,
         constraint=weighted(parameter.constraint, odds),
         required=parameter.required or must_be_passed,
-        given=min(max(frequency, _MIN_FREQUENCY), _MAX_FREQUENCY),
+        frequency=min(max(frequency, _MIN_FREQUENCY), _MAX_FREQUENCY),
     )
 
 
 def refinements(record: ApiRecord, experience: Experience) -> tuple[Refinement, ...]:
-    """Return the changes to an API's constraints that outcomes led to."""
+    """Return the changes that the outcomes of calls made to an API's constraints."""
     by_messages = [
         Refinement(
             api=record.api,
-            parameter=messages.parameter,
+            parameter=requirement.parameter,
             aspect="message",
-            change=_change_text(messages),
-            evidence=f"{messages.message} ({messages.count} times)",
+            change=_change_text(requirement),
+            evidence=f"{requirement.message} ({requirement.count} times)",
         )
-        for messages in experience.messages
-        if experience.is_applied(messages)
+        for requirement in experience.requirements
+        if experience.is_applied(requirement)
     ]
     by_counts = [
         Refinement(
@@ -158,20 +169,20 @@ def refinements(record: ApiRecord, experience: Experience) -> tuple[Refinement, 
             parameter=name,
             aspect="outcomes",
             change=f"{trait} is drawn {'more' if factor > 1 else 'less'} often",
-            evidence=f"{passed} of {passed + refused} calls passed; "
-            f"{experience.pass_rate:.0%} of all",
+            evidence=f"{passed} of {passed + rejected} calls passed "
+            f"(all calls: {experience.pass_rate:.0%})",
         )
-        for name, seen in experience.counts.items()
-        for trait, (passed, refused) in seen.items()
-        for factor in [Odds(seen, experience.pass_rate)(trait)]
-        if passed + refused >= _MIN_CALLS and not 1 / _REPORTED_FACTOR < factor < _REPORTED_FACTOR
+        for name, counts_by_trait in experience.counts.items()
+        for trait, (passed, rejected) in counts_by_trait.items()
+        for factor in [Odds(counts_by_trait, experience.pass_rate)(trait)]
+        if passed + rejected >= _MIN_CALLS and not 1 / _REPORTED_FACTOR < factor < _REPORTED_FACTOR
     ]
     return (*by_messages, *by_counts)
 
 
-def _change_text(messages: ParameterMessages) -> str:
-    if messages.presence is Presence.ALWAYS:
+def _change_text(requirement: StatedRequirement) -> str:
+    if requirement.presence is Presence.ALWAYS:
         return "is always passed"
-    if messages.presence is Presence.NEVER:
+    if requirement.presence is Presence.NEVER:
         return "is never passed"
-    return ", ".join(f"{key} is {value}" for key, value in messages.fields.items())
+    return ", ".join(f"{key} is {value}" for key, value in requirement.fields.items())

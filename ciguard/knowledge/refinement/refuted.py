@@ -1,4 +1,4 @@
-"""Refutation of requirements: calls that passed although they violate what a message demanded."""
+"""Refutation of requirements by calls that passed although they violate the requirement."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from ciguard.knowledge.refinement.requirements import Fields
 
 _MIN_COUNTEREXAMPLES = 2
-"""Minimum number of passing calls that refute a requirement: one may have passed by chance."""
+"""Minimum number of passing calls that refute a requirement: one call may pass by chance."""
 
 
 def is_refuted(fields: Fields, counts: Mapping[str, Sequence[int]]) -> bool:
-    """Return whether calls passed that violate the fields.
+    """Return whether enough calls passed although they violate the fields.
 
     Args:
         fields: the fields of a clue that messages state.
-        counts: the numbers of accepted and of rejected calls, by trait of the argument.
+        counts: the number of accepted calls and of rejected calls, by trait of the argument.
     """
     counterexamples = sum(pair[0] for trait, pair in counts.items() if _violates(trait, fields))
     return counterexamples >= _MIN_COUNTEREXAMPLES

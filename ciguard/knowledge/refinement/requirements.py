@@ -25,7 +25,7 @@ _DTYPES = {
     "complexfloat": "complex64", "complexdouble": "complex128", "bfloat": "bfloat16",
     "floattensor": "float32", "longtensor": "int64", "inttensor": "int32",
 }  # fmt: skip
-"""Dtypes by names in messages that differ from the usual ones, mostly from torch's enumeration."""
+"""Usual names of dtypes by their other names in messages, mostly from torch's enumeration."""
 _KNOWN_DTYPES = frozenset((*element_types.NUMERIC, *element_types.BOOLEAN, "string"))
 _FLOATS = ("float32", "float64", "float16", "bfloat16")
 _INTEGERS = ("int64", "int32", "int16", "int8", "uint8")
@@ -66,9 +66,9 @@ _ELEMENTS = re.compile(
 )
 _ABOUT_RANKS = re.compile(r"\drank|\brank|dimension|\b\d-?d\b|-dim", re.IGNORECASE)
 _ANY_NUMBER = r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?![\w^]|\.\d)"
-"""A whole number: the 2 of `2^31` does not match."""
+"""A complete number: the 2 of `2^31` does not match."""
 _NUMBER = _ANY_NUMBER + r"(?!,\d)"
-"""A whole number without separators: the 1 of `1,000` does not match, the 0 of `[0,1]` does."""
+"""A complete number that no comma and digit follow: the 1 of `1,000` does not match."""
 _RANGE = re.compile(
     rf"(?:in|range|interval|between)(?: (?:the )?(?:range|interval))?(?: of)? ?[\[(]?{_ANY_NUMBER}"
     rf"(?:, ?| and | to )(?:<=? ?)?{_NUMBER}([\])]?)", re.IGNORECASE,
@@ -99,33 +99,33 @@ _SMALLEST_STEP = 0.001
 _LIST_WORDS = frozenset({"or", "and", "one", "of", "the", "a"})
 
 
-def dtype_named(word: str) -> str:
-    """Return the usual name of a dtype that a message names; empty if the word names none."""
-    lowered = word.lower().removeprefix("dt_").removesuffix("_ref")
-    name = _DTYPES.get(lowered, lowered)
+def named_dtype(word: str) -> str:
+    """Return the usual name of the dtype that a word of a message names; empty for other words."""
+    lowered_word = word.lower().removeprefix("dt_").removesuffix("_ref")
+    name = _DTYPES.get(lowered_word, lowered_word)
     return name if name in _KNOWN_DTYPES else ""
 
 
 def requirement(text: str) -> Fields:
     """Return the fields of a clue that a message demands; empty if no pattern matches."""
-    for read in (_allowed_demanded, _shape_demanded, _rank_demanded):
+    for read_fields in (_demanded_allowed, _demanded_shape, _demanded_rank):
         # The numbers in such a message state nothing else: "at least 3 dimensions" is not a range.
-        decisive = read(text)
-        if decisive:
-            return decisive | (_sign_demanded(text) if decisive.get("ndim") == (0, 0) else {})
-    return _dtypes_demanded(text) or _structures_demanded(text) | _within_representable(
-        _range_demanded(text)
+        fields = read_fields(text)
+        if fields:
+            return fields | (_demanded_sign(text) if fields.get("ndim") == (0, 0) else {})
+    return _demanded_dtypes(text) or _demanded_structures(text) | _within_representable(
+        _demanded_range(text)
     )
 
 
 def _within_representable(fields: Fields) -> Fields:
-    """Return the range, or nothing if a limit is larger than any argument."""
+    """Return the range; empty if a limit is larger than any argument can be."""
     return fields if all(abs(end) < _MAX_MAGNITUDE for end in fields.values()) else {}
 
 
-def _largest_below(end: float, *, than: float = -math.inf) -> float:
-    """Return the largest value to draw below `end` and, if possible, above `than`."""
-    is_count = abs(end) < _MAX_MAGNITUDE and end == int(end) and end - than > 1
+def _largest_below(end: float, *, above: float = -math.inf) -> float:
+    """Return the largest value to draw below `end` and, if possible, above `above`."""
+    is_count = abs(end) < _MAX_MAGNITUDE and end == int(end) and end - above > 1
     return end - 1 if is_count else end - _SMALLEST_STEP
 
 
@@ -137,7 +137,7 @@ def _first_count(match: re.Match[str]) -> int:
     return _parsed_count(next(group for group in match.groups() if group))
 
 
-def _shape_demanded(text: str) -> Fields:
+def _demanded_shape(text: str) -> Fields:
     """Return the fields for an exact shape, or for the length of a vector or list."""
     match = _SHAPE.search(text)
     if match:
@@ -153,7 +153,7 @@ def _shape_demanded(text: str) -> Fields:
     return {"shape": (size,), "length": (size, size)}
 
 
-def _rank_demanded(text: str) -> Fields:
+def _demanded_rank(text: str) -> Fields:
     """Return the fields for a demanded rank."""
     for pattern, ndim in _RANKS_BY_NAME:
         if pattern.search(text):
@@ -168,69 +168,71 @@ def _rank_demanded(text: str) -> Fields:
     ranks = [
         _first_count(match) for match in _RANKS.finditer(text) if next(filter(None, match.groups()))
     ]
-    # In "3D or 4D tensor with optional 0 dim batch size" the 0 is not a rank of the tensor.
+    # In "3D or 4D tensor with optional 0 dim batch size", 0 is not a rank of the tensor.
     ranks = [rank for rank in ranks if rank] or ranks
     return {"ndim": (min(ranks), max(ranks))} if ranks and max(ranks) <= _MAX_DIMENSIONS else {}
 
 
-def _dtypes_demanded(text: str) -> Fields:
+def _demanded_dtypes(text: str) -> Fields:
     """Return the fields for demanded dtypes."""
     for pattern, family in _DTYPE_FAMILIES:
         if pattern.search(text):
             return {"dtypes": family}
-    exact = [
+    dtype_words = [
         word for word in _WORDS_IN_LIST.findall(text) if word.lower() in _KNOWN_DTYPES - {"string"}
     ]
-    if exact:
-        return {"dtypes": tuple(dict.fromkeys(word.lower() for word in exact))}
+    if dtype_words:
+        return {"dtypes": tuple(dict.fromkeys(word.lower() for word in dtype_words))}
     if not _ABOUT_DTYPES.search(text):
         return {}
-    mentioned = [dtype_named(word) for word in re.findall(r"\b[A-Z]\w+", text)]
-    names = tuple(dict.fromkeys(name for name in mentioned if name))
+    possible_names = [named_dtype(word) for word in re.findall(r"\b[A-Z]\w+", text)]
+    names = tuple(dict.fromkeys(name for name in possible_names if name))
     return {"dtypes": names} if names else {}
 
 
-def _structures_demanded(text: str) -> Fields:
+def _demanded_structures(text: str) -> Fields:
     """Return the fields for a demanded type, such as a list of ints."""
     match = _EXPECTED_TYPE.search(text)
     if not match or _ABOUT_RANKS.search(text):
         return {}
-    expected = re.split(r"\bof (?:type|dtype|shape|size|length)\b", match.group(1))[0]
-    structures = structures_in(expected[:60])
+    type_text = re.split(r"\bof (?:type|dtype|shape|size|length)\b", match.group(1))[0]
+    structures = structures_in(type_text[:60])
     if (
-        re.match(r"(?:a |an )?(?:list|tuple|sequence)\b", expected, re.IGNORECASE)
+        re.match(r"(?:a |an )?(?:list|tuple|sequence)\b", type_text, re.IGNORECASE)
         and not structures
     ):
         structures = (Structure.INTS,)
     return {"structures": structures} if structures else {}
 
 
-def _range_demanded(text: str) -> Fields:
+def _demanded_range(text: str) -> Fields:
     """Return the fields for a demanded range of values."""
     interval = _RANGE.search(text)
     if interval:
         low, high = float(interval.group(1)), float(interval.group(2))
         if interval.group(3) == ")":
-            high = _largest_below(high, than=low)
+            high = _largest_below(high, above=low)
         return {"low": low, "high": high} if low <= high else {}
     fields: Fields = {}
-    greater_or_equal, greater = _GREATER_OR_EQUAL.search(text), _GREATER.search(text)
-    if greater_or_equal:
-        fields["low"] = float(greater_or_equal.group(1))
-    elif greater:
-        low = float(greater.group(1))
+    inclusive_low, exclusive_low = _GREATER_OR_EQUAL.search(text), _GREATER.search(text)
+    if inclusive_low:
+        fields["low"] = float(inclusive_low.group(1))
+    elif exclusive_low:
+        low = float(exclusive_low.group(1))
         fields["low"] = -_largest_below(-low)
-    less_or_equal, less = _LESS_OR_EQUAL.search(text), _LESS.search(text)
-    if less_or_equal:
-        fields["high"] = float(less_or_equal.group(1))
-    elif less and not greater:
-        fields["high"] = _largest_below(float(less.group(1)), than=fields.get("low", -math.inf))
+    inclusive_high, exclusive_high = _LESS_OR_EQUAL.search(text), _LESS.search(text)
+    if inclusive_high:
+        fields["high"] = float(inclusive_high.group(1))
+    elif exclusive_high and not exclusive_low:
+        fields["high"] = _largest_below(
+            float(exclusive_high.group(1)), above=fields.get("low", -math.inf)
+        )
     if fields:
         return fields if fields.get("low", -1e9) <= fields.get("high", 1e9) else {}
-    return _sign_demanded(text)
+    return _demanded_sign(text)
 
 
-def _sign_demanded(text: str) -> Fields:
+def _demanded_sign(text: str) -> Fields:
     """Return the fields for a demanded sign, such as non-negative."""
     if re.search(r"non-?negative", text, re.IGNORECASE):
         return {"low": 0.0}
@@ -239,7 +241,7 @@ def _sign_demanded(text: str) -> Fields:
     return {"low": 1.0} if re.search(r"\bpositive\b", text, re.IGNORECASE) else {}
 
 
-def _allowed_demanded(text: str) -> Fields:
+def _demanded_allowed(text: str) -> Fields:
     """Return the fields for a demanded choice, or for multiples of a number."""
     multiple = _MULTIPLE.search(text)
     if multiple:
@@ -264,4 +266,4 @@ def _allowed_demanded(text: str) -> Fields:
 
 
 def _is_not_a_string(word: str) -> bool:
-    return bool(dtype_named(word)) or word in {"True", "False", "None"} or word.isdecimal()
+    return bool(named_dtype(word)) or word in {"True", "False", "None"} or word.isdecimal()

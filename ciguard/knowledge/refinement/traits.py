@@ -1,8 +1,9 @@
-"""Traits of an argument: short names of the choices that were made when it was drawn.
+"""Traits of an argument: short names of the choices that were made when the argument was drawn.
 
 Accepted and rejected calls are counted by trait, so that later calls draw the traits that work. A
 trait is `kind:tensor`, `dtype:float32`, `ndim:2`, `is:'mean'`, `length:3`, or a relation to the
-leading tensor of the call: `shape=` or `shape!`, `dtype=` or `dtype!`.
+leading tensor of the call: `shape=` for an equal shape and `shape!` for a different shape, `dtype=`
+and `dtype!` for the dtype.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 OMITTED = ("omitted",)
-"""Traits of a parameter that a call does not pass."""
+"""Traits of a parameter that a call omits."""
 GIVEN = "given"
 """Trait of every parameter that a call passes."""
 _MAX_COUNTED = 16
-"""Maximum magnitude of an int with a trait of its own; larger ones share one per sign."""
+"""Maximum magnitude of an int that has its own trait; larger ints share one trait per sign."""
 _MAX_TEXT_LENGTH = 24
 
 
@@ -83,7 +84,7 @@ def _traits(value: Value, lead: TensorValue | None) -> tuple[str, ...]:
 
 
 def choice_of(value: Value) -> str:
-    """Return the trait that distinguishes a scalar from others; empty if it has none."""
+    """Return the trait that distinguishes a scalar from other scalars; empty for other values."""
     choice = ""
     match value:
         case LiteralValue(bool() as flag):

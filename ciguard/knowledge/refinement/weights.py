@@ -1,7 +1,7 @@
 """Weights for the alternatives of a constraint by their pass rates.
 
-Constraints need no new construct for this: an alternative that is listed twice is drawn twice as
-often, and `AnyOf` has weights.
+No new kind of constraint is needed: an alternative that is listed twice is drawn twice as often,
+and the options of `AnyOf` have weights.
 """
 
 from __future__ import annotations
@@ -35,43 +35,44 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """Ratio of the pass rate of calls with a trait to that of all calls."""
+    """Ratio of the pass rate of calls with a trait to the pass rate of all calls."""
 
     counts: Mapping[str, Sequence[int]]
-    """Numbers of accepted and of rejected calls, by trait."""
+    """Number of accepted calls and of rejected calls, by trait."""
     pass_rate: float
     """Pass rate of all calls."""
     lead: str = ""
-    """Name of the parameter that shapes and dtypes are compared with."""
+    """Name of the leading tensor, with which shapes and dtypes are compared."""
 
     def __call__(self, trait: str) -> float:
-        """Return the ratio for a trait: 1 for no difference or no experience, never 0."""
-        passed, refused = self.counts.get(trait, (0, 0))
-        rate = (passed + _PRIOR * self.pass_rate) / (passed + refused + _PRIOR)
+        """Return the ratio for a trait: 1 if there is no difference or no experience, never 0."""
+        passed, rejected = self.counts.get(trait, (0, 0))
+        rate = (passed + _PRIOR * self.pass_rate) / (passed + rejected + _PRIOR)
         return min(max(rate / self.pass_rate, _MIN_ODDS), _MAX_ODDS)
 
-    def seen(self, trait: str) -> int:
+    def call_count(self, trait: str) -> int:
         """Return the number of calls with a trait."""
         return sum(self.counts.get(trait, ()))
 
 
 _PRIOR = 2.0
+"""Number of assumed calls with the overall pass rate, which smooth the ratio."""
 _MIN_ODDS, _MAX_ODDS = 1 / 16, 16.0
 _DECISIVE_FACTOR = 3.0
-"""Minimum factor between the odds of a relation and its opposite for it to be added or removed."""
+"""Minimum ratio between the odds of a relation and of its opposite to add or remove it."""
 _MIN_CALLS = 6
 _MAX_REPETITIONS = 8
-"""Number of repetitions of the best alternative; those of others are in proportion."""
+"""Number of repetitions of the best alternative; others are repeated in proportion."""
 _MAX_TABULATED_RANGE = 16
 _MIN_DIFFERENCE = 1.15
-"""Minimum factor between the odds of alternatives for them to be weighted at all."""
+"""Minimum ratio of the highest to the lowest odds for which alternatives are weighted."""
 
 
 def weighted(constraint: Constraint, odds: Odds) -> Constraint:
     """Return the constraint with its alternatives weighted by `odds`.
 
-    Alternatives that never pass, while others do, are left out. The share of calls that ignores
-    experience still draws them.
+    Alternatives that never pass are left out if others pass. The share of calls that ignores
+    experience still draws all alternatives.
     """
     return _weighted(constraint, odds)
 
@@ -93,11 +94,11 @@ def _any_of(constraint: AnyOf, odds: Odds) -> Constraint:
 
 
 _KINDS: dict[type, str] = {Ints: "kind:list of int", String: "kind:str", Array: "kind:tensor"}
-"""Traits of structure that do not follow from the name of the constraint's class."""
+"""Traits `kind:…` that cannot be derived from the name of the constraint's class."""
 
 
 def _kinds(option: Constraint) -> tuple[str, ...]:
-    """Return the traits of structure of a constraint's values."""
+    """Return the traits `kind:…` that a constraint's values can have."""
     kinds: Iterable[str]
     match option:
         case OneOf(values):
@@ -153,8 +154,8 @@ def _repeated_by_odds(values: tuple[Value, ...], odds: Odds) -> OneOf | None:
     counts = _repetitions([odds(choice_of(value) or "") for value in values])
     if counts is None:
         return None
-    repeated = zip(values, counts, strict=True)
-    return OneOf(tuple(value for value, count in repeated for _ in range(count)))
+    values_and_counts = zip(values, counts, strict=True)
+    return OneOf(tuple(value for value, count in values_and_counts for _ in range(count)))
 
 
 def _repetitions(odds: list[float]) -> list[int] | None:
@@ -162,7 +163,7 @@ def _repetitions(odds: list[float]) -> list[int] | None:
     best = max(odds)
     if best < min(odds) * _MIN_DIFFERENCE:
         return None
-    counts = [round(_MAX_REPETITIONS * odd / best) for odd in odds]
+    counts = [round(_MAX_REPETITIONS * value_odds / best) for value_odds in odds]
     return None if len(set(counts)) == 1 else counts
 
 
@@ -173,16 +174,16 @@ def _dtype(constraint: Dtype, odds: Odds) -> Constraint:
 
 
 def _dtypes(names: tuple[str, ...], odds: Odds) -> tuple[str, ...]:
-    distinct = tuple(dict.fromkeys(names))
-    counts = _repetitions([odds(choice_of(DtypeValue(name))) for name in distinct])
+    distinct_names = tuple(dict.fromkeys(names))
+    counts = _repetitions([odds(choice_of(DtypeValue(name))) for name in distinct_names])
     if counts is None:
         return names
-    return tuple(n for n, count in zip(distinct, counts, strict=True) for _ in range(count))
+    return tuple(n for n, count in zip(distinct_names, counts, strict=True) for _ in range(count))
 
 
 @_weighted.register(Ints)
 def _ints(constraint: Ints, odds: Odds) -> Constraint:
-    """Split the constraint by length, weighted by the odds."""
+    """Return an alternative per length, weighted by the odds."""
     min_length, max_length = constraint.length
     if (
         constraint.length_of
@@ -209,7 +210,7 @@ def _single_or_any_of(options: Iterable[tuple[float, Constraint]]) -> Constraint
 
 @_weighted.register(List)
 def _list(constraint: List, odds: Odds) -> Constraint:
-    """Restrict the lengths of a list to those that pass."""
+    """Return the constraint with the range of lengths that pass."""
     min_length, max_length = constraint.length
     if constraint.length_of or not 0 < max_length - min_length <= _MAX_REPETITIONS:
         return constraint
@@ -233,7 +234,7 @@ def _tensor(constraint: Tensor, odds: Odds) -> Constraint:
 
 
 def _with_decisive_relations(constraint: Tensor, odds: Odds) -> Tensor:
-    """Return the constraint with helpful relations to the leading tensor, without harmful ones."""
+    """Add helpful relations to the leading tensor, remove harmful ones, and return the result."""
     if not odds.lead:
         return constraint
     shape, dtype = _relation_sign(odds, "shape"), _relation_sign(odds, "dtype")
@@ -250,17 +251,20 @@ def _with_decisive_relations(constraint: Tensor, odds: Odds) -> Tensor:
 
 
 def _relation_sign(odds: Odds, relation: str) -> int:
-    """Return 1 if only equality with the leading tensor passes, -1 if only difference, else 0."""
-    if odds.seen(f"{relation}=") < _MIN_CALLS:
+    """Return 1 if equality with the leading tensor passes more often, -1 if inequality, else 0."""
+    if odds.call_count(f"{relation}=") < _MIN_CALLS:
         return 0
-    equal, different = odds(f"{relation}="), odds(f"{relation}!")
-    if odds.seen(f"{relation}!") >= _MIN_CALLS and equal > different * _DECISIVE_FACTOR:
+    equal_odds, different_odds = odds(f"{relation}="), odds(f"{relation}!")
+    if (
+        odds.call_count(f"{relation}!") >= _MIN_CALLS
+        and equal_odds > different_odds * _DECISIVE_FACTOR
+    ):
         return 1
-    return -1 if different > equal * _DECISIVE_FACTOR else 0
+    return -1 if different_odds > equal_odds * _DECISIVE_FACTOR else 0
 
 
 def _split_by_rank(constraint: Tensor, odds: Odds) -> Constraint:
-    """Split the constraint by rank, weighted by the odds, if the shape is free."""
+    """Return an alternative per rank, weighted by the odds, if nothing else limits the shape."""
     min_rank, max_rank = constraint.ndim
     is_free = constraint.shape is None and not constraint.shape_of and not constraint.broadcast_with
     if not is_free or max_rank == min_rank:

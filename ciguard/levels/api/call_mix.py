@@ -7,14 +7,20 @@ from enum import Enum, auto
 
 
 class CallMutation(Enum):
-    """The mutation of a call's arguments after they are drawn."""
+    """Mutation of a call's arguments after they are drawn."""
 
     NONE = auto()
+    """No mutation: the call conforms."""
     VIOLATE = auto()
+    """One argument violates its constraint."""
     ONE = auto()
+    """One argument is a boundary value."""
     TWO = auto()
+    """Two arguments are boundary values."""
     MANY = auto()
+    """Many arguments are boundary values."""
     SPECIAL = auto()
+    """One tensor contains NaN or an infinity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,20 +32,20 @@ class CallMix:
     boundary: float
     """Share of calls with one boundary value."""
     two_boundaries: float
-    """Share of calls with two boundary values: many crashes need an unusual pair and a valid
-    rest."""
+    """Share of calls with two boundary values. Many crashes need two unusual arguments, while the
+    others are valid."""
     many_boundaries: float
-    """Share of calls where each argument is a boundary value with `mutation_probability`. Such
-    calls are unguided, but well typed."""
+    """Share of calls in which each argument is a boundary value with probability
+    `mutation_probability`."""
     special: float = 0.0
-    """Share of calls with NaN or an infinity in one tensor, whose results are compared."""
+    """Share of calls with NaN or an infinity in one tensor. Their results are compared."""
     optional: float = 0.2
-    """Probability that an optional parameter is given. DocTer's `optional_ratio`."""
+    """Probability that a call passes an optional parameter: `optional_ratio` in DocTer."""
     mutation_probability: float = 0.4
-    """Probability that an argument is mutated. DocTer's `mutation_p`."""
+    """Probability that an argument is mutated: `mutation_p` in DocTer."""
 
     def choose_mutation(self, pick: float) -> CallMutation:
-        """Return the kind of call for a number drawn from [0, 1)."""
+        """Return the kind of mutation for `pick`, a number drawn uniformly from [0, 1)."""
         pick -= self.violating
         if pick < 0:
             return CallMutation.VIOLATE
@@ -58,9 +64,9 @@ class CallMix:
 FIRST_ROUND = CallMix(
     violating=0.0, boundary=0.25, two_boundaries=0.2, many_boundaries=0.32, special=0.03
 )
-"""Mix that finds most crashes first: boundary values, a few among valid ones or many at once."""
+"""Mix that finds most crashes early: calls with a few boundary values, or with many."""
 LEARNING = CallMix(violating=0.0, boundary=0.2, two_boundaries=0.1, many_boundaries=0.1)
-"""Mix for an API that rejects most calls: what it accepts must be found first."""
+"""Mix for an API that rejects most calls, for which accepted arguments must first be found."""
 LATER_ROUNDS = CallMix(
     violating=0.05, boundary=0.25, two_boundaries=0.2, many_boundaries=0.26, special=0.04
 )

@@ -1,4 +1,4 @@
-"""Calls of one API: draw every argument, then mutate one or more of them."""
+"""Calls of one API: every argument is drawn, and then some are mutated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.intent import Intent
 from ciguard.levels.api.call_mix import CallMix, CallMutation
-from ciguard.levels.api.forms import reforming
+from ciguard.levels.api.forms import form_mutator
 from ciguard.levels.api.layout import CallLayout
 from ciguard.levels.api.neighbours import NeighbourSampler
 from ciguard.levels.api.search import search
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Value
     from ciguard.knowledge import Api, Parameter
 
-_WITHOUT_FOCUS = {CallMutation.NONE, CallMutation.SPECIAL}
+_WITHOUT_MUTATOR = {CallMutation.NONE, CallMutation.SPECIAL}
 _SEED_RANGE = 1 << 31
 _INTENTS = {
     CallMutation.NONE: Intent.CONFORMING,
@@ -44,76 +44,89 @@ class CallGenerator:
         api: Api,
         examples: Sequence[Mapping[str, Value]] = (),
         *,
-        plain: CallGenerator | None = None,
-        near: float = 0.0,
-        searches: bool = False,
+        base_generator: CallGenerator | None = None,
+        neighbour_share: float = 0.0,
+        is_searching: bool = False,
     ) -> None:
-        """Compile the calls of an API.
+        """Compile the samplers of an API's calls.
 
         Args:
             api: the API with its constraints.
-            examples: arguments of calls that passed, by parameter.
-            plain: the generator that knows the documentation only; its compiled parts are reused.
-            near: the share of calls that resemble an example.
-            searches: True if no call has passed, so that some calls try undocumented values.
+            examples: the arguments of calls that passed, by parameter.
+            base_generator: a generator of the same API without feedback, whose compiled parts are
+                reused; None to compile all parts.
+            neighbour_share: the share of calls that resemble an example.
+            is_searching: True to draw some arguments from values of every kind, since no call has
+                passed yet.
         """
         self._api = api.record.api
         self._kind = api.record.kind
-        generated = [p for p in api.parameters if is_drawn(p)]
+        drawn_parameters = [p for p in api.parameters if is_drawn(p)]
         inputs = list(api.inputs)
-        known = {slot.name: slot for slot in plain.slots} if plain else {}
+        base_slots = {slot.name: slot for slot in base_generator.slots} if base_generator else {}
         self.slots: tuple[ParameterSlot, ...] = slots_of(
-            [*generated, *inputs], known, reform=reforming(api.record.api.partition(".")[0])
+            [*drawn_parameters, *inputs],
+            base_slots,
+            form_mutator=form_mutator(api.record.api.partition(".")[0]),
         )
-        self._breakable = tuple(slot for slot in self.slots if slot.violate)
+        self._violable_slots = tuple(slot for slot in self.slots if slot.violating_mutators)
         self._layout = CallLayout(
-            _as_declared(api, generated), keywords_only=api.record.source == "opdef"
+            _with_declared_necessity(api, drawn_parameters),
+            keywords_only=api.record.source == "opdef",
         )
         self._inputs = tuple(parameter.name for parameter in inputs)
-        self.names = tuple(parameter.name for parameter in [*generated, *inputs])
-        """All parameters that a call may have, in the order of their declaration."""
+        self.names = tuple(parameter.name for parameter in [*drawn_parameters, *inputs])
+        """Names of all parameters that a call may pass, in the order of their declaration."""
         self._neighbours = NeighbourSampler(self.slots, examples) if examples else None
-        self._neighbour_share = near if examples else 0.0
-        self._searches = searches
+        self._neighbour_share = neighbour_share if examples else 0.0
+        self._is_searching = is_searching
 
     def call(self, rng: random.Random, mix: CallMix) -> ApiCall:
         """Return the next call: conforming, violating or at a boundary, as the mix demands."""
         mutation = mix.choose_mutation(rng.random())
-        if self._searches and mutation is CallMutation.NONE and rng.random() < _SEARCH_PROBABILITY:
-            values, focus = search(rng, self.slots)
-            return self._assembled(values, Intent.VIOLATING, focus, _seed(rng))
-        focuses = self._focuses(rng, mutation, mix)
-        scope = self._conforming(rng, mix, focuses)
-        for slot in focuses:
-            mutators = slot.violate if mutation is CallMutation.VIOLATE else slot.bound
+        if (
+            self._is_searching
+            and mutation is CallMutation.NONE
+            and rng.random() < _SEARCH_PROBABILITY
+        ):
+            values, unconstrained = search(rng, self.slots)
+            return self._assembled_call(values, Intent.VIOLATING, unconstrained, _seed(rng))
+        mutated_slots = self._slots_to_mutate(rng, mutation, mix)
+        scope = self._conforming_arguments(rng, mix, mutated_slots)
+        for slot in mutated_slots:
+            mutators = (
+                slot.violating_mutators
+                if mutation is CallMutation.VIOLATE
+                else slot.boundary_mutators
+            )
             mutate = mutators[int(rng.random() * len(mutators))]
             scope.values[slot.name] = mutate(rng, scope, scope.values[slot.name])
         if mutation is CallMutation.SPECIAL:
-            focuses = self._with_special(rng, scope)
-        intent = _INTENTS[mutation] if focuses else Intent.CONFORMING
-        return self._assembled(scope.values, intent, focuses, _seed(rng))
+            mutated_slots = self._with_special(rng, scope)
+        intent = _INTENTS[mutation] if mutated_slots else Intent.CONFORMING
+        return self._assembled_call(scope.values, intent, mutated_slots, _seed(rng))
 
-    def _focuses(
+    def _slots_to_mutate(
         self, rng: random.Random, mutation: CallMutation, mix: CallMix
     ) -> tuple[ParameterSlot, ...]:
-        """Return the parameters to mutate; empty if none can be mutated."""
-        slots = self._breakable if mutation is CallMutation.VIOLATE else self.slots
-        if mutation in _WITHOUT_FOCUS or not slots:
+        """Return the slots of the parameters to mutate; empty if none is mutated."""
+        slots = self._violable_slots if mutation is CallMutation.VIOLATE else self.slots
+        if mutation in _WITHOUT_MUTATOR or not slots:
             return ()
-        first = _draw(rng, slots)
+        first = _draw_slot(rng, slots)
         if mutation is CallMutation.TWO:
-            return tuple(dict.fromkeys((first, _draw(rng, slots))))
+            return tuple(dict.fromkeys((first, _draw_slot(rng, slots))))
         if mutation is CallMutation.MANY:
-            others = [
+            other_slots = [
                 s
                 for s in slots
                 if not s.share and s is not first and rng.random() < mix.mutation_probability
             ]
-            return (first, *others)
+            return (first, *other_slots)
         return (first,)
 
     def _with_special(self, rng: random.Random, scope: SamplingScope) -> tuple[ParameterSlot, ...]:
-        """Put NaN or an infinity into one of the tensors; return its slot, if there is one."""
+        """Put NaN or an infinity into one tensor and return its slot; empty without tensors."""
         values = [(slot, scope.values.get(slot.name)) for slot in self.slots]
         candidates = [(slot, tensor) for slot, tensor in values if takes_special(tensor)]
         if not candidates:
@@ -127,25 +140,25 @@ class CallGenerator:
         values = self._layout.read(call.arguments, call.keywords)
         return values | dict(zip(self._inputs, call.inputs, strict=False))
 
-    def _conforming(
-        self, rng: random.Random, mix: CallMix, focuses: tuple[ParameterSlot, ...]
+    def _conforming_arguments(
+        self, rng: random.Random, mix: CallMix, mutated_slots: tuple[ParameterSlot, ...]
     ) -> SamplingScope:
-        """Return arguments that keep all constraints."""
+        """Return arguments that satisfy all constraints."""
         if self._neighbours is not None and rng.random() < self._neighbour_share:
-            return self._neighbours.draw(rng, focuses)
+            return self._neighbours.draw(rng, mutated_slots)
         scope = SamplingScope()
         values = scope.values
         for slot in self.slots:
             share = slot.share
-            if not share or rng.random() < share * mix.optional or slot in focuses:
+            if not share or rng.random() < share * mix.optional or slot in mutated_slots:
                 values[slot.name] = slot.sample(rng, scope)
         return scope
 
-    def _assembled(
+    def _assembled_call(
         self,
         values: dict[str, Value],
         intent: Intent,
-        focuses: tuple[ParameterSlot, ...],
+        mutated_slots: tuple[ParameterSlot, ...],
         seed: int,
     ) -> ApiCall:
         arguments, keywords = self._layout.place(values)
@@ -157,27 +170,27 @@ class CallGenerator:
             inputs=tuple([values[name] for name in self._inputs]) if self._inputs else (),
             seed=seed,
             intent=intent,
-            focus=focuses[0].name if focuses else "",
+            focus=mutated_slots[0].name if mutated_slots else "",
         )
 
 
-def _as_declared(api: Api, parameters: Sequence[Parameter]) -> list[Parameter]:
-    """Return the parameters, required or optional as in the signature.
+def _with_declared_necessity(api: Api, parameters: Sequence[Parameter]) -> list[Parameter]:
+    """Return the parameters, each marked as required or optional as in the signature.
 
-    A parameter that feedback made required is still passed by keyword, as its position depends on
-    the ones before.
+    A parameter that feedback made required is still passed by keyword, since its position depends
+    on the parameters before it.
     """
-    needed = {parameter.name: parameter.required for parameter in api.record.parameters}
-    return [replace(p, required=needed.get(p.name, p.required)) for p in parameters]
+    is_required = {parameter.name: parameter.required for parameter in api.record.parameters}
+    return [replace(p, required=is_required.get(p.name, p.required)) for p in parameters]
 
 
 def _seed(rng: random.Random) -> int:
     return int(rng.random() * _SEED_RANGE)
 
 
-def _draw(rng: random.Random, slots: tuple[ParameterSlot, ...]) -> ParameterSlot:
+def _draw_slot(rng: random.Random, slots: tuple[ParameterSlot, ...]) -> ParameterSlot:
     slot = slots[int(rng.random() * len(slots))]
     if slot.share and rng.random() < _OPTIONAL_REDRAW_PROBABILITY:
-        # Required parameters determine the computation; most optional ones are switches.
+        # Required parameters determine the computation, but most optional ones are switches.
         return slots[int(rng.random() * len(slots))]
     return slot

@@ -1,4 +1,4 @@
-"""The part of a script that shows the effects of a call on its arguments."""
+"""Part of a script that checks the effects of a call on its arguments."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ print("No difference.")
 """
 _EFFECTS_IN_WORDS = {"mutation": "were changed", "aliasing": "share memory with the result"}
 EFFECTS = frozenset(_EFFECTS_IN_WORDS)
-"""Kinds of differential findings whose scripts check the arguments."""
+"""Kinds of differential findings whose scripts check the effects on arguments."""
 
 
 def effects_check(finding: Finding, source: ScriptSource) -> tuple[str, list[str]]:
-    """Return the definitions before the call, and the call with the comparison after it.
+    """Return the definitions that precede the call, and the statements of call and check.
 
     Args:
         finding: a differential finding of a kind in `EFFECTS`.
@@ -84,6 +84,6 @@ def effects_check(finding: Finding, source: ScriptSource) -> tuple[str, list[str
 
 
 def _reference_effects(finding: Finding) -> Effects:
-    """Return the effects of the call on the reference."""
+    """Return the effects of the call on the reference target; none if it did not pass."""
     outcome = finding.outcomes.get(finding.targets[0])
     return decode_effects(outcome.encoded) if isinstance(outcome, Passed) else Effects()

@@ -1,4 +1,4 @@
-"""Guided calls: mostly by feedback from outcomes, some always by the documentation alone."""
+"""Guided calls: feedback from outcomes guides most calls, and the rest follow documentation."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.records import ApiRecord
 
-UNREFINED = 0.15
-"""Share of the calls that ignore feedback, so that no part of the input space is lost."""
-MAX_NOTED = 480
-"""Number of calls of an API that give feedback; later calls add little."""
-_UPDATE_THRESHOLDS = (16, 48, 96, 160, 320, MAX_NOTED)
-"""Numbers of observed calls at which the feedback is applied."""
+UNGUIDED_SHARE = 0.15
+"""Share of calls that ignore feedback, so that no part of the input space is lost."""
+MAX_OBSERVED_CALLS = 480
+"""Number of calls of an API whose outcomes are used as feedback; later outcomes add little."""
+_UPDATE_THRESHOLDS = (16, 48, 96, 160, 320, MAX_OBSERVED_CALLS)
+"""Numbers of observed calls at which a new generator is compiled from the feedback."""
 _MIN_CALLS_BEFORE_SEARCH = 8
 _MAX_LEARNING_CALLS = 160
 
@@ -35,31 +35,31 @@ class GuidedGenerator:
 
         Args:
             record: the catalogue's record of the API.
-            experience: the experience of earlier campaigns.
+            experience: the experience of earlier campaigns; None if there is none.
         """
         self._api = understand(record)
-        self._plain = CallGenerator(self._api)
+        self._base_generator = CallGenerator(self._api)
         self.experience = Experience()
-        self._guided = self._plain
+        self._guided_generator = self._base_generator
         self._is_learning = False
         if experience is not None:
             self.learn(experience)
 
     def call(self, rng: random.Random, mix: CallMix) -> ApiCall:
-        """Return the next call."""
-        if self._guided is self._plain or rng.random() < UNREFINED:
-            return self._plain.call(rng, mix)
-        return self._guided.call(rng, LEARNING if self._is_learning else mix)
+        """Return the next call, drawn with `rng` in the shares of `mix`."""
+        if self._guided_generator is self._base_generator or rng.random() < UNGUIDED_SHARE:
+            return self._base_generator.call(rng, mix)
+        return self._guided_generator.call(rng, LEARNING if self._is_learning else mix)
 
     def feedback(self, calls: Sequence[ApiCall], outcomes: Sequence[Outcome]) -> Experience:
-        """Return the feedback from the outcomes of some calls without applying it."""
+        """Return the feedback from the outcomes of calls, without applying it."""
         feedback = Experience(noted=len(calls))
-        plain = self._plain
+        generator = self._base_generator
         for call, outcome in zip(calls, outcomes, strict=False):
             if call.intent is Intent.CONFORMING:
-                feedback.note(plain.arguments(call), plain.names, outcome)
+                feedback.note(generator.arguments(call), generator.names, outcome)
             else:
-                feedback.observe_violating(plain.arguments(call), outcome)
+                feedback.observe_violating(generator.arguments(call), outcome)
         return feedback
 
     def learn(self, feedback: Experience) -> None:
@@ -69,24 +69,25 @@ class GuidedGenerator:
         if any(
             count_before < threshold <= self.experience.noted for threshold in _UPDATE_THRESHOLDS
         ):
-            self._guided = self._compiled()
+            self._guided_generator = self._compiled_generator()
             is_new = self.experience.noted < _MAX_LEARNING_CALLS
             self._is_learning = is_new and self.experience.pass_rate < _POOR_PASS_RATE
 
-    def _compiled(self) -> CallGenerator:
+    def _compiled_generator(self) -> CallGenerator:
         experience = self.experience
-        searches = not experience.examples and experience.judged >= _MIN_CALLS_BEFORE_SEARCH
+        is_searching = not experience.examples and experience.judged >= _MIN_CALLS_BEFORE_SEARCH
         return CallGenerator(
             refined(self._api, experience),
             experience.examples,
-            plain=self._plain,
-            near=_NEIGHBOUR_SHARE
+            base_generator=self._base_generator,
+            neighbour_share=_NEIGHBOUR_SHARE
             if experience.pass_rate > _POOR_PASS_RATE
             else _NEIGHBOUR_SHARE_IF_POOR,
-            searches=searches,
+            is_searching=is_searching,
         )
 
 
 _NEIGHBOUR_SHARE, _NEIGHBOUR_SHARE_IF_POOR = 0.4, 0.8
-"""Shares of the calls near one that passed: normally, and while few other calls pass."""
+"""Shares of calls near an example: normally, and while few calls pass."""
 _POOR_PASS_RATE = 0.6
+"""Pass rate below which few calls of an API pass."""

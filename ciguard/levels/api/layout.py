@@ -1,4 +1,4 @@
-"""The positions and keywords of an API's arguments."""
+"""Positions and keywords of the arguments of an API."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class CallLayout:
-    """The form of an API's calls: a positional prefix, then keywords.
+    """Form of an API's calls: positional arguments, then keyword arguments.
 
-    Required parameters are positional where the API allows it. The names of builtins sometimes
-    differ between documentation and library (`input`, `self`); their order does not.
+    Required parameters are passed by position if the API allows it. In builtins, the names of
+    parameters sometimes differ from the documentation (`input`, `self`), but their order does not.
     """
 
     def __init__(self, parameters: Sequence[Parameter], *, keywords_only: bool) -> None:
@@ -27,39 +27,42 @@ class CallLayout:
             if ParameterKind.VAR_POSITIONAL in kinds
             else -1
         )
-        self._spread = parameters[variadic_index].name if variadic_index >= 0 else ""
-        prefix = 0 if keywords_only else _prefix_length(parameters, variadic_index)
-        self._by_position = tuple(parameter.name for parameter in parameters[:prefix])
-        self._by_name = tuple(
-            parameter.name for parameter in parameters[prefix:] if parameter.name != self._spread
+        self._variadic_name = parameters[variadic_index].name if variadic_index >= 0 else ""
+        prefix_length = 0 if keywords_only else _prefix_length(parameters, variadic_index)
+        self._positional_names = tuple(parameter.name for parameter in parameters[:prefix_length])
+        self._keyword_names = tuple(
+            parameter.name
+            for parameter in parameters[prefix_length:]
+            if parameter.name != self._variadic_name
         )
 
     def place(
         self, values: dict[str, Value]
     ) -> tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]]:
-        """Return the positional and the keyword arguments for these values."""
+        """Return the positional and the keyword arguments for values by parameter."""
         arguments: list[Value] = []
-        for name in self._by_position:
+        for name in self._positional_names:
             if name not in values:
-                break  # no argument after a gap can be positional
+                break  # no argument after an omitted one can be positional
             arguments.append(values[name])
         else:
-            if self._spread in values:
-                arguments += _spread_out(values[self._spread])
-        keywords = tuple([(name, values[name]) for name in self._by_name if name in values])
+            if self._variadic_name in values:
+                arguments += _items_of(values[self._variadic_name])
+        keywords = tuple([(name, values[name]) for name in self._keyword_names if name in values])
         return tuple(arguments), keywords
 
     def read(
         self, arguments: Sequence[Value], keywords: Sequence[tuple[str, Value]]
     ) -> dict[str, Value]:
         """Return the values by parameter: the inverse of `place`."""
-        values = dict(zip(self._by_position, arguments, strict=False))
-        if self._spread and len(arguments) > len(self._by_position):
-            values[self._spread] = ListValue(tuple(arguments[len(self._by_position) :]))
+        values = dict(zip(self._positional_names, arguments, strict=False))
+        if self._variadic_name and len(arguments) > len(self._positional_names):
+            values[self._variadic_name] = ListValue(tuple(arguments[len(self._positional_names) :]))
         return values | dict(keywords)
 
 
 def _prefix_length(parameters: Sequence[Parameter], variadic_index: int) -> int:
+    """Return the number of parameters that are passed by position."""
     if variadic_index >= 0:
         return variadic_index
     length = 0
@@ -72,5 +75,6 @@ def _prefix_length(parameters: Sequence[Parameter], variadic_index: int) -> int:
     return length
 
 
-def _spread_out(value: Value) -> tuple[Value, ...]:
+def _items_of(value: Value) -> tuple[Value, ...]:
+    """Return the positional arguments for a variadic parameter."""
     return value.items if isinstance(value, ListValue | TupleValue) else (value,)

@@ -1,4 +1,4 @@
-"""Level `api`: batches of calls from seed and index."""
+"""Level `api`: batches of calls, derived from the seed and the index of the batch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.api_calls import as_call
 from ciguard.levels import Batch
 from ciguard.levels.api.call_mix import FIRST_ROUND, LATER_ROUNDS
-from ciguard.levels.api.guided import MAX_NOTED, GuidedGenerator
+from ciguard.levels.api.guided import MAX_OBSERVED_CALLS, GuidedGenerator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class ApiLevel:
 
     def __init__(self, apis: Sequence[ApiRecord], seed: int, *, cases_per_batch: int = 16) -> None:
         if not apis:
-            msg = "level api: no API to call; check the globs of [run] api and exclude"
+            msg = "level api: no API to call. Check the globs api and exclude in [run]."
             raise ValueError(msg)
         self._records = tuple(apis)
         self._seed = seed
@@ -38,7 +38,7 @@ class ApiLevel:
         self._generators: dict[int, GuidedGenerator] = {}
         self._positions = {record.api: position for position, record in enumerate(self._records)}
         self._observed: Counter[str] = Counter()
-        self._recalled: dict[str, Experience] = {}
+        self._earlier_experience: dict[str, Experience] = {}
         self._order = lru_cache(maxsize=4)(self._order_of_round)
         self._ranks = {position: rank for rank, position in enumerate(self._order(0))}
 
@@ -67,15 +67,15 @@ class ApiLevel:
         )
 
     def recall(self, learned: Mapping[str, Experience]) -> None:
-        """Start with the experience of earlier campaigns, by API."""
+        """Use the experience of earlier campaigns, by API, from the first batch on."""
         for api, experience in learned.items():
             if api in self._positions:
-                self._recalled[api] = experience
+                self._earlier_experience[api] = experience
                 self._observed[api] += experience.noted
 
     def feedback(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
-        """Return the feedback of a batch without applying it; None if the API needs no more."""
-        if self._observed[batch.api] >= MAX_NOTED:
+        """Return the feedback from a batch without applying it; None if the API needs no more."""
+        if self._observed[batch.api] >= MAX_OBSERVED_CALLS:
             return None
         calls = [*map(as_call, batch.cases)]
         feedback = self._generator(self._positions[batch.api]).feedback(calls, outcomes)
@@ -83,31 +83,31 @@ class ApiLevel:
         return feedback
 
     def learn(self, api: str, feedback: Experience) -> None:
-        """Apply feedback to the batches that are made from now on."""
+        """Apply feedback to all batches of the API that are made later."""
         self._generator(self._positions[api]).learn(feedback)
 
     def replay(self, api: str, feedback: Experience) -> None:
-        """Register feedback from before this process started; `learn` applies it."""
+        """Count feedback that was stored before this process started; `learn` applies it."""
         self._observed[api] += feedback.noted
 
     def learned(self) -> dict[str, Experience]:
-        """Return all experience so far, by API."""
+        """Return all experience, with that of earlier campaigns, by API."""
         learned = {
             self._records[position].api: generator.experience
             for position, generator in self._generators.items()
             if generator.experience.noted
         }
-        return {**self._recalled, **learned}
+        return {**self._earlier_experience, **learned}
 
     def _order_of_round(self, round_number: int) -> tuple[int, ...]:
         order = list(range(len(self._records)))
-        random.Random(f"{self._seed} {round_number}").shuffle(order)  # noqa: S311 - repeatable
+        random.Random(f"{self._seed} {round_number}").shuffle(order)  # noqa: S311 - a batch must be repeatable
         return tuple(order)
 
     def _generator(self, position: int) -> GuidedGenerator:
         generator = self._generators.get(position)
         if generator is None:
             record = self._records[position]
-            generator = GuidedGenerator(record, self._recalled.get(record.api))
+            generator = GuidedGenerator(record, self._earlier_experience.get(record.api))
             self._generators[position] = generator
         return generator

@@ -1,4 +1,4 @@
-"""The part of a script that compares a call with the result of another library."""
+"""Part of a script that compares a call with the result of another library."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ print("No difference.")
 
 
 def library_check(finding: Finding, writer: Writer, *, other: str) -> tuple[str, str]:
-    """Return the source text before and after the call of the library that is blamed.
+    """Return the source text before and after the call of the suspected library.
 
-    The other library's numbers are written into the script, so that it needs one library only.
+    The script contains the other library's numbers, so that it needs only one library.
 
     Args:
         finding: a finding of a difference between libraries.
-        writer: the source writer of the library that is blamed.
-        other: the library whose result is expected.
+        writer: the templates of the suspected library.
+        other: the name of the library whose result is expected.
 
     Raises:
         ValueError: if there is no equivalent call, or its outcome cannot be compared.
@@ -47,15 +47,15 @@ def library_check(finding: Finding, writer: Writer, *, other: str) -> tuple[str,
     call = _equivalent(finding, other)
     expected = _tensor(finding.outcomes[finding.targets[0]], compared_item(call.api))
     if expected is None:
-        msg = f"{call.api}: the stored outcome has no tensor to compare"
+        msg = f"{call.api}: the stored outcome contains no tensor to compare"
         raise ValueError(msg)
     kind = _ROUNDED if expected.dtype in dtypes.EPSILON else _EXACT
     types = (expected.dtype, *(tensor.dtype for tensor in tensors_of(as_call(finding.case))))
     rtols = tolerances(input_precision_of(finding.case), count=expected.elements.size)
-    allowed = max(rtols.get(dtype, 0.0) for dtype in types)
+    tolerance = max(rtols.get(dtype, 0.0) for dtype in types)
     numbers = list_of([element(value) for value in expected.elements])
     before = (
-        f"RTOL = { ({kind: allowed} if kind == _ROUNDED else {})!r}"
+        f"RTOL = { ({kind: tolerance} if kind == _ROUNDED else {})!r}"
         "  # allowed error, relative to the largest element\n"
         f"EXPECTED = [  # what {call.api} returned\n"
         f"    ({kind!a}, {shape_text(expected.shape or (1,))}, {numbers}),\n]\n\n\n"
@@ -67,7 +67,7 @@ def library_check(finding: Finding, writer: Writer, *, other: str) -> tuple[str,
 
 
 def equivalent_lines(finding: Finding, *, other: str) -> list[str]:
-    """Return the other library's call as source lines.
+    """Return the equivalent call of the other library as source lines.
 
     Raises:
         ValueError: if there is no equivalent call.
@@ -91,7 +91,7 @@ def _equivalent(finding: Finding, other: str) -> ApiCall:
 
 
 def _tensor(outcome: Outcome, part: int | None) -> TensorOutput | None:
-    """Return the tensor to compare; None if the outcome has none."""
+    """Return the tensor to compare, or item `part` of the output; None if it is not a tensor."""
     output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
     if part is not None:
         output = output.items[part] if isinstance(output, Container) else None

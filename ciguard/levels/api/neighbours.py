@@ -1,7 +1,7 @@
-"""Calls near one that passed: most arguments stay, some are drawn again.
+"""Calls near a call that passed: most arguments stay, and some are drawn again.
 
 A library checks far more than its documentation states. A call that passed satisfies all checks, so
-that a further mutation reaches the code behind them.
+a mutation of it often reaches the code behind the checks.
 """
 
 from __future__ import annotations
@@ -23,72 +23,82 @@ _ADD_PROBABILITY = 0.05
 
 
 class NeighbourSampler:
-    """Draws calls near the examples."""
+    """Sampler of calls that resemble examples."""
 
     def __init__(
         self, slots: Sequence[ParameterSlot], examples: Sequence[Mapping[str, Value]]
     ) -> None:
         self._slots = tuple(slots)
         names = {slot.name for slot in self._slots}
-        # Values of parameters that are no longer given are left out.
+        # Values of parameters that calls no longer pass are left out.
         self._examples = tuple(
             {name: value for name, value in example.items() if name in names}
             for example in examples
         )
 
-    def draw(self, rng: random.Random, focuses: Sequence[ParameterSlot]) -> SamplingScope:
-        """Return the arguments of a call near one that passed, including all focused parameters."""
+    def draw(self, rng: random.Random, mutated_slots: Sequence[ParameterSlot]) -> SamplingScope:
+        """Return the arguments of a call near an example, with all parameters to be mutated."""
         example = self._examples[int(rng.random() * len(self._examples))]
         scope = SamplingScope()
         values = scope.values
         values.update(example)
-        changed: set[str] = set()
+        changed_names: set[str] = set()
         for slot in self._slots:
             original = example.get(slot.name)
             if original is None:
                 if (
                     not slot.share
-                    or slot in focuses
+                    or slot in mutated_slots
                     or rng.random() < slot.share * _ADD_PROBABILITY
                 ):
                     values[slot.name] = slot.sample(rng, scope)
                 continue
             value = _resampled(
-                rng, scope, slot, original, must=not changed.isdisjoint(slot.follows)
+                rng,
+                scope,
+                slot,
+                original,
+                must_redraw=not changed_names.isdisjoint(slot.referenced_parameters),
             )
             values[slot.name] = value
             if _has_changed(original, value):
-                changed.add(slot.name)
+                changed_names.add(slot.name)
         return scope
 
 
 def _resampled(
-    rng: random.Random, scope: SamplingScope, slot: ParameterSlot, original: Value, *, must: bool
+    rng: random.Random,
+    scope: SamplingScope,
+    slot: ParameterSlot,
+    original: Value,
+    *,
+    must_redraw: bool,
 ) -> Value:
+    """Return the original argument, or a new one that fits the rest of the call."""
     pick = rng.random()
-    if pick < _KEEP_PROBABILITY and not must:
+    if pick < _KEEP_PROBABILITY and not must_redraw:
         return original
-    drawn = slot.sample(rng, scope)
-    if must:
-        return drawn
+    new_value = slot.sample(rng, scope)
+    if must_redraw:
+        return new_value
     if not isinstance(original, TensorValue):
-        return original if slot.is_sized else drawn
+        return original if slot.is_sized else new_value
     if pick < _REFILL_THRESHOLD or slot.is_sized:
-        return _refilled(original, drawn)
-    return drawn
+        return _refilled(original, new_value)
+    return new_value
 
 
-def _refilled(original: TensorValue, drawn: Value) -> Value:
-    """Return the tensor with other elements; shape and dtype must fit the rest of the call."""
-    if not isinstance(drawn, TensorValue) or drawn.dtype != original.dtype:
+def _refilled(original: TensorValue, new_value: Value) -> Value:
+    """Return a tensor with new elements, and the shape and dtype that fit the rest of the call."""
+    if not isinstance(new_value, TensorValue) or new_value.dtype != original.dtype:
         return original
-    if isinstance(drawn.fill, Explicit) and drawn.shape != original.shape:
+    if isinstance(new_value.fill, Explicit) and new_value.shape != original.shape:
         return original
-    return TensorValue(original.dtype, original.shape, drawn.fill)
+    return TensorValue(original.dtype, original.shape, new_value.fill)
 
 
 def _has_changed(original: Value, value: Value) -> bool:
-    """Return whether a property that other parameters refer to, shape or dtype, has changed."""
+    """Return whether the shape or dtype differs, to which other parameters may refer."""
     if isinstance(original, TensorValue) and isinstance(value, TensorValue):
         return (original.dtype, original.shape) != (value.dtype, value.shape)
     return original != value

@@ -1,4 +1,4 @@
-"""Scripts of level `api`: the finding of one call as source text."""
+"""Scripts of level `api`: source text that shows the finding of one call."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def call_script(finding: Finding, hint: EnvironmentHint) -> str:
 
 
 def _body(finding: Finding, source: ScriptSource, hint: EnvironmentHint) -> tuple[str, list[str]]:
-    """Return the definitions before the call, and the call with the check that follows."""
+    """Return the definitions that precede the call, and the statements of call and check."""
     if finding.oracle == "metamorphic":
         calls, before, after = twin_check(as_call(finding.case), source)
         return before, [*calls, *filter(None, [source.writer.finish]), after]
@@ -77,5 +77,5 @@ def _around_call(
 
 
 def _acceptance_check(finding: Finding) -> str:
-    message = f"ACCEPTED: the documentation forbids it ({finding.detail})"
+    message = f"ACCEPTED: an argument that the documentation forbids ({finding.detail})"
     return f'print("returned:", result)\nraise SystemExit({scalar(message)})'

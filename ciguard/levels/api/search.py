@@ -1,7 +1,7 @@
-"""Search: calls of an API that has rejected every call, so that its constraints must be wrong.
+"""Search for a valid call of an API that has rejected every call, so its constraints are wrong.
 
 Some arguments are drawn as usual, the others from values of every kind. One call that passes is
-enough: later calls stay near it.
+enough, since later calls stay near it.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ _ANY_VALUE: Constraint = AnyOf((
     (0.3, OneOf(tuple(map(DtypeValue, ("float32", "int64", "int32"))))),
 ))  # fmt: skip
 _REPLACED_SHARES = (0.15, 0.4, 0.8)
-"""Shares of the arguments that are drawn from values of every kind, one per search."""
+"""Shares of arguments drawn from values of every kind. Each call uses one of the shares."""
 _REUSE_PROBABILITY = 0.3
-"""Probability that a tensor takes the shape and dtype of the one before, as operators often
-need."""
-_GIVEN_SHARES = (0.1, 0.5, 0.9)
-"""Shares of the optional arguments that are given, one per search."""
+"""Probability that an argument from values of every kind repeats the previous such argument,
+since operators often need equal shapes and dtypes."""
+_PASSED_SHARES = (0.1, 0.5, 0.9)
+"""Shares of optional arguments that are passed. Each call uses one of the shares."""
 
 
 @cache
@@ -65,12 +65,12 @@ def search(
 ) -> tuple[dict[str, Value], tuple[ParameterSlot, ...]]:
     """Return the arguments of a call, and the slots that were drawn from values of every kind."""
     scope = SamplingScope()
-    given_share = _GIVEN_SHARES[int(rng.random() * len(_GIVEN_SHARES))]
+    passed_share = _PASSED_SHARES[int(rng.random() * len(_PASSED_SHARES))]
     replaced_share = _REPLACED_SHARES[int(rng.random() * len(_REPLACED_SHARES))]
     unconstrained: list[ParameterSlot] = []
     previous: Value | None = None
     for slot in slots:
-        if slot.share and rng.random() >= given_share:
+        if slot.share and rng.random() >= passed_share:
             continue
         if rng.random() >= replaced_share:
             value = slot.sample(rng, scope)

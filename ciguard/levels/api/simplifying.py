@@ -1,4 +1,4 @@
-"""Variants of a call: with simpler arguments, or with perturbed numbers."""
+"""Variants of a call: calls with simpler arguments, or with perturbed numbers."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def simpler_calls(case: ApiCall) -> Iterator[ApiCall]:
     for subset in shorter(case.keywords):
         yield replace(case, keywords=subset)
     for name, value in case.keywords:
-        for simpler in simpler_values(value):
-            yield replace(case, keywords=tuple({**keywords, name: simpler}.items()))
+        for simpler_value in simpler_values(value):
+            yield replace(case, keywords=tuple({**keywords, name: simpler_value}.items()))
     # Only the last positional arguments can be omitted without moving the others.
     for count in range(len(case.arguments)):
         yield replace(case, arguments=case.arguments[:count])
@@ -43,14 +43,14 @@ def simpler_calls(case: ApiCall) -> Iterator[ApiCall]:
     for inputs in one_simpler(case.inputs):
         yield replace(case, inputs=inputs)
     for change in simpler_together(_arrays(case)):
-        yield _changed(case, change)
+        yield _with_changed_arrays(case, change)
 
 
 def _arrays(case: ApiCall) -> list[AnyArray]:
     return arrays_in([*case.arguments, *case.inputs, *(value for _, value in case.keywords)])
 
 
-def _changed(case: ApiCall, change: Callable[[AnyArray], Value]) -> ApiCall:
+def _with_changed_arrays(case: ApiCall, change: Callable[[AnyArray], Value]) -> ApiCall:
     """Return the case with a change applied to every array argument at once."""
     return replace(
         case,
@@ -61,9 +61,9 @@ def _changed(case: ApiCall, change: Callable[[AnyArray], Value]) -> ApiCall:
 
 
 def perturbed_call(case: ApiCall, perturb: Perturbation) -> ApiCall:
-    """Return a call with slightly perturbed numbers."""
+    """Return a call with slightly perturbed numbers in all arguments and inputs."""
     names = [name for name, _ in case.keywords]
-    # The order matters: the amount may differ from tensor to tensor.
+    # The order matters, since each tensor may be perturbed by another amount.
     arguments = perturb(case.arguments)
     keywords = perturb([value for _, value in case.keywords])
     return replace(

@@ -1,4 +1,4 @@
-"""Slots: an API's parameters, compiled into samplers and mutators of their arguments."""
+"""Slots: the parameters of an API, compiled to samplers and mutators of their arguments."""
 
 from __future__ import annotations
 
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from ciguard.values import Constraint
 
 _EXCLUDED_PARAMETERS = frozenset({"name"})
-"""TensorFlow's label of an operation, which does not affect the computation."""
+"""Parameters that calls never pass: `name` is only TensorFlow's label of an operation."""
 _RARE_PARAMETERS = frozenset({"out", "device", "layout", "pin_memory", "memory_format", "names"})
 _RARE_SHARE = 0.1
+"""`ParameterSlot.share` of rare parameters."""
 _VARIADIC_SHARE = 4.5
+"""`ParameterSlot.share` of variadic parameters, such as `*args`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,81 +40,94 @@ class ParameterSlot:
     """One compiled parameter. Slots are compared by identity."""
 
     name: str
+    """Name of the parameter."""
     constraint: Constraint
+    """Constraint on the argument."""
     sample: Sampler
+    """Function that draws an argument that satisfies the constraint."""
     share: float
-    """Frequency, relative to the mix's share of optional parameters; 0 means always given."""
-    violate: tuple[Mutator, ...]
-    """Mutators that break the constraint."""
-    bound: tuple[Mutator, ...]
-    """Mutators that move the value to the boundary of the constraint."""
-    follows: frozenset[str]
-    """Parameters that the constraint refers to."""
+    """Frequency with which calls pass the parameter, relative to `CallMix.optional`; 0 means
+    always."""
+    violating_mutators: tuple[Mutator, ...]
+    """Mutators whose results violate the constraint."""
+    boundary_mutators: tuple[Mutator, ...]
+    """Mutators whose results are at the boundary of the constraint."""
+    referenced_parameters: frozenset[str]
+    """Names of the parameters to which the constraint refers."""
     is_sized: bool
-    """True if its sizes have symbols that other parameters share."""
+    """True if the shape has symbols, which other parameters may share."""
 
 
 def slots_of(
     parameters: Sequence[Parameter],
-    plain: Mapping[str, ParameterSlot] | None = None,
+    base_slots: Mapping[str, ParameterSlot] | None = None,
     *,
-    reform: Mutator | None = None,
+    form_mutator: Mutator | None = None,
 ) -> tuple[ParameterSlot, ...]:
-    """Compile parameters; each comes after those that it refers to.
+    """Return the compiled parameters, each after the parameters to which it refers.
 
     Args:
         parameters: the parameters with their constraints.
-        plain: slots of the same parameters by their documentation alone. Their mutators are
-            reused: they depend on the documentation only and take longest to compile.
-        reform: the mutator that changes a tensor's storage form, if the library has several.
+        base_slots: the slots of the parameters without feedback, by name. Their mutators are
+            reused, since they depend on the documentation only and take long to compile.
+        form_mutator: the mutator that changes a tensor's storage form; None if there is none.
     """
-    known = plain or {}
-    ordered = _in_order_of_reference(parameters)
-    return tuple(_slot(p, known.get(p.name), reform) for p in ordered)
+    base_slots_by_name = base_slots or {}
+    ordered_parameters = _in_order_of_reference(parameters)
+    return tuple(_slot(p, base_slots_by_name.get(p.name), form_mutator) for p in ordered_parameters)
 
 
 def is_drawn(parameter: Parameter) -> bool:
-    """Return whether calls may have an argument for a parameter."""
+    """Return whether calls may pass an argument for a parameter."""
     if parameter.name in _EXCLUDED_PARAMETERS or parameter.kind is ParameterKind.VAR_KEYWORD:
         return False
     return parameter.is_generated or parameter.required
 
 
 def _slot(
-    parameter: Parameter, plain: ParameterSlot | None, reform: Mutator | None
+    parameter: Parameter, base_slot: ParameterSlot | None, form_mutator: Mutator | None
 ) -> ParameterSlot:
     constraint = parameter.constraint
-    share = 0.0 if parameter.required and not _may_be_missing(parameter) else 1.0
+    share = 0.0 if parameter.required and not _is_probably_optional(parameter) else 1.0
     if parameter.kind is ParameterKind.VAR_POSITIONAL:
-        share = _VARIADIC_SHARE  # optional in the signature, but rarely meant to be omitted
+        share = _VARIADIC_SHARE  # optional in the signature, but mostly passed
     elif share and parameter.name in _RARE_PARAMETERS:
         share = _RARE_SHARE
-    share *= parameter.given
-    if plain is not None and plain.constraint == constraint:
-        return replace(plain, share=share)
+    share *= parameter.frequency
+    if base_slot is not None and base_slot.constraint == constraint:
+        return replace(base_slot, share=share)
     return ParameterSlot(
         name=parameter.name,
         constraint=constraint,
         sample=compile_sampler(constraint),
         share=share,
-        violate=plain.violate if plain else _weighted(violations(constraint)),
-        bound=plain.bound if plain else _boundary_mutators(constraint, reform),
-        follows=references(constraint),
+        violating_mutators=(
+            base_slot.violating_mutators if base_slot else _weighted(violations(constraint))
+        ),
+        boundary_mutators=(
+            base_slot.boundary_mutators
+            if base_slot
+            else _boundary_mutators(constraint, form_mutator)
+        ),
+        referenced_parameters=references(constraint),
         is_sized=has_symbols(constraint),
     )
 
 
-def _may_be_missing(parameter: Parameter) -> bool:
-    """Return whether the documentation probably omits the default, as for PyTorch's `out`."""
+def _is_probably_optional(parameter: Parameter) -> bool:
+    """Return whether a parameter is probably optional, although its default is not documented.
+
+    PyTorch's `out` is an example.
+    """
     is_by_name = parameter.kind is ParameterKind.KEYWORD_ONLY
     takes_none = isinstance(parameter.constraint, Optional)
     return is_by_name and takes_none and parameter.name in _RARE_PARAMETERS
 
 
-def _boundary_mutators(constraint: Constraint, reform: Mutator | None) -> tuple[Mutator, ...]:
+def _boundary_mutators(constraint: Constraint, form_mutator: Mutator | None) -> tuple[Mutator, ...]:
     inner = constraint.inner if isinstance(constraint, Optional) else constraint
-    takes_forms = reform is not None and isinstance(inner, Tensor) and not isinstance(inner, Array)
-    forms = (Mutation("form", reform),) if takes_forms and reform else ()
+    is_tensor = isinstance(inner, Tensor) and not isinstance(inner, Array)
+    forms = (Mutation("form", form_mutator),) if is_tensor and form_mutator else ()
     return _weighted((*boundaries(constraint), *forms))
 
 
@@ -121,21 +136,21 @@ def _weighted(mutations: tuple[Mutation, ...]) -> tuple[Mutator, ...]:
 
 
 def _in_order_of_reference(parameters: Sequence[Parameter]) -> list[Parameter]:
-    """Return the parameters so that each comes after those that it refers to.
+    """Return the parameters, each after the parameters to which its constraint refers.
 
-    In a cycle of references the first parameter comes first; its reference then restricts nothing.
+    In a cycle of references, the first parameter comes first, and its reference has no effect.
     """
     by_name = {parameter.name: parameter for parameter in parameters}
-    ordered: dict[str, Parameter] = {}
+    ordered_parameters: dict[str, Parameter] = {}
 
     def visit(parameter: Parameter, path: frozenset[str]) -> None:
-        if parameter.name in ordered or parameter.name in path:
+        if parameter.name in ordered_parameters or parameter.name in path:
             return
         for name in sorted(references(parameter.constraint)):
             if name in by_name:
                 visit(by_name[name], path | {parameter.name})
-        ordered.setdefault(parameter.name, parameter)
+        ordered_parameters.setdefault(parameter.name, parameter)
 
     for parameter in parameters:
         visit(parameter, frozenset())
-    return list(ordered.values())
+    return list(ordered_parameters.values())

@@ -1,4 +1,4 @@
-"""Level `api` as campaigns use it."""
+"""Level `api` for campaigns: its streams, scripts and variants of cases."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from ciguard.triage import EnvironmentHint
 
 LevelFactory: TypeAlias = Callable[[Sequence[ApiRecord], int], VisitedLevel]
-"""Makes a level from the records of the APIs to call and the seed of the run."""
+"""Function that makes a level from the records of the APIs to call and the seed of the run."""
 
 
 class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
-    """A level whose cases are calls of a library's APIs."""
+    """Level whose cases are calls of a library's APIs."""
 
     def __init__(self, name: str, factory: LevelFactory) -> None:
         self.name = name
@@ -58,19 +58,19 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
 
     def _streams_of_group(self, group: Group, factory: StreamFactory) -> list[Stream]:
         config = factory.config
-        selected = select(group.records(), config.api, config.exclude, allow=config.allow)
+        selected_records = select(group.records(), config.api, config.exclude, allow=config.allow)
         streams = []
-        for mode in group.modes if selected else ():
-            level = self._factory(selected, config.seed)
+        for mode in group.modes if selected_records else ():
+            level = self._factory(selected_records, config.seed)
             kind = self.name if mode == EAGER else f"{self.name} in mode {mode}"
-            shares = focus_shares(selected, config.focus)
+            shares = focus_shares(selected_records, config.focus)
             stream = factory.visited_stream(
-                level, group, shares, kind=kind, chosen=digest_of_apis(selected)
+                level, group, shares, kind=kind, chosen=digest_of_apis(selected_records)
             )
             stream.mode = mode
             stream.parks = True
             if not config.shard.is_all:
-                stream.batches.own = config.shard.of_these(record.api for record in selected)
+                stream.batches.own = config.shard.of_these(record.api for record in selected_records)
             if config.relations and mode == EAGER:
                 stream.relating = RelationChooser(group, config.relations)
             streams.append(stream)

@@ -1,4 +1,4 @@
-"""The part of a script that compares a call's result with that of its twin."""
+"""Part of a script that compares a call with its twin: the other call of a metamorphic relation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ except Exception as error:
 
 
 def twin_call(case: Case, source: ScriptSource) -> list[str]:
-    """Return the statements of the twin, as the crash may be the twin's."""
+    """Return the statements of the twin, which may be the call that crashes; empty if none."""
     relation = RELATIONS.items().get(case.relation)
     twin = relation.twin(as_call(case)) if relation is not None else None
     if twin is None:
@@ -43,15 +43,15 @@ def twin_call(case: Case, source: ScriptSource) -> list[str]:
 
 
 def twin_check(case: ApiCall, source: ScriptSource) -> tuple[list[str], str, str]:
-    """Return the source text of a call and of the comparison with its twin.
+    """Return the source text of a call and of its comparison with its twin.
 
     Args:
-        case: a case with a relation that applies to it.
+        case: a call with a metamorphic relation that applies to the call.
         source: the script to which the arguments are added.
 
     Returns:
-        The statements of the call, the definitions before it, and the text after it. If the twin
-        is a check of its own, there is only the last.
+        The statements of the call, the definitions that precede it, and the text after it. If the
+        twin itself is a check, the first two are empty.
 
     Raises:
         ValueError: if the relation has no twin for the case.
@@ -62,9 +62,9 @@ def twin_check(case: ApiCall, source: ScriptSource) -> tuple[list[str], str, str
         msg = f"{case.api}: relation {relation.name!r} does not apply to these arguments"
         raise ValueError(msg)
     if relation.compares is Compares.NOTHING:
-        checked = textwrap.indent(source.expression(twin), "    ")
-        raised = _RAISED.strip().format(raises=relation.raises)
-        lines = [f"# {relation.law}", "try:", checked, raised, 'print("No difference.")']
+        check_text = textwrap.indent(source.expression(twin), "    ")
+        handler = _RAISED.strip().format(raises=relation.raises)
+        lines = [f"# {relation.law}", "try:", check_text, handler, 'print("No difference.")']
         return [], "", "\n".join(lines)
     if relation.observes is Observes.ARGUMENTS:
         call, result = source.kept_call(case), "kept"
@@ -106,4 +106,4 @@ _PARTS = {
         "[(kind, (0, *shape[1:]), None) for kind, shape, _ in leaves({value})]",
     ),
 }
-"""Expressions for the compared parts of the result and of the twin."""
+"""Expressions for the parts to compare: of the result, and of the twin's result."""

@@ -1,6 +1,6 @@
-"""Arrays of libraries for the user's functions: how to build them, and which hints mean them.
+"""Arrays of libraries for the user's functions: how to build them, and which hints denote them.
 
-A library's folder defines its own as `ARRAYS` in `arrays.py`.
+The module `arrays` in a library's folder assigns an instance of its class to `ARRAYS`.
 """
 
 from __future__ import annotations
@@ -14,35 +14,35 @@ _LIBRARIES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class ArrayLibrary:
-    """Base class for the arrays of one library. The library is imported only when it is needed."""
+    """Base class of the arrays of one library, which is imported only when it is needed."""
 
     library = ""
     """Name of the library."""
     roots: tuple[str, ...] = ()
     """Packages whose import in a module shows that the module uses the library."""
     holders: tuple[str, ...] = ()
-    """Packages whose array classes mean the library's arrays in type hints."""
+    """Packages whose array classes denote the library's arrays in type hints."""
     dtypes = ""
-    """Module whose members are its dtypes."""
+    """Name of the module whose members are the library's dtypes."""
     dtype_class = ""
-    """Name of the class of its dtypes, if type hints may have it."""
+    """Name of the class of dtypes if type hints may contain the class; else empty."""
     usual: tuple[str, ...] = ("float32", "int32", "bool", "uint8", "complex64")
-    """Dtypes that it chooses for Python's numbers, the preferred ones first."""
+    """Dtypes that the library chooses for Python's numbers, the preferred ones first."""
 
     @property
     def makes_arrays(self) -> bool:
-        """True if it has its own arrays; False if it uses those of a backend."""
+        """True if the library has its own arrays; False if it uses the arrays of a backend."""
         return bool(self.dtypes)
 
     def backend(self) -> str:
-        """Return the name of the library whose arrays it computes with."""
+        """Return the name of the library with whose arrays this library computes."""
         return self.library
 
     def array(self, elements: Any, dtype: str) -> Any:
-        """Return an array of the library, from an array of numpy.
+        """Return an array of the library, made from a numpy array.
 
         Args:
-            elements: the array of numpy.
+            elements: the numpy array.
             dtype: the name of the dtype.
 
         Raises:
@@ -51,10 +51,10 @@ class ArrayLibrary:
         raise NotImplementedError
 
     def seed(self, number: int) -> None:
-        """Seed its generators, if the program has imported it. By default do nothing."""
+        """Seed the library's generators if the library is imported. By default do nothing."""
 
     def show_errors(self) -> None:
-        """Turn off filters of its exceptions, if it has been imported. By default do nothing."""
+        """Turn off filters of exceptions, if the library is imported. By default do nothing."""
 
 
 @cache

@@ -1,6 +1,6 @@
 """Interface of adapters: the part of a library's support that runs inside the target.
 
-Python 3.9 and later, standard library and numpy only.
+The code runs on Python 3.9 and later, and uses only the standard library and numpy.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ INTERNAL_PYTHON_ERRORS = (NameError, RecursionError, SystemError, UnboundLocalEr
 
 
 class CannotComputeError(NotImplementedError):
-    """The target does not support what a case needs, which is not a defect of the library."""
+    """The target does not support what a case needs. This is not a defect of the library."""
 
 
 class LayerError(Exception):
@@ -69,13 +69,13 @@ class Adapter:
     module = ""
     """Import name of the library."""
     mutable = False
-    """True if calls can change its tensors in place, or return views of them."""
+    """True if calls can change tensors in place, or return views of their arguments."""
 
     def load(self, device: str) -> None:
-        """Import the library and select the device, one thread and quiet logs.
+        """Import the library, and set it to the device, one thread and quiet logs.
 
-        Called once, before the process forks. If the library does not survive a fork afterwards, it
-        must not start a thread or run an operation.
+        The worker calls this method once, before it forks. If the library does not survive a fork
+        afterwards, this method must not start a thread or run an operation.
 
         Args:
             device: the device, `cpu` or `cuda:0`.
@@ -97,7 +97,7 @@ class Adapter:
     def keep_compiled(self, folder: str) -> None:
         """Make workers share the code that the library compiles. By default do nothing.
 
-        Called after `load`.
+        The worker calls this method after `load`.
 
         Args:
             folder: the folder for compiled code; it may not exist yet, and is removed at the end.
@@ -107,21 +107,21 @@ class Adapter:
     def warm_up(self) -> None:
         """Run a few harmless operations, so that forked workers start with a prepared library.
 
-        Called after `load` if the library survives a fork after use. By default do nothing.
+        It is called after `load` if the library survives a fork after use. By default do nothing.
         """
 
     def rehearsal(self) -> Sequence[list[Any]]:
         """Return harmless cases in JSON form that warm up the worker's code after `warm_up`.
 
-        By default there are none.
+        By default, there are no cases.
         """
         return ()
 
     def start_device(self, memory_mib: int) -> None:
         """Start the device in this process and compute on it once, so that no case is slower.
 
-        Called after the fork in each process that runs cases on a device other than the CPU. By
-        default do nothing.
+        It is called after the fork, in each process that runs cases on a device other than the CPU.
+        By default do nothing.
 
         Args:
             memory_mib: the limit for this process's use of the device's memory, in MiB; ignored if
@@ -143,7 +143,7 @@ class Adapter:
     def models(self, sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Yield one record per seed model, with its graph as data or an error.
 
-        Only for libraries whose models are graphs of layers, see
+        Only libraries whose models are graphs of layers implement this method, see
         `ciguard.libraries.keras.in_target.seeds`.
 
         Args:
@@ -191,7 +191,7 @@ class Adapter:
         raise NotImplementedError
 
     def read(self, output: Any) -> dict[str, Any] | None:
-        """Return the contents of a tensor of the library; None if `output` is not one.
+        """Return the contents of a tensor of the library; None for other objects.
 
         Returns:
             `{"dtype": common name, "array": numpy array}`. If the elements cannot be read (meta,
@@ -201,22 +201,22 @@ class Adapter:
         """
         raise NotImplementedError
 
-    def effects(self, made: Sequence[Any], output: Any) -> tuple[Sequence[int], Sequence[int]]:
-        """Return the indices of changed tensors, and of those that a result shares memory with.
+    def effects(self, inputs: Sequence[Any], output: Any) -> tuple[Sequence[int], Sequence[int]]:
+        """Return the indices of changed inputs, and of inputs that share memory with the result.
 
-        Called after every case with tensors, so it must take less than a microsecond.
+        It is called after every case with tensors, so it must take less than a microsecond.
 
         Args:
-            made: the tensors of the case that `tensor` returned, and its numpy arrays.
+            inputs: the tensors of the case, as `tensor` returned them, and its numpy arrays.
             output: the result of the call.
         """
-        del made, output
+        del inputs, output
         return (), ()
 
     def reset(self, seed: int) -> None:
-        """Restore the library's global state and seed its generators. Called before every case.
+        """Restore the library's global state and seed its generators, before every case.
 
-        Must take only a few microseconds: check first, restore only what a case has changed.
+        It must take only a few microseconds: check first, and restore only what a case changed.
         """
         raise NotImplementedError
 
@@ -229,9 +229,9 @@ class Adapter:
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
         """Return functions that run `function(*tensors)` in the modes other than eager, by name.
 
-        The function has only tensors as arguments; all other arguments of a call are constants in
-        it. It is a layer, or a function whose source is in `linecache`. May be called before
-        `load`.
+        `function` has only tensors as arguments; all other arguments of a call are constants in
+        it. It is a layer, or a function whose source is in `linecache`. This method may be called
+        before `load`.
         """
         return {}
 
@@ -244,7 +244,7 @@ class Adapter:
         return str(error)
 
     def cannot_express(self, error: BaseException) -> bool:
-        """Return whether an error means that the mode does not support such a call at all.
+        """Return whether an error means that the mode does not support the call at all.
 
         When in doubt, return True: a call is a finding only if the mode should accept it.
         """
@@ -261,12 +261,12 @@ class Adapter:
         """Run a layer graph and return the values that its check compares, by name.
 
         Raises:
-            CannotComputeError: if the library does not support layer graphs, as most.
+            CannotComputeError: if the library does not support layer graphs. This is the default.
             LayerError: if the library raises an exception in a layer.
             Exception: any other exception of the library.
         """
         del run
-        msg = f"{self.module} runs no layer graphs"
+        msg = f"{self.module} does not support layer graphs"
         raise CannotComputeError(msg)
 
     def make_layer(self, layer: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
@@ -277,7 +277,7 @@ class Adapter:
         return layer(*arguments, **keywords)
 
     def synchronise(self) -> None:
-        """Wait until the device has finished. On a CPU do nothing.
+        """Wait until the device has finished. On a CPU, do nothing.
 
         Raises:
             Exception: the first error of the device since the last call.

@@ -1,7 +1,7 @@
-"""Classifies messages of CUDA and of the libraries on top of it.
+"""Classifies messages of CUDA and of libraries that use CUDA.
 
-An error of a kernel is reported by the next call. Most errors are sticky: every later
-call in the same context fails, so the process must be replaced.
+The next call reports the error of a kernel. Most errors are sticky: every later call in the same
+context fails, so the process must be replaced.
 
 Source: CUDA Driver API, section `CUresult`, which states for each error whether the process must
 end.
@@ -53,11 +53,11 @@ _INTERNAL = re.compile(
     r"|CUDA_ERROR_INVALID_(?:VALUE|HANDLE|IMAGE)|CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
 )
 _HINTS = ("CU", "cuda", "illegal memory", "device-side")
-"""Substrings, one of which is in every message that the patterns match and in few others."""
+"""Substrings: every message that a pattern matches contains one, and few others do."""
 
 
 def kind_of_device_error(message: str) -> str:
-    """Return LOST, EXHAUSTED or ERRORED; REJECTED if the message is not about a device."""
+    """Return LOST, EXHAUSTED or ERRORED; REJECTED for messages that no pattern matches."""
     for hint in _HINTS:
         if hint in message:
             break

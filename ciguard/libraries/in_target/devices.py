@@ -1,6 +1,7 @@
-"""Checks whether a device exists, without and with its driver.
+"""Checks whether a device exists, and how much memory it has.
 
-Libraries that count GPUs initialise CUDA, and then the process cannot fork any more.
+Libraries initialise CUDA to count GPUs; afterwards the process can no longer fork. `require` checks
+the driver's files instead.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ def parse(device: str) -> tuple[str, str]:
 
 
 def require(device: str, library: str) -> None:
-    """Raise an error unless a device can exist on this machine.
+    """Raise an error if a device cannot exist on this machine.
 
     Raises:
-        RuntimeError: if it cannot exist; the message names the device and the library.
+        RuntimeError: if the device cannot exist. The message names the device and the library.
     """
     kind, _ = parse(device)
     if kind == "cpu":
@@ -44,11 +45,11 @@ def require(device: str, library: str) -> None:
 
 
 def total_memory() -> int:
-    """Return the total memory of the first visible device, in bytes. Initialises CUDA.
+    """Return the total memory of the first visible device, in bytes. This initialises CUDA.
 
     Raises:
-        RuntimeError: if the driver reports an error; the message has its number.
-        OSError: if the library of the driver is missing.
+        RuntimeError: if the driver reports an error. The message contains its number.
+        OSError: if the driver's library is missing.
     """
     driver = ctypes.CDLL("libcuda.so.1")
     device, size = ctypes.c_int(), ctypes.c_size_t()

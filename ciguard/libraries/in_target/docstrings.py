@@ -1,6 +1,6 @@
 """Parses docstrings: signature line, first paragraph, types and descriptions of parameters.
 
-Supports the four formats of the libraries: Google (`Args:`), reST (`:param x:`), numpy
+The module supports the four formats of the libraries: Google (`Args:`), reST (`:param x:`), numpy
 (underlined `Parameters`) and Jittor's (`[in] x(type): …`).
 """
 
@@ -26,7 +26,7 @@ _ITEM = re.compile(
     r"^(?:[-*]\s+)?[`*]*(\*{0,2}[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*)[`*]*\s*(?=[:(\u2013\u2014]|-\s)"
 )
 _SEPARATOR = re.compile(r":+|[\u2013\u2014]|-(?=\s)|$")
-"""Separator between an item's name and its text: a colon, or a dash in text from a manual."""
+"""Separator between an item's name and its text: a colon, or a dash as in manuals."""
 _FURTHER_TYPE = re.compile(r"^(?:or|and)\s+(?=\()")
 _REST_PARAMETER = re.compile(r"^:param\s+(?:([^:]+?)\s+)?(\*{0,2}\w+)\s*:\s*(.*)$")
 _REST_TYPE = re.compile(r"^:type\s+(\w+)\s*:\s*(.*)$")
@@ -36,7 +36,7 @@ _ARGUMENTS = re.compile(
     r"keyword arguments|keyword-only arguments)\s*:+\s*$",
     re.IGNORECASE,
 )
-"""Headers of sections about the signature; other sections are about the inputs of a layer."""
+"""Headers of sections on the signature; other sections describe the inputs of a layer."""
 _LEADING_NAME = re.compile(r"^(?:[-*]\s+)?[`*]*([A-Za-z_]\w*)")
 _FURTHER_SIGNATURE = re.compile(r"^\.\. (?:py:)?(?:function|method|class)::|^[\w.]+\s*\(.*\)\s*->")
 _MAX_SIGNATURE_LINES = 8
@@ -48,7 +48,7 @@ class ParameterDescription(NamedTuple):
     """Type and description of one parameter in a docstring."""
 
     doc_type: str
-    """Type as the docstring has it; may be empty."""
+    """Type as written in the docstring; may be empty."""
     doc: str
     """Description on one line; may be empty."""
 
@@ -56,7 +56,7 @@ class ParameterDescription(NamedTuple):
 def first_paragraph(doc: str) -> str:
     """Return the first paragraph after the signature, on one line."""
     lines = inspect.cleandoc(doc).splitlines()
-    start = _after_signature(lines)
+    start = _signature_line_count(lines)
     words: list[str] = []
     for line in lines[start:]:
         if line.strip():
@@ -69,7 +69,7 @@ def first_paragraph(doc: str) -> str:
 def signature_arguments(doc: str, name: str) -> ast.arguments | None:
     """Return the arguments in a signature line such as `add(input, *, out=None) -> Tensor`."""
     lines = inspect.cleandoc(doc).splitlines()
-    text = " ".join(lines[: _after_signature(lines)]).strip()
+    text = " ".join(lines[: _signature_line_count(lines)]).strip()
     match = re.match(r"^(?:[\w.]+\.)?" + re.escape(name) + r"\s*\(", text)
     if not match:
         return None
@@ -82,7 +82,7 @@ def parse_arguments(text: str) -> ast.arguments | None:
     try:
         tree = ast.parse(f"def f({text}): pass")
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None  # the parser raises MemoryError for brackets nested too deeply
+        return None  # the parser raises MemoryError if brackets are nested too deeply
     function = tree.body[0]
     return function.args if isinstance(function, ast.FunctionDef) else None
 
@@ -96,13 +96,13 @@ def parameters(doc: str) -> dict[str, ParameterDescription]:
         *_rest_items(lines),
         *_bracketed_items(lines),
     ):
-        described = ParameterDescription(
+        description = ParameterDescription(
             " ".join(doc_type.split()), " ".join(text.split())[:_MAX_DOC_LENGTH]
         )
         for name in names.split(","):
             known = by_name.get(name.strip().lstrip("*"))
-            if known is None or (described.doc and not known.doc):
-                by_name[name.strip().lstrip("*")] = described
+            if known is None or (description.doc and not known.doc):
+                by_name[name.strip().lstrip("*")] = description
     return by_name
 
 
@@ -119,22 +119,26 @@ def undeclared_parameters(doc: str, known: set[str]) -> list[str]:
     overloads = " ".join(line for line in lines if _FURTHER_SIGNATURE.match(line.strip()))
     overload_names = set(re.findall(r"\w+", overloads))
     items = (*_section_items(lines, _ARGUMENTS), *_rest_items(lines))
-    names = [name.strip().lstrip("*") for joined, _, _ in items for name in joined.split(",")]
+    names = [
+        name.strip().lstrip("*") for joined_names, _, _ in items for name in joined_names.split(",")
+    ]
     return [name for name in dict.fromkeys(names) if name not in known | overload_names]
 
 
 def unparsed_lines(doc: str, known: set[str]) -> list[str]:
     """Return the lines of the parameter section that begin with a known name but are not an item.
 
-    Such a line lacks its colon, so a reader takes it for a part of the item before.
+    Such a line has no colon, so readers take it for a continuation of the previous item.
 
     Args:
         doc: the docstring.
         known: the names of the parameters in the signature.
     """
     lines = inspect.cleandoc(doc).splitlines()
-    described = {
-        name.strip() for joined, _, _ in _section_items(lines) for name in joined.split(",")
+    described_names = {
+        name.strip()
+        for joined_names, _, _ in _section_items(lines)
+        for name in joined_names.split(",")
     }
     unparsed = []
     for index, line in enumerate(lines):
@@ -144,12 +148,12 @@ def unparsed_lines(doc: str, known: set[str]) -> list[str]:
         margin = _indent(block[0]) if block else 0
         for text in block:
             name = _LEADING_NAME.match(text.strip())
-            if name and _indent(text) <= margin and name.group(1) in known - described:
+            if name and _indent(text) <= margin and name.group(1) in known - described_names:
                 unparsed.append(" ".join(text.split())[:_MAX_LINE_LENGTH])
     return unparsed
 
 
-def _after_signature(lines: list[str]) -> int:
+def _signature_line_count(lines: list[str]) -> int:
     """Return the number of lines of the signature at the top; 0 if there is none."""
     if not lines or not re.match(r"^[\w.]+\s*\(", lines[0]):
         return 0
@@ -185,10 +189,10 @@ def _section_items(
     """Yield names, type and text of the items in Google and numpy sections."""
     for index, line in enumerate(lines):
         text = line.strip()
-        following = lines[index + 1].strip() if index + 1 < len(lines) else ""
+        next_line = lines[index + 1].strip() if index + 1 < len(lines) else ""
         if header.match(text):
             yield from _items(_block(lines, index + 1, _indent(line)))
-        elif _NUMPY_HEADER.match(text) and _UNDERLINE.match(following):
+        elif _NUMPY_HEADER.match(text) and _UNDERLINE.match(next_line):
             yield from _numpy_items(lines, index + 2, _indent(line))
 
 
@@ -208,14 +212,14 @@ def _items(block: list[str]) -> Iterator[tuple[str, str, str]]:
     if not non_empty:
         return
     margin = _indent(non_empty[0])
-    current: list[str] = []
+    item_lines: list[str] = []
     for line in non_empty:
         if _indent(line) <= margin and _ITEM.match(line.strip()):
-            yield from _item(current)
-            current = [line.strip()]
+            yield from _item(item_lines)
+            item_lines = [line.strip()]
         else:
-            current.append(line.strip())
-    yield from _item(current)
+            item_lines.append(line.strip())
+    yield from _item(item_lines)
 
 
 def _item(lines: list[str]) -> Iterator[tuple[str, str, str]]:
@@ -241,8 +245,8 @@ def _numpy_items(lines: list[str], start: int, margin: int) -> Iterator[tuple[st
     names, doc_type = "", ""
     text: list[str] = []
     for index, line in enumerate(lines[start:], start=start):
-        following = lines[index + 1].strip() if index + 1 < len(lines) else ""
-        if line.strip() and _UNDERLINE.match(following):
+        next_line = lines[index + 1].strip() if index + 1 < len(lines) else ""
+        if line.strip() and _UNDERLINE.match(next_line):
             break
         if line.strip() and _indent(line) <= margin:
             match = _NUMPY_ITEM.match(line.strip())
@@ -262,22 +266,22 @@ def _rest_items(lines: list[str]) -> Iterator[tuple[str, str, str]]:
     """Yield name, type and text of the reST fields `:param x:` and `:type x:`."""
     descriptions: dict[str, list[str]] = {}
     types: dict[str, str] = {}
-    current = ""
+    current_name = ""
     for line in lines:
         text = line.strip()
         match, type_match = _REST_PARAMETER.match(text), _REST_TYPE.match(text)
         if match:
-            current = match.group(2)
-            types.setdefault(current, match.group(1) or "")
-            descriptions[current] = [match.group(3)]
+            current_name = match.group(2)
+            types.setdefault(current_name, match.group(1) or "")
+            descriptions[current_name] = [match.group(3)]
         elif type_match:
             types[type_match.group(1)] = type_match.group(2)
             descriptions.setdefault(type_match.group(1), [])
-            current = ""
-        elif current and text and not text.startswith(":"):
-            descriptions[current].append(text)
+            current_name = ""
+        elif current_name and text and not text.startswith(":"):
+            descriptions[current_name].append(text)
         else:
-            current = ""
+            current_name = ""
     for name, words in descriptions.items():
         yield name, types.get(name, ""), " ".join(words)
 

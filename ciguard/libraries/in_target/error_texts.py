@@ -25,7 +25,7 @@ _EXHAUSTED = re.compile(
 _INTERNAL = re.compile(
     # torch: TORCH_INTERNAL_ASSERT and similar macros
     r"INTERNAL ASSERT FAILED"
-    # … but TensorFlow ends some plain rejections with "If you think this is an error, please …"
+    # "please report …", but TensorFlow ends some rejections with "If you think this is an error,"
     r"|(?<!this is an error, )please "
     r"(?:report a bug|file a bug|file an issue|report this bug|report an issue)"
     r"|[Tt]his (?:is|may be|might be|indicates) (?:a|an internal) (?:bug|error) in "
@@ -50,14 +50,15 @@ _HINTS = (
     "alloc", "memory", "array is too", "OOM", "RESOURCE_EXHAUSTED", "ALLOC",
     "INTERNAL ASSERT", "please ", "bug", "error in ", "::", "sto", "bad", " exception",
 )  # fmt: skip
-"""Substrings, one of which is in every message that the patterns match.
+"""Substrings: every message that a pattern matches contains one.
 
-Searching them is ten times cheaper. Most messages, of thousands a second, have none of them.
+A search for them is ten times cheaper than the patterns. There are thousands of messages a second,
+and most of them contain none of the substrings.
 """
 
 
 def kind_of_message(message: str) -> str:
-    """Return EXHAUSTED, ERRORED or LOST; REJECTED if the message shows none of these."""
+    """Return EXHAUSTED, ERRORED or LOST; REJECTED for messages that no pattern matches."""
     kind = kind_of_device_error(message)
     if kind != REJECTED:
         return kind

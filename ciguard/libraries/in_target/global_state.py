@@ -1,4 +1,4 @@
-"""Global state of a process: detects changed values fast, and restores them."""
+"""Global state of a process: detects changed values quickly, and restores them."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ if TYPE_CHECKING:
 
 
 class GlobalState:
-    """Snapshot of the values of some readers, which can be restored later."""
+    """Snapshot of global values, which can be restored later."""
 
     def __init__(
-        self, pieces: Iterable[tuple[Callable[[], Any], Callable[[Any], object]]] = ()
+        self, accessors: Iterable[tuple[Callable[[], Any], Callable[[Any], object]]] = ()
     ) -> None:
         """Read and store the clean values.
 
         Args:
-            pieces: a reader and a writer for each piece of state.
+            accessors: pairs of functions: the first reads a global value, the second sets it.
         """
-        self._pieces = list(pieces)
-        self._readers = [reader for reader, _ in self._pieces]
+        self._accessors = list(accessors)
+        self._readers = [reader for reader, _ in self._accessors]
         self._clean = [reader() for reader in self._readers]
 
     def is_clean(self) -> bool:
@@ -28,9 +28,9 @@ class GlobalState:
         return [read() for read in self._readers] == self._clean
 
     def restore(self) -> None:
-        """Restore the pieces that changed; takes about 50 ns per piece if none did."""
+        """Restore the values that changed. If none did, this takes about 50 ns per value."""
         if [read() for read in self._readers] == self._clean:
             return
-        for (read, write), clean in zip(self._pieces, self._clean):
+        for (read, write), clean in zip(self._accessors, self._clean):
             if read() != clean:
                 write(clean)

@@ -5,7 +5,7 @@ block of 624 words shows whether any number was drawn. Reading it takes 20 ns; s
 generators for every case would take longer than most calls under test.
 """
 
-# ruff: noqa: SLF001, NPY002 - public readers are slow; libraries draw from the legacy generator
+# ruff: noqa: SLF001, NPY002 - public readers are slow; libraries use the legacy generator
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class InterpreterState:
         np.random.seed(seed)
 
     def restore(self) -> None:
-        """Restore the state at construction; takes about 0.3 microseconds if nothing changed."""
+        """Restore the state at construction, within 0.3 microseconds if nothing changed."""
         position = self._random_position
         if position is None or position.value != _FRESH:
             random.seed(self._seed)
@@ -95,9 +95,9 @@ def _numpy_position() -> ctypes.c_int | None:
 
 def _follows_draws(position: ctypes.c_int, draw: Callable[[], object]) -> bool:
     """Return whether `position` is that of a fresh generator and changes with every draw."""
-    fresh = position.value == _FRESH
+    is_fresh = position.value == _FRESH
     draw()
-    return fresh and 0 < position.value < _FRESH
+    return is_fresh and 0 < position.value < _FRESH
 
 
 def _numpy_readers() -> list[Callable[[], Any]]:

@@ -26,19 +26,20 @@ _RECEIVERS = ("self", "cls")
 _MAX_REASON_LENGTH = 300
 
 
-def record(api: str, kind: str, parameters: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+def record(api: str, kind: str, parameters: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
     """Return the JSON of a `ciguard.domain.records.ApiRecord`.
 
     Args:
         api: the qualified public name.
         kind: the kind, `function`, `layer` or `method`.
         parameters: the parameters, as returned by `parameter`.
-        more: other fields; of the docstring `doc`, the first paragraph is stored.
+        fields: other fields of the record. Of the docstring `doc`, only the first paragraph is
+            stored.
     """
     encoded: dict[str, Any] = {"api": api, "kind": kind, "parameters": parameters}
-    encoded.update({key: value for key, value in more.items() if value not in ("", None, [], ())})
+    encoded.update({key: value for key, value in fields.items() if value not in ("", None, [], ())})
     if "doc" in encoded:
-        known = {item["name"] for item in (*parameters, *more.get("inputs", ()))}
+        known = {item["name"] for item in (*parameters, *fields.get("inputs", ()))}
         claims = {
             "strangers": docstrings.undeclared_parameters(encoded["doc"], known),
             "unread": docstrings.unparsed_lines(encoded["doc"], known),
@@ -57,20 +58,20 @@ def each(
     named_objects: PublicNames | Iterable[tuple[str, Any]],
     describe: Callable[[str, Any], dict[str, Any]],
 ) -> Iterator[dict[str, Any]]:
-    """Yield the record of every name and object, or a `Skipped` with the exception of `describe`.
+    """Yield the record of every named object, or a `Skipped` if `describe` raises an exception.
 
     Public objects of the library may do anything when they are inspected.
     """
-    aliases = named_objects.others if isinstance(named_objects, PublicNames) else {}
+    aliases = named_objects.aliases if isinstance(named_objects, PublicNames) else {}
     for api, value in (
         named_objects.items() if isinstance(named_objects, PublicNames) else named_objects
     ):
         try:
-            described = describe(api, value)
+            api_record = describe(api, value)
             if api in aliases:
-                described["aliases"] = aliases[api]
-            yield described
-        except Exception as error:  # noqa: BLE001 - reported with its reason, the others go on
+                api_record["aliases"] = aliases[api]
+            yield api_record
+        except Exception as error:  # noqa: BLE001 - reported as skipped; other objects are still described
             yield skipped(api, error)
 
 
@@ -97,14 +98,14 @@ def layer_record(api: str, layer: type, *, call: str, tags: list[str]) -> dict[s
 
 
 def parameter(
-    name: str, *, kind: str = "positional_or_keyword", default: str | None = None, **more: Any
+    name: str, *, kind: str = "positional_or_keyword", default: str | None = None, **fields: Any
 ) -> dict[str, Any]:
-    """Return the JSON of one parameter; it is required if it has no default and is not variadic."""
-    variadic = kind.startswith("var_")
-    encoded = {"name": name, "kind": kind, "required": default is None and not variadic}
+    """Return the JSON of a parameter, required if it has no default and is not variadic."""
+    is_variadic = kind.startswith("var_")
+    encoded = {"name": name, "kind": kind, "required": default is None and not is_variadic}
     if default is not None:
         encoded["default"] = default
-    encoded.update({key: value for key, value in more.items() if value not in ("", None, [], ())})
+    encoded.update({key: value for key, value in fields.items() if value not in ("", None, [], ())})
     return encoded
 
 
@@ -127,8 +128,8 @@ def from_signature(function: Any) -> list[dict[str, Any]] | None:
 def from_arguments(arguments: ast.arguments) -> list[dict[str, Any]]:
     """Return the parameters of a parsed definition, from a stub or a docstring's signature line."""
     positional = [*arguments.posonlyargs, *arguments.args]
-    missing = len(positional) - len(arguments.defaults)
-    defaults = [None] * missing + list(arguments.defaults)
+    count_without_default = len(positional) - len(arguments.defaults)
+    defaults = [None] * count_without_default + list(arguments.defaults)
     parameters = []
     for index, (item, default) in enumerate(zip(positional, defaults)):
         is_positional_only = index < len(arguments.posonlyargs)
@@ -166,7 +167,7 @@ def without_receiver(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def stable_repr(value: Any) -> str:
-    """Return the `repr` of a value, or `...` if it varies by process or is not an expression."""
+    """Return the `repr` of a value; `...` if it fails, is not code or varies by process."""
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001 - a default of the library under test may do anything
@@ -175,7 +176,7 @@ def stable_repr(value: Any) -> str:
 
 
 def hint_text(annotation: Any) -> str:
-    """Return a type hint as text."""
+    """Return the text of a type hint."""
     if isinstance(annotation, str):
         return annotation
     if inspect.isclass(annotation) and not hasattr(annotation, "__origin__"):
@@ -185,9 +186,9 @@ def hint_text(annotation: Any) -> str:
 
 def describe_parameters(parameters: list[dict[str, Any]], doc: str) -> None:
     """Add the type and description in a docstring to each parameter."""
-    described = docstrings.parameters(doc)
+    descriptions = docstrings.parameters(doc)
     for item in parameters:
-        description = described.get(item["name"])
+        description = descriptions.get(item["name"])
         if description is not None:
             if description.doc_type:
                 item["doc_type"] = description.doc_type
@@ -211,52 +212,53 @@ def walk(
     root: types.ModuleType,
     *,
     enter: Callable[[types.ModuleType, str], bool],
-    lost: list[dict[str, Any]],
+    failures: list[dict[str, Any]],
 ) -> Iterator[tuple[str, Any]]:
     """Yield every public name below a module, with its object.
 
     Args:
         root: the module to begin with; its name is the prefix of all names.
-        enter: a function that returns whether to descend into a module with a name.
-        lost: a list that modules which cannot be imported are added to, with the reason.
+        enter: a function that returns whether to descend into a module, given its public name.
+        failures: a list to which records of objects that raise an exception are added.
     """
     pending = [(root, root.__name__)]
-    seen = {id(root)}
+    seen_ids = {id(root)}
     while pending:
         module, prefix = pending.pop(0)
         for name in sorted(public_names(module)):
             path = f"{prefix}.{name}"
             try:
                 member = getattr(module, name)
-            except Exception as error:  # noqa: BLE001 - an import runs foreign code; it is reported
-                lost.append(skipped(path, error))
+            except Exception as error:  # noqa: BLE001 - imports run foreign code; the failure is reported
+                failures.append(skipped(path, error))
                 continue
             if isinstance(member, types.ModuleType):
-                if id(member) not in seen and enter(member, path):
-                    seen.add(id(member))
+                if id(member) not in seen_ids and enter(member, path):
+                    seen_ids.add(id(member))
                     pending.append((member, path))
             else:
                 yield path, member
 
 
 def modules(
-    names: Iterable[str], *, lost: list[dict[str, Any]]
+    names: Iterable[str], *, failures: list[dict[str, Any]]
 ) -> Iterator[tuple[str, types.ModuleType]]:
-    """Yield the modules that this version has; add those that fail to import to `lost`."""
+    """Yield the modules that this version has; add those that fail to import to `failures`."""
     for name in names:
         try:
             yield name, importlib.import_module(name)
         except ModuleNotFoundError as error:
             if not f"{name}.".startswith(f"{error.name}."):
-                lost.append(skipped(name, error))  # the module exists, but a dependency does not
-        except Exception as error:  # noqa: BLE001 - an import runs foreign code; it is reported
-            lost.append(skipped(name, error))
+                # The module itself exists, but it imports a module that is missing.
+                failures.append(skipped(name, error))
+        except Exception as error:  # noqa: BLE001 - imports run foreign code; the failure is reported
+            failures.append(skipped(name, error))
 
 
 def public_names(module: types.ModuleType) -> list[str]:
     """Return the names in a module's `__all__`, or else those without a leading underscore."""
-    declared = getattr(module, "__all__", None)
-    names = declared if isinstance(declared, (list, tuple)) else dir(module)
+    declared_names = getattr(module, "__all__", None)
+    names = declared_names if isinstance(declared_names, (list, tuple)) else dir(module)
     return [str(name) for name in names if not str(name).startswith("_")]
 
 
@@ -265,12 +267,12 @@ class PublicNames(dict[str, Any]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.others: dict[str, list[str]] = {}
-        """Further public names of the same object, by the shortest one."""
+        self.aliases: dict[str, list[str]] = {}
+        """Further public names of an object, by its shortest public name."""
 
 
 def canonical(objects: Iterable[tuple[str, Any]]) -> PublicNames:
-    """Return each object once, by its shortest name; among equally short ones by the first."""
+    """Return each object by its shortest public name: fewest dots, then fewest characters."""
     by_object: dict[int, tuple[Any, list[str]]] = {}
     for path, value in objects:
         by_object.setdefault(id(value), (value, []))[1].append(path)
@@ -282,7 +284,7 @@ def canonical(objects: Iterable[tuple[str, Any]]) -> PublicNames:
         names[best] = value
         aliases = sorted(set(paths) - {best})
         if aliases:
-            names.others[best] = aliases
+            names.aliases[best] = aliases
     return names
 
 

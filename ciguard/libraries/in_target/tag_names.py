@@ -5,31 +5,31 @@ from __future__ import annotations
 from typing import NamedTuple
 
 FILES = "files"
-"""Reads, writes or deletes files."""
+"""Tag of APIs that read, write or delete files."""
 NETWORK = "network"
-"""Opens connections or downloads."""
+"""Tag of APIs that open connections or download."""
 PROCESS = "process"
-"""Starts processes or compilers, ends this one, changes its threads."""
+"""Tag of APIs that start processes or compilers, end the process or change its threads."""
 GLOBAL_STATE = "global-state"
-"""Changes what later calls do."""
+"""Tag of APIs that change the behaviour of later calls."""
 BLOCKING = "blocking"
-"""Waits for an event that never happens in a single call."""
+"""Tag of APIs that wait for an event that never happens in a single call."""
 HANDLE = "handle"
-"""Takes handles of runtime objects that other calls must create: variables, datasets, lists."""
+"""Tag of APIs that need handles of runtime objects, such as variables, datasets and lists."""
 RANDOM = "random"
-"""Returns random results by design."""
+"""Tag of APIs whose results are random by design."""
 UNSTABLE = "unstable"
-"""Returns uninitialised memory, or differs between runs for another legitimate reason."""
+"""Tag of APIs whose results legitimately differ between runs, such as uninitialised memory."""
 TIME = "time"
-"""Returns a result that depends on the clock."""
+"""Tag of APIs whose results depend on the clock."""
 DEBUG = "debug"
-"""Prints, asserts or crashes on purpose."""
+"""Tag of APIs that print, assert or crash on purpose."""
 CALLBACK = "callback"
-"""Takes Python functions, which cannot be generated."""
+"""Tag of APIs that need Python functions as arguments, which cannot be generated."""
 REMOVED = "removed"
-"""Still has a name, but rejects every call."""
+"""Tag of APIs that still have a name, but reject every call."""
 UNDOCUMENTED = "undocumented"
-"""Tag of an API with a public name but no docstring, whose behaviour is unspecified."""
+"""Tag of APIs with a public name but no docstring, whose behaviour is unspecified."""
 
 
 class TagRow(NamedTuple):
@@ -38,8 +38,8 @@ class TagRow(NamedTuple):
     tag: str
     """Tag of the APIs that match."""
     scope: str
-    """Regular expression of the prefix of all patterns."""
+    """Regular expression that precedes every pattern."""
     reason: str
     """Reason for the tag."""
     patterns: tuple[str, ...]
-    """Regular expressions of names, after the prefix."""
+    """Regular expressions that match the rest of the names."""

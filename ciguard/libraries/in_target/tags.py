@@ -1,8 +1,8 @@
 """Assigns tags to APIs that need care, by their qualified names.
 
 Campaigns skip tagged calls by default. Such calls harm the machine, block, change the process for
-later cases, or return varying results. A library lists patterns of names in rows. A missing pattern
-can cause a deleted file or a false alarm; a needless one leaves a few calls untested.
+later cases, or return varying results. A library lists patterns for names in rows. A missing
+pattern can cause a deleted file or a false alarm; a needless pattern leaves a few calls untested.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class TagsOf(Protocol):
 
 
 def tagger(*rows: TagRow) -> TagsOf:
-    """Return the function that assigns tags by a library's rows."""
+    """Return a function that assigns tags to APIs by the rows of a library."""
     compiled = [
         (row.tag, re.compile(row.scope + "(?:" + "|".join(row.patterns) + ")")) for row in rows
     ]

@@ -19,7 +19,7 @@ LIBRARY = Library(
     # Otherwise the first worker on a GPU allocates three quarters of its memory.
     cuda_environment={
         "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
-        "JAX_DEFAULT_MATMUL_PRECISION": "highest",  # default: 10-bit mantissa
+        "JAX_DEFAULT_MATMUL_PRECISION": "highest",  # by default, 10 bits of mantissa
     },
     compiles_on_devices=True,
     # 0.7.0 and 0.7.1 require a plugin for CUDA 13 that was never published.
@@ -28,7 +28,7 @@ LIBRARY = Library(
         CudaExtra(name="cuda12", cuda=12, versions=">=0.4.23"),
     ),
     # Each operation of a model is compiled separately and runs only a few times. Without LLVM's
-    # later passes this takes half the time, and the code is not slower.
+    # later passes, compilation takes half the time, and the code is not slower.
     backend_environment={"XLA_FLAGS": "--xla_backend_optimization_level=1"},
     forks=ForkPolicy.AFTER_IMPORT,
     case_limit_s=20.0,

@@ -9,7 +9,7 @@ _FIRST = "[0]"
 _CELLS = r"(GRU|RNN)Cell"
 _UNPOOLED = "x.flatten(2).argsort(-1)"
 _POSITIVE = "(x > 0)"
-"""Expression of zeros and ones: the words of an embedding of two."""
+"""Expression of zeros and ones: indices for an embedding with two entries."""
 _ROW = "x.flatten(1)[:, :x.shape[-1]]"
 """Expression of the features at one position of each sample, for layers that accept vectors."""
 

@@ -1,4 +1,4 @@
-"""Descriptions of the clients of cognitive services, whose users, applications, are tested."""
+"""Descriptions of clients of cognitive services. Applications that use them are tested."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MODULES = (
         "azure.cognitiveservices.vision.computervision",
     ),
 )
-"""Distributions with their import names."""
+"""Distributions, each with its import name."""
 
 CLIENTS = tuple(
     Library(

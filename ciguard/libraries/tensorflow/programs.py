@@ -7,7 +7,7 @@ from ciguard.libraries.programs import InputExpressions, ProgramStyle, Way
 _FIRST = "[0]"
 """Index of the output in a layer's result; the other items are states."""
 _POSITIVE = "(x > 0)"
-"""Expression of zeros and ones: the words of an embedding of two."""
+"""Expression of zeros and ones: indices for an embedding with two entries."""
 _STEPS = "x[:, :16]"
 _UNITS = "8"
 _STATE = f"x[:, :{_UNITS}]"

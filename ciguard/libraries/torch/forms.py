@@ -1,4 +1,4 @@
-"""Forms of PyTorch's tensors: strided, requiring gradients, sparse, quantised, of oneDNN."""
+"""Forms of PyTorch's tensors: strided, sparse, quantised, with gradients, in oneDNN's layout."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ciguard.domain.values import (
     TensorValue,
     Value,
 )
-from ciguard.libraries.forms import NUMBERS, Make, TensorForm, through
+from ciguard.libraries.forms import NUMBERS, TensorForm, TensorMaker, through
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _REAL = frozenset({"float32", "float64"})
 _SPARSE = NUMBERS - {"uint16", "uint32", "uint64"}
-"""Dtypes of sparse tensors: torch cannot count non-zero elements of the wide unsigned ones."""
+"""Dtypes of sparse tensors; torch cannot count non-zero elements of wide unsigned dtypes."""
 
 
 def _ints(numbers: Sequence[int]) -> ListValue:
@@ -37,10 +37,12 @@ def _transposed(tensor: TensorValue) -> Value:
 
 def _stepped(tensor: TensorValue) -> Value:
     """Return a view of every other element of a tensor with a doubled last dimension."""
-    doubled = (*tensor.shape[:-1], 2 * tensor.shape[-1])
-    base = TensorValue(tensor.dtype, doubled, tensor.fill)
-    _, *outer = accumulate((1, *doubled[:0:-1]), mul)
-    return CallValue("torch.as_strided", (base, _ints(tensor.shape), _ints((*outer[::-1], 2))))
+    doubled_shape = (*tensor.shape[:-1], 2 * tensor.shape[-1])
+    base = TensorValue(tensor.dtype, doubled_shape, tensor.fill)
+    _, *outer_strides = accumulate((1, *doubled_shape[:0:-1]), mul)
+    return CallValue(
+        "torch.as_strided", (base, _ints(tensor.shape), _ints((*outer_strides[::-1], 2)))
+    )
 
 
 def _expanded(tensor: TensorValue) -> Value:
@@ -49,7 +51,7 @@ def _expanded(tensor: TensorValue) -> Value:
     return CallValue("torch.Tensor.expand", (single, _ints(tensor.shape)))
 
 
-def _quantised(dtype: str) -> Make:
+def _quantised(dtype: str) -> TensorMaker:
     kind = MemberValue(f"torch.{dtype}")
     return through("torch.quantize_per_tensor", LiteralValue(0.1), LiteralValue(0), kind)
 

@@ -9,7 +9,7 @@ _FIRST = "[0]"
 _CELLS = r"(GRU|RNN)Cell"
 _UNPOOLED = "x.flatten(2).argsort(-1)"
 _POSITIVE = "(x > 0)"
-"""Expression of zeros and ones: the classes or words of a layer with two."""
+"""Expression of zeros and ones: indices for a layer with two classes or words."""
 _STEPS = "x[:, :16]"
 _WHOLE = {"reduction": "'none'"}
 _CTC = (

@@ -53,7 +53,7 @@ class PlantedAdapter(Adapter):
         ]
         yield from introspection.each(found, _record)
         lost: list[dict[str, Any]] = []
-        for path, module in introspection.modules(_PARTS, lost=lost):
+        for path, module in introspection.modules(_PARTS, failures=lost):
             parts = [(f"{path}.{name}", vars(module)[name]) for name in sorted(vars(module))]
             own = [(api, thing) for api, thing in parts if _is_own(api, thing, path)]
             yield from introspection.each(own, _odd_record)

@@ -1,4 +1,4 @@
-"""Records as workers return them, written by hand after real ones."""
+"""Hand-written examples of the records that workers return, modelled on real records."""
 
 from __future__ import annotations
 

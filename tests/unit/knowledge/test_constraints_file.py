@@ -29,12 +29,12 @@ ORIGIN = Provenance(
 SKIPPED = (Skipped(name="torch.z", reason="ImportError: \ud800 is no text"),)
 
 
-def known() -> KnownApis:
+def example_apis() -> KnownApis:
     return known_apis(ALL, SKIPPED, ORIGIN)
 
 
 def sorted_records() -> list[ApiRecord]:
-    return [*known().records.values()]
+    return [*example_apis().records.values()]
 
 
 def without_quotes(record: ApiRecord) -> Api:
@@ -49,7 +49,7 @@ def without_quotes(record: ApiRecord) -> Api:
 
 
 def lines(*, records_only: bool = False) -> list[str]:
-    return list(constraint_lines(known(), records_only=records_only))
+    return list(constraint_lines(example_apis(), records_only=records_only))
 
 
 def test_known_apis_survive_a_round_trip() -> None:
@@ -70,12 +70,12 @@ def test_writing_is_reproducible_after_reading() -> None:
 
 
 def test_a_file_is_sorted_by_name_and_plain_ascii() -> None:
-    written = lines()
+    written_lines = lines()
 
-    names = [json.loads(line).get("api") for line in written[1:-1]]
+    names = [json.loads(line).get("api") for line in written_lines[1:-1]]
     assert names == sorted(names)
-    assert "".join(written).isascii()
-    assert all(line.endswith("\n") and line.count("\n") == 1 for line in written)
+    assert "".join(written_lines).isascii()
+    assert all(line.endswith("\n") and line.count("\n") == 1 for line in written_lines)
 
 
 def test_a_line_has_constraints_and_their_evidence() -> None:
@@ -86,12 +86,12 @@ def test_a_line_has_constraints_and_their_evidence() -> None:
 
 
 def test_a_file_has_digests_in_place_of_documentation() -> None:
-    written = "".join(lines())
+    file_text = "".join(lines())
     sentences = [p.doc for record in ALL for p in (*record.parameters, *record.inputs) if p.doc]
 
     assert sentences
-    assert not any(sentence in written for sentence in sentences)
-    assert not any(f'"{key}":' in written for key in ("doc", "doc_type", "unread"))
+    assert not any(sentence in file_text for sentence in sentences)
+    assert not any(f'"{key}":' in file_text for key in ("doc", "doc_type", "unread"))
     # With the library installed, the text can be found again by its digest.
     quoted = [e for r in ALL for p in understand(r).parameters for e in p.evidence if e.text]
     digests = [e for r in ALL for p in without_quotes(r).parameters for e in p.evidence if e.digest]
@@ -100,22 +100,22 @@ def test_a_file_has_digests_in_place_of_documentation() -> None:
 
 
 def test_stored_constraints_are_used_whatever_the_version_of_the_knowledge() -> None:
-    written = [line.replace('{"bool":{}}', '{"int":{"min":0,"max":1}}') for line in lines()]
-    older = [written[0].replace(knowledge_version(), "0" * 12), *written[1:]]
+    written_lines = [line.replace('{"bool":{}}', '{"int":{"min":0,"max":1}}') for line in lines()]
+    older = [written_lines[0].replace(knowledge_version(), "0" * 12), *written_lines[1:]]
 
-    for file_lines in (written, older):
+    for file_lines in (written_lines, older):
         parameter = read_constraints(file_lines, name="file").api(SUM.api).parameters[2]
         assert parameter.constraint == Int(min=0, max=1)
 
 
 def test_constraints_are_made_on_reading_a_file_of_records_only() -> None:
-    written = lines(records_only=True)
+    written_lines = lines(records_only=True)
 
-    read_apis = read_constraints(written, name="file")
+    read_apis = read_constraints(written_lines, name="file")
 
-    assert "constraint" not in "".join(written)
+    assert "constraint" not in "".join(written_lines)
     assert read_apis.provenance.knowledge == ""
-    assert read_apis.records == known().records
+    assert read_apis.records == example_apis().records
     assert read_apis.api(CONV1D_LAYER.api) == understand(CONV1D_LAYER)
 
 
@@ -123,38 +123,40 @@ def test_the_provenance_is_read_from_the_first_line_alone() -> None:
     assert read_provenance(lines()[0], name="file") == ORIGIN
 
 
-def changed(number: int, **changes: object) -> list[str]:
-    written = lines()
-    entry = json.loads(written[number]) | changes
-    written[number] = json.dumps({key: value for key, value in entry.items() if value is not None})
-    return written
+def lines_with(number: int, **changes: object) -> list[str]:
+    written_lines = lines()
+    entry = json.loads(written_lines[number]) | changes
+    written_lines[number] = json.dumps(
+        {key: value for key, value in entry.items() if value is not None}
+    )
+    return written_lines
 
 
 @pytest.mark.parametrize(
-    ("written", "message"),
+    ("written_lines", "message"),
     [
         ([], "f.jsonl:1: not JSON"),
         (["\n"], "f.jsonl:1: not JSON"),
         (["[]\n"], "f.jsonl:1: not a JSON object"),
         (["[" * 100_000 + "\n"], "f.jsonl:1: not JSON"),
         (['{"a": 1}\n'], "f.jsonl:1: the key 'schema' is missing"),
-        (changed(0, schema=CONSTRAINTS_SCHEMA + 1), f"schema = {CONSTRAINTS_SCHEMA + 1}: this"),
-        (changed(0, schema=1), "schema = 1: this version of ciguard reads 2"),
-        (changed(0, library=3), "f.jsonl:1: the key 'library' is missing or not a string"),
-        (changed(0, apis="many"), "f.jsonl:1: the key 'apis' is missing or not an integer"),
+        (lines_with(0, schema=CONSTRAINTS_SCHEMA + 1), f"schema = {CONSTRAINTS_SCHEMA + 1}: this"),
+        (lines_with(0, schema=1), "schema = 1: this version of ciguard reads 2"),
+        (lines_with(0, library=3), "f.jsonl:1: the key 'library' is missing or not a string"),
+        (lines_with(0, apis="many"), "f.jsonl:1: the key 'apis' is missing or not an integer"),
         (lines()[:-2], "f.jsonl:1: apis = 6, but the file has 5"),
         ([*lines()[:2], *lines()[1:]], "f.jsonl:3: 'tensorflow.io.gfile.rmtree' appears twice"),
-        (changed(2, kind="wizard"), "f.jsonl:3: malformed API record"),
-        (changed(2, parameters=None), "f.jsonl:3: malformed API record"),
-        (changed(2, parameters=[5]), "f.jsonl:3: malformed API record"),
+        (lines_with(2, kind="wizard"), "f.jsonl:3: malformed API record"),
+        (lines_with(2, parameters=None), "f.jsonl:3: malformed API record"),
+        (lines_with(2, parameters=[5]), "f.jsonl:3: malformed API record"),
         ([*lines()[:1], '{"api": "\x1b[31m\n'], "f.jsonl:2: not JSON"),
     ],
 )  # fmt: skip
 def test_a_damaged_file_is_rejected_with_file_line_and_remedy(
-    written: list[str], message: str
+    written_lines: list[str], message: str
 ) -> None:
     with pytest.raises(ConstraintsFileError) as error:
-        read_constraints(written, name="f.jsonl")
+        read_constraints(written_lines, name="f.jsonl")
 
     assert message in str(error.value)
     assert "ciguard api extract" in str(error.value)
@@ -162,10 +164,10 @@ def test_a_damaged_file_is_rejected_with_file_line_and_remedy(
 
 
 def test_a_damaged_constraint_is_rejected_on_first_use() -> None:
-    written = [line.replace('{"bool":{}}', '{"bool":{"size":3}}') for line in lines()]
-    number = next(n for n, line in enumerate(written, start=1) if SUM.api in line)
+    written_lines = [line.replace('{"bool":{}}', '{"bool":{"size":3}}') for line in lines()]
+    number = next(n for n, line in enumerate(written_lines, start=1) if SUM.api in line)
 
-    read_apis = read_constraints(written, name="f.jsonl")
+    read_apis = read_constraints(written_lines, name="f.jsonl")
 
     with pytest.raises(ConstraintsFileError, match=rf"f.jsonl:{number}: torch.sum: bool: unknown"):
         read_apis.api(SUM.api)
@@ -174,8 +176,8 @@ def test_a_damaged_constraint_is_rejected_on_first_use() -> None:
 @pytest.mark.lengthy
 def test_thousands_of_known_apis_survive_a_round_trip() -> None:
     many = [replace(SUM, api=f"torch.sum{number}") for number in range(4000)]
-    written = list(constraint_lines(known_apis(many, (), ORIGIN)))
+    written_lines = list(constraint_lines(known_apis(many, (), ORIGIN)))
 
-    read_apis = read_constraints(written, name="file")
+    read_apis = read_constraints(written_lines, name="file")
 
     assert [read_apis.api(record.api).record for record in many] == [*map(without_prose, many)]

@@ -10,7 +10,7 @@ from ciguard.knowledge.family_rules.tensorflow_handles import HANDLE_RULES
 from ciguard.values import OneOf
 
 
-def _allowed(operator: str, parameter: str, kind: str, *, schema_type: str = "Tensor") -> OneOf:
+def _handles(operator: str, parameter: str, kind: str, *, schema_type: str = "Tensor") -> OneOf:
     record = ApiRecord(
         api=f"tensorflow.raw_ops.{operator}",
         kind=CallKind.FUNCTION,
@@ -42,7 +42,7 @@ def _allowed(operator: str, parameter: str, kind: str, *, schema_type: str = "Te
 def test_most_handles_are_of_the_kind_that_the_operation_expects(
     operator: str, parameter: str, kind: str, maker: str
 ) -> None:
-    values = _allowed(operator, parameter, kind).values
+    values = _handles(operator, parameter, kind).values
 
     right = [value for value in values if maker in repr(value)]
     assert all(isinstance(value, CallValue) for value in values)
@@ -50,7 +50,7 @@ def test_most_handles_are_of_the_kind_that_the_operation_expects(
 
 
 def test_a_list_of_handles_is_a_list_and_sometimes_empty() -> None:
-    constraint = _allowed("ZipDataset", "input_datasets", "variant", schema_type="list(Tensor)")
+    constraint = _handles("ZipDataset", "input_datasets", "variant", schema_type="list(Tensor)")
 
     assert all(isinstance(value, ListValue) for value in constraint.values)
     assert ListValue(()) in constraint.values

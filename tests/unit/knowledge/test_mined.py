@@ -78,9 +78,9 @@ def test_a_long_sentence_is_quoted_truncated() -> None:
         # A list of dtype names is not a choice of strings, and neither is a single option.
         ("allowed", "One of `float32` or `float64`."),
         ("allowed", "Only `same`."),
-        # A non-negative number may still have to be positive.
+        # The mined bound is 0, but a number of rows may have to be positive.
         ("low", "The number of rows of the output matrix."),
-        # Learned from parameters that are not tensors.
+        # The rule behind this rank was learned from parameters that are not tensors.
         ("ndim", "A name for the operation (optional)."),
     ],
 )

@@ -86,14 +86,14 @@ def test_a_type_hint_becomes_a_clue(hint: str, structures: tuple[Structure, ...]
     assert clue.nullable is (True if "None" in hint or "Optional" in hint else None)
 
 
-def test_a_literal_hint_gives_the_allowed_values() -> None:
+def test_a_literal_hint_states_the_allowed_values() -> None:
     (clue,) = type_hints.read(RECORD, ParameterRecord(name="p", annotation="Literal['a', 'b']"))
 
     assert clue.allowed == (LiteralValue("a"), LiteralValue("b"))
 
 
 @pytest.mark.parametrize("hint", ["", "???", "Foo", "x if"])
-def test_an_invalid_hint_gives_no_clue(hint: str) -> None:
+def test_an_invalid_hint_yields_no_clue(hint: str) -> None:
     assert type_hints.read(RECORD, ParameterRecord(name="p", annotation=hint)) == []
 
 
@@ -110,7 +110,7 @@ def test_an_invalid_hint_gives_no_clue(hint: str) -> None:
         ("torch.float32", Structure.DTYPE, None, None),
     ],
 )
-def test_a_default_gives_the_structure_and_a_range(
+def test_a_default_states_the_structure_and_a_range(
     default: str, structure: Structure, low: float | None, high: float | None
 ) -> None:
     (clue,) = defaults.read(RECORD, ParameterRecord(name="p", default=default))
@@ -125,7 +125,7 @@ def test_a_default_of_none_means_that_none_is_accepted() -> None:
 
 
 @pytest.mark.parametrize("default", [None, "<object>", "inf", "{1: 2}"])
-def test_any_other_default_gives_no_clue(default: str | None) -> None:
+def test_any_other_default_yields_no_clue(default: str | None) -> None:
     assert defaults.read(RECORD, ParameterRecord(name="p", default=default)) == []
 
 
@@ -205,7 +205,7 @@ def test_an_explicit_phrase_becomes_a_clue(doc: str, field: str, value: object) 
     assert _value(_phrases(doc), field) == value
 
 
-def test_a_clue_from_a_phrase_has_it_as_evidence() -> None:
+def test_a_clue_from_a_phrase_quotes_the_phrase_as_evidence() -> None:
     (clue,) = [
         clue for clue in _phrases("The rate. Must be non-negative, please.") if clue.low == 0
     ]
@@ -217,13 +217,13 @@ def test_a_clue_from_a_phrase_has_it_as_evidence() -> None:
 @pytest.mark.parametrize(
     "doc", ["", "The input.", "See `tf.nn.relu` or `tf.nn.elu`", "If `True`, or `False`, …"]
 )
-def test_plain_prose_gives_no_range_and_no_shape(doc: str) -> None:
+def test_plain_prose_states_no_range_and_no_shape(doc: str) -> None:
     clues = _phrases(doc)
 
     assert all(clue.shape is None and clue.low is None for clue in clues)
 
 
-def test_a_parameter_name_gives_a_structure_and_a_range() -> None:
+def test_a_parameter_name_implies_a_structure_and_a_range() -> None:
     (clue,) = name_reader.read(RECORD, ParameterRecord(name="kernel_size"))
 
     assert clue.structures == (Structure.INT,)

@@ -25,7 +25,7 @@ def _parameter(record: ApiRecord, name: str) -> Parameter:
     return next(p for p in understand(record).parameters if p.name == name)
 
 
-def _only(**fields: object) -> Constraint:
+def _constraint_of(**fields: object) -> Constraint:
     record = ApiRecord(
         api="lib.f",
         kind=CallKind.FUNCTION,
@@ -93,7 +93,7 @@ def test_a_second_tensor_is_related_to_the_first() -> None:
     assert references(other) == {"self"}
 
 
-def test_a_layer_s_input_has_the_channels_of_its_constructor() -> None:
+def test_the_input_of_a_layer_has_the_channels_of_its_constructor() -> None:
     api = understand(CONV1D_LAYER)
 
     (first_input,) = api.inputs
@@ -106,7 +106,7 @@ def test_a_layer_s_input_has_the_channels_of_its_constructor() -> None:
 
 
 def test_most_values_of_an_unknown_parameter_are_tensors() -> None:
-    constraint = _only()
+    constraint = _constraint_of()
 
     assert isinstance(constraint, AnyOf)
     weights = {type(option): weight for weight, option in constraint.options}
@@ -114,7 +114,7 @@ def test_most_values_of_an_unknown_parameter_are_tensors() -> None:
 
 
 def test_a_list_of_tensors_is_uniform_and_long_enough() -> None:
-    constraint = _only(schema_type="list(Tensor)", minimum=2)
+    constraint = _constraint_of(schema_type="list(Tensor)", minimum=2)
 
     assert isinstance(constraint, List)
     assert constraint.uniform
@@ -122,7 +122,7 @@ def test_a_list_of_tensors_is_uniform_and_long_enough() -> None:
 
 
 def test_a_dtype_that_cannot_be_built_is_left_out() -> None:
-    constraint = _only(schema_type="Tensor", dtypes=("float32", "qint8", "variant"))
+    constraint = _constraint_of(schema_type="Tensor", dtypes=("float32", "qint8", "variant"))
 
     assert isinstance(constraint, Tensor)
     assert constraint.dtypes == ("float32",)
@@ -139,7 +139,9 @@ def test_a_callable_parameter_is_not_generated() -> None:
 
 
 def test_a_reference_to_a_missing_parameter_is_dropped() -> None:
-    assert references(_only(schema_type="Tensor", doc="same shape as `gone`")) == frozenset()
+    assert (
+        references(_constraint_of(schema_type="Tensor", doc="same shape as `gone`")) == frozenset()
+    )
 
 
 def test_the_strongest_source_decides_each_aspect() -> None:
@@ -168,7 +170,7 @@ def test_the_shape_fields_of_two_sources_are_never_mixed() -> None:
 
 
 def test_a_dtype_attribute_is_limited_to_dtypes_that_can_be_built() -> None:
-    constraint = _only(schema_type="type", dtypes=("float32", "quint8"))
+    constraint = _constraint_of(schema_type="type", dtypes=("float32", "quint8"))
 
     assert constraint == Dtype(("float32",))
 

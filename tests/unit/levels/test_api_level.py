@@ -44,12 +44,12 @@ def test_the_level_is_registered_and_implements_the_protocol() -> None:
     assert isinstance(ApiLevel(ALL, 0), Level)
 
 
-def test_a_second_level_of_one_name_is_an_error() -> None:
+def test_a_second_level_with_the_same_name_is_an_error() -> None:
     with pytest.raises(RegistrationError, match="registered twice"):
         LEVELS.register("api", CallLevel("api", ApiLevel))
 
 
-def test_a_batch_holds_cases_of_one_api() -> None:
+def test_a_batch_contains_cases_of_one_api() -> None:
     batch = ApiLevel(ALL, 1).cases(3)
 
     assert {case.api for case in batch.cases} == {batch.api}
@@ -66,7 +66,7 @@ def test_a_batch_depends_only_on_seed_and_index(seed: int, index: int) -> None:
     assert repr(busy.cases(index)) == repr(ApiLevel(ALL, seed).cases(index))
 
 
-def test_other_seeds_and_indices_give_other_cases() -> None:
+def test_other_seeds_and_indices_yield_other_cases() -> None:
     level = ApiLevel((SUM,), 0)
 
     batches = [level.cases(0), level.cases(1), ApiLevel((SUM,), 1).cases(0)]
@@ -142,7 +142,7 @@ def test_only_mutated_calls_have_a_focus() -> None:
         assert bool(case.focus) == (case.intent is not Intent.CONFORMING)
 
 
-def test_required_parameters_are_always_given_and_optional_ones_sometimes() -> None:
+def test_required_parameters_are_always_passed_and_optional_ones_sometimes() -> None:
     given_names = [{key for key, _ in case.keywords} for case in _calls(SUM, count=30)]
 
     assert all(len(case.arguments) == 1 for case in _calls(SUM, count=30))
@@ -164,7 +164,7 @@ def test_the_first_argument_of_a_method_is_a_tensor() -> None:
     assert all(isinstance(case.arguments[0], TensorValue) for case in conforming)
 
 
-def test_variable_arguments_are_spread() -> None:
+def test_variadic_arguments_are_passed_by_position() -> None:
     cases = _calls(SPREAD, count=20)
 
     assert any(len(case.arguments) > 1 for case in cases)
@@ -216,7 +216,7 @@ def test_the_kind_of_the_record_is_the_kind_of_its_calls() -> None:
     assert kinds["torch.Tensor.add_"] is CallKind.METHOD
 
 
-def test_an_output_argument_with_an_undocumented_default_is_rarely_given() -> None:
+def test_an_output_argument_with_an_undocumented_default_is_rarely_passed() -> None:
     out = {"name": "out", "kind": "keyword_only", "annotation": "Optional[Tensor]"}
     record = record_from_json(
         {

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.domain.values import CallValue, Explicit, ListValue, LiteralValue, TensorValue, Uniform
-from ciguard.levels.api.forms import forms_of, reforming
+from ciguard.levels.api.forms import form_mutator, forms_of
 from ciguard.values import SamplingScope
 
 LIBRARIES = ("torch", "tensorflow")
@@ -41,15 +41,15 @@ def test_a_stepped_tensor_stays_within_its_memory_and_has_the_shape(shape: tuple
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_every_form_is_drawn_for_some_tensor(library: str) -> None:
-    reform = reforming(library)
-    assert reform is not None
+    mutator = form_mutator(library)
+    assert mutator is not None
     rng = random.Random(0)
     dtypes = ("float32", "complex64", "int8", "uint8", "int16", "int32")
     drawn = {
         reformed.function
         for _ in range(2000)
         if isinstance(
-            reformed := reform(rng, SamplingScope(), tensor((3, 3), rng.choice(dtypes))), CallValue
+            reformed := mutator(rng, SamplingScope(), tensor((3, 3), rng.choice(dtypes))), CallValue
         )
     }
     made_by = {
@@ -59,12 +59,12 @@ def test_every_form_is_drawn_for_some_tensor(library: str) -> None:
     assert drawn == made_by
 
 
-def test_explicit_elements_stay_where_they_are() -> None:
-    reform = reforming("torch")
-    assert reform is not None
+def test_a_tensor_with_explicit_elements_keeps_its_form() -> None:
+    mutator = form_mutator("torch")
+    assert mutator is not None
     value = TensorValue("float32", (2,), Explicit((1.0, 2.0)))
-    assert reform(random.Random(0), SamplingScope(), value) is value
+    assert mutator(random.Random(0), SamplingScope(), value) is value
 
 
-def test_a_library_with_one_storage_form_has_no_reforming_mutator() -> None:
-    assert reforming("jittor") is None
+def test_a_library_with_one_storage_form_has_no_form_mutator() -> None:
+    assert form_mutator("jittor") is None

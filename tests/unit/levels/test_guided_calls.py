@@ -87,7 +87,7 @@ def test_calls_that_are_rejected_at_first_pass_later(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_feedback_hides_no_crash(seed: int) -> None:
+def test_feedback_does_not_hide_crashes(seed: int) -> None:
     observed = outcomes(fragile, seed=seed, batches=60)
 
     late = [out for _, out in observed[480:]]

@@ -1,4 +1,4 @@
-"""A library of another package supports every feature of a library with one folder.
+"""A library that another package registers supports every feature, with a single folder.
 
 The tests are in the order of `docs/extending.md`.
 """
@@ -22,7 +22,7 @@ from ciguard.domain.values import CallValue, Constant, ListValue, LiteralValue, 
 from ciguard.errors import RegistrationError
 from ciguard.knowledge import mined
 from ciguard.knowledge.clues import ClueSource
-from ciguard.levels.api.forms import reforming
+from ciguard.levels.api.forms import form_mutator
 from ciguard.levels.code.blocks import BlockInput
 from ciguard.levels.code.calling import rank_of
 from ciguard.levels.code.dialects import dialect_of
@@ -46,7 +46,7 @@ X = TensorValue("float32", (2, 3), Constant(-1.0))
 ROW = TensorValue("float32", (3,), Constant(2.0))
 
 
-def described() -> Mapping[str, ApiRecord]:
+def records_by_api() -> Mapping[str, ApiRecord]:
     records = [record_from_json(record) for record in TilesAdapter().describe()]
     return {record.api: record for record in records}
 
@@ -78,7 +78,7 @@ def is_set(name: str) -> bool:
 
 
 def test_adapter_describes_the_apis_with_their_tags() -> None:
-    records = described()
+    records = records_by_api()
 
     assert records["planted_tiles.store"].tags == {"files"}
     assert records["planted_tiles.noise"].tags == {"random"}
@@ -94,7 +94,7 @@ def test_version_of_the_description_changes_with_the_rules_for_documentation() -
 
 
 def test_documentation_is_parsed_with_the_rules_of_the_library() -> None:
-    record = described()["planted_tiles.outline"]
+    record = records_by_api()["planted_tiles.outline"]
     width = next(parameter for parameter in record.parameters if parameter.name == "width")
 
     clues = mined.read(record, width)
@@ -117,7 +117,7 @@ def test_script_has_tensors_of_the_library_and_runs() -> None:
 
 
 def test_tensors_have_the_forms_of_the_library() -> None:
-    reform = reforming("planted_tiles")
+    reform = form_mutator("planted_tiles")
 
     assert reform is not None
     assert LIBRARY.forms[0].make(X) == CallValue(
@@ -209,7 +209,7 @@ def test_planning_recognises_the_library_in_requirements_and_sources() -> None:
     assert pin.package == LIBRARY.distributions[0]
     assert names.is_library("planted_tiles")
     assert names.library_of("planted_tiles.absolute") == "tiles"
-    assert names.written("planted_tiles.array.Tile") == "planted_tiles.Tile"
+    assert names.with_public_prefix("planted_tiles.array.Tile") == "planted_tiles.Tile"
 
 
 def test_raw_entry_point_of_the_library_is_recognised() -> None:

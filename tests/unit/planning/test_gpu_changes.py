@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from ciguard.planning.gpu_changes import NAMING_GPUS, gpu_reasons
-from ciguard.planning.pins import PackagePin, pin_of
+from ciguard.planning.gpu_changes import GPU_WORDS, gpu_reasons
+from ciguard.planning.pins import PackagePin, requirement_pin
 from ciguard.planning.upgrades import Revision
 from ciguard.planning.uses import Usage
 
@@ -24,7 +24,7 @@ def _revision(base: str, head: str) -> Revision:
 
 
 def _pins(text: str) -> tuple[PackagePin, ...]:
-    pins = [pin_of(line, 1) for line in text.split()]
+    pins = [requirement_pin(line, 1) for line in text.split()]
     assert all(pins)
     return tuple(pin for pin in pins if pin)
 
@@ -106,10 +106,10 @@ def test_a_changed_requirement_of_another_package_does_not_matter(base: str, hea
 
 
 def test_reached_kernels_and_annotated_functions_matter() -> None:
-    usage = Usage(kernels=("ops/add.py",), annotated=("app/model.py",))
+    usage = Usage(kernel_files=("ops/add.py",), annotated_files=("app/model.py",))
 
     assert _reasons(usage=usage) == [
-        "the change reaches ops/add.py, which may hold kernels",
+        "the change reaches ops/add.py, which may contain kernels",
         "the change reaches annotated functions in app/model.py",
     ]
 
@@ -136,7 +136,7 @@ def test_a_changed_line_that_names_a_gpu_matters_except_in_documentation() -> No
     ],
 )
 def test_lines_that_name_a_gpu_match(line: str) -> None:
-    assert re.search(NAMING_GPUS, line, re.IGNORECASE)
+    assert re.search(GPU_WORDS, line, re.IGNORECASE)
 
 
 @pytest.mark.parametrize(
@@ -151,4 +151,4 @@ def test_lines_that_name_a_gpu_match(line: str) -> None:
     ],
 )
 def test_lines_that_name_no_gpu_do_not_match(line: str) -> None:
-    assert not re.search(NAMING_GPUS, line, re.IGNORECASE)
+    assert not re.search(GPU_WORDS, line, re.IGNORECASE)

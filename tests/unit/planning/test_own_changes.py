@@ -10,7 +10,7 @@ from ciguard.planning.own_changes import touched_globs
 WARP, CONV = "torch.ops.mine.warp", "tensorflow.raw_ops.Conv2D"
 
 
-def _touched(path: str, text: str, *lines: int, module: str = "") -> list[str]:
+def _globs(path: str, text: str, *lines: int, module: str = "") -> list[str]:
     change = ChangedFile(path=path, lines=tuple((line, line) for line in lines))
     return touched_globs(change, text, module)
 
@@ -33,15 +33,15 @@ def _touched(path: str, text: str, *lines: int, module: str = "") -> list[str]:
 def test_a_changed_registration_touches_its_apis(path: str, text: str, glob: str) -> None:
     last = text.count("\n")
 
-    assert glob in _touched(path, text, *range(1, last + 1))
-    assert _touched(path, text, last + 50) == []
+    assert glob in _globs(path, text, *range(1, last + 1))
+    assert _globs(path, text, last + 50) == []
 
 
 def test_a_registration_extends_to_the_next_one() -> None:
     text = 'REGISTER_OP("One")\n    .Input("x")\n    .Output("y");\nREGISTER_OP("Two")\n;\n'
 
-    assert _touched("a.cc", text, 3) == ["tensorflow.raw_ops.One"]
-    assert _touched("a.cc", text, 4) == ["tensorflow.raw_ops.Two"]
+    assert _globs("a.cc", text, 3) == ["tensorflow.raw_ops.One"]
+    assert _globs("a.cc", text, 4) == ["tensorflow.raw_ops.Two"]
 
 
 def test_a_changed_public_function_or_class_touches_apis_of_its_name() -> None:
@@ -49,15 +49,15 @@ def test_a_changed_public_function_or_class_touches_apis_of_its_name() -> None:
         "def relu(x):\n    return x\n\n\ndef _private():\n    pass\n\n\nclass Linear:\n    pass\n"
     )
 
-    assert _touched("torch/nn/x.py", text, 2, 6, module="torch") == ["torch*.relu"]
-    assert _touched("torch/nn/x.py", text, 10, module="torch") == ["torch*.Linear"]
-    assert _touched("torch/nn/x.py", text, 2) == []
+    assert _globs("torch/nn/x.py", text, 2, 6, module="torch") == ["torch*.relu"]
+    assert _globs("torch/nn/x.py", text, 10, module="torch") == ["torch*.Linear"]
+    assert _globs("torch/nn/x.py", text, 2) == []
 
 
 @given(
     st.text(alphabet='REGISTER_OP("abc)\n- func: mdef,::TORCH_LIBRARY', max_size=200),
     st.integers(1, 9),
 )
-def test_any_text_gives_printable_globs(text: str, line: int) -> None:
-    for glob in _touched("a.cc", text, line, module="torch"):
+def test_any_text_yields_printable_globs(text: str, line: int) -> None:
+    for glob in _globs("a.cc", text, line, module="torch"):
         assert glob.isprintable()

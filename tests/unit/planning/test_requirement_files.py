@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.planning.pins import best_of, pin_within
+from ciguard.planning.pins import more_specific_pin, range_pin
 from ciguard.planning.requirement_files import project_name, read_pins, reader_of
 
 NAMES = (
@@ -135,7 +135,7 @@ dev-dependencies = ["torch-nightly"]
         ("meta.yaml", "requirements:\n  run:\n    - pytorch 2.12.0\n", 3),
     ],
 )
-def test_each_kind_of_file_gives_the_exact_version_and_its_line(
+def test_each_kind_of_file_is_read_with_the_exact_version_and_its_line(
     path: str, text: str, line: int
 ) -> None:
     assert ("torch", "2.12.0", line) in _read(path, text)
@@ -163,22 +163,22 @@ def test_the_lock_file_of_pipenv_is_read() -> None:
     ],
 )
 def test_ranges_in_the_syntax_of_other_tools_are_read(written: str, range_: str) -> None:
-    assert str(pin_within("torch", written, 1)) == range_
+    assert str(range_pin("torch", written, 1)) == range_
 
 
 def test_an_exact_version_is_preferred_to_a_range_and_a_newer_one_to_an_older() -> None:
-    exact, newer, wide = (pin_within("torch", text, 1) for text in ("2.1", "2.2", ">=2.9"))
+    exact, newer, wide = (range_pin("torch", text, 1) for text in ("2.1", "2.2", ">=2.9"))
     assert exact
     assert newer
     assert wide
 
-    assert best_of(None, wide) is wide
-    assert best_of(wide, exact) is exact
-    assert best_of(newer, exact) is newer
+    assert more_specific_pin(None, wide) is wide
+    assert more_specific_pin(wide, exact) is exact
+    assert more_specific_pin(newer, exact) is newer
 
 
 @pytest.mark.parametrize("path", ["README.md", "a.txt", "torch.py", "package.json", "docs/conf.py"])
-def test_other_files_hold_no_requirements(path: str) -> None:
+def test_other_files_have_no_requirements(path: str) -> None:
     assert reader_of(path) is None
     assert read_pins(path, b"torch==1.0") == []
 
@@ -217,5 +217,5 @@ def test_any_structure_is_read_or_rejected(path: str, structure: object) -> None
 
 
 @pytest.mark.parametrize("content", [b"\xff", b"[", b"[project]\nname = 3", b"[tool]\npoetry = 1"])
-def test_a_project_without_a_name_has_none(content: bytes) -> None:
+def test_the_name_of_a_project_without_a_name_is_empty(content: bytes) -> None:
     assert project_name(content) == ""

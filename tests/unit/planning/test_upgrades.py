@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from ciguard.errors import ProvisioningError
-from ciguard.planning.pins import PackagePin, pin_of
+from ciguard.planning.pins import PackagePin, requirement_pin
 from ciguard.planning.upgrades import FileChange, required_targets, upgrades_of
 
 
 def _pin(text: str) -> PackagePin:
-    pin = pin_of(text, 3)
+    pin = requirement_pin(text, 3)
     assert pin
     return pin
 
@@ -105,7 +105,7 @@ def test_lower_bounds_are_compared_without_a_package_index() -> None:
     [
         ("torch==2.12.0", "", "no longer required"),
         ("", "torch==2.12.0", "newly required"),
-        ("torch", "torch!=1.0", "give no two versions"),
+        ("torch", "torch!=1.0", "do not yield two different versions"),
     ],
 )
 def test_a_change_without_two_versions_is_reported_without_a_target(

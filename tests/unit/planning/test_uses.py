@@ -15,13 +15,13 @@ def names() -> ApiNames:
     return ApiNames()
 
 
-def _found(names: ApiNames, changed: tuple[ChangedFile, ...] = (), /, **files: str) -> Usage:
-    """Analyse modules by name; `_` stands for a folder."""
+def _usage(names: ApiNames, changed: tuple[ChangedFile, ...] = (), /, **files: str) -> Usage:
+    """Find the uses of APIs in source files: `a_b="text"` is the file `a/b.py`."""
     sources = [(f"{name.replace('_', '/')}.py", text.encode()) for name, text in files.items()]
     return find_uses(sources, changed, names)
 
 
-def test_apis_are_called_as_the_catalogue_calls_them(names: ApiNames) -> None:
+def test_apis_have_their_names_in_the_catalogue(names: ApiNames) -> None:
     source = """
 import tensorflow as tf
 import jax.numpy as jnp
@@ -35,7 +35,7 @@ Linear(1, 2).forward(1)
 F.relu.__name__
 """
 
-    assert set(_found(names, a=source).places) == {
+    assert set(_usage(names, a=source).places) == {
         "tensorflow.reduce_mean",
         "tensorflow.abs",
         "jax.numpy.add",
@@ -45,21 +45,21 @@ F.relu.__name__
     }
 
 
-def test_constants_types_modules_and_private_names_are_no_apis(names: ApiNames) -> None:
+def test_constants_types_modules_and_private_names_are_not_apis(names: ApiNames) -> None:
     source = """
 import torch
 f(torch.float32, torch.Tensor, torch.nn.functional, torch)
 torch._C._something(1)
 """
 
-    assert _found(names, a=source).places == {}
+    assert _usage(names, a=source).places == {}
 
 
-def test_a_call_that_no_catalogue_holds_is_kept_by_its_name(names: ApiNames) -> None:
-    assert list(_found(names, a="import torch\ntorch.brand_new(1)").places) == ["torch.brand_new"]
+def test_a_call_missing_in_all_catalogues_keeps_its_name(names: ApiNames) -> None:
+    assert list(_usage(names, a="import torch\ntorch.brand_new(1)").places) == ["torch.brand_new"]
 
 
-def test_names_are_followed_through_the_repository_s_own_modules(names: ApiNames) -> None:
+def test_names_are_resolved_through_modules_of_the_repository(names: ApiNames) -> None:
     files = {
         "src/mine/__init__.py": "from .compat import tf as tensors\n",
         "src/mine/compat.py": "import tensorflow as tf\nfrom torch.nn import functional as F\n",
@@ -77,30 +77,30 @@ def test_names_are_followed_through_the_repository_s_own_modules(names: ApiNames
     assert Place(path="train.py", line=2) in usage.places["torch.nn.GELU"]
 
 
-def test_modules_that_import_each_other_in_a_circle_end_the_search(names: ApiNames) -> None:
-    usage = _found(names, a="from b import x\nx.abs(1)\n", b="from a import x\n")
+def test_the_search_ends_with_circular_imports(names: ApiNames) -> None:
+    usage = _usage(names, a="from b import x\nx.abs(1)\n", b="from a import x\n")
 
     assert usage.places == {}
 
 
-def test_a_very_long_chain_of_modules_ends(names: ApiNames) -> None:
+def test_the_search_ends_with_a_very_long_chain_of_imports(names: ApiNames) -> None:
     files = {f"m{number}": f"from m{number + 1} import x\nx.abs(1)\n" for number in range(2_000)}
 
-    assert _found(names, **files).places == {}
+    assert _usage(names, **files).places == {}
 
 
-def test_many_modules_that_pass_everything_on_cost_no_time(names: ApiNames) -> None:
+def test_many_modules_that_re_export_all_names_are_searched_quickly(names: ApiNames) -> None:
     everybody = "".join(f"from m{other} import *\n" for other in range(40))
     files = {f"m{number}": everybody + "print(x, y)\n" for number in range(40)}
     files["m0"] += "from torch import abs as x\n"
 
-    usage = _found(names, **files)
+    usage = _usage(names, **files)
 
     assert list(usage.places) == ["torch.abs"]
 
 
 def test_names_of_a_star_import_are_found(names: ApiNames) -> None:
-    usage = _found(
+    usage = _usage(
         names,
         compat="from torch.nn import *\n",
         a="from torch import *\nfrom compat import *\ny = Linear(1, 2)\nz = cat([1])\nprint(1)\n",
@@ -109,7 +109,7 @@ def test_names_of_a_star_import_are_found(names: ApiNames) -> None:
     assert set(usage.places) == {"torch.nn.Linear", "torch.cat"}
 
 
-def test_methods_count_where_nothing_else_has_their_name(names: ApiNames) -> None:
+def test_tensor_methods_are_found_if_no_other_object_has_their_name(names: ApiNames) -> None:
     source = """
 import torch
 class Net:
@@ -122,16 +122,16 @@ self.softmax(x)
 x.argsort()
 """
 
-    assert list(_found(names, a=source).places) == ["torch.Tensor.unsqueeze"]
+    assert list(_usage(names, a=source).places) == ["torch.Tensor.unsqueeze"]
     for other in ("import pandas\n", "import tensorflow\n"):
-        assert "torch.Tensor.unsqueeze" not in _found(names, a=other + source).places
+        assert "torch.Tensor.unsqueeze" not in _usage(names, a=other + source).places
 
 
-def test_what_changed_comes_first(names: ApiNames) -> None:
+def test_apis_in_changed_lines_come_first(names: ApiNames) -> None:
     source = "import torch\ntorch.abs(1)\ntorch.sin(\n    2)\ntorch.cos(1)\n"
     change = ChangedFile(path="a.py", lines=((4, 4),))
 
-    usage = _found(names, (change,), a=source, b="import torch\n" + "torch.tan(1)\n" * 9)
+    usage = _usage(names, (change,), a=source, b="import torch\n" + "torch.tan(1)\n" * 9)
 
     assert usage.in_changes == ("torch.sin",)
     assert usage.in_changed_files == ("torch.abs", "torch.cos")
@@ -143,27 +143,27 @@ def test_changed_functions_are_named(names: ApiNames) -> None:
     source = "def f():\n    pass\n\n\n@x\ndef g():\n    pass\n"
     change = ChangedFile(path="a.py", lines=((5, 5),))
 
-    assert _found(names, (change,), a=source).changed_definitions == ("g in a.py",)
+    assert _usage(names, (change,), a=source).changed_definitions == ("g in a.py",)
 
 
-def test_places_of_one_api_are_bounded_and_those_in_changes_stay(names: ApiNames) -> None:
+def test_places_of_an_api_are_limited_and_those_in_changed_lines_are_kept(names: ApiNames) -> None:
     change = ChangedFile(path="a.py", lines=((400, 400),))
 
-    places = _found(names, (change,), a="import torch\n" + "torch.abs(1)\n" * 500).places
+    places = _usage(names, (change,), a="import torch\n" + "torch.abs(1)\n" * 500).places
 
     assert len(places["torch.abs"]) == MAX_PLACES
     assert places["torch.abs"][0].line == 400
 
 
-def test_a_file_that_cannot_be_read_is_named_and_the_others_go_on(names: ApiNames) -> None:
-    usage = _found(names, a="def (:\n", b="import torch\ntorch.abs(1)\n")
+def test_a_file_that_cannot_be_parsed_is_reported_and_others_are_searched(names: ApiNames) -> None:
+    usage = _usage(names, a="def (:\n", b="import torch\ntorch.abs(1)\n")
 
     assert list(usage.places) == ["torch.abs"]
     assert len(usage.problems) == 1
     assert usage.problems[0].startswith("a.py was not analysed: SyntaxError in line 1")
 
 
-def test_a_notebook_s_code_is_read_with_the_lines_of_its_file(names: ApiNames) -> None:
+def test_code_of_a_notebook_is_read_with_the_lines_of_its_file(names: ApiNames) -> None:
     cells = [
         {"cell_type": "markdown", "source": ["import torch\n", "torch.tan(1)"]},
         {"cell_type": "code", "source": ["%matplotlib inline\n", "import torch\n"]},
@@ -179,7 +179,7 @@ def test_a_notebook_s_code_is_read_with_the_lines_of_its_file(names: ApiNames) -
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b'{"cells": [1, {"source": 3}]}'])
-def test_a_broken_notebook_is_no_crash(names: ApiNames, content: bytes) -> None:
+def test_a_broken_notebook_is_reported_without_an_error(names: ApiNames, content: bytes) -> None:
     usage = find_uses([("a.ipynb", content)], (), names)
 
     assert usage.places == {}
@@ -194,7 +194,7 @@ def test_environments_in_the_repository_are_left_out() -> None:
 ANNOTATED = "from ciguard.annotations import arg\n"
 
 
-def test_annotated_functions_that_a_change_reaches_are_named_the_nearest_first(
+def test_annotated_files_that_a_change_reaches_are_listed_nearest_first(
     names: ApiNames,
 ) -> None:
     files = {
@@ -210,8 +210,8 @@ def test_annotated_functions_that_a_change_reaches_are_named_the_nearest_first(
 
     usage = find_uses(sources, (ChangedFile(path="shapes.py", lines=((1, 1),)),), names)
 
-    assert usage.annotated == ("beside.py", "near.py", "far.py")
-    assert find_uses(sources, (), names).annotated == ()
+    assert usage.annotated_files == ("beside.py", "near.py", "far.py")
+    assert find_uses(sources, (), names).annotated_files == ()
 
 
 def test_a_changed_sidecar_stands_for_its_program(names: ApiNames) -> None:
@@ -219,10 +219,10 @@ def test_a_changed_sidecar_stands_for_its_program(names: ApiNames) -> None:
 
     usage = find_uses(sources, (ChangedFile(path="a.annotations.py"),), names)
 
-    assert usage.annotated == ("a.py",)
+    assert usage.annotated_files == ("a.py",)
 
 
-def test_files_that_a_change_reaches_are_named_where_services_are_asked(names: ApiNames) -> None:
+def test_files_that_a_change_reaches_are_listed_if_a_service_is_used(names: ApiNames) -> None:
     files = {
         "labels": "from google.cloud import vision\n",
         "bins": "from labels import labels_of\n",
@@ -246,25 +246,25 @@ def test_files_that_a_change_reaches_are_named_where_services_are_asked(names: A
         "from torch.utils.cpp_extension import CUDAExtension\nCUDAExtension('a', ['a.cu'])\n",
     ],
 )
-def test_files_with_kernels_that_a_change_reaches_are_named(names: ApiNames, source: str) -> None:
+def test_files_with_kernels_that_a_change_reaches_are_listed(names: ApiNames, source: str) -> None:
     sources = [("sizes.py", b"BLOCK = 128\n"), ("ops.py", b"import sizes\n" + source.encode())]
 
     of_helper = find_uses(sources, (ChangedFile(path="sizes.py"),), names)
     of_kernels = find_uses(sources, (ChangedFile(path="ops.py"),), names)
     of_others = find_uses(sources, (ChangedFile(path="train.py"),), names)
 
-    assert (of_helper.kernels, of_kernels.kernels) == (("ops.py",), ("ops.py",))
-    assert of_others.kernels == ()
+    assert (of_helper.kernel_files, of_kernels.kernel_files) == (("ops.py",), ("ops.py",))
+    assert of_others.kernel_files == ()
 
 
 def test_files_that_only_choose_a_device_have_no_kernels(names: ApiNames) -> None:
     source = b"import torch, numba\ntorch.cuda.is_available()\nnumba.jit(f)\n"
 
-    assert find_uses([("a.py", source)], (ChangedFile(path="a.py"),), names).kernels == ()
+    assert find_uses([("a.py", source)], (ChangedFile(path="a.py"),), names).kernel_files == ()
 
 
 def test_changed_files_that_cannot_be_parsed_may_have_kernels(names: ApiNames) -> None:
     sources = [("a.py", b"def (:\n"), ("b.py", b"def (:\n"), ("c.ipynb", b"{")]
     changed = (ChangedFile(path="a.py"), ChangedFile(path="c.ipynb"))
 
-    assert find_uses(sources, changed, names).kernels == ("a.py", "c.ipynb")
+    assert find_uses(sources, changed, names).kernel_files == ("a.py", "c.ipynb")

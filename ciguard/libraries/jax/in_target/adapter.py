@@ -49,9 +49,9 @@ _CACHE_SETTINGS = {
     "jax_persistent_cache_min_compile_time_secs": 0.0,
     "jax_persistent_cache_min_entry_size_bytes": -1,
 }
-"""Settings that cache every kernel; by default JAX caches those that took a second to compile."""
+"""Settings that cache every kernel; JAX's defaults cache kernels that take long to compile."""
 _TRACEBACK_LIMIT = "jax_traceback_in_locations_limit"
-"""Setting of the number of caller frames in compiler messages: these would be the worker's."""
+"""Setting for the number of caller frames in compiler messages, which would be the worker's."""
 _NOT_TRACED = re.compile(r"[Tt]race[rd]|concrete|is not a valid JAX type")
 _INTERNAL_STATUS = re.compile(r"^\s*(?:INTERNAL|UNKNOWN):")
 
@@ -78,7 +78,7 @@ class JaxAdapter(contract.Adapter):
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
         self._on_cpu = kind == "cpu"
         self._last_array: Any = None
-        """Array on the device, once that is started."""
+        """Array on the device; None until the device is started."""
         warnings.simplefilter("ignore")
         self._jax: Any = importlib.import_module("jax")
         self._numpy: Any = importlib.import_module("jax.numpy")
@@ -88,7 +88,7 @@ class JaxAdapter(contract.Adapter):
         self._names = {dtype: name for name, dtype in self._arrays.items()}
         self._interpreter = InterpreterState()
         config = self._jax.config
-        if hasattr(config, _TRACEBACK_LIMIT):  # older versions lack it
+        if hasattr(config, _TRACEBACK_LIMIT):  # not in older versions
             config.update(_TRACEBACK_LIMIT, 0)
         self._state = GlobalState(
             (partial(getattr, config, name), partial(config.update, name))
@@ -118,7 +118,7 @@ class JaxAdapter(contract.Adapter):
 
         Raises:
             KeyError: if JAX has no such dtype.
-            TypeError: if JAX's settings convert it to a narrower dtype.
+            TypeError: if JAX's settings narrow the dtype.
         """
         numpy_dtype = self._arrays[dtype]
         if array.dtype != numpy_dtype:
@@ -130,17 +130,18 @@ class JaxAdapter(contract.Adapter):
         return tensor
 
     def shares_compiled(self, mode: str) -> bool:
-        """Return True: each call compiles a kernel."""
+        """Return True, since each call compiles a kernel."""
         del mode
         return True
 
     def keep_compiled(self, folder: str) -> None:
-        """Make JAX cache every kernel in a folder: about 5 KB each, 20 to 50 ms to compile.
+        """Make JAX cache every kernel in a folder.
 
+        A kernel has about 5 KB, and compiling it takes 20 to 50 ms.
         JAX compiles a kernel again if its file is damaged, e.g. by concurrent writers.
         """
         for name, value in _CACHE_SETTINGS.items():
-            if hasattr(self._jax.config, name):  # older versions lack some of them
+            if hasattr(self._jax.config, name):  # some are missing in older versions
                 self._jax.config.update(name, value)
         self._jax.config.update("jax_compilation_cache_dir", folder)
 
@@ -156,11 +157,11 @@ class JaxAdapter(contract.Adapter):
         return getattr(self._numpy, name)
 
     def read(self, output: Any) -> dict[str, Any] | None:
-        """Return the contents of an array; only the dtype of random keys and traced values.
+        """Return the contents of an array; without elements for random keys and traced values.
 
         Raises:
             RuntimeError: if the computation ran out of memory. Reading such an array would crash
-                the process, so the computation is awaited first.
+                the process, so this method waits for the computation first.
         """
         if not isinstance(output, self._jax.Array):
             return None
@@ -193,7 +194,7 @@ class JaxAdapter(contract.Adapter):
         self._interpreter.vary(seed)
 
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
-        """Return the function that runs another one compiled as a whole, for mode `jit`."""
+        """Return the function of mode `jit`, which runs a function compiled as a whole."""
         return {"jit": lambda function, arrays: self._jax.jit(function)(*arrays)}
 
     def is_tensor(self, value: Any) -> bool:
@@ -201,7 +202,7 @@ class JaxAdapter(contract.Adapter):
         return isinstance(value, self._jax.Array)
 
     def cannot_express(self, error: BaseException) -> bool:
-        """Return whether an error means that tracing needs an array's values."""
+        """Return whether an error means that tracing would need an array's values."""
         errors = self._jax.errors
         is_tracing_error = isinstance(error, (errors.JAXTypeError, errors.JAXIndexError))
         return is_tracing_error or bool(_NOT_TRACED.search(str(error)))
@@ -209,7 +210,8 @@ class JaxAdapter(contract.Adapter):
     def synchronise(self) -> None:
         """Wait for effects, and for all pending work of the device.
 
-        JAX has no function for the latter, but a device computes in order: wait for a new result.
+        JAX has no function that waits for a device. A device computes in order, so a new result is
+        awaited.
         """
         self._jax.effects_barrier()
         if self._last_array is not None:

@@ -17,7 +17,7 @@ class JaxArrays(ArrayLibrary):
     dtypes = "jax.numpy"
 
     def array(self, elements: Any, dtype: str) -> Any:
-        """Return an array of JAX, from an array of numpy."""
+        """Return an array of JAX, made from a numpy array."""
         return importlib.import_module("jax.numpy").asarray(elements, dtype=dtype)
 
 

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 _MODULES = ("jax.numpy", "jax.nn", "jax.lax", "jax.scipy", "jax.random", "jax.image", "jax.ops")
 _NON_FUNCTION_TYPES = ("_ScalarMeta", "Primitive")
-"""Types of scalar dtypes such as `jax.numpy.float32`, and of the primitives behind functions."""
+"""Types of scalar dtypes, such as `jax.numpy.float32`, and of the primitives of functions."""
 
 
 def describe() -> Iterator[dict[str, Any]]:
     """Yield one record per public function."""
     functions: list[tuple[str, Any]] = []
     failures: list[dict[str, Any]] = []
-    for _, module in introspection.modules(_MODULES, lost=failures):
+    for _, module in introspection.modules(_MODULES, failures=failures):
         functions.extend(_functions(module, failures))
     yield from introspection.each(introspection.canonical(functions), _record)
     yield from failures
@@ -42,7 +42,7 @@ def _functions(root: Any, failures: list[dict[str, Any]]) -> Iterator[tuple[str,
     def enter(module: types.ModuleType, path: str) -> bool:
         return module.__name__ == path
 
-    for path, member in introspection.walk(root, enter=enter, lost=failures):
+    for path, member in introspection.walk(root, enter=enter, failures=failures):
         if type(member).__name__ in _NON_FUNCTION_TYPES or inspect.isclass(member):
             continue
         if callable(member) and introspection.doc_of(member):

@@ -54,15 +54,15 @@ _FATAL_SIGNALS = ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGCHLD")
 class JittorAdapter(contract.Adapter):
     """Adapter of `jittor`, on a CPU or the first CUDA device.
 
-    Operators run when they are called, or at the latest in `synchronise`. Thus an error belongs to
-    the call and not to a later read of its result. Each new combination of operator and dtype is
+    Operators run when they are called, or at the latest in `synchronise`. Thus an error is raised
+    by the call, and not when its result is read later. Each combination of operator and dtype is
     compiled, which takes seconds. The kernels are cached in the folder of `JITTOR_HOME`.
     """
 
     module = "jittor"
 
     def load(self, device: str) -> None:
-        """Import Jittor without logs; the very first import compiles its core for minutes.
+        """Import Jittor without logs. The first import on a machine compiles its core for minutes.
 
         Raises:
             RuntimeError: if the device is absent.
@@ -84,7 +84,7 @@ class JittorAdapter(contract.Adapter):
         self._on_cpu = on_cpu
         _remove_signal_handlers()
         jittor.flags.lazy_execution = 0
-        jittor.flags.use_parallel_op_compiler = 0  # its threads would prevent forks
+        jittor.flags.use_parallel_op_compiler = 0  # the compiler's threads would prevent forks
         self._flags = jittor.flags
         self._variable = jittor.Var
         self._arrays = {name: _numpy_dtype(name) for name in _DTYPES}
@@ -99,7 +99,7 @@ class JittorAdapter(contract.Adapter):
         )
 
     def start_device(self, memory_mib: int) -> None:
-        """Compute on the device from now on; a process that has done so cannot fork.
+        """Compute on the device from now on. Afterwards, the process cannot fork.
 
         Raises:
             RuntimeError: if the device cannot be used.
@@ -116,7 +116,7 @@ class JittorAdapter(contract.Adapter):
         yield from catalogue.describe()
 
     def tensor(self, array: Any, dtype: str) -> Any:
-        """Return a `Var` of exactly this dtype: 64-bit dtypes are not narrowed.
+        """Return a `Var` of exactly the dtype: 64-bit dtypes are not narrowed.
 
         Raises:
             KeyError: if Jittor has no such dtype.
@@ -134,7 +134,7 @@ class JittorAdapter(contract.Adapter):
         return tensor.bfloat16() if dtype == "bfloat16" else tensor
 
     def dtype(self, name: str) -> Any:
-        """Return Jittor's function of that name, which represents the dtype.
+        """Return the function of Jittor that represents a dtype, such as `jittor.float32`.
 
         Raises:
             AttributeError: if Jittor has no such dtype.
@@ -145,7 +145,7 @@ class JittorAdapter(contract.Adapter):
         return getattr(self._jittor, name)
 
     def read(self, output: Any) -> dict[str, Any] | None:
-        """Return the contents of a `Var`, which is already computed."""
+        """Return the contents of a `Var` that is already computed."""
         if not isinstance(output, self._variable):
             return None
         name = str(output.dtype)
@@ -169,11 +169,11 @@ class JittorAdapter(contract.Adapter):
         self._interpreter.vary(seed)
 
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
-        """Return the function of mode `lazy`, Jittor's default: operators are fused and delayed."""
+        """Return the function of mode `lazy`, Jittor's default: operators are delayed and fused."""
         return {"lazy": self._run_lazily}
 
     def _run_lazily(self, function: Callable[..., Any], variables: list[Any]) -> Any:
-        self._flags.lazy_execution = 1  # `reset` restores it
+        self._flags.lazy_execution = 1  # `reset` restores the flag
         output = function(*variables)
         self.synchronise()
         return output
@@ -183,14 +183,14 @@ class JittorAdapter(contract.Adapter):
         return isinstance(value, self._variable)
 
     def synchronise(self) -> None:
-        """Run pending operators, so that errors do not come up when results are read.
+        """Run pending operators, so that errors are not raised when results are read.
 
-        The argument of `sync_all` makes it wait for the device, too.
+        The argument makes `sync_all` wait for the device, too.
         """
         self._jittor.sync_all(True)  # noqa: FBT003 - a native function without keywords
 
     def classify(self, error: BaseException) -> str:
-        """Return the class of an exception by its message; its type is the same for all."""
+        """Return the class of an exception by its message, since all have the same type."""
         kind = super().classify(error)
         if kind != contract.REJECTED:
             return kind

@@ -1,4 +1,4 @@
-"""Vars of Jittor for the user's functions."""
+"""Tensors (`Var`) of Jittor for the user's functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ciguard.libraries.in_target.arrays import ArrayLibrary
 
 
 class JittorArrays(ArrayLibrary):
-    """Vars of Jittor, which are computed when they are read."""
+    """Tensors (`Var`) of Jittor, which are computed when they are read."""
 
     library = "jittor"
     roots: tuple[str, ...] = ("jittor",)
@@ -17,7 +17,7 @@ class JittorArrays(ArrayLibrary):
     dtypes = "jittor"
 
     def array(self, elements: Any, dtype: str) -> Any:
-        """Return a Var, from an array of numpy."""
+        """Return a `Var`, made from a numpy array."""
         return importlib.import_module("jittor").array(elements, dtype=dtype)
 
 

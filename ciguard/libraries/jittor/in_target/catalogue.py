@@ -59,16 +59,16 @@ def describe() -> Iterator[dict[str, Any]]:
 
 
 def _members(jittor: Any, failures: list[dict[str, Any]]) -> list[tuple[str, Any]]:
-    """Return the public members that Jittor itself defines, by qualified name."""
+    """Return the qualified names and objects of public members that Jittor itself defines."""
     members = []
-    for name, module in introspection.modules(_MODULES, lost=failures):
+    for name, module in introspection.modules(_MODULES, failures=failures):
         for member_name in introspection.public_names(module):
             if len(member_name) == 1:
-                continue  # loop variables of the module
+                continue  # a loop variable that the module leaves behind
             member = getattr(module, member_name, None)
             origin = str(getattr(member, "__module__", "") or "")
-            native = isinstance(member, types.BuiltinFunctionType)
-            if native or origin.startswith(jittor.__name__):
+            is_native = isinstance(member, types.BuiltinFunctionType)
+            if is_native or origin.startswith(jittor.__name__):
                 members.append((f"{name}.{member_name}", member))
     return members
 
@@ -84,8 +84,8 @@ def _parameters(api: str, function: Any) -> tuple[list[dict[str, Any]], str]:
         return parameters, "signature"
     name = api.rpartition(".")[2]
     doc = introspection.doc_of(function)
-    declared = cpp_declarations.declared_parameters(doc, name)
-    return (declared, "schema") if declared is not None else ([], "")
+    declared_parameters = cpp_declarations.declared_parameters(doc, name)
+    return (declared_parameters, "schema") if declared_parameters is not None else ([], "")
 
 
 def _record(
@@ -102,7 +102,7 @@ def _record(
 def _method_record(jittor: Any, api: str, method: Any) -> dict[str, Any]:
     """Return a method's record, with the receiver as the first parameter.
 
-    Operators are functions whose first argument is the receiver. Only members of `Var` without an
+    Operators are functions whose first argument is the receiver. Members of `Var` that have no
     equivalent function declare their arguments without the receiver.
     """
     name = api.removeprefix(_VAR)

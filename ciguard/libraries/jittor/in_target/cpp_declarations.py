@@ -42,9 +42,10 @@ _OPENING, _CLOSING = "(<{[", ")>}]"
 
 
 def declared_parameters(doc: str, name: str) -> list[dict[str, Any]] | None:
-    """Return the parameters of the declaration of `name`, else of the first; None if there is none.
+    """Return the declared parameters of `name`; None if the docstring has no declaration.
 
-    The docstring of an alias has the declaration of the original: `arccos` that of `acos`.
+    The docstring of an alias declares the original: that of `arccos` declares `acos`. So if `name`
+    is not declared, the first declaration counts.
     """
     lines = doc.partition(_HEADING)[2].splitlines()
     declarations = [match for match in map(_DECLARATION.match, map(str.strip, lines)) if match]
@@ -61,12 +62,12 @@ def without_declarations(doc: str) -> str:
 
 
 def split(text: str) -> list[str]:
-    """Return the parts between commas outside of brackets and quotes."""
-    parts, depth, quoted, start = [], 0, False, 0
+    """Return the parts of a text that are separated by commas outside brackets and quotes."""
+    parts, depth, is_quoted, start = [], 0, False, 0
     for index, letter in enumerate(text):
         if letter == '"':
-            quoted = not quoted
-        elif quoted:
+            is_quoted = not is_quoted
+        elif is_quoted:
             continue
         elif letter in _OPENING:
             depth += 1
@@ -80,18 +81,18 @@ def split(text: str) -> list[str]:
 
 
 def _parameter(text: str) -> dict[str, Any] | None:
-    """Return the record of a declared parameter; None if it has no name."""
+    """Return the record of a declared parameter; None if the declaration has no name."""
     declaration, _, default = text.partition("=")
     match = _PARAMETER.match(declaration.strip())
     if match is None:
         return None
     annotation = match["type"].strip()
-    bare = annotation.replace("const ", "").replace("&", "").replace(" ", "")
+    bare_type = annotation.replace("const ", "").replace("&", "").replace(" ", "")
     return introspection.parameter(
         match["name"],
         default=_python_value(default.strip()) if default else None,
         annotation=annotation,
-        schema_type=_TYPES.get(bare, ""),
+        schema_type=_TYPES.get(bare_type, ""),
     )
 
 

@@ -1,4 +1,4 @@
-"""Adapter of Keras 3, on the backend that its target has."""
+"""Adapter of Keras 3 with the backend that the target contains."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _BACKENDS = ("tensorflow", "torch", "jax")
 
 
 class KerasAdapter(contract.Adapter):
-    """Adapter of `keras`. Tensors, seeds and classes of errors come from the backend's adapter."""
+    """Adapter of `keras`. The backend's adapter makes tensors and classifies errors."""
 
     module = "keras"
 
     def load(self, device: str) -> None:
-        """Import Keras with the backend of `KERAS_BACKEND`, else with the first that is installed.
+        """Import Keras with the backend in `KERAS_BACKEND`, or else the first installed backend.
 
         Raises:
             RuntimeError: if no backend is installed, or the device is absent.
@@ -38,14 +38,14 @@ class KerasAdapter(contract.Adapter):
         self._models: Any = importlib.import_module("ciguard.libraries.keras.in_target.models")
         self._variable = self._keras.Variable
         self._symbol = self._keras.KerasTensor
-        self._state = GlobalState(state.pieces())
+        self._state = GlobalState(state.accessors())
 
     def shares_compiled(self, mode: str) -> bool:
         """Return whether the backend shares compiled code."""
         return bool(self._backend.shares_compiled(mode))
 
     def keep_compiled(self, folder: str) -> None:
-        """Share the backend's compiled code: models repeat few operations on few shapes."""
+        """Share the code that the backend compiles, since models repeat operations and shapes."""
         self._backend.keep_compiled(folder)
 
     def start_device(self, memory_mib: int) -> None:
@@ -67,7 +67,7 @@ class KerasAdapter(contract.Adapter):
         return self._backend.tensor(array, dtype)
 
     def dtype(self, name: str) -> Any:
-        """Return the name itself, since Keras accepts dtypes by name.
+        """Return the name in Keras's standard form, since Keras accepts dtypes by name.
 
         Raises:
             AttributeError: if Keras has no such dtype.
@@ -91,14 +91,14 @@ class KerasAdapter(contract.Adapter):
         self._backend.reset(seed)
 
     def vary(self, seed: int) -> None:
-        """Set the seed of the generators of Python and numpy, which initial weights depend on."""
+        """Set the seed of the generators of Python and numpy, which determine initial weights."""
         self._backend.vary(seed)
 
     def run_model(self, run: contract.ModelRun) -> Any:
         """Run a layer graph, see `models.run`.
 
         Raises:
-            CannotComputeError: if the backend lacks the dtype of the computation.
+            CannotComputeError: if the backend does not support the dtype of the computation.
             LayerError: if Keras raises an exception in a layer.
         """
         return self._models.run(self, run)
@@ -116,7 +116,7 @@ class KerasAdapter(contract.Adapter):
         self._backend.release_memory()
 
     def device_memory(self) -> tuple[int, int] | None:
-        """Return the backend's use of the device's memory, see `Adapter`."""
+        """Return the backend's current and peak use of the device's memory."""
         return self._backend.device_memory()
 
     def classify(self, error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""Arrays of Keras for the user's functions: those of its backend."""
+"""Arrays of Keras for the user's functions: the arrays of its backend."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class KerasArrays(ArrayLibrary):
     roots: tuple[str, ...] = ("keras",)
 
     def backend(self) -> str:
-        """Return the backend's name; TensorFlow if it is unknown."""
+        """Return the name of the backend; `tensorflow` if it is unknown."""
         module = getattr(sys.modules.get("keras"), "backend", None)
         return str(getattr(module, "backend", lambda: "tensorflow")())
 
     def show_errors(self) -> None:
-        """Turn off the filter that replaces the exceptions of layers by a general one."""
+        """Turn off the filter that replaces exceptions of layers by a general exception."""
         for name in ("keras", "tf_keras"):
             config = getattr(sys.modules.get(name), "config", None)
             getattr(config, "disable_traceback_filtering", lambda: None)()

@@ -11,14 +11,14 @@ from ciguard.libraries.keras.in_target.configs import NotDataError
 def tensors_of(call: Any, *, of_model: bool = False) -> tuple[list[Any], bool]:
     """Return the symbolic tensors of a call in order, and whether they were passed as one list.
 
-    Masks that Keras passed automatically are left out, since it does so again.
+    Masks that Keras passed automatically are left out, since Keras passes them again.
 
     Args:
         call: Keras's node of the call.
-        of_model: whether a model was called, which accepts a dictionary, too.
+        of_model: True if a model was called, which also accepts a dictionary of tensors.
 
     Raises:
-        NotDataError: if the call depends on anything but tensors.
+        NotDataError: if the call depends on arguments that are not tensors.
     """
     signature = inspect.signature(call.operation.call)
     arguments = dict(signature.bind(*call.arguments.args, **call.arguments.kwargs).arguments)
@@ -43,7 +43,7 @@ def tensors_of(call: Any, *, of_model: bool = False) -> tuple[list[Any], bool]:
 def creator(tensor: Any) -> Any:
     """Return Keras's node of the call that returned a symbolic tensor."""
     history = tensor._keras_history  # noqa: SLF001 - Keras has no public access to the graph
-    return history.operation._inbound_nodes[history.node_index]  # noqa: SLF001 - likewise
+    return history.operation._inbound_nodes[history.node_index]  # noqa: SLF001 - Keras has no public access to the graph
 
 
 def _is_tensor(value: Any) -> bool:
@@ -70,9 +70,9 @@ def _tensor_list(value: Any, *, of_model: bool) -> list[Any]:
 
 
 def _has_no_effect(name: str, value: Any, default: Any) -> bool:
-    """Return whether an argument has its default value, or is None or `training=False`.
+    """Return whether an argument has its default value, is None, or is `training=False`.
 
-    `training=False` applies to everything except for a training step anyway.
+    Levels pass `training=False` to every layer anyway, except in a training step.
     """
     if value is None or (name == "training" and value is False):
         return True
@@ -90,14 +90,14 @@ def _as_list(value: Any) -> Sequence[Any]:
 
 
 def _is_known_mask(mask: Any, masks: Sequence[Any]) -> bool:
-    """Return whether a mask is one of those that Keras passes along with tensors."""
+    """Return whether a mask is equivalent to one that Keras passes along with the tensors."""
     return mask is None or any(_is_equivalent(mask, other) for other in masks)
 
 
 def _is_equivalent(first: Any, second: Any) -> bool:
     """Return whether two symbolic tensors are computed in the same way from the same layers.
 
-    A loaded model has the masks of its file in addition to those that Keras computes again.
+    A loaded model has the masks in its file, and equivalent masks that Keras computes again.
     """
     if first is second:
         return True

@@ -20,7 +20,7 @@ _EXCLUDED_MODULES = (
     "keras.wrappers",
     "keras.applications",
 )
-"""Modules that are internal, deprecated or whole programs."""
+"""Modules that are internal or deprecated, or contain whole models."""
 
 
 def describe() -> Iterator[dict[str, Any]]:
@@ -51,7 +51,7 @@ def _functions(keras: Any, failures: list[dict[str, Any]]) -> introspection.Publ
 
     functions = (
         (path, member)
-        for path, member in introspection.walk(keras, enter=enter, lost=failures)
+        for path, member in introspection.walk(keras, enter=enter, failures=failures)
         if isinstance(member, types.FunctionType) and introspection.doc_of(member)
     )
     return introspection.canonical(functions)

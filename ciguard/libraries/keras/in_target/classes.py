@@ -19,11 +19,11 @@ _CALL_METHODS = {
     "regularizers": "__call__",
     "constraints": "__call__",
 }
-"""Method that computes, by module; its parameters are the inputs of the instance."""
+"""Methods that compute, by module; their parameters are the inputs of an instance."""
 
 
 def describe(keras: Any, prefix: str) -> Iterator[dict[str, Any]]:
-    """Yield one record per class.
+    """Yield one record per class whose instances are called.
 
     Args:
         keras: the package Keras, version 2 or 3.
@@ -33,14 +33,14 @@ def describe(keras: Any, prefix: str) -> Iterator[dict[str, Any]]:
     for name, call in _CALL_METHODS.items():
         module = getattr(keras, name, None)
         for member in introspection.public_names(module) if module is not None else ():
-            kind = getattr(module, member)
-            if inspect.isclass(kind) and hasattr(kind, call):
-                callables.append((f"{prefix}.{name}.{member}", kind, call))
-    classes = introspection.canonical((path, kind) for path, kind, _ in callables)
+            layer_class = getattr(module, member)
+            if inspect.isclass(layer_class) and hasattr(layer_class, call):
+                callables.append((f"{prefix}.{name}.{member}", layer_class, call))
+    classes = introspection.canonical((path, layer_class) for path, layer_class, _ in callables)
     calls = {path: call for path, _, call in callables}
     yield from introspection.each(
         classes,
-        lambda path, kind: introspection.layer_record(
-            path, kind, call=calls[path], tags=tags_of(path)
+        lambda path, layer_class: introspection.layer_record(
+            path, layer_class, call=calls[path], tags=tags_of(path)
         ),
     )

@@ -1,4 +1,4 @@
-"""Constructor arguments of a Keras layer: the fewest that reproduce the layer."""
+"""Constructor arguments of a Keras layer: a small set that reproduces the layer."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import Any, Callable
 
 _EXCLUDED_KEYS = ("name", "dtype", "trainable", "build_config")
 _CODE_LAYERS = ("Lambda", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "TFSMLayer")
-"""Public layers that run the user's code, which a configuration does not have."""
+"""Public layers that run the user's code, which a configuration does not contain."""
 
 
 class NotDataError(ValueError):
-    """A layer cannot be represented as data; the message has the reason."""
+    """A layer cannot be represented as data. The message states the reason."""
 
 
-def public_name(kind: type) -> str:
+def public_name(layer_class: type) -> str:
     """Return the public name of a layer's class, e.g. `keras.layers.Conv2D`.
 
     Raises:
-        NotDataError: if it has no public name, or runs the user's code.
+        NotDataError: if the class has no public name, or runs the user's code.
     """
     layers = importlib.import_module("keras").layers
-    name = kind.__name__
+    name = layer_class.__name__
     if name in _CODE_LAYERS:
         message = f"{name} runs custom code, which a Keras configuration cannot store"
         raise NotDataError(message)
-    if getattr(layers, name, None) is not kind:
-        message = f"its class {kind.__module__}.{name} is not in keras.layers"
+    if getattr(layers, name, None) is not layer_class:
+        message = f"its class {layer_class.__module__}.{name} is not in keras.layers"
         raise NotDataError(message)
     return f"keras.layers.{name}"
 
@@ -37,38 +37,40 @@ def public_name(kind: type) -> str:
 def arguments_of(layer: Any) -> dict[str, Any]:
     """Return the constructor arguments of a layer that differ from the defaults, as JSON.
 
-    Its name, dtype and initialisers are left out. A wrapped layer is `{"layer", "config"}`.
+    The name, dtype and initialisers are left out. A wrapped layer is `{"layer", "config"}`.
 
     Raises:
         NotDataError: if the arguments do not reproduce the layer.
     """
-    kind = type(layer)
-    public_name(kind)
+    layer_class = type(layer)
+    public_name(layer_class)
     config = _config_of(layer)
-    required = {key: config[key] for key in _required_parameters(kind) if key in config}
-    defaults = _config_of(build_layer(kind, required))
+    required_arguments = {
+        key: config[key] for key in _required_parameters(layer_class) if key in config
+    }
+    defaults = _config_of(build_layer(layer_class, required_arguments))
     arguments = {
         key: value
         for key, value in config.items()
-        if key in required or key not in defaults or defaults[key] != value
+        if key in required_arguments or key not in defaults or defaults[key] != value
     }
-    # A default may depend on another argument: strides, for example, on the size of a pool.
-    rebuilt_config = _config_of(build_layer(kind, arguments))
+    # A default may depend on another argument: strides, for example, default to the pool size.
+    rebuilt_config = _config_of(build_layer(layer_class, arguments))
     arguments.update(
         {key: value for key, value in config.items() if rebuilt_config.get(key) != value}
     )
-    _check_equal(layer, build_layer(kind, arguments), config)
+    _check_equal(layer, build_layer(layer_class, arguments), config)
     return arguments
 
 
-def build_layer(kind: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+def build_layer(layer_class: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     """Return a layer built from the arguments that `arguments_of` returned.
 
     Raises:
-        NotDataError: if its constructor rejects them.
+        NotDataError: if the constructor rejects the arguments.
     """
     try:
-        return kind(**_unwrapped(arguments))
+        return layer_class(**_unwrapped(arguments))
     except Exception as error:  # a constructor may raise any exception
         message = f"it cannot be built from its configuration: {type(error).__name__}: {error}"
         raise NotDataError(message) from error
@@ -85,9 +87,9 @@ def _unwrapped(value: Any) -> Any:
     return {key: _unwrapped(item) for key, item in value.items()}
 
 
-def _check_equal(layer: Any, rebuilt: Any, config: dict[str, Any]) -> None:
+def _check_equal(layer: Any, rebuilt_layer: Any, config: dict[str, Any]) -> None:
     """Raise an error if the rebuilt layer differs from the original."""
-    rebuilt_config = _config_of(rebuilt)
+    rebuilt_config = _config_of(rebuilt_layer)
     for key in sorted(config):
         if rebuilt_config.get(key) != config[key]:
             value = rebuilt_config.get(key)
@@ -95,13 +97,15 @@ def _check_equal(layer: Any, rebuilt: Any, config: dict[str, Any]) -> None:
                 f"its argument {key}={config[key]!r:.80} becomes {value!r:.80} when it is rebuilt"
             )
             raise NotDataError(message)
-    if layer.dtype_policy.name != rebuilt.dtype_policy.name:
-        message = f"it computes in {layer.dtype_policy.name}, not in {rebuilt.dtype_policy.name}"
+    if layer.dtype_policy.name != rebuilt_layer.dtype_policy.name:
+        message = (
+            f"it computes in {layer.dtype_policy.name}, not in {rebuilt_layer.dtype_policy.name}"
+        )
         raise NotDataError(message)
 
 
-def _required_parameters(kind: type) -> list[str]:
-    parameters = inspect.signature(kind).parameters.values()
+def _required_parameters(layer_class: type) -> list[str]:
+    parameters = inspect.signature(layer_class).parameters.values()
     return [
         parameter.name
         for parameter in parameters
@@ -134,8 +138,7 @@ def _json_default(value: Any) -> Any:
     """
     if hasattr(value, "tolist"):
         return value.tolist()
-    message = f"{type(value).__name__}"
-    raise TypeError(message)
+    raise TypeError(type(value).__name__)
 
 
 def _without_excluded_keys(value: Any) -> Any:
@@ -152,10 +155,10 @@ def _without_excluded_keys(value: Any) -> Any:
 
 
 def _with_nested_layers(value: Any) -> Any:
-    """Return an argument with its layers as `{"layer", "config"}`.
+    """Return an argument with each layer that it contains as `{"layer", "config"}`.
 
     Raises:
-        NotDataError: if the argument has an object of a class outside of Keras.
+        NotDataError: if the argument contains an object of a class outside Keras.
     """
     if isinstance(value, list):
         return [_with_nested_layers(item) for item in value]

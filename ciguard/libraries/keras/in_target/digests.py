@@ -1,4 +1,4 @@
-"""Digests of tensors: a sample and statistics, for tensors too large to be compared whole."""
+"""Digests of tensors that are too large to be compared: a sample of elements and statistics."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import numpy as np
 if TYPE_CHECKING:
     from ciguard.libraries.in_target import contract
 
-SAMPLE = 64
-"""Default number of sampled elements, evenly spaced."""
+SAMPLE_SIZE = 64
+"""Default number of evenly spaced elements in a sample."""
 
 
-def digest(adapter: contract.Adapter, tensor: Any, sample_size: int = SAMPLE) -> dict[str, Any]:
+def digest(
+    adapter: contract.Adapter, tensor: Any, sample_size: int = SAMPLE_SIZE
+) -> dict[str, Any]:
     """Return shape, dtype, sample and statistics of a tensor; see `models.run` for the format."""
     contents = adapter.read(tensor)
     if contents is None or "array" not in contents:

@@ -21,7 +21,7 @@ _MAX_NAME_LENGTH = 80
 
 
 class GraphError(ValueError):
-    """A model is not a graph of Keras layers; the message names the model and the layer."""
+    """A model is not a graph of Keras layers. The message names the model and the layer."""
 
 
 def graph_of(model: Any, *, file: str = "") -> dict[str, Any]:
@@ -29,12 +29,12 @@ def graph_of(model: Any, *, file: str = "") -> dict[str, Any]:
 
     Args:
         model: a built `keras.Model`.
-        file: the file that it was loaded from, to take the weights from there. Without it, weights
+        file: the file from which the model was loaded and its weights are taken. If empty, weights
             depend on the names of the nodes.
 
     Raises:
-        GraphError: if the model is subclassed, has dynamic dimensions, or has a layer that cannot
-            be represented as data.
+        GraphError: if the model is subclassed, has dynamic dimensions, or contains a layer that
+            cannot be represented as data.
     """
     return _GraphWriter(model, file).graph()
 
@@ -48,9 +48,9 @@ class _GraphWriter:
         self._nodes: list[dict[str, Any]] = []
         self._names: set[str] = set()
         self._first_node: dict[int, str] = {}
-        """Node of a layer's first call, by the identity of the layer."""
+        """Name of the node of a layer's first call, by the identity of the layer."""
         self._owner_node: dict[int, str] = {}
-        """Node of the layer that has a variable, by the identity of the variable."""
+        """Name of the node of the layer that has a variable, by the identity of the variable."""
 
     def graph(self) -> dict[str, Any]:
         """Return the graph of the model."""
@@ -99,7 +99,9 @@ class _GraphWriter:
             raise self._error(name, reason)
         dtype = str(tensor.dtype)
         if dtype == "string":
-            raise self._error(name, "strings are not supported: use a model of the layers after it")
+            raise self._error(
+                name, "strings are not supported: use a model that begins with the next layer"
+            )
         node: dict[str, Any] = {
             "name": self._unique_name(name),
             "layer": layer,
@@ -110,23 +112,24 @@ class _GraphWriter:
         return node
 
     def _unique_name(self, name: str) -> str:
-        """Return a valid name of a node that no other node has."""
-        valid = re.sub(r"[^A-Za-z0-9_]+", "_", name)[:_MAX_NAME_LENGTH]
-        if not valid[:1].isalpha():
-            valid = f"layer_{valid}"
-        unique, count = valid, 1
-        while unique in self._names:
+        """Return a valid and unique name of a node, derived from `name`."""
+        valid_name = re.sub(r"[^A-Za-z0-9_]+", "_", name)[:_MAX_NAME_LENGTH]
+        if not valid_name[:1].isalpha():
+            valid_name = f"layer_{valid_name}"
+        unique_name, count = valid_name, 1
+        while unique_name in self._names:
             count += 1
-            unique = f"{valid}_{count}"
-        self._names.add(unique)
-        return unique
+            unique_name = f"{valid_name}_{count}"
+        self._names.add(unique_name)
+        return unique_name
 
     def _write_nodes(self, outputs: Sequence[Any], names: dict[int, str], path: str) -> None:
         """Write every node between the known tensors and the outputs.
 
         Args:
             outputs: the symbolic tensors to reach.
-            names: the names of nodes by the identity of their symbolic tensor; extended in place.
+            names: the names of nodes by the identity of their symbolic tensor; this method adds
+                the nodes that it writes.
             path: the names of the outer models, each followed by `/`.
         """
         for layer_call in self._ordered_calls(outputs, names):
@@ -138,10 +141,10 @@ class _GraphWriter:
     def _ordered_calls(self, outputs: Sequence[Any], names: dict[int, str]) -> list[_LayerCall]:
         """Return the calls between the known tensors and the outputs in topological order.
 
-        Not recursive, since a model may be deeper than Python's stack.
+        The search is not recursive, since a model may be deeper than Python's stack.
         """
         layer_calls: dict[int, _LayerCall] = {}
-        done: dict[int, _LayerCall] = {}
+        visited_calls: dict[int, _LayerCall] = {}
         pending = [creator(tensor) for tensor in reversed(outputs) if id(tensor) not in names]
         while pending:
             call = pending[-1]
@@ -149,17 +152,19 @@ class _GraphWriter:
             if layer_call is None:
                 layer_call = layer_calls[id(call)] = self._layer_call(call)
                 inputs = [creator(t) for t in reversed(layer_call.tensors) if id(t) not in names]
-                pending += [input_call for input_call in inputs if id(input_call) not in done]
+                pending += [
+                    input_call for input_call in inputs if id(input_call) not in visited_calls
+                ]
             else:
-                done.setdefault(id(call), layer_call)
+                visited_calls.setdefault(id(call), layer_call)
                 pending.pop()
-        return list(done.values())
+        return list(visited_calls.values())
 
     def _layer_call(self, call: Any) -> _LayerCall:
         """Return a call with its input tensors."""
         name = call.operation.name
         if call.is_input:
-            raise self._error(name, "layers use it, but it is not an input of the model")
+            raise self._error(name, "layers use this input, but it is not an input of the model")
         try:
             return _LayerCall(call, *tensors_of(call, of_model=_is_model(call.operation)))
         except NotDataError as error:
@@ -170,7 +175,7 @@ class _GraphWriter:
         model = layer_call.call.operation
         inputs, outputs = self._inputs_and_outputs(model)
         if len(layer_call.tensors) != len(inputs):
-            reason = f"it has {len(inputs)} inputs, but its call has {len(layer_call.tensors)}"
+            reason = f"it has {len(inputs)} inputs, but its call passes {len(layer_call.tensors)}"
             raise self._error(model.name, reason)
         pairs = zip(inputs, layer_call.tensors)
         names = {id(inner): outer_names[id(tensor)] for inner, tensor in pairs}
@@ -198,7 +203,7 @@ class _GraphWriter:
         return str(node["name"])
 
     def _weight_fields(self, layer: Any, name: str, path: str) -> dict[str, Any]:
-        """Return the fields of a node with the origin of its layer and weights."""
+        """Return the fields of a node that describe the origin of its layer and weights."""
         first = self._first_node.setdefault(id(layer), name)
         if first != name:
             return {"shares": first}
@@ -221,9 +226,9 @@ class _LayerCall(NamedTuple):
     call: Any
     """Keras's node of the call."""
     tensors: Sequence[Any]
-    """Symbolic tensors that were passed."""
+    """Symbolic tensors that the call passes, in order."""
     as_list: bool
-    """True if the tensors were passed as one list."""
+    """True if the call passes the tensors as one list."""
 
 
 def _is_layer(operation: Any) -> bool:
@@ -235,7 +240,7 @@ def _is_model(operation: Any) -> bool:
 
 
 def _is_graph(model: Any) -> bool:
-    """Return whether a model is functional or sequential, so that its layers define it."""
+    """Return whether a model is functional or sequential, and thus defined by its layers."""
     return type(model).__module__.startswith("keras.")
 
 
@@ -243,14 +248,14 @@ def _layer_and_config(layer_call: _LayerCall) -> tuple[str, dict[str, Any]]:
     """Return the public name of a layer and its constructor arguments.
 
     Raises:
-        NotDataError: if it is not a layer, or cannot be represented as data.
+        NotDataError: if the operation is not a layer, or cannot be represented as data.
     """
     operation = layer_call.call.operation
     if _is_layer(operation):
         kind = public_name(type(operation))
         return kind, arguments_of(operation)
     name = type(operation).__name__
-    # For different ranks, layers align the batch dimension, but operations the last one.
+    # For different ranks, layers align the first dimension, but operations align the last one.
     ranks = [len(tensor.shape) for tensor in layer_call.tensors]
     if name not in _OPERATIONS_WITH_LAYER or ranks != ranks[:1] * _PAIR:
         message = f"it is the operation {name}, not a layer: use one of keras.layers"

@@ -1,7 +1,7 @@
 """Runs layer graphs in Keras by calling the layers one after the other on real tensors.
 
-A functional model is built only to be saved. Building one takes longer than the computation, and
-without it every layer's output is accessible.
+A functional model is built only to be saved, since building takes longer than the computation.
+Without a model, the outputs of all layers are accessible.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ def run(adapter: contract.Adapter, work: contract.ModelRun) -> Any:
         Depending on the case's check:
 
         `predict`: `{"outputs": [tensor…], "layers": {node: {"shape": […], "dtype", "sample": array
-        of at most 64 evenly spaced elements, "nan": count, "inf": count, "mean_abs": of the finite
-        elements}…}}`; with `probe` only `{"inputs": [tensor…]}`, the inputs of that node.
+        of at most 64 evenly spaced elements, "nan": count, "inf": count, "mean_abs": mean magnitude
+        of the finite elements}…}}`; with `probe`, only `{"inputs": [tensor…]}`: the inputs of the
+        node that `probe` names.
 
         `train`: see `training.step`.
 
         `save`: `{"before": [tensor…], "after": [tensor…]}`.
 
     Raises:
-        CannotComputeError: if the backend lacks the dtype of the computation, or a file of weights
-            cannot be loaded.
+        CannotComputeError: if the backend does not support the dtype of the computation, or a file
+            of weights cannot be loaded.
         LayerError: if Keras raises an exception in a layer.
     """
     keras: Any = importlib.import_module("keras")
@@ -53,7 +54,7 @@ def run(adapter: contract.Adapter, work: contract.ModelRun) -> Any:
             adapter.reset(int(work.case.get("seed", 0)))  # loading has drawn random numbers
     except Exception as error:
         raise contract.CannotComputeError(str(error)) from error
-    # Keras's own frames distinguish internal errors from others, and hiding them takes time.
+    # Keras's own frames distinguish internal errors from others; hiding them takes time.
     keras.config.disable_traceback_filtering()
     with _computation_dtype(adapter, keras, work.case.get("dtype", "")):
         network = Network(adapter, keras, work)
@@ -81,7 +82,7 @@ def _computation_dtype(adapter: contract.Adapter, keras: Any, dtype: str) -> Ite
     """Set the dtype of all new layers during the block; `adapter.reset` restores the default.
 
     Raises:
-        CannotComputeError: if the backend lacks the dtype.
+        CannotComputeError: if the backend does not support the dtype.
     """
     if not dtype:
         yield
@@ -92,22 +93,23 @@ def _computation_dtype(adapter: contract.Adapter, keras: Any, dtype: str) -> Ite
         raise contract.CannotComputeError(str(error)) from error
     keras.config.set_floatx(dtype)
     keras.config.set_dtype_policy(dtype)
-    narrowed = _narrowed_dtypes()
-    original = dict(narrowed)
-    narrowed.pop(dtype, None)
+    narrowed_dtypes = _narrowed_dtypes()
+    original_dtypes = dict(narrowed_dtypes)
+    narrowed_dtypes.pop(dtype, None)
     try:
         if keras.backend.result_type(dtype, dtype) != dtype:
             msg = f"this Keras computes in {keras.backend.result_type(dtype, dtype)}, not {dtype}"
             raise contract.CannotComputeError(msg)
         yield
     finally:
-        narrowed.update(original)
+        narrowed_dtypes.update(original_dtypes)
 
 
 def _narrowed_dtypes() -> dict[str, str]:
     """Return Keras's table of 64-bit dtypes that its operations convert to 32 bits.
 
-    Except on TensorFlow, `float64` is one of them, independent of a layer's dtype policy.
+    On backends other than TensorFlow, `float64` is one of these dtypes, whatever the policy of a
+    layer is.
     """
     module = importlib.import_module("keras.src.backend.common.dtypes")
     return getattr(module, "BIT64_TO_BIT32_DTYPE", {})
@@ -120,8 +122,8 @@ def _without_gradients(keras: Any) -> Any:
 
 
 def _predict(network: Network, probe: str) -> Any:
-    """Return the outputs and the digests of all layers, or the inputs of the probed node."""
-    values = network.fed()
+    """Return the outputs and the digests of all layers; with a probe, the inputs of that node."""
+    values = network.input_tensors()
     layers: dict[str, Any] = {}
 
     def watch(name: str, tensor: Any) -> None:
@@ -145,18 +147,18 @@ def _save_and_load(network: Network) -> Any:
     symbols = dict(values)
     network.forward(symbols)
     model = keras.Model(list(values.values()), [symbols[name] for name in network.outputs])
-    fed = list(network.fed().values())
-    before = _compute(model, fed)
+    inputs = list(network.input_tensors().values())
+    before = _compute(model, inputs)
     file, path = tempfile.mkstemp(suffix=".keras", dir=os.getcwd())
     os.close(file)
     try:
         model.save(path)
-        loaded = keras.saving.load_model(path, compile=False)
+        loaded_model = keras.saving.load_model(path, compile=False)
     finally:
         os.unlink(path)
-    return {"before": before, "after": _compute(loaded, fed)}
+    return {"before": before, "after": _compute(loaded_model, inputs)}
 
 
-def _compute(model: Any, fed: list[Any]) -> list[Any]:
-    output = model(fed if len(fed) > 1 else fed[0], training=False)
+def _compute(model: Any, inputs: list[Any]) -> list[Any]:
+    output = model(inputs if len(inputs) > 1 else inputs[0], training=False)
     return list(output) if isinstance(output, (list, tuple)) else [output]

@@ -1,4 +1,4 @@
-"""Layers of a graph in Keras: built from data, assigned their weights, called node by node."""
+"""Layers of a graph in Keras: builds them from data, assigns their weights, and calls them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ciguard.libraries.in_target import contract
 from ciguard.libraries.keras.in_target import stored as keras_stored
 
 INPUT = "keras.Input"
-"""Layer of the nodes that are a graph's inputs (`ciguard.domain.models.INPUT`)."""
+"""Layer name of the nodes that are inputs of a graph (`ciguard.domain.models.INPUT`)."""
 _NARROW_OR_WIDE = frozenset({"float16", "bfloat16", "float64"})
-"""Dtypes of an output that determine the dtype of its layer's computation."""
+"""Dtypes of an output in which its layer must compute."""
 
 
 class Network:
@@ -27,7 +27,7 @@ class Network:
         self.nodes: list[dict[str, Any]] = work.case["graph"]["nodes"]
         self.outputs: list[str] = work.case["graph"]["outputs"]
         self.layers: dict[str, Any] = {}
-        """Layers by the first node that calls them, in order."""
+        """Layers by the name of the first node that calls them, in order."""
         self.adapter = adapter
         self._work = work
         self._assigned_counts: dict[int, int] = {}
@@ -42,18 +42,20 @@ class Network:
         """True if the check saves the model, so that its initialisers must be Keras's own."""
         return bool(self.case["check"] == "save")
 
-    def fed(self) -> dict[str, Any]:
-        """Return the input tensors, by node."""
-        fed: dict[str, Any] = {}
+    def input_tensors(self) -> dict[str, Any]:
+        """Return the input tensors, by the name of the node."""
+        tensors: dict[str, Any] = {}
         inputs = [node for node in self.nodes if node["layer"] == INPUT]
         for node, array in zip(inputs, self._work.data):
             dtype = self.dtype_of_input(node)
             numpy_dtype = "float32" if dtype == "bfloat16" else dtype
-            fed[node["name"]] = self.adapter.tensor(array.astype(numpy_dtype, copy=False), dtype)
-        return fed
+            tensors[node["name"]] = self.adapter.tensor(
+                array.astype(numpy_dtype, copy=False), dtype
+            )
+        return tensors
 
     def dtype_of_input(self, node: Mapping[str, Any]) -> str:
-        """Return the dtype of an input's tensor."""
+        """Return the dtype of an input tensor; the case can override floating-point dtypes."""
         dtype = str(node.get("dtype", "float32"))
         return self.case.get("dtype") or dtype if "float" in dtype else dtype
 
@@ -64,13 +66,14 @@ class Network:
         until: str = "",
         watch: Callable[[str, Any], None] | None = None,
     ) -> None:
-        """Compute all nodes in order, or stop at one.
+        """Compute all nodes in order, or the nodes before `until`.
 
         Args:
-            values: the tensors by node, at first those of the inputs. Changed in place to those of
-                the outputs, or of the inputs of `until`; others are dropped after their last use.
-            until: the node to stop at.
-            watch: a callback with the name and the output of each node.
+            values: the tensors by node, initially of the inputs only. The method adds the outputs
+                of nodes, and removes tensors after their last use. The outputs of the graph remain,
+                or the inputs of `until`.
+            until: the name of the node before which to stop; empty to compute all nodes.
+            watch: a function to call with the name and the output of each node.
         """
         uses = Counter(name for node in self.nodes for name in node.get("inputs", ()))
         uses.update(self.outputs)
@@ -89,7 +92,7 @@ class Network:
                     values.pop(source, None)
 
     def call(self, node: Mapping[str, Any], inputs: Sequence[Any]) -> Any:
-        """Return the first output of a node; build its layer if necessary.
+        """Return the first output of a node, whose layer is built if necessary.
 
         Raises:
             LayerError: if Keras raises an exception.
@@ -111,15 +114,15 @@ class Network:
     ) -> Any:
         arguments = [list(inputs)] if node.get("as_list") else inputs
         output = layer(*arguments, **keywords)
-        if self._assign_weights(node, layer):  # it created weights only in its call
+        if self._assign_weights(node, layer):  # the layer created weights only in its call
             output = layer(*arguments, **keywords)
         return output
 
     def _layer(self, node: Mapping[str, Any]) -> Any:
-        """Return the layer of a node; build it with all weights zero on first use.
+        """Return the layer of a node, which is built with all weights zero on first use.
 
         Raises:
-            LayerError: if this version lacks the layer or an argument.
+            LayerError: if this version does not have the layer or an argument.
         """
         name = node.get("shares") or node["name"]
         if name not in self.layers:
@@ -127,7 +130,7 @@ class Network:
                 layer = self._build(node, **self._name_and_dtype(node))
             except Exception as error:
                 raise contract.LayerError(name, error, unbuilt=True) from error
-            for part in layer._flatten_layers():  # noqa: SLF001 - no public access to parts
+            for part in layer._flatten_layers():  # noqa: SLF001 - no public access to inner layers
                 _set_initializers(self._initializer, part)
             self._assign_weights_when_built(node, layer)
             self.layers[name] = layer
@@ -140,10 +143,10 @@ class Network:
             settings["dtype"] = dtype
         return settings
 
-    def _build(self, described: Mapping[str, Any], **own: Any) -> Any:
-        """Return a new layer; build the layers that it wraps first."""
-        config = {key: self._unwrapped(item) for key, item in described.get("config", {}).items()}
-        return self.adapter.resolve(described["layer"])(**config, **own)
+    def _build(self, description: Mapping[str, Any], **settings: Any) -> Any:
+        """Return a new layer, after the layers that it wraps are built."""
+        config = {key: self._unwrapped(item) for key, item in description.get("config", {}).items()}
+        return self.adapter.resolve(description["layer"])(**config, **settings)
 
     def _unwrapped(self, item: Any) -> Any:
         if isinstance(item, dict) and "layer" in item and set(item) <= {"layer", "config"}:
@@ -156,7 +159,7 @@ class Network:
         """Assign a layer's weights as soon as Keras has built it, before it computes."""
         build = layer.build
 
-        @wraps(build)  # Keras reads its signature, and whether it is the default
+        @wraps(build)  # Keras inspects the signature, and whether `build` is the default
         def build_and_assign(*args: Any, **kwargs: Any) -> None:
             build(*args, **kwargs)
             self._assign_weights(node, layer)
@@ -164,20 +167,20 @@ class Network:
         layer.build = build_and_assign
 
     def _assign_weights(self, node: Mapping[str, Any], layer: Any) -> bool:
-        """Assign a layer's weights unless that is done; return whether any were assigned."""
+        """Assign a layer's weights unless they are assigned; return whether there were new ones."""
         weights = layer.weights
         if self._assigned_counts.get(id(layer), 0) == len(weights):
             return False
         self._assigned_counts[id(layer)] = len(weights)
         recipe = node.get("weights", {})
-        stored = keras_stored.arrays(self.keras, recipe) if recipe.get("file") else None
+        stored_arrays = keras_stored.arrays(self.keras, recipe) if recipe.get("file") else None
         arrays = self._work.weights(
             _innermost_layer(node),
             recipe,
             [(weight.name, tuple(weight.shape), str(weight.dtype)) for weight in weights],
-            # Nudged away from zero, where most gradients have discontinuities.
+            # Move weights away from zero, where most gradients have discontinuities.
             nudge=(int(self.case.get("nudge", 0)), self.case["check"] == "train"),
-            stored=stored,
+            stored=stored_arrays,
         )
         for weight, array in zip(weights, arrays):
             if array is not None:
@@ -187,7 +190,7 @@ class Network:
 
 
 def _blank_initializer(keras: Any) -> Any:
-    """Return an initialiser of zeros that does not use the backend, which might have to compile.
+    """Return an initialiser of zeros that uses numpy, since the backend might have to compile.
 
     The weights of the case replace all initial weights anyway.
     """
@@ -203,7 +206,7 @@ def _blank_initializer(keras: Any) -> Any:
 
 
 def _set_initializers(initializer: Any, layer: Any) -> None:
-    """Replace all initialisers of a layer."""
+    """Replace all initialisers of a layer by `initializer`."""
     base = type(initializer).__mro__[-2]
     for name, value in list(vars(layer).items()):
         if name.endswith("_initializer") and isinstance(value, base):
@@ -212,8 +215,8 @@ def _set_initializers(initializer: Any, layer: Any) -> None:
 
 def _innermost_layer(node: Mapping[str, Any]) -> str:
     """Return the public name of a node's layer; for a wrapper, that of the wrapped layer."""
-    wrapped = [item for item in node.get("config", {}).values() if isinstance(item, dict)]
-    for item in wrapped:
+    wrapped_items = [item for item in node.get("config", {}).values() if isinstance(item, dict)]
+    for item in wrapped_items:
         if "layer" in item:
             return _innermost_layer(item)
     return str(node["layer"])

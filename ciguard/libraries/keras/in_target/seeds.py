@@ -15,7 +15,7 @@ _EMBEDDING = "keras.layers.Embedding"
 
 
 class SourceError(ValueError):
-    """A source has no usable model; the message has a remedy."""
+    """A source contains no usable model. The message contains a remedy."""
 
 
 def describe_models(sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -29,10 +29,10 @@ def describe_models(sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any
             weights; without `folder` the weights are random.
 
     Returns:
-        `{"name", "graph", "data", "truth", "classes"}` or `{"name", "error"}`. `data` has for each
-        input its `kind` (of `domain.models.SampleKind`, or empty), `shape`, `dtype` and, for the
-        indices of an embedding, their number (`below`); `truth` is the shape of the first output;
-        `classes` is 0 for a regression.
+        `{"name", "graph", "data", "truth", "classes"}` or `{"name", "error"}`. `data` describes
+        each input: its `kind` (of `domain.models.SampleKind`, or empty), `shape`, `dtype` and, for
+        the indices of an embedding, their exclusive maximum (`below`). `truth` is the shape of the
+        first output; `classes` is 0 for a regression.
     """
     keras = importlib.import_module("keras")
     for source in sources:
@@ -40,13 +40,13 @@ def describe_models(sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any
         keras.utils.clear_session()
         try:
             yield {"name": source["name"], **_describe_source(keras, source)}
-        except Exception as error:  # noqa: BLE001 - builders and files are code and data of users
+        except Exception as error:  # noqa: BLE001 - scripts and files of users may raise any exception
             kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             yield {"name": source["name"], "error": f"{kind}{error}"}
 
 
 def _describe_source(keras: Any, source: dict[str, Any]) -> dict[str, Any]:
-    """Return the record of the model from a source."""
+    """Return the record of the model that a source contains."""
     if "script" in source:
         module = _import_script(source["script"], source["root"])
         model = _build_model(keras, module, source)
@@ -62,10 +62,12 @@ def _describe_source(keras: Any, source: dict[str, Any]) -> dict[str, Any]:
 
 
 def _import_script(path: str, root: str) -> Any:
-    """Import a script, which can import modules beside it and in its root, and return it.
+    """Import a script and return its module.
+
+    The script can import modules from its folder and from `root`.
 
     Raises:
-        SourceError: if it cannot be read.
+        SourceError: if the script cannot be read.
     """
     specification = importlib.util.spec_from_file_location("ciguard_seed_model", path)
     if specification is None or specification.loader is None or not os.access(path, os.R_OK):
@@ -96,11 +98,11 @@ def _build_model(keras: Any, module: Any, source: dict[str, Any]) -> Any:
 
 
 def _application(keras: Any, name: str) -> Callable[..., Any]:
-    available = {key.lower(): key for key in dir(keras.applications) if key[0].isupper()}
-    if name.lower() not in available:
-        message = f"keras.applications has no {name!r}; it has: {', '.join(available.values())}"
+    names_by_key = {key.lower(): key for key in dir(keras.applications) if key[0].isupper()}
+    if name.lower() not in names_by_key:
+        message = f"keras.applications has no {name!r}; it has: {', '.join(names_by_key.values())}"
         raise SourceError(message)
-    function: Callable[..., Any] = getattr(keras.applications, available[name.lower()])
+    function: Callable[..., Any] = getattr(keras.applications, names_by_key[name.lower()])
     return function
 
 
@@ -121,14 +123,14 @@ def _cached_application(keras: Any, source: dict[str, Any]) -> str:
         message = f"the ImageNet weights of {name} cannot be downloaded ({error!s:.300}). "
         remedy = f"Connect to the network, or use application:{name}, which needs no weights"
         raise SourceError(message + remedy) from error
-    # Written to a file of this process and renamed, so that others never see a part of it.
-    unfinished = os.path.join(source["folder"], f".{os.getpid()}-{name.lower()}.keras")
+    # Renaming a complete file ensures that other processes never read a part of it.
+    unfinished_file = os.path.join(source["folder"], f".{os.getpid()}-{name.lower()}.keras")
     try:
-        model.save(unfinished)
-        os.replace(unfinished, file)
+        model.save(unfinished_file)
+        os.replace(unfinished_file, file)
     finally:
-        if os.path.exists(unfinished):
-            os.remove(unfinished)
+        if os.path.exists(unfinished_file):
+            os.remove(unfinished_file)
     return file
 
 

@@ -11,38 +11,38 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SETTINGS = ("keras.src.backend.config", "keras.src.backend_config", "keras.backend_config")
-"""Modules with `floatx`, `epsilon` and `image_data_format`, in different versions."""
+"""Modules that contain `floatx`, `epsilon` and `image_data_format` in different versions."""
 _POLICIES = ("keras.src.mixed_precision.policy", "keras.mixed_precision.policy")
 _TRACKER = "keras.src.backend.common.global_state"
 _BACKENDS = ("keras.src.backend", "keras.backend")
 """Modules of Keras 2 with counters of layer names, which error messages contain."""
 
 
-def pieces() -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
-    """Return readers and writers of Keras's state; none if Keras is not imported."""
-    state_pieces = []
+def accessors() -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
+    """Return a reader and a writer of each part of Keras's state; none if it is not imported."""
+    accessors = []
     for name in _SETTINGS:
         module = sys.modules.get(name)
         if module is not None:
-            state_pieces.append(_variables(module, [key for key in vars(module) if key.isupper()]))
+            accessors.append(_variables(module, [key for key in vars(module) if key.isupper()]))
     for name in _POLICIES:
         module = sys.modules.get(name)
         if module is not None:
-            state_pieces.append(_variables(module, ["_global_policy"]))
+            accessors.append(_variables(module, ["_global_policy"]))
     for name in _BACKENDS:
         counters = getattr(sys.modules.get(name), "PER_GRAPH_OBJECT_NAME_UIDS", None)
         if counters is not None:
-            state_pieces.append((counters.__len__, partial(_clear, counters)))
+            accessors.append((counters.__len__, partial(_clear, counters)))
     tracker = getattr(sys.modules.get(_TRACKER), "GLOBAL_STATE_TRACKER", None)
     if tracker is not None:
-        # One dictionary has name counters, default dtype policy, seed generator and scopes.
+        # One dictionary contains name counters, default dtype policy, seed generator and scopes.
         storage = vars(tracker)
-        state_pieces.append((storage.copy, lambda clean: _refill(storage, clean)))
-    return state_pieces
+        accessors.append((storage.copy, lambda clean: _refill(storage, clean)))
+    return accessors
 
 
 def _variables(module: Any, names: list[str]) -> tuple[Callable[[], Any], Callable[[Any], object]]:
-    """Return a reader and a writer of several variables of a module at once."""
+    """Return one reader and one writer for several variables of a module."""
     storage = vars(module)
     if len(names) == 1:
         (name,) = names

@@ -8,14 +8,14 @@ from functools import lru_cache
 from typing import Any, Mapping, Sequence
 
 FOLDERS = "CIGUARD_MODELS"
-"""Environment variable with the paths of folders of weights by their names in graphs, as JSON."""
+"""Environment variable with folders of weights as JSON: paths by the names in graphs."""
 
 
 def load(keras: Any, nodes: Sequence[Mapping[str, Any]]) -> bool:
-    """Read the files that the nodes name, and return whether there were any.
+    """Load the files that the nodes name, and return whether there are any.
 
     Raises:
-        KeyError: if a file lacks a layer.
+        KeyError: if a file does not contain a layer.
         Exception: any exception of Keras or the system, if a file cannot be loaded.
     """
     recipes = [node.get("weights", {}) for node in nodes]
@@ -41,7 +41,7 @@ def arrays(keras: Any, recipe: Mapping[str, Any]) -> list[Any]:
 
 
 def _path(file: str) -> str:
-    """Return the path of a file on this machine; graphs have the user's name of its folder."""
+    """Return the path of a file on this machine; graphs contain the user's name of its folder."""
     folder, _, name = file.rpartition("/")
     folders = json.loads(os.environ.get(FOLDERS, "{}"))
     return os.path.join(folders.get(folder, folder), name)
@@ -54,7 +54,7 @@ def _file_version(file: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=1)  # every mutant of a model reads the same file
 def _weights_of(keras: Any, file: str, _changed_ns: int, _size: int) -> dict[str, list[Any]]:
-    """Return the weights of every layer in a file by its name, `inner/dense` in a nested model."""
+    """Return the weights of a file by the layer's name, such as `inner/dense` in a nested model."""
     return _weights_by_path(keras.saving.load_model(file, compile=False), "")
 
 

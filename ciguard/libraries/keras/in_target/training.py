@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from ciguard.libraries.keras.in_target.networks import Network
 
 _MAX_SAMPLE = 4096
-"""Maximum number of sampled elements of a gradient, in models with few weights."""
+"""Maximum number of elements in the sample of a gradient; it is reached if weights are few."""
 _MIN_SAMPLE = 64
-"""Minimum number of sampled elements of a gradient."""
+"""Minimum number of elements in the sample of a gradient."""
 _MAX_TOTAL = 1 << 18
-"""Approximate maximum number of sampled elements of all gradients together."""
+"""Approximate maximum number of elements in the samples of all gradients together."""
 
 
 def step(network: Network, truth: Any) -> Any:
@@ -29,21 +29,21 @@ def step(network: Network, truth: Any) -> Any:
 
     Args:
         network: the network, before any layer is built.
-        truth: the expected first output, of the same shape.
+        truth: the expected first output.
 
     Returns:
         `{"loss": tensor, "gradients": {"node/weight": gradient…}, "inputs": {node: gradient…}}`
         with the trainable weights in the order of the graph, and the floating-point inputs. A
         gradient is `{"shape": […], "dtype", "sample": array, "nan": count, "inf": count,
-        "mean_abs", "norm": Euclidean}`. Its sample has all elements, flattened, or 4096 of them
-        evenly spaced (fewer in models with more than 64 weights). Gradients are zero if the loss
-        does not depend on the weight or input.
+        "mean_abs", "norm": Euclidean}`. The sample is flat, and contains all elements or 4096
+        evenly spaced ones (fewer in models with more than 64 weights). Gradients are zero if the
+        loss does not depend on the weight or input.
 
     Raises:
-        ValueError: if the first output has another shape than `truth`.
+        ValueError: if the shape of the first output is not that of `truth`.
         Exception: any exception of Keras or the backend.
     """
-    feed = network.fed()
+    feed = network.input_tensors()
     loss, variables, gradients = _BACKENDS[network.keras.config.backend()](network, feed, truth)
     names = [*variables, *_floating_inputs(feed)]
     sample_size = max(_MIN_SAMPLE, min(_MAX_SAMPLE, _MAX_TOTAL // max(1, len(names))))
@@ -88,7 +88,7 @@ def _trainable_weights(network: Network) -> dict[str, Any]:
 
 
 def _loss(network: Network, values: dict[str, Any], truth: Any) -> Any:
-    """Compute the graph, extend `values` by its outputs, and return the loss."""
+    """Compute the graph, add its outputs to `values`, and return the loss."""
     network.forward(values)
     output = values[network.outputs[0]]
     if tuple(output.shape) != truth.shape:
@@ -101,11 +101,11 @@ def _loss(network: Network, values: dict[str, Any], truth: Any) -> Any:
 
 
 def _gradients_with_torch(network: Network, feed: dict[str, Any], truth: Any) -> Any:
-    """Compute the step with `torch.autograd`."""
+    """Return the results of the step, see `_BACKENDS`, computed with `torch.autograd`."""
     torch: Any = importlib.import_module("torch")
     inputs = _floating_inputs(feed)
     for tensor in inputs.values():
-        tensor.requires_grad_(True)  # noqa: FBT003 - torch's own
+        tensor.requires_grad_(True)  # noqa: FBT003 - torch's own signature
     loss = _loss(network, dict(feed), truth)
     variables = _trainable_weights(network)
     sources = [*(weight.value for weight in variables.values()), *inputs.values()]
@@ -114,7 +114,7 @@ def _gradients_with_torch(network: Network, feed: dict[str, Any], truth: Any) ->
 
 
 def _gradients_with_tensorflow(network: Network, feed: dict[str, Any], truth: Any) -> Any:
-    """Compute the step with a gradient tape."""
+    """Return the results of the step, see `_BACKENDS`, computed with a gradient tape."""
     tensorflow: Any = importlib.import_module("tensorflow")
     inputs = list(_floating_inputs(feed).values())
     with tensorflow.GradientTape() as tape:
@@ -131,10 +131,7 @@ def _gradients_with_tensorflow(network: Network, feed: dict[str, Any], truth: An
 
 
 def _gradients_with_jax(network: Network, feed: dict[str, Any], truth: Any) -> Any:
-    """Build the layers; return the loss, the trainable weights by name, and the gradients.
-
-    The gradients are those of the loss with respect to the weights, then to the inputs.
-    """
+    """Return the results of the step, see `_BACKENDS`, computed with `jax.value_and_grad`."""
     jax: Any = importlib.import_module("jax")
     _build_layers(network, feed)
     variables = _trainable_weights(network)
@@ -156,7 +153,7 @@ def _gradients_with_jax(network: Network, feed: dict[str, Any], truth: Any) -> A
 def _build_layers(network: Network, feed: dict[str, Any]) -> None:
     """Build the layers from shapes only, since JAX compiles each operation that it computes.
 
-    If a layer cannot be called with symbolic inputs, call all layers with the real arrays, so
+    If a layer cannot be called with symbolic inputs, all layers are called with the real arrays, so
     that only errors with real data are reported.
     """
     symbolic_inputs = {
@@ -174,5 +171,6 @@ _BACKENDS = {
     "tensorflow": _gradients_with_tensorflow,
     "jax": _gradients_with_jax,
 }
-"""Functions by backend. Each returns the loss, the trainable weights by name, and the gradients of
-these and of the inputs; a gradient is None if the loss does not depend on it."""
+"""Functions by backend that compute the step. Each returns the loss, the trainable weights by name,
+and the gradients of the loss with respect to the weights, then to the inputs. A gradient is None if
+the loss does not depend on the weight or input."""

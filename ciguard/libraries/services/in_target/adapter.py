@@ -1,7 +1,7 @@
-"""Adapter of the clients of cognitive services, which have no API of arrays to test.
+"""Adapter of the clients of cognitive services, which have no API on arrays to test.
 
-The applications that use them are tested, and their cases run in separate processes. This module
-runs in a target's interpreter (Python 3.9 and later, standard library and numpy only).
+Applications that use the clients are tested instead, in separate processes. This module runs in a
+target's interpreter (Python 3.9 and later, standard library and numpy only).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any, Dict, Iterator, Optional
 from ciguard.libraries.in_target.contract import Adapter
 
 CLIENTS = ("google.cloud.vision", "google.cloud.language", "google.cloud.speech")
-"""Modules of clients to import."""
+"""Modules of the clients that are imported if installed."""
 
 
 class ServiceClientAdapter(Adapter):
-    """Adapter that imports the installed clients, and supports nothing else."""
+    """Adapter that only imports the installed clients."""
 
     module = "google.cloud"
 

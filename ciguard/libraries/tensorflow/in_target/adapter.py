@@ -61,22 +61,22 @@ class TensorflowAdapter(contract.Adapter):
         warnings.simplefilter("ignore")
         tensorflow = importlib.import_module("tensorflow")
         tensorflow.get_logger().setLevel("ERROR")
-        # Its own frames distinguish internal errors from others, and hiding them takes time.
+        # TensorFlow's own frames distinguish internal errors from others; hiding them takes time.
         tensorflow.debugging.disable_traceback_filtering()
         self._tensorflow = tensorflow
         _load_keras(tensorflow)
         self._ops: Any = importlib.import_module("tensorflow.python.framework.ops")
         contexts: Any = importlib.import_module("tensorflow.python.eager.context")
         self._context = contexts.context()
-        self._device_name: str | None = None  # the runtime starts in the worker, at its first case
+        self._device_name: str | None = None  # None until the runtime starts, with the first case
         self._name_dtypes()
         self._errors = _error_classes(tensorflow)
         self._seeds = _SeedSource()
         self._interpreter = InterpreterState()
-        self._state = GlobalState([*self._state_pieces(contexts), *keras_state.pieces()])
+        self._state = GlobalState([*self._state_accessors(contexts), *keras_state.accessors()])
 
     def _name_dtypes(self) -> None:
-        """Store the dtypes by name, and the names by TensorFlow's numbers."""
+        """Store the dtypes by name, and the names by TensorFlow's numbers of dtypes."""
         dtypes: Any = importlib.import_module("tensorflow.python.framework.dtypes")
         self._dtypes = {name: getattr(self._tensorflow, name) for name in _DTYPES}
         self._arrays = {
@@ -90,10 +90,10 @@ class TensorflowAdapter(contract.Adapter):
         self._string_number = self._tensorflow.string._type_enum
         self._bfloat16_number = self._tensorflow.bfloat16._type_enum
 
-    def _state_pieces(
+    def _state_accessors(
         self, contexts: Any
     ) -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
-        """Return readers and writers of the global state that a case may change in TensorFlow."""
+        """Return a reader and a writer of each global value that a case may change."""
         tensorflow, ops, context = self._tensorflow, self._ops, self._context
         local = context._thread_local_data
         generators = importlib.import_module("tensorflow.python.ops.stateful_random_ops")
@@ -107,14 +107,14 @@ class TensorflowAdapter(contract.Adapter):
             (context, "_optimizer_jit"),
             (generators, "global_generator"),
         )
-        pieces = [
-            _attribute_piece(owner, name) for owner, name in attributes if hasattr(owner, name)
+        accessors = [
+            _attribute_accessors(owner, name) for owner, name in attributes if hasattr(owner, name)
         ]
-        pieces.append(
+        accessors.append(
             (tensorflow.config.functions_run_eagerly, tensorflow.config.run_functions_eagerly)
         )
-        pieces.append((lambda: len(stack.stack), lambda depth: _truncate(stack.stack, depth)))
-        return pieces
+        accessors.append((lambda: len(stack.stack), lambda depth: _truncate(stack.stack, depth)))
+        return accessors
 
     def _start(self) -> None:
         """Start TensorFlow's runtime in this process."""
@@ -195,7 +195,7 @@ class TensorflowAdapter(contract.Adapter):
         return {"dtype": self._names[number], "array": array}
 
     def _read_other(self, output: Any) -> dict[str, Any] | None:
-        """Return the contents of a variable, ragged, sparse or symbolic tensor, if it is one."""
+        """Return the contents of a variable, ragged, sparse or symbolic tensor; else None."""
         tensorflow = self._tensorflow
         note = ""
         part: Any = None
@@ -227,7 +227,7 @@ class TensorflowAdapter(contract.Adapter):
         self._interpreter.vary(seed)
 
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
-        """Return the functions of modes `function` and `xla`: as a graph, without and with XLA."""
+        """Return the functions of the modes `function` (a graph) and `xla` (a graph with XLA)."""
         return {
             "function": self._run_as_graph,
             "xla": partial(self._run_as_graph, jit_compile=True),
@@ -241,7 +241,7 @@ class TensorflowAdapter(contract.Adapter):
         return self._tensorflow.function(function, **settings)(*tensors)
 
     def is_tensor(self, value: Any) -> bool:
-        """Return whether a value is an eager tensor; variables are captured instead."""
+        """Return whether a value is an eager tensor; modes capture variables as constants."""
         return isinstance(value, self._ops.EagerTensor)
 
     def cannot_express(self, error: BaseException) -> bool:
@@ -249,7 +249,7 @@ class TensorflowAdapter(contract.Adapter):
         return bool(_UNSUPPORTED_IN_GRAPH.search(f"{type(error).__name__}: {self.message(error)}"))
 
     def message(self, error: BaseException) -> str:
-        """Return the message without the stack of the graph's construction in the worker."""
+        """Return the message without the stack of the worker's code that built the graph."""
         return _GRAPH_STACK.sub("", str(error))
 
     def build_layer(self, layer: Any, inputs: list[Any]) -> None:
@@ -267,7 +267,7 @@ class TensorflowAdapter(contract.Adapter):
             (wait or self._context.sync_executors)()
 
     def device_memory(self) -> tuple[int, int] | None:
-        """Return the memory of tensors on the GPU, see `Adapter`."""
+        """Return the current and peak memory of tensors on the GPU."""
         if self._on_cpu:
             return None
         experimental = self._tensorflow.config.experimental
@@ -280,39 +280,39 @@ class TensorflowAdapter(contract.Adapter):
         kind = super().classify(error)
         if kind != contract.REJECTED:
             return kind
-        exhausted, internal = self._errors
-        if isinstance(error, exhausted):
+        exhausted_classes, internal_classes = self._errors
+        if isinstance(error, exhausted_classes):
             return contract.EXHAUSTED
         message = str(error)
         # `py_function` reports any exception of the user's Python code as an unknown error.
-        if isinstance(error, internal) and _WRAPPED_PYTHON_ERROR not in message:
+        if isinstance(error, internal_classes) and _WRAPPED_PYTHON_ERROR not in message:
             kind = error_texts.kind_of_message(message)
             return contract.ERRORED if kind == contract.REJECTED else kind
         return error_texts.kind_of_message(message)
 
 
 class _SeedSource:
-    """Replacement of TensorFlow's generator that gives each random operation its seed.
+    """Replacement of TensorFlow's generator that draws a seed for each random operation.
 
-    Seeding that generator for every case takes 5 microseconds. Cached kernels have a position in
-    their random stream, but clearing the cache makes every later call 50 times slower. So the
-    generator is seeded on first use, and the cache is cleared only when a seed is repeated that a
-    cached kernel may have.
+    Seeding TensorFlow's generator for every case takes 5 microseconds. Cached kernels have a
+    position in their random stream, but clearing the cache makes every later call 50 times slower.
+    So the generator is seeded on first use. The cache is cleared only if a seed is repeated, since
+    a cached kernel may have used it.
     """
 
     def __init__(self) -> None:
         self._seed = 0
         self._generator: random.Random | None = None
-        self._used: set[int] = set()
+        self._used_seeds: set[int] = set()
 
     def reset(self, context: Any, seed: int) -> None:
         """Make `context` draw operation seeds from `seed`."""
         if self._generator is not None or getattr(context, "_rng", self) is not self:
-            self._used.add(self._seed)
+            self._used_seeds.add(self._seed)
             self._generator = None
-        if seed in self._used or len(self._used) > _MAX_USED_SEEDS:
+        if seed in self._used_seeds or len(self._used_seeds) > _MAX_USED_SEEDS:
             _clear_kernels(context)
-            self._used.clear()
+            self._used_seeds.clear()
         self._seed = seed
         context._seed = seed
         context._rng = self
@@ -340,7 +340,7 @@ def _prepare_environment(*, on_cpu: bool) -> None:
 
 
 def _load_keras(tensorflow: Any) -> None:
-    """Import the Keras of this TensorFlow, if the build has one."""
+    """Import the Keras that TensorFlow exports, if this build has one."""
     try:
         _ = tensorflow.keras.layers
     except (AttributeError, ImportError):
@@ -350,14 +350,18 @@ def _load_keras(tensorflow: Any) -> None:
 def _error_classes(tensorflow: Any) -> tuple[tuple[type, ...], tuple[type, ...]]:
     """Return the exception classes of exhausted resources, and of internal errors."""
     core: Any = importlib.import_module("tensorflow.python.eager.core")
-    # TensorFlow should catch and translate these two itself.
-    leaked = [getattr(core, name, None) for name in ("_FallbackException", "_NotOkStatusException")]
-    classes = [tensorflow.errors.InternalError, tensorflow.errors.UnknownError, *leaked]
-    internal = [error for error in classes if isinstance(error, type)]
-    return (tensorflow.errors.ResourceExhaustedError,), tuple(internal)
+    # TensorFlow should catch these two exceptions and translate them.
+    leaked_classes = [
+        getattr(core, name, None) for name in ("_FallbackException", "_NotOkStatusException")
+    ]
+    classes = [tensorflow.errors.InternalError, tensorflow.errors.UnknownError, *leaked_classes]
+    internal_classes = [error for error in classes if isinstance(error, type)]
+    return (tensorflow.errors.ResourceExhaustedError,), tuple(internal_classes)
 
 
-def _attribute_piece(owner: Any, name: str) -> tuple[Callable[[], Any], Callable[[Any], object]]:
+def _attribute_accessors(
+    owner: Any, name: str
+) -> tuple[Callable[[], Any], Callable[[Any], object]]:
     return partial(getattr, owner, name), partial(setattr, owner, name)
 
 

@@ -18,11 +18,11 @@ class TensorflowArrays(ArrayLibrary):
     dtypes = "tensorflow"
 
     def array(self, elements: Any, dtype: str) -> Any:
-        """Return a constant tensor, from an array of numpy."""
+        """Return a constant tensor, made from a numpy array."""
         return importlib.import_module("tensorflow").constant(elements, dtype=dtype)
 
     def seed(self, number: int) -> None:
-        """Set TensorFlow's global seed, if it is imported."""
+        """Set TensorFlow's global seed, if TensorFlow is imported."""
         tensorflow = sys.modules.get("tensorflow")
         if tensorflow is not None and hasattr(tensorflow, "random"):
             tensorflow.random.set_seed(number)

@@ -43,12 +43,12 @@ def describe() -> Iterator[dict[str, Any]]:
             api, function, operators.get(_origin(function), ""), definitions
         ),
     )
-    raw = {
+    raw_operations = {
         f"{_RAW_PREFIX}{name}": getattr(tensorflow.raw_ops, name)
         for name in introspection.public_names(tensorflow.raw_ops)
     }
     yield from introspection.each(
-        raw.items(), lambda api, function: _raw_record(api, function, definitions)
+        raw_operations.items(), lambda api, function: _raw_record(api, function, definitions)
     )
     yield from failures
     try:
@@ -67,7 +67,7 @@ def _functions(tensorflow: Any, failures: list[dict[str, Any]]) -> introspection
 
     functions = (
         (path, member)
-        for path, member in introspection.walk(tensorflow, enter=enter, lost=failures)
+        for path, member in introspection.walk(tensorflow, enter=enter, failures=failures)
         if isinstance(member, types.FunctionType) and introspection.doc_of(member)
     )
     return introspection.canonical(functions)
@@ -78,13 +78,13 @@ def _origin(function: Any) -> tuple[str, str]:
 
 
 def _operators(tensorflow: Any) -> dict[tuple[str, str], str]:
-    """Return the operation of each generated Python function, by its module and name."""
+    """Return the names of raw operations, by module and name of their Python functions."""
     names = introspection.public_names(tensorflow.raw_ops)
     return {_origin(getattr(tensorflow.raw_ops, name)): name for name in names}
 
 
 def _record(api: str, function: Any, operator: str, definitions: OpDefs) -> dict[str, Any]:
-    """Return the record of a function, with the facts of its operator if it has one."""
+    """Return the record of a function, with the facts that its operator definition states."""
     doc = introspection.doc_of(function)
     parameters = introspection.from_signature(function)
     source = "signature" if parameters is not None else ""

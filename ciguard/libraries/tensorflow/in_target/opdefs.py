@@ -7,7 +7,7 @@ from typing import Any
 
 _WITHOUT_NUMPY = ("resource", "variant")
 _DEVICES = ("CPU", "GPU", "DEFAULT")
-"""Devices of eager calls; kernels of compilers and of remote devices are ignored."""
+"""Devices that eager calls use; kernels for compilers and for remote devices are ignored."""
 
 
 class OpDefs:
@@ -17,7 +17,7 @@ class OpDefs:
         self._registry: Any = importlib.import_module("tensorflow.python.framework.op_def_registry")
         self._dtypes: Any = importlib.import_module("tensorflow.python.framework.dtypes")
         self._kernels: dict[str, list[dict[str, list[str]]]] = {}
-        """Dtypes of each kernel of an operation, by attribute."""
+        """Kernels of each operation: the supported dtypes by attribute."""
         for kernel in self._registered_kernels():
             entry = {c.name: self._names(c.allowed_values.list.type) for c in kernel.constraint}
             self._kernels.setdefault(kernel.op, []).append(entry)
@@ -25,15 +25,15 @@ class OpDefs:
     @staticmethod
     def _registered_kernels() -> Any:
         kernels: Any = importlib.import_module("tensorflow.python.framework.kernels")
-        registered = kernels.get_all_registered_kernels().kernel
-        return [kernel for kernel in registered if kernel.device_type in _DEVICES]
+        all_kernels = kernels.get_all_registered_kernels().kernel
+        return [kernel for kernel in all_kernels if kernel.device_type in _DEVICES]
 
     def find(self, operator: str) -> Any:
-        """Return the definition of an operation, or None if there is none."""
+        """Return the definition of an operation; None if there is none."""
         return self._registry.get(operator)
 
     def facts(self, definition: Any) -> dict[str, dict[str, Any]]:
-        """Return the facts of a definition, by the name of the input or attribute."""
+        """Return types and limits in a definition: fields of a parameter's record, by its name."""
         attributes = {attribute.name: attribute for attribute in definition.attr}
         facts = {name: self._attribute_facts(item) for name, item in attributes.items()}
         for name, types in self._kernel_types(definition.name).items():
@@ -51,18 +51,19 @@ class OpDefs:
         return {name: _without_empty_values(input_facts) for name, input_facts in facts.items()}
 
     def _kernel_types(self, operator: str) -> dict[str, list[str]]:
-        """Return the dtypes that some kernel supports, by attributes that all kernels limit.
+        """Return the dtypes that any kernel supports, for each attribute that all kernels limit.
 
         The definition lists the dtypes of all devices. A call without a kernel fails slowly.
         """
         entries = self._kernels.get(operator, [])
-        limited = set(entries[0]).intersection(*entries[1:]) if entries else set()
+        limited_attributes = set(entries[0]).intersection(*entries[1:]) if entries else set()
         return {
-            name: sorted({dtype for entry in entries for dtype in entry[name]}) for name in limited
+            name: sorted({dtype for entry in entries for dtype in entry[name]})
+            for name in limited_attributes
         }
 
     def lacks_kernel(self, definition: Any) -> bool:
-        """Return whether no supported device has a kernel, so that every call is rejected."""
+        """Return whether the operation has no kernel for eager calls, so that all are rejected."""
         return definition.name not in self._kernels
 
     def needs_handle(self, definition: Any) -> bool:
@@ -72,7 +73,7 @@ class OpDefs:
         )
 
     def needs_graph(self, definition: Any) -> bool:
-        """Return whether it takes or returns a reference to a variable: eager calls reject it."""
+        """Return whether the operation takes or returns a reference, which eager calls reject."""
         return any(item.is_ref for item in (*definition.input_arg, *definition.output_arg))
 
     def is_removed(self, definition: Any) -> bool:
@@ -80,7 +81,7 @@ class OpDefs:
         return bool(definition.deprecation.version)
 
     def is_random(self, definition: Any) -> bool:
-        """Return whether the operation draws random numbers: it has a pair of seeds then."""
+        """Return whether the operation draws random numbers, and therefore has a pair of seeds."""
         return any(attribute.name == "seed2" for attribute in definition.attr)
 
     def _input_facts(self, item: Any, attributes: dict[str, Any]) -> dict[str, Any]:

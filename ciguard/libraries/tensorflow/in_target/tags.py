@@ -1,4 +1,4 @@
-"""Tags of TensorFlow's APIs; those of its Keras are in `keras.in_target.tags`."""
+"""Tags of TensorFlow's APIs, without Keras, whose tags are in `keras.in_target.tags`."""
 
 from __future__ import annotations
 

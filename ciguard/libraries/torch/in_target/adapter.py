@@ -47,7 +47,7 @@ _WIDER = {
 
 _MAX_RESULTS = 8
 _OFFSET_BYTES = 8
-"""Size of the last part of a CUDA generator's state: its number of drawn numbers."""
+"""Size in bytes of the last part of a CUDA generator's state, which counts drawn numbers."""
 _NO_EFFECTS: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
 
@@ -71,7 +71,7 @@ class TorchAdapter(contract.Adapter):
         torch = importlib.import_module("torch")
         self._torch = torch
         torch.set_num_threads(1)
-        if torch.get_num_interop_threads() != 1:  # can be set only once per process
+        if torch.get_num_interop_threads() != 1:  # a second call raises an error
             torch.set_num_interop_threads(1)
         self._device = torch.device(device)
         self._on_cpu = self._device.type == "cpu"
@@ -93,24 +93,24 @@ class TorchAdapter(contract.Adapter):
             if name in self._dtypes
         }
         self._interpreter = InterpreterState()
-        self._state = GlobalState(state.pieces(torch))
+        self._state = GlobalState(state.accessors(torch))
         self._seed = torch.default_generator.manual_seed
 
     def shares_compiled(self, mode: str) -> bool:
-        """Return whether the mode uses inductor, which alone stores compiled code."""
+        """Return whether the mode uses inductor; only inductor stores compiled code."""
         return mode == "compile"
 
     def keep_compiled(self, folder: str) -> None:
-        """Make workers share inductor's code; their own folders are removed with them."""
+        """Make workers share the code that inductor compiles, in a folder that outlives them."""
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
 
     def warm_up(self) -> None:
-        """Run first calls on a CPU, which create oneDNN's engine and import modules lazily."""
+        """Run first calls on a CPU: they create oneDNN's engine and import modules lazily."""
         if self._on_cpu:  # a process that has used CUDA cannot fork
             warm_up.run(self._torch)
 
     def start_device(self, memory_mib: int) -> None:
-        """Start CUDA, and load the libraries with most kernels.
+        """Start CUDA, and load the libraries that contain most kernels.
 
         Raises:
             RuntimeError: if the device cannot be used.
@@ -123,12 +123,12 @@ class TorchAdapter(contract.Adapter):
         torch.conv2d(image, torch.ones(1, 1, 3, 3, device=self._device))
         torch.linalg.inv(torch.mm(matrix, matrix))
         self._generator = torch.cuda.default_generators[self._device.index or 0]
-        self._reads_offset = hasattr(self._generator, "get_offset")  # since 2.1
+        self._has_get_offset = hasattr(self._generator, "get_offset")  # since 2.1
         self.synchronise()
         torch.cuda.reset_peak_memory_stats(self._device)
 
     def rehearsal(self) -> list[list[Any]]:
-        """Return additions, reductions and rejections of the usual dtypes on a CPU; else none."""
+        """Return cases of additions, reductions and rejections; none on a device."""
         return warm_up.rehearsal() if self._on_cpu else []
 
     def _check_device(self, device: str) -> None:
@@ -146,7 +146,7 @@ class TorchAdapter(contract.Adapter):
         yield from catalogue.describe()
 
     def tensor(self, array: Any, dtype: str) -> Any:
-        """Return a tensor that shares the array's memory if device and dtype allow.
+        """Return a tensor, which shares the array's memory if device and dtype allow it.
 
         Raises:
             KeyError: if torch has no such dtype.
@@ -170,10 +170,10 @@ class TorchAdapter(contract.Adapter):
             raise AttributeError(msg) from None
 
     def read(self, output: Any) -> dict[str, Any] | None:
-        """Return the contents of a tensor; on a CPU the array shares its memory and strides.
+        """Return the contents of a tensor; on a CPU, the array shares the tensor's memory.
 
-        On a device, the elements are left out if the case has drawn random numbers there, since
-        other devices draw different ones.
+        On a device, the elements are left out if the case has drawn random numbers on it, since
+        devices draw different numbers.
 
         Raises:
             RuntimeError: if an earlier operation failed on the device.
@@ -201,31 +201,33 @@ class TorchAdapter(contract.Adapter):
         """Return whether numbers were drawn on the device since the last seed."""
         if self._generator is None:
             return False
-        if self._reads_offset:
+        if self._has_get_offset:
             return bool(self._generator.get_offset())
         return any(self._generator.get_state()[-_OFFSET_BYTES:].tolist())
 
-    def effects(self, made: Sequence[Any], output: Any) -> tuple[Sequence[int], Sequence[int]]:
-        """Return the indices of changed tensors, and of those that a result is or is a view of."""
+    def effects(self, inputs: Sequence[Any], output: Any) -> tuple[Sequence[int], Sequence[int]]:
+        """Return the indices of changed inputs, and of inputs that share memory with a result."""
         try:
             return (
-                _NO_EFFECTS if self._has_no_effects(made, output) else self._effects(made, output)
+                _NO_EFFECTS
+                if self._has_no_effects(inputs, output)
+                else self._effects(inputs, output)
             )
         except RuntimeError:
             return _NO_EFFECTS  # tensors of inference mode have no versions
 
-    def _has_no_effects(self, made: Sequence[Any], output: Any) -> bool:
-        """Return quickly whether a call has no effects, as most calls."""
+    def _has_no_effects(self, inputs: Sequence[Any], output: Any) -> bool:
+        """Return, by a fast check, whether a call surely had no effects; most calls have none."""
         tensor_type = self._tensor_type
-        for tensor in made:
+        for tensor in inputs:
             if tensor is output or (type(tensor) is tensor_type and tensor._version):
                 return False
         if type(output) is tensor_type:
             return output._base is None
         return not isinstance(output, (list, tuple))
 
-    def _effects(self, made: Sequence[Any], output: Any) -> tuple[list[int], list[int]]:
-        """Return the indices of changed tensors, and of those that a result shares memory with."""
+    def _effects(self, inputs: Sequence[Any], output: Any) -> tuple[list[int], list[int]]:
+        """Return the same as `effects`, by a slower and complete check."""
         tensor_type = self._tensor_type
         results = output[:_MAX_RESULTS] if isinstance(output, (list, tuple)) else [output]
         owners = [
@@ -234,8 +236,12 @@ class TorchAdapter(contract.Adapter):
             if type(result) is tensor_type
         ]
         return (
-            [i for i, tensor in enumerate(made) if type(tensor) is tensor_type and tensor._version],
-            [i for i, tensor in enumerate(made) if any(tensor is owner for owner in owners)],
+            [
+                i
+                for i, tensor in enumerate(inputs)
+                if type(tensor) is tensor_type and tensor._version
+            ],
+            [i for i, tensor in enumerate(inputs) if any(tensor is owner for owner in owners)],
         )
 
     def _unreadable_reason(self, tensor: Any, error: Exception) -> str:
@@ -260,7 +266,7 @@ class TorchAdapter(contract.Adapter):
         self._interpreter.vary(seed)
 
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
-        """Return functions that run another one compiled, exported or traced."""
+        """Return functions by mode, which run a function compiled, exported or traced."""
         return modes.modes()
 
     def is_tensor(self, value: Any) -> bool:
@@ -279,7 +285,7 @@ class TorchAdapter(contract.Adapter):
         try:
             with torch.device("cpu"):
                 module = layer(*arguments, **keywords)
-        except RuntimeError:  # its constructor computes with an argument on the device
+        except RuntimeError:  # the constructor computes with an argument on the device
             module = layer(*arguments, **keywords)
         return module.to(self._device)
 
@@ -294,13 +300,16 @@ class TorchAdapter(contract.Adapter):
             self._torch.cuda.empty_cache()
 
     def device_memory(self) -> tuple[int, int] | None:
-        """Return the memory of tensors on the CUDA device, without memory kept for later ones."""
+        """Return the current and peak memory of tensors on the device, without torch's cache."""
         if self._on_cpu:
             return None
         cuda = self._torch.cuda
-        used, peak = cuda.memory_allocated(self._device), cuda.max_memory_allocated(self._device)
+        current_bytes, peak_bytes = (
+            cuda.memory_allocated(self._device),
+            cuda.max_memory_allocated(self._device),
+        )
         cuda.reset_peak_memory_stats(self._device)
-        return int(used), int(peak)
+        return int(current_bytes), int(peak_bytes)
 
     def classify(self, error: BaseException) -> str:
         """Return the class of an exception, by its type and then by its message."""

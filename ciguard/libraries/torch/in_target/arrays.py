@@ -20,7 +20,7 @@ class TorchArrays(ArrayLibrary):
     usual: tuple[str, ...] = ("float32", "int64", "bool", "uint8", "complex64")
 
     def array(self, elements: Any, dtype: str) -> Any:
-        """Return a tensor, from an array of numpy."""
+        """Return a tensor, made from a numpy array."""
         torch = importlib.import_module("torch")
         return torch.as_tensor(elements).to(getattr(torch, dtype))
 

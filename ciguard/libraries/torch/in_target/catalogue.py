@@ -41,7 +41,7 @@ _NATIVE_PREFIXES = {
     "torch.sparse.": "sparse_",
     "torch.nested.": "nested_",
 }
-"""Prefixes of operators' names by the module of the functions."""
+"""Prefixes of operators' names, by the module of the functions."""
 _NATIVE_NAMES = {"input": "self", "x": "self", "A": "self"}
 _DISPATCH_KEYS = (
     "CPU",
@@ -52,7 +52,7 @@ _DISPATCH_KEYS = (
     "CompositeExplicitAutograd",
     "CompositeExplicitAutogradNonFunctional",
 )
-"""Dispatch keys of which an operator must have a kernel; others are for other devices."""
+"""Dispatch keys; operators without a kernel for any of them belong to other devices."""
 _FIXED_LENGTH = re.compile(r"\[\d+\]")
 _INPUT_LINE = re.compile(r"^\s*[-*] Input: (.*)$", re.MULTILINE)
 _SHAPE_FORMULA = re.compile(r":math:`(\([^`()]*\))`")
@@ -71,12 +71,14 @@ class _Catalogue:
         self.stubs.read(folder / "_C" / "_nn.pyi", prefix="torch.nn.functional.")
         self.stubs.read(folder / "nn" / "functional.pyi", prefix="torch.nn.functional.")
         for name in ("TensorBase", "_TensorBase"):
-            self.stubs.read(folder / "_C" / "__init__.pyi", prefix="torch.Tensor.", inside=name)
+            self.stubs.read(folder / "_C" / "__init__.pyi", prefix="torch.Tensor.", class_name=name)
         self.schemas: dict[str, list[list[dict[str, Any]]]] = {}
         for schema in self.torch._C._jit_get_all_schemas():  # noqa: SLF001 - no public listing
-            parsed = parse_schema(str(schema))
-            if parsed is not None:
-                self.schemas.setdefault(parsed.operator, []).append(parsed.parameters)
+            operator_schema = parse_schema(str(schema))
+            if operator_schema is not None:
+                self.schemas.setdefault(operator_schema.operator, []).append(
+                    operator_schema.parameters
+                )
 
     def operator(self, api: str) -> str:
         """Return the operator with the name of an API; empty if there is none."""
@@ -120,20 +122,24 @@ class _Catalogue:
             tags=_tags(api, function),
         )
         overloads = [*self.stubs.overloads(api), *self.schemas.get(operator, [])]
-        accepted = {item["name"] for overload in overloads for item in overload}
-        undeclared = [name for name in record.pop("strangers", ()) if name not in accepted]
-        return {**record, "strangers": undeclared} if undeclared else record
+        accepted_names = {item["name"] for overload in overloads for item in overload}
+        undeclared_names = [
+            name for name in record.pop("strangers", ()) if name not in accepted_names
+        ]
+        return {**record, "strangers": undeclared_names} if undeclared_names else record
 
     def _add_types(self, api: str, operator: str, parameters: list[dict[str, Any]]) -> None:
         """Add types from the operator's schema and hints from the stubs to the parameters."""
         names = [item["name"] for item in parameters]
         schema = best_match(self.schemas.get(operator, []), [_native_name(name) for name in names])
-        native = {item["name"]: item for item in schema or []}
+        native_parameters = {item["name"]: item for item in schema or []}
         for item in parameters:
             hint = self.stubs.hint(api, item["name"])
             if hint and not item.get("annotation"):
                 item["annotation"] = hint
-            native_parameter = native.get(item["name"]) or native.get(_native_name(item["name"]))
+            native_parameter = native_parameters.get(item["name"]) or native_parameters.get(
+                _native_name(item["name"])
+            )
             if native_parameter is not None:
                 for key in ("schema_type", "length"):
                     if key in native_parameter:
@@ -145,7 +151,7 @@ def describe() -> Iterator[dict[str, Any]]:
     catalogue = _Catalogue()
     failures: list[dict[str, Any]] = []
     yield from introspection.each(
-        _functions(failures), lambda api, thing: catalogue.record(api, thing, "function")
+        _functions(failures), lambda api, function: catalogue.record(api, function, "function")
     )
     yield from introspection.each(_layers(catalogue.torch), _layer_record)
     yield from introspection.each(
@@ -160,7 +166,7 @@ def describe() -> Iterator[dict[str, Any]]:
 
 def _functions(failures: list[dict[str, Any]]) -> introspection.PublicNames:
     functions = []
-    for name, module in introspection.modules(_MODULES, lost=failures):
+    for name, module in introspection.modules(_MODULES, failures=failures):
         for member_name in introspection.public_names(module):
             member = getattr(module, member_name, None)
             if isinstance(member, _FUNCTIONS) and _is_public(member, name):
@@ -177,8 +183,8 @@ def _is_public(function: Any, module: str) -> bool:
     origin = getattr(function, "__module__", None) or ""
     if origin.startswith(_FOREIGN_MODULES):
         return False
-    native = module == "torch" and hasattr(_native_functions(), function.__name__)
-    return native or bool(introspection.doc_of(function))
+    is_native = module == "torch" and hasattr(_native_functions(), function.__name__)
+    return is_native or bool(introspection.doc_of(function))
 
 
 def _layers(torch: Any) -> introspection.PublicNames:
@@ -209,7 +215,7 @@ def _layer_record(api: str, layer: type) -> dict[str, Any]:
 def input_forms(doc: str) -> list[str]:
     """Return the shapes of a layer's input in the section `Shape:` of its docstring.
 
-    `- Input: :math:`(N, C)` or :math:`(C)`, where …` gives `(N, C)` and `(C)`.
+    From `- Input: :math:`(N, C)` or :math:`(C)`, where …` the shapes are `(N, C)` and `(C)`.
     """
     _, _, section = doc.partition("Shape:\n")
     line = _INPUT_LINE.search(section)
@@ -217,7 +223,7 @@ def input_forms(doc: str) -> list[str]:
 
 
 def _method_record(catalogue: _Catalogue, api: str, method: Any) -> dict[str, Any]:
-    """Return a method's record; missing descriptions come from the function of the same name."""
+    """Return a method's record, with missing descriptions from the function of the same name."""
     record = catalogue.record(api, method, "method")
     name = api.rpartition(".")[2]
     parameters = introspection.without_receiver(record["parameters"])
@@ -244,7 +250,7 @@ def _operators_without_function(catalogue: _Catalogue) -> list[str]:
 
 
 def _has_kernel(torch: Any, operator: str) -> bool:
-    """Return whether an overload has a kernel; schemas include builtins of TorchScript, too."""
+    """Return whether any overload has a kernel; builtins of TorchScript have schemas, but none."""
     packet = getattr(torch.ops.aten, operator.partition("::")[2], None)
     overloads = packet.overloads() if packet is not None else ()
     has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key  # noqa: SLF001 - no public query
@@ -254,24 +260,26 @@ def _has_kernel(torch: Any, operator: str) -> bool:
             if any(has_kernel(name, key) for key in _DISPATCH_KEYS):
                 return True
         except RuntimeError:
-            continue  # a builtin, which the dispatcher does not have
+            continue  # a builtin of TorchScript, which the dispatcher does not know
     return False
 
 
 def _operator_record(catalogue: _Catalogue, name: str) -> dict[str, Any]:
-    """Return the record of an operator that only `torch.ops` has."""
+    """Return the record of an operator that is available only in `torch.ops`."""
     operator = f"aten::{name}"
-    # Overloads with a required keyword, such as `out`, are the last choice.
+    # Overloads without required keywords, such as `out`, are preferred.
     without_required_keywords = [
         [item for item in schema if item.get("kind") != "keyword_only" or not item.get("required")]
         for schema in catalogue.schemas[operator]
     ]
-    preferred = [
+    preferred_schemas = [
         s
         for s, remaining in zip(catalogue.schemas[operator], without_required_keywords)
         if len(s) == len(remaining)
     ]
-    parameters = [dict(item) for item in max(preferred or catalogue.schemas[operator], key=len)]
+    parameters = [
+        dict(item) for item in max(preferred_schemas or catalogue.schemas[operator], key=len)
+    ]
     for item in parameters:
         # Unlike torch's functions, `torch.ops` does not accept a number for a list of fixed length.
         item["schema_type"] = _FIXED_LENGTH.sub("[]", item.get("schema_type", ""))

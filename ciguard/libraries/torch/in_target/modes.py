@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _UNSUPPORTED_CLASSES = frozenset({"Unsupported", "UserError"})
-"""Exception classes of `torch._dynamo.exc` for calls that it does not support."""
+"""Names of exception classes of `torch._dynamo.exc` for unsupported calls."""
 _TRACING_MESSAGES = re.compile(
     r"[Tt]rac(?:e|er|ed|ing)\b"
     r"|Cannot insert a Tensor that requires grad"
@@ -28,7 +28,7 @@ class NotExpressedError(Exception):
 
 
 def modes() -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
-    """Return functions that run a function of tensors, by mode."""
+    """Return functions by mode, which run a function of tensors in the mode."""
     return {
         "aot_eager": partial(_run_compiled, backend="aot_eager"),
         "compile": partial(_run_compiled, backend="inductor"),
@@ -38,7 +38,7 @@ def modes() -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
 
 
 def _run_compiled(function: Callable[..., Any], tensors: list[Any], backend: str) -> Any:
-    """Run a function compiled by `torch.compile`."""
+    """Return the result of a function compiled by `torch.compile`."""
     torch = importlib.import_module("torch")
     importlib.import_module("torch._dynamo").reset()  # clear compiled code of earlier cases
     # Without `fullgraph`, parts that cannot be compiled would run eagerly, as on the reference.
@@ -46,14 +46,14 @@ def _run_compiled(function: Callable[..., Any], tensors: list[Any], backend: str
 
 
 def _run_exported(function: Callable[..., Any], tensors: list[Any]) -> Any:
-    """Run a function exported by `torch.export`."""
+    """Return the result of a function exported by `torch.export`."""
     torch = importlib.import_module("torch")
     importlib.import_module("torch._dynamo").reset()
 
     class Module(torch.nn.Module):  # type: ignore[misc,name-defined]  # no stub
         def __init__(self) -> None:
             super().__init__()
-            self.call = function  # a layer's weights become the module's
+            self.call = function  # the weights of a layer become weights of the module
 
         def forward(self, *inputs: Any) -> Any:
             return self.call(*inputs)
@@ -64,13 +64,13 @@ def _run_exported(function: Callable[..., Any], tensors: list[Any]) -> Any:
 
 
 def _run_traced(function: Callable[..., Any], tensors: list[Any]) -> Any:
-    """Run a function traced by `torch.jit.trace`."""
+    """Return the result of a function traced by `torch.jit.trace`."""
     torch = importlib.import_module("torch")
     # Tracing executes the call, which may change its arguments.
     copies = tuple([tensor.clone() for tensor in tensors])
     with _translated_errors():
-        traced = torch.jit.trace(function, copies, check_trace=False)
-    return traced(*tensors)
+        traced_function = torch.jit.trace(function, copies, check_trace=False)
+    return traced_function(*tensors)
 
 
 @contextlib.contextmanager

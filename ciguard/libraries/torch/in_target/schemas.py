@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _ALIAS = re.compile(r"\([a-z!*| ->]+\)")
 _LENGTH = re.compile(r"\[([2-9])\]")
-"""Length of a list in a schema. `[1]` is excluded: it also accepts a number or any list."""
+"""Length of a list in a schema. `[1]` is excluded, since it also accepts lists of any length."""
 _ARGUMENT = re.compile(r"^(?P<type>\S.*?)\s+(?P<name>\w+)(?:=(?P<default>.*))?$")
 _MAX_HINTS = 4
 
@@ -65,12 +65,12 @@ def _parameter(match: re.Match[str], kind: str) -> dict[str, Any]:
 
 
 def _split(text: str) -> list[str]:
-    """Return the parts between commas outside of brackets and quotes."""
-    parts, depth, quoted, start = [], 0, False, 0
+    """Return the parts of a text that are separated by commas outside brackets and quotes."""
+    parts, depth, is_quoted, start = [], 0, False, 0
     for index, letter in enumerate(text):
         if letter == '"':
-            quoted = not quoted
-        elif quoted:
+            is_quoted = not is_quoted
+        elif is_quoted:
             continue
         elif letter in "([":
             depth += 1
@@ -86,12 +86,12 @@ def _split(text: str) -> list[str]:
 def best_match(
     candidates: Iterable[list[dict[str, Any]]], names: list[str]
 ) -> list[dict[str, Any]] | None:
-    """Return the overload with most parameters in `names`; among several, the shortest."""
+    """Return the shortest overload with the most parameters in `names`; None if there is none."""
     name_set = set(names)
 
     def rank(parameters: list[dict[str, Any]]) -> tuple[int, int]:
-        shared = sum(item["name"] in name_set for item in parameters)
-        return shared, -len(parameters)
+        shared_count = sum(item["name"] in name_set for item in parameters)
+        return shared_count, -len(parameters)
 
     return max(candidates, key=rank, default=None)
 
@@ -102,20 +102,20 @@ class Stubs:
     def __init__(self) -> None:
         self._overloads: dict[str, list[list[dict[str, Any]]]] = {}
 
-    def read(self, file: Path, *, prefix: str, inside: str = "") -> None:
+    def read(self, file: Path, *, prefix: str, class_name: str = "") -> None:
         """Add the definitions of a stub file.
 
         Args:
             file: the stub file; ignored if this version lacks it.
             prefix: the prefix of each name, e.g. `torch.`.
-            inside: the class whose methods are added; empty to add functions.
+            class_name: the class whose methods are added; empty to add functions.
         """
         if not file.is_file():
             return
         body: list[ast.stmt] = ast.parse(file.read_text(encoding="utf-8")).body
-        if inside:
+        if class_name:
             classes = [item for item in body if isinstance(item, ast.ClassDef)]
-            body = [part for item in classes if item.name == inside for part in item.body]
+            body = [part for item in classes if item.name == class_name for part in item.body]
         for item in body:
             if isinstance(item, ast.FunctionDef):
                 overloads = self._overloads.setdefault(prefix + item.name, [])

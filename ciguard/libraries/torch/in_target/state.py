@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 _SMALLEST_DENORMAL = 5e-324
 
 
-def pieces(torch: Any) -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
-    """Return a reader and a writer for each piece of global state that this version has."""
+def accessors(torch: Any) -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
+    """Return a reader and a writer of each global value that this version has."""
     native = torch._C
     device = getattr(torch, "_GLOBAL_DEVICE_CONTEXT", None)
     candidates = (
@@ -41,24 +41,24 @@ def pieces(torch: Any) -> list[tuple[Callable[[], Any], Callable[[Any], object]]
             vars(native).get("_set_check_sparse_tensor_invariants"),
         ),
     )
-    state_pieces: list[tuple[Callable[[], Any], Callable[[Any], object]]] = [
+    accessors: list[tuple[Callable[[], Any], Callable[[Any], object]]] = [
         (getattr(owner, name), writer) for owner, name, writer in candidates if hasattr(owner, name)
     ]
     if device is not None:
         context = partial(vars(device).get, "device_context")
-        state_pieces.append((context, lambda clean: _restore_device(torch, clean)))
+        accessors.append((context, lambda clean: _restore_device(torch, clean)))
     if hasattr(native, "_dispatch_tls_set_dispatch_key_excluded"):
         # A failed export may leave the key excluded, so that later exports of the process fail.
         key = native.DispatchKey.Python
-        state_pieces.append(
+        accessors.append(
             (
                 partial(native._dispatch_tls_is_dispatch_key_excluded, key),
                 partial(native._dispatch_tls_set_dispatch_key_excluded, key),
             )
         )
     # `set_flush_denormal` changes the processor's mode, which affects Python's floats, too.
-    state_pieces.append((_flushes_denormals, torch.set_flush_denormal))
-    return state_pieces
+    accessors.append((_flushes_denormals, torch.set_flush_denormal))
+    return accessors
 
 
 def _flushes_denormals() -> bool:

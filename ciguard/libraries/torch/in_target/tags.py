@@ -101,7 +101,7 @@ ROWS = (
             r"resize(?:_as)?(?:_sparse)?_?$",
             r"(?:data_ptr|const_data_ptr|storage|untyped_storage|storage_type|_typed_storage)$",
             r"(?:bitwise_)?hash_tensor$",
-            r"fbgemm_pack_\w+$",  # packed for the machine: addresses and unused space
+            r"fbgemm_pack_\w+$",  # the output has addresses and unused bytes
         ),
     ),
     TagRow(DEBUG, _TORCH_ANY, "print or assert", (r"(?:_assert\w*|typename|log_api_usage\w*)$",)),

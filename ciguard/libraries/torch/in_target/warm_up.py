@@ -9,7 +9,7 @@ _DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "bfloat1
 
 
 def run(torch: Any) -> None:
-    """Run first calls, which create oneDNN's engine, and import modules and error texts lazily."""
+    """Run first calls: they create oneDNN's engine, and import modules and error texts lazily."""
     functional = torch.nn.functional
     matrix = torch.eye(3)
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
@@ -31,9 +31,9 @@ def run(torch: Any) -> None:
     # The first call on another layout imports hundreds of modules, which takes up to 0.5 s.
     for convert in (lambda: matrix.to("meta"), matrix.to_sparse, matrix.to_sparse_csr):
         with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError):
-            converted = convert()
-            torch.sort(converted)
-            functional.softmax(converted, 0)
+            converted_matrix = convert()
+            torch.sort(converted_matrix)
+            functional.softmax(converted_matrix, 0)
     for call in (torch.argmax, torch.exp, torch.mean):
         call(matrix.to("meta"))
     with contextlib.suppress(RuntimeError):
@@ -41,7 +41,7 @@ def run(torch: Any) -> None:
 
 
 def rehearsal() -> list[list[Any]]:
-    """Return additions, reductions and rejections of the usual dtypes, as cases in JSON form."""
+    """Return cases of additions, reductions and rejections with usual dtypes, in JSON form."""
     cases: list[list[Any]] = []
     for dtype in _DTYPES:
         uniform = ["t", dtype, [2, 3], ["u", 1, 0.0, 3.0]]

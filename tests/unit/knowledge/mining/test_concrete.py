@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.knowledge.mining.annotations import transferred_labels
-from ciguard.knowledge.mining.concrete import FIELDS, forms, instantiate
+from ciguard.knowledge.mining.concrete import FIELDS, instantiate, placeholder_forms
 from ciguard.knowledge.mining.normalise import normalise
 
 NAMES = ("x", "values", "n")
@@ -41,18 +41,18 @@ NAMES = ("x", "values", "n")
         ("range", "[0,inf)", "any", ("[0,inf)",)),
     ],
 )
-def test_a_placeholder_is_instantiated_with_the_text_it_stands_for(
+def test_a_placeholder_is_instantiated_with_the_text_that_it_replaces(
     field: str, abstract: str, sentence: str, values: tuple[str, ...]
 ) -> None:
     assert instantiate(field, abstract, normalise(sentence, NAMES)) == values
 
 
 @given(st.text(st.sampled_from("`'\"([{<>=0.5-x,D of in 1é"), max_size=120))
-def test_every_form_can_be_instantiated_with_any_sentence(sentence: str) -> None:
+def test_every_placeholder_form_can_be_instantiated_with_any_sentence(sentence: str) -> None:
     tokens = normalise(sentence, NAMES)
 
     for field in FIELDS:
-        for form in forms(field):
+        for form in placeholder_forms(field):
             assert all(isinstance(value, str) for value in instantiate(field, form, tokens))
 
 

@@ -15,7 +15,7 @@ from ciguard.knowledge.mining import (
     prediction,
     shipped_rules,
 )
-from ciguard.knowledge.mining.files import LEARNED, KnowledgeFileError
+from ciguard.knowledge.mining.files import LEARNED_LIBRARIES, KnowledgeFileError
 
 BOOK = shipped_rules("tensorflow")
 
@@ -31,18 +31,18 @@ def text(description: str = "", **changes: object) -> ParameterText:
     return ParameterText(**{**fields, **changes})  # type: ignore[arg-type]
 
 
-def extracted(text: ParameterText) -> dict[str, list[str]]:
+def values_by_field(text: ParameterText) -> dict[str, list[str]]:
     line = prediction(text, extract(text, BOOK))
     return {key: value for key, value in line.items() if isinstance(value, list) and value}
 
 
 def test_constraints_of_all_sentences_are_merged() -> None:
-    described = text(
+    parameter_text = text(
         "A `Tensor`. Must be one of the following types: `float32`, `float64`. "
         "4-D with shape `[batch, height, width, channels]`."
     )
 
-    assert extracted(described) == {
+    assert values_by_field(parameter_text) == {
         "dtype": ["float32", "float64"],
         "structure": ["tensor"],
         "ndim": ["4"],
@@ -51,9 +51,9 @@ def test_constraints_of_all_sentences_are_merged() -> None:
 
 
 def test_each_constraint_names_its_sentence_and_rule() -> None:
-    described = text("Ignored. Must have the same type as `y`.")
+    parameter_text = text("Ignored. Must have the same type as `y`.")
 
-    dtype = next(c for c in extract(described, BOOK) if c.field == "dtype")
+    dtype = next(c for c in extract(parameter_text, BOOK) if c.field == "dtype")
 
     assert dtype.values == ("&y",)
     assert dtype.source is TextSource.DESCRIPTION
@@ -62,15 +62,16 @@ def test_each_constraint_names_its_sentence_and_rule() -> None:
 
 
 def test_constraints_are_extracted_from_the_documented_type_and_the_default() -> None:
-    assert "int" in extracted(text(default="3"))["dtype"]
+    assert "int" in values_by_field(text(default="3"))["dtype"]
     declared = text(doc_type="int or tuple of ints, optional")
     assert {c.field for c in extract(declared, shipped_rules("torch"))} >= {"structure"}
 
 
 @pytest.mark.parametrize(
-    "library", [*LEARNED, "torch", "tensorflow", "tensorflow-cpu", "keras", "jax", "jittor"]
+    "library",
+    [*LEARNED_LIBRARIES, "torch", "tensorflow", "tensorflow-cpu", "keras", "jax", "jittor"],
 )
-def test_the_package_has_rules_for_every_library(library: str) -> None:
+def test_ciguard_ships_rules_for_every_library(library: str) -> None:
     assert shipped_rules(library).constraints(["TYPE", "D_TYPE"])
 
 
@@ -86,7 +87,7 @@ def test_a_library_name_with_a_path_is_rejected(library: str) -> None:
 
 
 @given(st.text(max_size=400), st.text(max_size=80), st.none() | st.text(max_size=40))
-def test_any_documentation_can_be_extracted_from(
+def test_constraints_can_be_extracted_from_any_documentation(
     description: str, doc_type: str, default: str | None
 ) -> None:
     for constraint in extract(text(description, doc_type=doc_type, default=default), BOOK):
@@ -103,12 +104,12 @@ def test_a_hundred_kilobytes_of_documentation_take_less_than_five_seconds(filler
 
 
 def test_dependencies_are_read_from_references_and_sizes() -> None:
-    described = {
+    constraints_by_parameter = {
         "x": extract(text("A `Tensor`."), BOOK),
         "y": extract(text("A `Tensor`. Must have the same type as `x`."), BOOK),
     }
 
-    needs = dependencies(described)
+    needs = dependencies(constraints_by_parameter)
 
     assert needs == {"x": frozenset(), "y": frozenset({"x"})}
     assert generation_order(needs) == ["x", "y"]

@@ -24,7 +24,7 @@ def sample(text: str, labels: Labels = NOTHING) -> AnnotatedSentence:
 
 
 def contains(pattern: Pattern, words: Sequence[str]) -> bool:
-    """Return whether a sentence contains a pattern, by trying all positions: a reference."""
+    """Return whether a sentence contains a pattern (reference: tries all positions)."""
     items = [item for item in pattern if item not in {"^", "$"}]
     return any(
         [words[position] for position in positions] == items
@@ -72,7 +72,7 @@ def test_every_frequent_pattern_matches_exactly_its_groups(
     for pattern, numbers in frequent_patterns(rows, min_support):
         matching = [n for n, row in enumerate(rows) if contains(pattern, row.words)]
         if pattern[-1] == "$":
-            # The end is only searched after the first match of the pattern.
+            # The miner looks for the end only after the first match, so it may miss some rows.
             assert set(numbers) <= set(matching)
         else:
             assert list(numbers) == matching

@@ -16,8 +16,10 @@ def words(text: str) -> str:
     return " ".join(token.text for token in normalise(text, NAMES))
 
 
-def raws(text: str, placeholder: str) -> list[str]:
-    return [raw for t in normalise(text, NAMES) if t.text == placeholder for raw in t.raws]
+def sources(text: str, placeholder: str) -> list[str]:
+    return [
+        raw for t in normalise(text, NAMES) if t.text == placeholder for raw in t.replaced_texts
+    ]
 
 
 @pytest.mark.parametrize(
@@ -56,8 +58,8 @@ def test_a_sentence_has_the_expected_normal_form(text: str, form: str) -> None:
 
 
 def test_a_run_of_one_placeholder_is_joined_with_all_texts() -> None:
-    assert raws("one of `a`, 'b' or \"c\"", "ENUMS") == ["a", "b", "c"]
-    assert raws("int, float or str", "D_TYPE") == ["int", "float", "string"]
+    assert sources("one of `a`, 'b' or \"c\"", "ENUMS") == ["a", "b", "c"]
+    assert sources("int, float or str", "D_TYPE") == ["int", "float", "string"]
 
 
 def test_a_set_of_values_in_a_type_becomes_a_choice_without_none() -> None:
@@ -102,7 +104,7 @@ def test_any_text_can_be_normalised(text: str) -> None:
     for token in (*normalise(text, NAMES), *normalise_default(text), *normalise_type(text)):
         assert token.text
         assert " " not in token.text
-        assert bool(token.raws) <= (token.text in PLACEHOLDERS | {"text"})
+        assert bool(token.replaced_texts) <= (token.text in PLACEHOLDERS | {"text"})
 
 
 @pytest.mark.parametrize(

@@ -46,14 +46,14 @@ Observation: TypeAlias = tuple[dict[str, Value], Outcome]
 
 
 def experience(*calls: Observation) -> Experience:
-    known = Experience()
+    summary = Experience()
     for values, outcome in calls:
-        known.note(values, NAMES, outcome)
-    return known
+        summary.note(values, NAMES, outcome)
+    return summary
 
 
-def dtypes(known: Experience, name: str = "x") -> set[str]:
-    (parameter,) = [p for p in refined(API, known).parameters if p.name == name]
+def dtypes(summary: Experience, name: str = "x") -> set[str]:
+    (parameter,) = [p for p in refined(API, summary).parameters if p.name == name]
     options = parameter.constraint
     parts = [c for _, c in options.options] if isinstance(options, AnyOf) else [options]
     return {dtype for part in parts if isinstance(part, Tensor) for dtype in part.dtypes}
@@ -71,10 +71,10 @@ def test_a_choice_that_is_always_rejected_is_no_longer_drawn() -> None:
 def test_a_build_failure_counts_only_for_the_dtype() -> None:
     build_failure = Rejected("TypeError", "jax makes float32 of float64", Stage.BUILD)
 
-    known = experience(({"x": tensor(2, dtype="float64"), "y": tensor(2)}, build_failure))
+    summary = experience(({"x": tensor(2, dtype="float64"), "y": tensor(2)}, build_failure))
 
-    assert known.counts == {"x": {"dtype:float64": [0, 1]}}
-    assert not known.messages
+    assert summary.counts == {"x": {"dtype:float64": [0, 1]}}
+    assert not summary.requirements
 
 
 def test_a_choice_that_crashes_remains_as_likely_as_one_that_passes() -> None:
@@ -105,7 +105,7 @@ def test_an_optional_parameter_that_causes_rejections_is_passed_less_often() -> 
 
     api = refined(API, experience(*[without, with_mode] * 8))
 
-    assert api.parameters[2].given < 0.2
+    assert api.parameters[2].frequency < 0.2
 
 
 def test_a_message_seen_twice_becomes_a_constraint_with_evidence() -> None:
@@ -124,13 +124,13 @@ def test_a_message_seen_twice_becomes_a_constraint_with_evidence() -> None:
 def test_a_requirement_that_passing_calls_refute_is_dropped() -> None:
     rejection = Rejected("ValueError", "x must be a 3D tensor, got 1D")
     call: dict[str, Value] = {"x": tensor(2), "y": tensor(2)}
-    known = experience(*[(call, rejection)] * 5)
-    assert known.clues()
+    summary = experience(*[(call, rejection)] * 5)
+    assert summary.clues()
 
     for _ in range(2):
-        known.note(call, NAMES, PASSED)
+        summary.note(call, NAMES, PASSED)
 
-    assert not known.clues()
+    assert not summary.clues()
 
 
 def test_a_parameter_known_from_messages_only_is_passed_by_keyword() -> None:
@@ -158,16 +158,16 @@ def test_refinements_have_changes_and_evidence() -> None:
 
 
 def test_a_violating_call_is_kept_only_if_no_other_example_exists() -> None:
-    known = Experience()
+    summary = Experience()
     violating: dict[str, Value] = {"x": LiteralValue(1)}
 
-    known.observe_violating(violating, REJECTED)
-    assert not known.examples
-    known.observe_violating(violating, PASSED)
-    known.observe_violating({"x": LiteralValue(2)}, PASSED)
+    summary.observe_violating(violating, REJECTED)
+    assert not summary.examples
+    summary.observe_violating(violating, PASSED)
+    summary.observe_violating({"x": LiteralValue(2)}, PASSED)
 
-    assert known.examples == [violating]
-    assert known.judged == 0
+    assert summary.examples == [violating]
+    assert summary.judged == 0
 
 
 _CALLS = st.lists(
@@ -188,36 +188,36 @@ _CALLS = st.lists(
 def test_experience_survives_a_round_trip_through_json(
     calls: list[tuple[dict[str, Value], Outcome]],
 ) -> None:
-    known = experience(*calls)
+    summary = experience(*calls)
 
-    decoded = experience_from_json(json.loads(json.dumps(known.to_json())))
+    decoded = experience_from_json(json.loads(json.dumps(summary.to_json())))
 
-    assert decoded == known
+    assert decoded == summary
 
 
 @given(_CALLS, _CALLS)
-def test_absorbed_experience_equals_experience_of_all_calls_together(
-    first: list[tuple[dict[str, Value], Outcome]], rest: list[tuple[dict[str, Value], Outcome]]
+def test_merged_experience_equals_the_experience_of_all_calls(
+    first: list[tuple[dict[str, Value], Outcome]], second: list[tuple[dict[str, Value], Outcome]]
 ) -> None:
-    together = experience(*first, *rest)
+    expected = experience(*first, *second)
 
-    absorbed = Experience()
-    absorbed.update(experience(*first))
-    absorbed.update(experience(*rest))
+    merged = Experience()
+    merged.update(experience(*first))
+    merged.update(experience(*second))
 
-    assert (absorbed.judged, absorbed.passed, absorbed.counts) == (
-        together.judged,
-        together.passed,
-        together.counts,
+    assert (merged.judged, merged.passed, merged.counts) == (
+        expected.judged,
+        expected.passed,
+        expected.counts,
     )
 
 
 def test_a_file_of_experience_survives_a_round_trip() -> None:
-    known = experience(({"x": tensor(2)}, PASSED), ({"x": tensor(2)}, REJECTED))
+    summary = experience(({"x": tensor(2)}, PASSED), ({"x": tensor(2)}, REJECTED))
 
-    lines = list(experience_lines("lib", {"lib.g": known, "lib.f": Experience()}))
+    lines = list(experience_lines("lib", {"lib.g": summary, "lib.f": Experience()}))
 
-    assert read_experience(lines, name="file") == {"lib.f": Experience(), "lib.g": known}
+    assert read_experience(lines, name="file") == {"lib.f": Experience(), "lib.g": summary}
     assert lines == list(experience_lines("lib", read_experience(lines, name="file")))
 
 
@@ -237,7 +237,7 @@ def test_a_damaged_file_is_rejected_with_its_name_and_a_remedy(lines: list[str])
         read_experience(lines, name="kept.jsonl")
 
 
-def test_experience_from_a_file_refines_as_before() -> None:
+def test_experience_from_a_file_refines_like_the_original() -> None:
     record = record_from_json(
         {
             "api": "lib.mse",
@@ -248,13 +248,13 @@ def test_experience_from_a_file_refines_as_before() -> None:
             ],
         }
     )
-    known = Experience()
+    summary = Experience()
     for size in (2, 3, 4, 5) * 8:
-        known.note({"y_true": tensor(size), "y_pred": tensor(size)}, ("y_true", "y_pred"), PASSED)
+        summary.note({"y_true": tensor(size), "y_pred": tensor(size)}, ("y_true", "y_pred"), PASSED)
     api = understand(record)
 
-    lines = list(experience_lines("lib", {"lib.mse": known}))
+    lines = list(experience_lines("lib", {"lib.mse": summary}))
     read = read_experience(lines, name="a file")["lib.mse"]
 
-    assert read.lead == known.lead == "y_true"
-    assert refined(api, read) == refined(api, known)
+    assert read.lead == summary.lead == "y_true"
+    assert refined(api, read) == refined(api, summary)

@@ -1,4 +1,4 @@
-"""Messages of rejections by torch, TensorFlow, Keras and Python."""
+"""Messages with which torch, TensorFlow, Keras and Python reject calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ciguard.domain.values import (
 )
 from ciguard.knowledge import Experience, refined, understand
 from ciguard.knowledge.clues import Clue, ClueSource, Structure
-from ciguard.knowledge.refinement.messages import Advice, Presence, advice_in, mentioned
+from ciguard.knowledge.refinement.messages import Advice, Presence, advice_in, parameters_in
 from ciguard.knowledge.refinement.requirements import requirement
 from ciguard.values import SamplingScope, compile_sampler
 
@@ -34,7 +34,7 @@ def tensor(*shape: int, dtype: str = "float32") -> TensorValue:
     return TensorValue(dtype, shape, _FILL)
 
 
-def demanded(message: str, **values: Value) -> dict[str, dict[str, Any]]:
+def advice_of(message: str, **values: Value) -> dict[str, dict[str, Any]]:
     advice = advice_in(message, values, tuple(values))
     return {item.parameter: item.fields for item in advice}
 
@@ -58,19 +58,19 @@ def texts(*words: str) -> tuple[LiteralValue, ...]:
 def test_a_demanded_rank_is_parsed(message: str, ndim: tuple[int, int]) -> None:
     bad = tensor(1, 1, 1, 1, 1) if ndim[0] < 3 else tensor(2)
 
-    assert demanded(message, x=bad) == {"x": {"ndim": ndim}}
+    assert advice_of(message, x=bad) == {"x": {"ndim": ndim}}
 
 
 def test_the_parameter_whose_argument_is_quoted_is_blamed() -> None:
     message = "Input should be a scalar tensor, got [2,3] instead."
 
-    assert demanded(message, a=tensor(4), b=tensor(2, 3)) == {"b": {"ndim": (0, 0)}}
+    assert advice_of(message, a=tensor(4), b=tensor(2, 3)) == {"b": {"ndim": (0, 0)}}
 
 
 def test_the_parameter_that_is_named_is_blamed() -> None:
     message = "Dimension of `weight` must be 2-D, got (3,)"
 
-    assert demanded(message, input=tensor(3), weight=tensor(3)) == {"weight": {"ndim": (2, 2)}}
+    assert advice_of(message, input=tensor(3), weight=tensor(3)) == {"weight": {"ndim": (2, 2)}}
 
 
 @pytest.mark.parametrize(
@@ -84,13 +84,13 @@ def test_the_parameter_that_is_named_is_blamed() -> None:
     ],
 )  # fmt: skip
 def test_allowed_strings_are_parsed(message: str, allowed: tuple[str, ...]) -> None:
-    advice = demanded(message, input=tensor(2), mode=LiteralValue("x"))
+    advice = advice_of(message, input=tensor(2), mode=LiteralValue("x"))
 
     assert advice == {"mode": {"allowed": texts(*allowed)}}
 
 
 def test_a_multiple_is_parsed_for_a_name_written_as_two_words() -> None:
-    advice = demanded("The frame length must be a multiple of 4.", frame_length=LiteralValue(3))
+    advice = advice_of("The frame length must be a multiple of 4.", frame_length=LiteralValue(3))
 
     assert advice["frame_length"]["allowed"] == tuple(map(LiteralValue, (4, 8, 12)))
 
@@ -105,7 +105,7 @@ def test_a_multiple_is_parsed_for_a_name_written_as_two_words() -> None:
     ],
 )
 def test_a_range_is_parsed(message: str, fields: dict[str, float]) -> None:
-    assert demanded(message, p=LiteralValue(7)) == {"p": fields}
+    assert advice_of(message, p=LiteralValue(7)) == {"p": fields}
 
 
 def test_dtypes_are_parsed_from_the_definition_that_tensorflow_quotes() -> None:
@@ -115,7 +115,7 @@ def test_dtypes_are_parsed_from_the_definition_that_tensorflow_quotes() -> None:
         "attr=T:type,allowed=[DT_HALF, DT_FLOAT]; attr=Tidx:type,allowed=[DT_INT32, DT_INT64]>"
     )
 
-    assert demanded(message, data=tensor(dtype="int32"), ids=tensor(), more=tensor()) == {
+    assert advice_of(message, data=tensor(dtype="int32"), ids=tensor(), more=tensor()) == {
         "data": {"dtypes": ("float16", "float32")},
         "ids": {"dtypes": ("int32", "int64")},
         "more": {"dtypes": ("float16", "float32"), "dtype_of": "data"},
@@ -130,19 +130,19 @@ def test_an_expected_dtype_applies_to_the_last_argument_with_the_actual_one() ->
         "j": tensor(dtype="int32"),
     }
 
-    assert demanded(message, **values) == {"j": {"dtypes": ("int64",)}}
+    assert advice_of(message, **values) == {"j": {"dtypes": ("int64",)}}
 
 
 def test_a_failed_conversion_relates_the_dtype_to_the_other_argument() -> None:
     message = "Tensor conversion requested dtype float32 for Tensor with dtype int64: <tf.Tensor"
 
-    assert demanded(message, x=tensor(), y=tensor(dtype="int64")) == {"y": {"dtype_of": "x"}}
+    assert advice_of(message, x=tensor(), y=tensor(dtype="int64")) == {"y": {"dtype_of": "x"}}
 
 
 def test_matching_sizes_are_demanded_of_all_tensors() -> None:
     message = "The size of tensor a (2) must match the size of tensor b (3) at dimension 1"
 
-    assert demanded(message, x=tensor(2, 2), y=tensor(2, 3)) == {"y": {"shape_of": "x"}}
+    assert advice_of(message, x=tensor(2, 2), y=tensor(2, 3)) == {"y": {"shape_of": "x"}}
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_matching_sizes_are_demanded_of_all_tensors() -> None:
 def test_the_expected_structure_is_parsed(
     message: str, values: dict[str, Value], expected: dict[str, tuple[Structure, ...]]
 ) -> None:
-    advice = demanded(message, **values)
+    advice = advice_of(message, **values)
 
     assert {name: fields["structures"] for name, fields in advice.items()} == expected
 
@@ -181,7 +181,7 @@ def test_the_expected_structure_is_parsed(
     ],
 )  # fmt: skip
 def test_a_demanded_object_is_built_by_a_call(message: str, maker: str) -> None:
-    (fields,) = demanded(message, x=tensor(2, 2)).values()
+    (fields,) = advice_of(message, x=tensor(2, 2)).values()
 
     assert isinstance(fields["allowed"][0], CallValue)
     assert fields["allowed"][0].function == maker
@@ -214,8 +214,8 @@ def test_the_overloads_that_torch_lists_are_parsed() -> None:
     )
 
 
-def test_an_input_of_a_layer_is_mentioned_by_its_name_without_prefix() -> None:
-    assert mentioned("shape must be a vector", ("seed", "input:shape")) == {"input:shape"}
+def test_an_input_of_a_layer_is_found_by_its_name_without_prefix() -> None:
+    assert parameters_in("shape must be a vector", ("seed", "input:shape")) == {"input:shape"}
 
 
 @given(st.text(), st.text())
@@ -250,11 +250,11 @@ def test_calls_can_be_drawn_after_any_demand(demand: str, number: object, other:
         }
     )
     values: dict[str, Value] = {"x": tensor(2, 3), "n": LiteralValue(3), "mode": LiteralValue("x")}
-    known = Experience()
+    experience = Experience()
     for _ in range(3):
-        known.note(values, tuple(values), Rejected("ValueError", message))
+        experience.note(values, tuple(values), Rejected("ValueError", message))
 
-    for parameter in refined(understand(record), known).parameters:
+    for parameter in refined(understand(record), experience).parameters:
         draw = compile_sampler(parameter.constraint)
         value = draw(random.Random(0), SamplingScope())
         assert len(json.dumps(value_to_json(value))) < 20_000

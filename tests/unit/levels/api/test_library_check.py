@@ -1,4 +1,6 @@
-"""Scripts of differences between libraries: they need one library and have the other's numbers."""
+"""Scripts that show a difference between two libraries.
+
+A script imports the library under test only: it contains the output of the other library."""
 
 from __future__ import annotations
 

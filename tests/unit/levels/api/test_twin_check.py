@@ -1,4 +1,4 @@
-"""Scripts of metamorphic findings: valid Python with all imports and the relation's statement."""
+"""Scripts of metamorphic findings are valid Python, with imports and the relation's statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classification of errors of CUDA and of its libraries."""
+"""Classification of the errors that CUDA and its libraries raise."""
 
 from __future__ import annotations
 

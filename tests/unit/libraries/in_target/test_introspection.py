@@ -88,7 +88,9 @@ def test_a_walk_enters_each_public_module_once_if_allowed() -> None:
     for module, names in members.items():
         vars(module).update(names)
 
-    visited = list(introspection.walk(root, enter=lambda module, _: module is not foreign, lost=[]))
+    visited = list(
+        introspection.walk(root, enter=lambda module, _: module is not foreign, failures=[])
+    )
 
     assert visited == [("root.f", positional), ("root.alias.g", len)]
 
@@ -132,7 +134,7 @@ def test_a_module_that_fails_to_import_is_reported_but_not_a_missing_one(
     failures: list[dict[str, Any]] = []
 
     names = ["json", "planted_absent", "planted_absent.part", "planted_breaks", "planted_raises"]
-    imported = [name for name, _ in introspection.modules(names, lost=failures)]
+    imported = [name for name, _ in introspection.modules(names, failures=failures)]
 
     assert imported == ["json"]
     assert [item["skipped"] for item in failures] == ["planted_breaks", "planted_raises"]
@@ -145,7 +147,7 @@ def test_an_attribute_that_raises_is_reported() -> None:
     root.__dict__["present"] = 1
     failures: list[dict[str, Any]] = []
 
-    visited = list(introspection.walk(root, enter=lambda *_: True, lost=failures))
+    visited = list(introspection.walk(root, enter=lambda *_: True, failures=failures))
 
     assert visited == [("lib.present", 1)]
     assert [item["skipped"] for item in failures] == ["lib.absent"]

@@ -72,7 +72,7 @@ def test_the_hints_of_overloads_in_stubs_are_joined(tmp_path: Path) -> None:
     stubs = Stubs()
 
     stubs.read(file, prefix="torch.")
-    stubs.read(file, prefix="torch.Tensor.", inside="Base")
+    stubs.read(file, prefix="torch.Tensor.", class_name="Base")
     stubs.read(tmp_path / "absent.pyi", prefix="torch.")
 
     assert stubs.hint("torch.add", "other") == "Tensor | Number"

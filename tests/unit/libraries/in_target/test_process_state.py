@@ -1,6 +1,6 @@
 """Restoring the global state of Python and numpy that a case has changed."""
 
-# ruff: noqa: NPY002 - the generators under test
+# ruff: noqa: NPY002 - the tests cover numpy's legacy global generator
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_settings_of_numpy_and_the_recursion_limit_are_restored() -> None:
     )
 
 
-def test_only_changed_pieces_are_restored() -> None:
+def test_only_changed_values_are_restored() -> None:
     values = {"a": 1, "b": 2}
     restored: list[str] = []
 
