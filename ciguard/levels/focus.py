@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
 _WILDCARD = frozenset("*?[")
 _MAX_TOP_APIS = 8
-"""Number of first APIs that get as many batches as all other APIs in focus together."""
+"""Number of top APIs, the first in focus, which get as many batches as the others in focus."""
 _TOP_AND_OTHERS = "FR"
+"""Pattern of two batches: one for the top APIs (F), one for the other APIs in focus (R)."""
 _FOCUS_AND_REST = "FFRFFRFFRF"
 """Pattern of ten batches: seven for the APIs in focus (F), three for the rest (R)."""
 
 
 class FocusTarget(Protocol):
-    """The subject of a batch: an API or a function of the user's."""
+    """The subject of a batch: an API or one of the user's functions."""
 
     @property
     def api(self) -> str:
@@ -66,32 +67,29 @@ def focused_level(
     *,
     focus: Sequence[str],
 ) -> tuple[Level, int]:
-    """Return a level that prefers some APIs, and the number of its batches that cover all APIs.
+    """Return a level that prefers the APIs in focus, and how many of its batches cover all APIs.
 
     Args:
-        factory: the function that makes the level.
+        factory: the function that makes a level from APIs and a seed.
         records: the APIs to test.
         seed: the seed of the run.
-        focus: globs over API names, the most important first; if they match nothing, the result
-            is the plain level.
+        focus: globs over API names, the most important first; if they match nothing, no API is
+            preferred.
     """
-    first = ranked(records, focus)
-    if not first:
+    in_focus = ranked(records, focus)
+    if not in_focus:
         return factory(records, seed), len(records)
-    interleaved = factory(first[:_MAX_TOP_APIS], seed), min(_MAX_TOP_APIS, len(first))
-    if len(first) > _MAX_TOP_APIS:
-        others = first[_MAX_TOP_APIS:]
+    top, others = in_focus[:_MAX_TOP_APIS], in_focus[_MAX_TOP_APIS:]
+    interleaved = factory(top, seed), len(top)
+    if others:
         interleaved = _interleaved(
-            interleaved,
-            (factory(others, seed), len(others)),
-            first[:_MAX_TOP_APIS],
-            _TOP_AND_OTHERS,
+            interleaved, (factory(others, seed), len(others)), top, _TOP_AND_OTHERS
         )
-    chosen = {record.api for record in first}
-    rest = [record for record in records if record.api not in chosen]
+    focused_apis = {record.api for record in in_focus}
+    rest = [record for record in records if record.api not in focused_apis]
     if rest:
         interleaved = _interleaved(
-            interleaved, (factory(rest, seed), len(rest)), first, _FOCUS_AND_REST
+            interleaved, (factory(rest, seed), len(rest)), in_focus, _FOCUS_AND_REST
         )
     return interleaved
 
@@ -102,18 +100,27 @@ def _interleaved(
     records: Sequence[FocusTarget],
     pattern: str,
 ) -> tuple[Level, int]:
-    """Return both levels as one, and the number of its batches that cover all their APIs."""
+    """Return a level that alternates between two levels, and how many batches cover all APIs.
+
+    Args:
+        first: the level of the preferred APIs, and how many of its batches cover them.
+        rest: the level of the other APIs, and how many of its batches cover them.
+        records: the preferred APIs.
+        pattern: the sequence that repeats: F for a batch of `first`, R for one of `rest`.
+    """
     apis = frozenset(record.api for record in records)
     kind = Interleaved
     if isinstance(first[0], LearningLevel) and isinstance(rest[0], LearningLevel):
         kind = LearningInterleaved
     counts = pattern.count("F"), pattern.count("R")
-    rounds = [n * len(pattern) / count for (_, n), count in zip((first, rest), counts, strict=True)]
-    return kind(first[0], rest[0], apis, pattern), ceil(max(rounds))
+    batch_counts = [
+        n * len(pattern) / count for (_, n), count in zip((first, rest), counts, strict=True)
+    ]
+    return kind(first[0], rest[0], apis, pattern), ceil(max(batch_counts))
 
 
 class Interleaved:
-    """Two levels as one, whose `pattern` assigns each batch to one of them."""
+    """A level whose batches come from two levels, in the order of a pattern of F and R."""
 
     def __init__(self, first: Level, rest: Level, apis: frozenset[str], pattern: str) -> None:
         self._levels = {"F": first, "R": rest}
@@ -144,7 +151,7 @@ class Interleaved:
 
 
 class LearningInterleaved(Interleaved):
-    """Two learning levels as one: feedback about an API goes to the level that calls it."""
+    """Two interleaved learning levels; feedback on an API goes to the level that calls it."""
 
     _levels: dict[str, LearningLevel]  # type: ignore[assignment]  # narrower than the base's
 
@@ -154,19 +161,19 @@ class LearningInterleaved(Interleaved):
             level.recall(learned)
 
     def feedback(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
-        """Return the feedback of a batch without applying it."""
+        """Return the feedback of a batch without applying it; None if there is none."""
         return self._level(batch.api).feedback(batch, outcomes)
 
     def learn(self, api: str, feedback: Experience) -> None:
-        """Apply feedback."""
+        """Apply feedback on an API to the batches that are made after this call."""
         self._level(api).learn(api, feedback)
 
     def replay(self, api: str, feedback: Experience) -> None:
-        """Register feedback of an earlier part of the same campaign."""
+        """Register feedback from an earlier part of the same campaign."""
         self._level(api).replay(api, feedback)
 
     def learned(self) -> dict[str, Experience]:
-        """Return all experience so far, by API."""
+        """Return the experience of earlier campaigns and of this one so far, by API."""
         return self._levels["R"].learned() | self._levels["F"].learned()
 
     def _level(self, api: str) -> LearningLevel:
