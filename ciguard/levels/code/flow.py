@@ -1,4 +1,4 @@
-"""Data flow in a block: which of its calls produces the input of another one."""
+"""Data flow in a block: which call produces the input of which other call."""
 
 from __future__ import annotations
 
@@ -21,36 +21,35 @@ if TYPE_CHECKING:
     from ciguard.sources import Function
 
 Source = int | None
-"""Index of the producing call, `INPUT`, or None if unknown."""
+"""Source of a value: the index of the call that produces it, `INPUT`, or None if unknown."""
 
 
 @dataclass(slots=True)
 class DataFlow:
-    """Follows the data through one unit."""
+    """Analysis that follows the data through one unit."""
 
     program: Program
     model: Model
     calls: Sequence[ast.Call]
-    """Library calls of the unit, in their order."""
+    """Library calls of the unit, in the order of the text."""
     is_sized: Callable[[ast.Call], bool] = lambda _: False
-    """Predicate: true if an argument of one of the program's own calls sets the size of its
-    input."""
-    follows: dict[int, Source] = field(default_factory=dict)
+    """Predicate: true for a call of an own class or function that takes the size of its input."""
+    input_sources: dict[int, Source] = field(default_factory=dict)
     """Source of a call's input, by index of the call."""
-    meets: set[int] = field(default_factory=set)
-    """The `id` of each own call of the program that takes the block's input."""
-    known: dict[str, Source] = field(default_factory=dict)
+    calls_on_input: set[int] = field(default_factory=set)
+    """The `id` of each call of an own class or function that takes the block's input."""
+    variable_sources: dict[str, Source] = field(default_factory=dict)
     """Source of each variable's value."""
-    child: ast.AST | None = None
+    input_node: ast.AST | None = None
     """Node that stands for the block's input."""
     definitions: dict[str, LayerDefinition] = field(default_factory=dict)
     """Layer definitions of the current class."""
     is_inside: bool = False
     """True while following a class or function that the block calls."""
 
-    def through(self, unit: Unit) -> tuple[Source, ...]:
-        """Return the source of each call's input in a unit."""
-        self.known = {unit.takes: INPUT}
+    def follow(self, unit: Unit) -> tuple[Source, ...]:
+        """Return the source of each library call's input in a unit."""
+        self.variable_sources = {unit.input_name: INPUT}
         self.definitions = self.model.definitions
         if unit.element is not None:
             self._layer(layer_of(unit.element), INPUT)
@@ -58,12 +57,12 @@ class DataFlow:
             for call in self._added(unit):
                 self._layer(call, INPUT)
         elif unit.steps:
-            self.child = unit.steps[0].child
+            self.input_node = unit.steps[0].child
             self._value(unit.steps[-1].node)
         else:
             for statement in unit.statements:
                 self._statement(statement)
-        return tuple(self.follows.get(index) for index in range(len(self.calls)))
+        return tuple(self.input_sources.get(index) for index in range(len(self.calls)))
 
     @staticmethod
     def _added(unit: Unit) -> list[ast.expr]:
@@ -74,12 +73,16 @@ class DataFlow:
                 return []
 
     def _statement(self, statement: ast.stmt) -> Source:
-        """Follow the data through a statement; return the source of its return value, if any."""
+        """Follow the data through a statement.
+
+        Returns:
+            Source of the value that a `return` statement returns; None for other statements.
+        """
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                self.known[name] = self._value(value)
+                self.variable_sources[name] = self._value(value)
             case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=name), *_])], value=value):
-                self.known[name] = self._value(value)
+                self.variable_sources[name] = self._value(value)
             case ast.AugAssign(value=value):
                 self._value(value)
             case ast.Return(value=ast.expr() as value):
@@ -89,11 +92,12 @@ class DataFlow:
         return None
 
     def _value(self, node: ast.expr) -> Source:
-        if node is self.child:
+        """Follow the data through an expression, and return the source of its value."""
+        if node is self.input_node:
             return INPUT
         match node:
             case ast.Name(id=name):
-                return self.known.get(name)
+                return self.variable_sources.get(name)
             case ast.BinOp(left=left, right=right):
                 left_source, right_source = self._value(left), self._value(right)
                 return left_source if left_source is not None else right_source
@@ -123,7 +127,10 @@ class DataFlow:
         return self._record_input(node, source)
 
     def _layer(self, layer: ast.expr, source: Source) -> Source:
-        """Record the source of the input of a layer, or of a sequence of layers."""
+        """Record the source of a layer's input; return the source of its output.
+
+        A `Sequential` is followed layer by layer.
+        """
         if not isinstance(layer, ast.Call):
             return None
         if self.program.is_sequence(layer):
@@ -131,26 +138,24 @@ class DataFlow:
                 source = self._layer(layer_of(element), source)
             return source
         name = dotted_name(layer.func)
-        own = self.program.classes.get(name) or self.program.functions.get(name)
-        return (
-            self._record_input(layer, source)
-            if own is None
-            else self._enter_own_call(layer, own, source)
-        )
+        owner = self.program.classes.get(name) or self.program.functions.get(name)
+        if owner is None:
+            return self._record_input(layer, source)
+        return self._enter_own_call(layer, owner, source)
 
     def _enter_own_call(
         self, call: ast.Call, owner: ast.ClassDef | Function, source: Source
     ) -> Source:
-        """Follow the data through a class or function of the program, one level deep."""
+        """Follow the data through an own class or function, but not through those that it calls."""
         if source == INPUT and not self.is_inside:
-            self.meets.add(id(call))
+            self.calls_on_input.add(id(call))
         if self.is_inside:
             return None
-        saved = self.known, self.definitions, self.child
+        saved = self.variable_sources, self.definitions, self.input_node
         self.is_inside = True
         source_after = self._follow_body(owner, None if self.is_sized(call) else source)
         self.is_inside = False
-        self.known, self.definitions, self.child = saved
+        self.variable_sources, self.definitions, self.input_node = saved
         return source_after
 
     def _follow_body(self, owner: ast.ClassDef | Function, source: Source) -> Source:
@@ -170,20 +175,21 @@ class DataFlow:
         self.definitions = {}
         if isinstance(owner, ast.ClassDef):
             self.definitions = attributes_of(owner, method.args.args[0].arg)
-        self.known = {names[0]: source} if names else {}
+        self.variable_sources = {names[0]: source} if names else {}
         return [self._statement(statement) for statement in method.body][-1]
 
     def _creates_layer(self, call: ast.Call) -> bool:
         return is_layer(self.program.api(call))
 
     def _record_input(self, call: ast.Call, source: Source) -> Source:
+        """Record the source of a call's input; return the source that decides its output's size."""
         api = self.program.api(call)
-        index = next((i for i, known in enumerate(self.calls) if known is call), None)
+        index = next((i for i, listed in enumerate(self.calls) if listed is call), None)
         if index is None:
             return None
-        self.follows.setdefault(index, source)
-        if self.follows[index] != source:
-            self.follows[index] = None  # called twice, with different data
+        self.input_sources.setdefault(index, source)
+        if self.input_sources[index] != source:
+            self.input_sources[index] = None  # the layer is called with different data
         if keeps_size(api):
             return source
         return index if has_weights(api) else None
