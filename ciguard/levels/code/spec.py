@@ -104,9 +104,10 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         return program_script(finding, hint)
 
     def mark(self, finding: Finding) -> str:
-        """Return the text in the script's output that proves the finding.
+        """Return the text that the script prints for the defect.
 
-        It is the exception of a program that only one target rejects; empty for other findings.
+        It is `ACCEPTED` for an accepted argument, and the exception of a program that one target
+        rejects. For other findings it is empty.
         """
         if finding.kind == ACCEPTED:
             return "ACCEPTED"

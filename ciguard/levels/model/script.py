@@ -1,4 +1,4 @@
-"""The script of a layer graph's finding."""
+"""The standalone script that shows a finding of level `model`."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ if TYPE_CHECKING:
     from ciguard.writing import ScriptSource
 
 _TOLERANCE_FACTOR = 4.0
+"""Factor of the tolerance in scripts, which have one tolerance for results of all sizes."""
 
 
 def model_script(finding: Finding, hint: EnvironmentHint) -> str:
-    """Return a script that runs the graph and shows the defect."""
+    """Return the text of a script that runs the graph and shows the defect."""
     source = source_of(finding, hint)
     body = _body(as_kind(finding.case, ModelCase), finding, source)
     return assembled(finding, source, hint, header=header(finding, hint), body=body)
 
 
 def _body(case: ModelCase, finding: Finding, source: ScriptSource) -> tuple[str, list[str]]:
-    """Return the definitions before the run of a layer graph, and the run with the check."""
+    """Return definitions, and statements that run a layer graph and check the result."""
     definitions, statements = model_statements(case, source)
     reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
     if case.check is Check.SAVE:
@@ -49,5 +50,5 @@ def _body(case: ModelCase, finding: Finding, source: ScriptSource) -> tuple[str,
 
 
 def _lenient(inputs: InputPrecision) -> InputPrecision:
-    """Return the precision for a script, which uses one tolerance for parts of all sizes."""
+    """Return the precision of the inputs, multiplied by `_TOLERANCE_FACTOR`."""
     return replace(inputs, condition=_TOLERANCE_FACTOR * inputs.condition)
