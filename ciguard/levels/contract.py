@@ -119,7 +119,7 @@ def cost_of(outcome: Outcome) -> int:
 
 @runtime_checkable
 class LevelSpec(Protocol):
-    """A level as it is registered.
+    """The least that a registered level provides.
 
     Packages that need more than the name declare the methods in protocols of their own, such as
     `ciguard.campaign.RunnableLevel`.

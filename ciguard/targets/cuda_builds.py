@@ -1,4 +1,4 @@
-"""Builds of packages for CUDA targets: extras that install CUDA, and checks that a GPU is used.
+"""Builds of packages for CUDA targets: extras that install CUDA, and checks that builds can use a GPU.
 
 On a machine with a GPU, a build without CUDA imports without an error but computes on the CPU.
 """
@@ -55,8 +55,8 @@ def cuda_extra(package: IndexPackage | Wheel, target: Target, cuda: Cuda) -> str
         cuda: the newest CUDA version that the driver supports.
 
     Raises:
-        ProvisioningError: if the driver supports none of the CUDA versions that the release has
-            extras for.
+        ProvisioningError: if the driver supports none of the CUDA versions for which the release
+            has extras.
     """
     library = library_of_distribution(package.distribution)
     if library is None or _has_cuda_extra(package):
@@ -74,7 +74,7 @@ def cuda_extra(package: IndexPackage | Wheel, target: Target, cuda: Cuda) -> str
     return usable[0].name if usable else ""
 
 
-def refuse_unfit_builds(target: Target, installed: Mapping[str, str], cuda: Cuda) -> None:
+def refuse_unusable_builds(target: Target, installed: Mapping[str, str], cuda: Cuda) -> None:
     """Raise an error if a package that was installed for a CUDA target cannot use the GPU.
 
     Indexes differ: a package's default build may be for the CPU, or for a CUDA version that the

@@ -18,7 +18,7 @@ from typing import Any, Dict, List, Optional  # noqa: UP035 - Python 3.9 in the 
 
 
 def origin(module: str) -> Optional[str]:  # noqa: UP045 - Python 3.9 in the target
-    """Return the file or folder that a module would be imported from; None if there is none."""
+    """Return the file or folder from which a module would be imported; None if there is none."""
     try:
         spec = importlib.util.find_spec(module)
     except ModuleNotFoundError:  # its parent package is missing

@@ -20,7 +20,7 @@ from filelock import Timeout
 
 from ciguard.errors import ProvisioningError
 from ciguard.targets.active import active_environment
-from ciguard.targets.cuda_builds import refuse_cpu_builds, refuse_unfit_builds
+from ciguard.targets.cuda_builds import refuse_cpu_builds, refuse_unusable_builds
 from ciguard.targets.drivers import make_device_files, required_cuda, visible_device
 from ciguard.targets.environment import Environment, device_folders, worker_variables
 from ciguard.targets.inspection import inspect
@@ -275,7 +275,7 @@ def _verified_record(
         msg = f"target {target.name!r}: its packages are installed, but {error}\n{remedy}"
         raise ProvisioningError(msg) from error
     if recipe.cuda:
-        refuse_unfit_builds(target, inspection.packages, recipe.cuda)
+        refuse_unusable_builds(target, inspection.packages, recipe.cuda)
     return {
         "target": target.name,
         "python": str(python),

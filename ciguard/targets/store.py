@@ -6,8 +6,8 @@
     <cache>/locks/<key>.lock
 
 Every attempt builds in a new folder, which is never renamed: virtual environments and compiled
-kernels contain absolute paths. A folder that the record does not name is left from an interrupted
-attempt, even if its uv is still writing.
+kernels contain absolute paths. A folder that the record does not name is left over from an
+interrupted attempt, whose uv may still be writing.
 """
 
 from __future__ import annotations

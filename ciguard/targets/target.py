@@ -133,7 +133,7 @@ def libraries_of(target: Target) -> tuple[Library, ...]:
     is empty: its library is known only after an inspection of the environment.
 
     Raises:
-        UnknownLibraryError: if no package is a library that ciguard has an adapter for.
+        UnknownLibraryError: if ciguard has an adapter for none of the packages.
     """
     package = target.packages[0]
     if isinstance(package, ActiveEnvironment):

@@ -58,7 +58,7 @@ def parse_target(text: str) -> Target:
     Raises:
         TargetSyntaxError: if the text is invalid; the message quotes the wrong word and gives a
             remedy.
-        UnknownLibraryError: if no package is a library that ciguard has an adapter for.
+        UnknownLibraryError: if ciguard has an adapter for none of the packages.
     """
     parser = _Parser(text)
     target = parser.target()

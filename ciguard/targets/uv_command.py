@@ -143,5 +143,5 @@ def _last_errors(lines: Sequence[str]) -> str:
 
 
 def _uncapitalised(line: str) -> str:
-    """Return uv's line without its capital, such as `downloading torch (182.9MiB)`."""
+    """Return uv's line with a lower-case first letter: `downloading torch (182.9MiB)`."""
     return line[0].lower() + line[1:]

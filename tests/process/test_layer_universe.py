@@ -134,7 +134,7 @@ def test_keras_builds_every_mutant(
     names = ("lenet", "residual", "lstm", "shared")
     while len(graphs) < MUTANTS:
         graph = GRAPHS[names[len(graphs) % len(names)]]
-        bounded = universe.within(max_mutant_size(universe.size(graph)))
+        bounded = universe.with_size_limit(max_mutant_size(universe.size(graph)))
         for _ in range(rng.randint(1, ORDER)):
             rule = rng.choice(list(RuleName))
             mutation = RULES[rule](graph, rng, bounded)

@@ -52,7 +52,7 @@ def _adapt_list(draft: Draft, place: BlockPlace, text: str) -> None:
         _add_layers_before(draft, draft.program.nodes[place.statements[0]], adapters)
         return
     sequence = draft.program.nodes[place.sequences[0]]
-    assert isinstance(sequence, ast.Call)  # noqa: S101 - the number is that of a call
+    assert isinstance(sequence, ast.Call)  # noqa: S101 - the number denotes a call
     elements = elements_of(sequence)
     element = draft.program.nodes[place.element]
     index = next(index for index, candidate in enumerate(elements) if candidate is element)
@@ -65,7 +65,7 @@ def _adapt_list(draft: Draft, place: BlockPlace, text: str) -> None:
 
 
 def _add_layers_before(draft: Draft, statement: ast.AST, layers: list[ast.expr]) -> None:
-    assert isinstance(statement, ast.stmt)  # noqa: S101 - the number is that of a statement
+    assert isinstance(statement, ast.stmt)  # noqa: S101 - the number denotes a statement
     receiver = next(
         dotted_name(node.value)
         for node in ast.walk(statement)
@@ -77,7 +77,7 @@ def _add_layers_before(draft: Draft, statement: ast.AST, layers: list[ast.expr])
 
 def _adapt_statement(draft: Draft, place: BlockPlace, text: str) -> None:
     first = draft.program.nodes[place.statements[0]]
-    assert isinstance(first, ast.stmt)  # noqa: S101 - the number is that of a statement
+    assert isinstance(first, ast.stmt)  # noqa: S101 - the number denotes a statement
     target = place.input_name
     if draft.style is Style.SYMBOLIC and place.input_name == draft.data:
         # `keras.Model(inputs, …)` needs the input under its original name.
@@ -93,6 +93,6 @@ def _rename_reads(draft: Draft, place: BlockPlace, target: str) -> None:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and node.id == place.input_name:
                 node.id = target
-        assert isinstance(statement, ast.stmt)  # noqa: S101 - the number is that of a statement
+        assert isinstance(statement, ast.stmt)  # noqa: S101 - the number denotes a statement
         if target in bound_in(statement):
             return

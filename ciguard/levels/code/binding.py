@@ -73,7 +73,7 @@ def _accept_keywords(record: ApiRecord, names: Mapping[str, str]) -> bool:
     return keyword_names.issuperset(names)
 
 
-def arranged(
+def call_with_arguments(
     call: LibraryCall, api: str, record: ApiRecord, arguments: Mapping[str, str]
 ) -> LibraryCall:
     """Return a call of another API with given arguments.

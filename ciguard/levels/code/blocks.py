@@ -41,7 +41,7 @@ class OwnCall:
     position: int
     """Position of the parameter, from 0, if its argument is positional."""
     axis: int
-    """Axis of the input whose size the argument is."""
+    """Axis of the input whose size the parameter takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

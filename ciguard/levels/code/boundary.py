@@ -39,7 +39,7 @@ SpecificationReader: TypeAlias = Callable[["ApiRecord"], Mapping[str, Sequence["
 
 
 class Boundary:
-    """Mutation operator BC."""
+    """Mutation operator BC (boundary checking)."""
 
     def __init__(self, apis: Apis, specifications: SpecificationReader) -> None:
         """Create the operator for a library.
@@ -74,7 +74,7 @@ class Boundary:
         if api is None or bound is None:
             return ()
         mutants = []
-        for parameter, specification, text in self._forbidden(api, bound):
+        for parameter, specification, text in self._illegal_values(api, bound):
             step = Derivation(
                 block=block.name,
                 line=0,
@@ -89,7 +89,7 @@ class Boundary:
             mutants.append(BlockMutant(block.with_call(place, changed), step))
         return tuple(mutants)
 
-    def _forbidden(
+    def _illegal_values(
         self, api: Api, bound: BoundArguments
     ) -> list[tuple[Parameter, Specification, str]]:
         """Return illegal values as texts, each with its parameter and violated specification."""
@@ -124,7 +124,9 @@ def values_beyond(
     kinds = kinds_of(parameter)
     match requirement:
         case Float():
-            numbers = _reals(requirement) if "float" in kinds else _ints(requirement)
+            numbers = (
+                _illegal_reals(requirement) if "float" in kinds else _illegal_integers(requirement)
+            )
             return _in_same_form(current, kinds, numbers)
         case OneOf(values) if "str" in kinds and _UNKNOWN_OPTION not in values:
             return [_UNKNOWN_OPTION]
@@ -145,7 +147,7 @@ def _in_same_form(
     return []
 
 
-def _ints(requirement: Float) -> list[float]:
+def _illegal_integers(requirement: Float) -> list[float]:
     """Return the nearest integers below and above a range; also 0 and -1 if outside of it."""
     values: list[float] = []
     if math.isfinite(requirement.min):
@@ -161,7 +163,7 @@ def _ints(requirement: Float) -> list[float]:
     return _with_common_values(requirement, values, (0, -1))
 
 
-def _reals(requirement: Float) -> list[float]:
+def _illegal_reals(requirement: Float) -> list[float]:
     """Return numbers one step outside of a range; also excluded ends, 0 and -1 if outside of it."""
     values: list[float] = []
     if math.isfinite(requirement.min):

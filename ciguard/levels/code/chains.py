@@ -35,7 +35,7 @@ def steps_of(expression: ast.expr, variable: str) -> list[Step] | None:
     steps: list[Step] = []
     node = expression
     while not (isinstance(node, ast.Name) and node.id == variable):
-        containing = [part for part in _parts(node) if variable in names_read(part)]
+        containing = [part for part in _data_operands(node) if variable in names_read(part)]
         if not containing:
             return None
         child = (
@@ -50,7 +50,7 @@ def steps_of(expression: ast.expr, variable: str) -> list[Step] | None:
     return steps[::-1]
 
 
-def _parts(node: ast.expr) -> Iterator[ast.expr]:
+def _data_operands(node: ast.expr) -> Iterator[ast.expr]:
     """Yield the sub-expressions of a node that may hold the data."""
     if isinstance(node, ast.Call):
         if not dotted_name(node.func):

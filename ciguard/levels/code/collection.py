@@ -84,7 +84,7 @@ class Collector:
                     return  # calls in its arguments are part of the layer, or create none
             elif isinstance(node.func, ast.Name) and not home:
                 self._follow_own_call(node)
-        for child in _inside_out(node):
+        for child in _evaluation_order(node):
             self.visit(child, without, home)
 
     def _follow_definition(self, key: str, node: ast.expr) -> None:
@@ -109,18 +109,18 @@ class Collector:
         is_first = name not in self.collection.references
         self.collection.references.setdefault(name, []).append(call.func)
         if is_first and node is not self.model.owner:
-            for part in _bodies(node, self.program.dialect.style.forward):
+            for part in _statements_of(node, self.program.dialect.style.forward):
                 self.visit(part, home=name)
 
 
-def _inside_out(node: ast.AST) -> list[ast.AST]:
+def _evaluation_order(node: ast.AST) -> list[ast.AST]:
     """Return the children of a node; for a call, the arguments first, as Python evaluates them."""
     if isinstance(node, ast.Call):
         return [*node.args, *node.keywords, node.func]
     return [*ast.iter_child_nodes(node)]
 
 
-def _bodies(node: ast.ClassDef | Function, forward: str) -> list[ast.stmt]:
+def _statements_of(node: ast.ClassDef | Function, forward: str) -> list[ast.stmt]:
     if not isinstance(node, ast.ClassDef):
         return node.body
     methods = (method_of(node, name) for name in ("__init__", "build", forward))

@@ -22,7 +22,7 @@ FLOATS = ("float16", "bfloat16", "float32", "float64", "float")
 
 @dataclass(frozen=True, slots=True)
 class SizeParameter:
-    """A parameter of layers that is the size of the input, or of the output, along one axis."""
+    """A parameter of layers that takes the size of the input, or of the output, along one axis."""
 
     layers: str
     """Pattern of the layers' class names, without their modules."""
@@ -31,7 +31,7 @@ class SizeParameter:
     position: int
     """Position of the parameter, from 0, if its argument is positional."""
     axis: int
-    """Axis of the input or output whose size the parameter is: 1 or -1."""
+    """Axis of the input or output whose size the parameter takes: 1 or -1."""
 
 
 _INPUT_SIZES = (
@@ -59,7 +59,7 @@ _OWN_SIZES = {
     **dict.fromkeys(("input_channels", "in_c", "c_in", "num_channels"), 1),
     **dict.fromkeys(("in_features", "input_size", "input_dim", "in_dim", "in_size"), -1),
 }
-"""Axis of the input whose size a parameter of a program's own class is, by common names."""
+"""Axis of the input whose size a parameter takes, by names that programs' own classes use."""
 _LAYER_WITH_WEIGHTS = re.compile(
     r"(Lazy)?(Linear|Dense|(Separable|Depthwise)?[Cc]onv|Bilinear|LSTM|GRU|RNN|SimpleRNN|"
     r"EinsumDense|Embedding|Locally|linear|matmul|Bidirectional|TimeDistributed|Transformer|"
@@ -90,19 +90,19 @@ class Dialect:
         return self.owns(api) and api.rpartition(".")[2] in self.style.bases
 
     def input_sizes(self, call: LibraryCall) -> tuple[SizeParameter, ...]:
-        """Return the parameters of a call that are sizes of its inputs."""
+        """Return the parameters of a call that take the sizes of its inputs."""
         return () if self.style.infers_sizes else _matching(_INPUT_SIZES, call)
 
     def input_size(self, call: LibraryCall) -> SizeParameter | None:
-        """Return the parameter of a call that is the size of its first input; None without one."""
+        """Return the parameter of a call that takes its first input's size; None without one."""
         return next(iter(self.input_sizes(call)), None)
 
     def output_size(self, call: LibraryCall) -> SizeParameter | None:
-        """Return the parameter of a call that is the size of its output; None if there is none."""
+        """Return the parameter of a call that takes its output's size; None without one."""
         return None if self.style.infers_sizes else next(iter(_matching(_OUTPUT_SIZES, call)), None)
 
     def own_size(self, parameter: str) -> int | None:
-        """Return the input axis whose size a parameter of a program's own class is, by its name."""
+        """Return the input axis whose size a parameter of an own class takes; None if unknown."""
         return None if self.style.infers_sizes else _OWN_SIZES.get(parameter)
 
     # --- adapters ---------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ class Dialect:
         Returns:
             The expression, with qualified names, and the shape. None if no reshape has that rank.
         """
-        if rank < 2 or not current or math.prod(current[1:]) < 1:  # noqa: PLR2004 - batch, features
+        if rank < 2 or not current or math.prod(current[1:]) < 1:  # noqa: PLR2004 - a batch of vectors has rank 2
             return None
         # One number per sample, such as a loss without reduction, is a vector of one feature.
         sizes_before = current[1:] or (1,)

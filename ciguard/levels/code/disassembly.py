@@ -77,7 +77,7 @@ class _Disassembler:
         while units and self._is_input(units[0]):
             units.pop(0)
         collections = [self._collect(unit) for unit in units]
-        output = self._output(units, collections)
+        output = self._output_index(units, collections)
         if output < 1:
             msg = "no hidden layer can be separated from the output layer"
             raise DisassemblyError(msg)
@@ -86,7 +86,7 @@ class _Disassembler:
             self._place(*pair, usage_counts=usage_counts)
             for pair in zip(units, collections, strict=True)
         ]
-        names = [*_names(units[:output], collections[:output]), "output"]
+        names = [*_block_names(units[:output], collections[:output]), "output"]
         blocks = [
             self._block(unit, collected, name=name)
             for unit, collected, name in zip(units, collections, names, strict=False)
@@ -96,7 +96,7 @@ class _Disassembler:
             dialect=self.program.dialect,
             places=tuple(places[: output + 1]),
             blocks=tuple(blocks),
-            tail=tuple(self._tail(units, places, output)),
+            tail=tuple(self._tail_places(units, places, output)),
             definitions=self._definitions(),
             style=self.model.style,
             owner=self.model.owner.name if self.model.owner is not None else "",
@@ -123,7 +123,7 @@ class _Disassembler:
     def _is_input(self, unit: Unit) -> bool:
         layers = [layer_of(node) for node, _ in unit.parts if isinstance(node, ast.expr)]
         if unit.element is None:
-            layers += [layer for statement in unit.statements for layer in _added(statement)]
+            layers += [layer for statement in unit.statements for layer in _added_layers(statement)]
         names = {self.program.api(layer).rpartition(".")[2] for layer in layers}
         return bool(names & {"Input", "InputLayer"})
 
@@ -135,7 +135,7 @@ class _Disassembler:
             collector.collection.keys.append(unit.key)
         return collector.collection
 
-    def _output(self, units: Sequence[Unit], collections: Sequence[Collection]) -> int:
+    def _output_index(self, units: Sequence[Unit], collections: Sequence[Collection]) -> int:
         """Return the index of the output layer's unit; -1 if no unit calls the library.
 
         The output layer is the last unit that may have weights, else the last with a call.
@@ -175,7 +175,7 @@ class _Disassembler:
                 CallSite(
                     node=numbers[id(call)],
                     definition=shared.index(container) if container in shared else -1,
-                    uses=tuple(numbers[id(use)] for use in self._uses(collected, call)),
+                    uses=tuple(numbers[id(use)] for use in self._rewritable_calls(collected, call)),
                 )
                 for call, container in zip(collected.ordered_calls, containers, strict=True)
             ),
@@ -200,7 +200,7 @@ class _Disassembler:
             output_name=unit.output_name,
         )
 
-    def _uses(self, collected: Collection, call: ast.Call) -> tuple[ast.Call, ...]:
+    def _rewritable_calls(self, collected: Collection, call: ast.Call) -> tuple[ast.Call, ...]:
         return uses_of(self.program, self.model, collected, call)
 
     def _definition_of(self, name: str) -> ast.stmt:
@@ -249,9 +249,9 @@ class _Disassembler:
         return None
 
     def _forwarded_sizes(self, node: ast.AST, parameters: Sequence[str]) -> dict[str, int]:
-        """Return the parameter that the first sized layer gets as its input size, with the axis.
+        """Return the input axis whose size a parameter is, by parameter, from the first such layer.
 
-        The result is empty if no layer gets a parameter.
+        The result is empty if no layer gets a parameter as the size of its input.
         """
         for inner in ast.walk(node):
             if not isinstance(inner, ast.Call):
@@ -273,7 +273,7 @@ class _Disassembler:
             calls=tuple(
                 replace(
                     library_call(self.program, call),
-                    use=PLAIN if self._uses(collected, call) else "",
+                    use=PLAIN if self._rewritable_calls(collected, call) else "",
                 )
                 for call in calls
             ),
@@ -281,7 +281,7 @@ class _Disassembler:
             own_calls=tuple(own for own in own_calls if own is not None),
         )
 
-    def _tail(
+    def _tail_places(
         self, units: Sequence[Unit], places: Sequence[BlockPlace], output: int
     ) -> list[BlockPlace]:
         """Return the places that follow the output layer in the same expression or list."""
@@ -302,7 +302,7 @@ class _Disassembler:
         }
 
 
-def _added(statement: ast.stmt) -> list[ast.expr]:
+def _added_layers(statement: ast.stmt) -> list[ast.expr]:
     """Return the layer that a statement such as `model.add(layer)` adds, as a list."""
     match statement:
         case ast.Expr(value=ast.Call(args=[ast.expr() as layer])):
@@ -317,7 +317,7 @@ def _count_usages(collections: Sequence[Collection]) -> dict[str, int]:
     return {key: keys.count(key) for key in keys}
 
 
-def _names(units: Sequence[Unit], collections: Sequence[Collection]) -> list[str]:
+def _block_names(units: Sequence[Unit], collections: Sequence[Collection]) -> list[str]:
     """Return a unique name per unit: that of its first definition, or one with its position."""
     names: list[str] = []
     for position, (unit, collected) in enumerate(zip(units, collections, strict=True), start=1):

@@ -119,7 +119,7 @@ class Draft:
 
     def rewrite(self, node: ast.AST, old: LibraryCall, new: LibraryCall) -> None:
         """Change the node of one call; arguments with unchanged text keep their nodes."""
-        assert isinstance(node, ast.Call)  # noqa: S101 - the number is that of a call
+        assert isinstance(node, ast.Call)  # noqa: S101 - the number denotes a call
         unclaimed = [*zip(old.positional, node.args, strict=True)]
         unclaimed += [(ast.unparse(item.value), item.value) for item in node.keywords]
         node.args = [
@@ -173,7 +173,7 @@ class Draft:
         element = self.program.nodes[place.element or 0]
         sequences = [self.program.nodes[number] for number in place.sequences]
         for depth, sequence in enumerate(sequences):
-            assert isinstance(sequence, ast.Call)  # noqa: S101 - the number is that of a call
+            assert isinstance(sequence, ast.Call)  # noqa: S101 - the number denotes a call
             elements = elements_of(sequence)
             elements[:] = [
                 remaining
@@ -248,7 +248,7 @@ class Draft:
         self.program.adopt(node)
 
     def _replace_statement(self, old: ast.AST, new: ast.stmt | None) -> None:
-        assert isinstance(old, ast.stmt)  # noqa: S101 - the number is that of a statement
+        assert isinstance(old, ast.stmt)  # noqa: S101 - the number denotes a statement
         body = self.program.body(old)
         index = body.index(old)
         body[index : index + 1] = [] if new is None else [new]

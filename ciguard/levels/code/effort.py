@@ -10,7 +10,7 @@ class Effort:
     """Amount of work per seed program."""
 
     mutations: int = 4
-    """Number of mutations of a block by AR or RG (`times_mt` in MoCo)."""
+    """Number of mutations of a block (`times_mt` in MoCo), without those with illegal values."""
     breadth: int = 8
     """Maximum number of nodes of a generation that have children."""
     trees: int = 8

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def end_after(draft: Draft, place: BlockPlace) -> None:
     """Make the model end with the result of a block, without the layers after it."""
     last = draft.program.nodes[place.statements[-1]]
-    assert isinstance(last, ast.stmt)  # noqa: S101 - the number is that of a statement
+    assert isinstance(last, ast.stmt)  # noqa: S101 - the number denotes a statement
     body = draft.program.body(last)
     index = body.index(last)
     if draft.style is Style.SYMBOLIC:

@@ -49,13 +49,13 @@ def fitted(
         adapter = dialect.adapter(shape, rank, _channel_axis(block, dialect))
         if adapter is None:
             return None
-        text, shape = _composed(text, adapter[0]), adapter[1]
-    calls = _resized(block, old.shape, shape, dialect)
+        text, shape = _compose(text, adapter[0]), adapter[1]
+    calls = _resized_calls(block, old.shape, shape, dialect)
     own_calls = tuple(_resized_own_call(call, old.shape, shape) for call in block.own_calls)
     return replace(block, calls=calls, own_calls=own_calls, adapter=text), text
 
 
-def _composed(first: str, second: str) -> str:
+def _compose(first: str, second: str) -> str:
     """Return the expression that applies `second` to the value of `first`; both are of `x`."""
     if not first:
         return second
@@ -71,7 +71,7 @@ def _channel_axis(block: Block, dialect: Dialect) -> int:
     return block.own_calls[0].axis if block.own_calls else 1
 
 
-def _resized(
+def _resized_calls(
     block: Block, old: tuple[int, ...], new: tuple[int, ...], dialect: Dialect
 ) -> tuple[LibraryCall, ...]:
     """Return a block's calls, with arguments changed to the sizes of another input."""
@@ -127,10 +127,10 @@ def _with_input(
         return call
     groups = argument(call, _GROUPS) if parameter.name == "in_channels" else None
     resized = with_argument(call, parameter, str(size))
-    return resized if groups is None else _regrouped(resized, text, groups, size)
+    return resized if groups is None else _with_new_groups(resized, text, groups, size)
 
 
-def _regrouped(call: LibraryCall, before: str, groups: str, size: int) -> LibraryCall:
+def _with_new_groups(call: LibraryCall, before: str, groups: str, size: int) -> LibraryCall:
     """Return a convolution with groups that divide its channels.
 
     A depthwise convolution, with as many groups as channels, stays depthwise.

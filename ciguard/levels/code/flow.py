@@ -52,27 +52,27 @@ class DataFlow:
         self.variable_sources = {unit.input_name: INPUT}
         self.definitions = self.model.definitions
         if unit.element is not None:
-            self._layer(layer_of(unit.element), INPUT)
+            self._follow_layer(layer_of(unit.element), INPUT)
         elif unit.sequence is not None:
-            for call in self._added(unit):
-                self._layer(call, INPUT)
+            for call in self._added_layers(unit):
+                self._follow_layer(call, INPUT)
         elif unit.steps:
             self.input_node = unit.steps[0].child
-            self._value(unit.steps[-1].node)
+            self._follow_value(unit.steps[-1].node)
         else:
             for statement in unit.statements:
-                self._statement(statement)
+                self._follow_statement(statement)
         return tuple(self.input_sources.get(index) for index in range(len(self.calls)))
 
     @staticmethod
-    def _added(unit: Unit) -> list[ast.expr]:
+    def _added_layers(unit: Unit) -> list[ast.expr]:
         match unit.statements:
             case (ast.Expr(value=ast.Call(args=[layer])),):
                 return [layer]
             case _:
                 return []
 
-    def _statement(self, statement: ast.stmt) -> Source:
+    def _follow_statement(self, statement: ast.stmt) -> Source:
         """Follow the data through a statement.
 
         Returns:
@@ -80,18 +80,18 @@ class DataFlow:
         """
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                self.variable_sources[name] = self._value(value)
+                self.variable_sources[name] = self._follow_value(value)
             case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=name), *_])], value=value):
-                self.variable_sources[name] = self._value(value)
+                self.variable_sources[name] = self._follow_value(value)
             case ast.AugAssign(value=value):
-                self._value(value)
+                self._follow_value(value)
             case ast.Return(value=ast.expr() as value):
-                return self._value(value)
+                return self._follow_value(value)
             case _:
                 pass
         return None
 
-    def _value(self, node: ast.expr) -> Source:
+    def _follow_value(self, node: ast.expr) -> Source:
         """Follow the data through an expression, and return the source of its value."""
         if node is self.input_node:
             return INPUT
@@ -99,34 +99,34 @@ class DataFlow:
             case ast.Name(id=name):
                 return self.variable_sources.get(name)
             case ast.BinOp(left=left, right=right):
-                left_source, right_source = self._value(left), self._value(right)
+                left_source, right_source = self._follow_value(left), self._follow_value(right)
                 return left_source if left_source is not None else right_source
             case ast.Call():
-                return self._call(node)
+                return self._follow_call(node)
             case ast.List(elts=parts) | ast.Tuple(elts=parts):
                 for part in parts:
-                    self._value(part)
+                    self._follow_value(part)
             case ast.Attribute(value=inner) | ast.Subscript(value=inner):
-                self._value(inner)
+                self._follow_value(inner)
             case _:
                 pass
         return None
 
-    def _call(self, node: ast.Call) -> Source:
+    def _follow_call(self, node: ast.Call) -> Source:
         definition = self.definitions.get(dotted_name(node.func))
         layer = definition.value if definition is not None else node.func
         if isinstance(layer, ast.Call):
-            source = self._value(node.args[0]) if node.args else None
-            return self._layer(layer, source)
+            source = self._follow_value(node.args[0]) if node.args else None
+            return self._follow_layer(layer, source)
         if isinstance(node.func, ast.Attribute) and not dotted_name(node.func):
-            self._value(node.func.value)
-        sources = [self._value(argument) for argument in node.args]
+            self._follow_value(node.func.value)
+        sources = [self._follow_value(argument) for argument in node.args]
         source = sources[0] if sources else None
         if isinstance(node.func, ast.Name) and node.func.id in self.program.functions:
-            return self._enter_own_call(node, self.program.functions[node.func.id], source)
+            return self._follow_own_call(node, self.program.functions[node.func.id], source)
         return self._record_input(node, source)
 
-    def _layer(self, layer: ast.expr, source: Source) -> Source:
+    def _follow_layer(self, layer: ast.expr, source: Source) -> Source:
         """Record the source of a layer's input; return the source of its output.
 
         A `Sequential` is followed layer by layer.
@@ -135,15 +135,15 @@ class DataFlow:
             return None
         if self.program.is_sequence(layer):
             for element in elements_of(layer):
-                source = self._layer(layer_of(element), source)
+                source = self._follow_layer(layer_of(element), source)
             return source
         name = dotted_name(layer.func)
         owner = self.program.classes.get(name) or self.program.functions.get(name)
         if owner is None:
             return self._record_input(layer, source)
-        return self._enter_own_call(layer, owner, source)
+        return self._follow_own_call(layer, owner, source)
 
-    def _enter_own_call(
+    def _follow_own_call(
         self, call: ast.Call, owner: ast.ClassDef | Function, source: Source
     ) -> Source:
         """Follow the data through an own class or function, but not through those that it calls."""
@@ -168,7 +168,7 @@ class DataFlow:
             case ast.Return(value=ast.Call() as layer) if method is owner and self._creates_layer(
                 layer
             ):
-                return self._layer(layer, source)
+                return self._follow_layer(layer, source)
             case _:
                 pass
         names = [argument.arg for argument in method.args.args][method is not owner :]
@@ -176,7 +176,7 @@ class DataFlow:
         if isinstance(owner, ast.ClassDef):
             self.definitions = attributes_of(owner, method.args.args[0].arg)
         self.variable_sources = {names[0]: source} if names else {}
-        return [self._statement(statement) for statement in method.body][-1]
+        return [self._follow_statement(statement) for statement in method.body][-1]
 
     def _creates_layer(self, call: ast.Call) -> bool:
         return is_layer(self.program.api(call))

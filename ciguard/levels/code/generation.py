@@ -60,7 +60,7 @@ _MAX_QUOTE_LENGTH = 200
 
 
 class Generation:
-    """Mutation operator RG."""
+    """Mutation operator RG (random generation)."""
 
     def __init__(self, apis: Apis) -> None:
         """Create the operator for a library."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 GROWTH = "growth"
 """Name of the oracle."""
 _WARM_UP_DIVISOR = 3
-"""Number of cycles per cycle of the warm-up, which is the first third."""
+"""Divisor of the number of cycles: the first third is the warm-up."""
 _THIRDS = 3
 """Number of parts of the cycles after the warm-up; the first and the last part are compared."""
 MIN_JUDGED = 8

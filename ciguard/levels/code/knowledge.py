@@ -92,10 +92,10 @@ class Apis:
         own = self.find(name)
         if own is None or own.record.kind is CallKind.METHOD:
             return
-        for record, shorts in self.family(name).values():
+        for record, short_names in self.family(name).values():
             if record.api == own.record.api or not _is_replacement(record):
                 continue
-            short = _name_of(record, shorts, own.record, name)
+            short = _name_of(record, short_names, own.record, name)
             other = self._api_of(record) if short else None
             if other is not None and (
                 own.inputs or len(data_parameters(other)) == len(data_parameters(own))
@@ -220,12 +220,12 @@ def rank_after(before: str, after: str) -> int | None:
     return int(*_dimensions_in_name(after)) + 2
 
 
-def _name_of(record: ApiRecord, shorts: list[str], own: ApiRecord, written: str) -> str:
+def _name_of(record: ApiRecord, short_names: list[str], own: ApiRecord, written: str) -> str:
     """Return the name by which a program calls a sibling; empty if its dimensions differ.
 
     Args:
         record: the record of the sibling.
-        shorts: the names of the sibling in the module.
+        short_names: the names of the sibling in the module.
         own: the record of the API that the sibling replaces.
         written: the name of the replaced API in the program.
     """
@@ -245,7 +245,7 @@ def _name_of(record: ApiRecord, shorts: list[str], own: ApiRecord, written: str)
             short,
         )
 
-    return min(shorts, key=name_rank)
+    return min(short_names, key=name_rank)
 
 
 def data_parameters(api: Api) -> tuple[str, ...]:

@@ -54,9 +54,9 @@ def literal_part(
         case Bool():
             return constraint
         case Int() | Float():
-            return _bounded(constraint) if is_ranged else None
+            return _bounded_number(constraint) if is_ranged else None
         case Ints():
-            return _sized(constraint, spatial_dimensions) if is_ranged else None
+            return _with_known_length(constraint, spatial_dimensions) if is_ranged else None
         case OneOf(values):
             literals = tuple(value for value in values if is_literal(value))
             return OneOf(literals) if literals else None
@@ -93,16 +93,16 @@ def _literal_part_of_nested(
             return None
 
 
-def _bounded(constraint: Int | Float) -> Int | Float | None:
+def _bounded_number(constraint: Int | Float) -> Int | Float | None:
     if isinstance(constraint, Float):
         return Float(min=constraint.min, max=constraint.max)
     limit = min(constraint.max, MAX_INTEGER)
     return Int(min=constraint.min, max=limit) if constraint.min <= limit else None
 
 
-def _sized(constraint: Ints, spatial_dimensions: frozenset[str]) -> Ints | None:
+def _with_known_length(constraint: Ints, spatial_dimensions: frozenset[str]) -> Ints | None:
     length = _length(*constraint.length, spatial_dimensions)
-    number = _bounded(Int(min=constraint.min, max=constraint.max))
+    number = _bounded_number(Int(min=constraint.min, max=constraint.max))
     if length is None or number is None or constraint.sizes:
         return None
     return Ints(
@@ -153,21 +153,21 @@ def draw(part: Constraint, rng: random.Random) -> Value:
             weights = [weight for weight, _ in options]
             return draw(rng.choices([option for _, option in options], weights)[0], rng)
         case Int() | Float():
-            return _number(part, rng)
+            return _draw_number(part, rng)
         case Ints(min=low, max=high):
             end = _draw_end(low, high, rng)
-            return _sampled(part if end is None else replace(part, min=int(end), max=int(end)), rng)
+            return _sample(part if end is None else replace(part, min=int(end), max=int(end)), rng)
         case Tuple(items):
             return TupleValue(tuple(draw(item, rng) for item in items))
         case _:
-            return _sampled(part, rng)
+            return _sample(part, rng)
 
 
-def _number(part: Int | Float, rng: random.Random) -> Value:
+def _draw_number(part: Int | Float, rng: random.Random) -> Value:
     end = _draw_end(part.min, part.max, rng)
     if end is not None:
         return LiteralValue(end)
-    drawn = _sampled(part, rng)
+    drawn = _sample(part, rng)
     if isinstance(drawn, LiteralValue) and isinstance(drawn.value, float):
         rounded = round(drawn.value, _DIGITS)
         return LiteralValue(min(max(rounded, part.min), part.max))
@@ -180,7 +180,7 @@ def _draw_end(low: float, high: float, rng: random.Random) -> float | None:
     return rng.choices(choices, (_INNER_WEIGHT, _MINIMUM_WEIGHT, _MAXIMUM_WEIGHT))[0]
 
 
-def _sampled(part: Constraint, rng: random.Random) -> Value:
+def _sample(part: Constraint, rng: random.Random) -> Value:
     return compile_sampler(part)(rng, SamplingScope())
 
 

@@ -52,11 +52,11 @@ _REPETITION_PERIOD = 3
 """Number of turns of a tree per repeated block; more repetition would take a third of a
 campaign."""
 _MAX_CRASH_COST = 16
-"""Total cost of crashes at which an API's blocks are no longer run."""
+"""Total cost of the crashes of an API's blocks at which these blocks no longer run."""
 _SEED_BITS = 31
 """Size of a program's random seed, in bits."""
 _INDEX_BITS = 40
-"""Bits that the index of a batch takes in the seed of its random numbers."""
+"""Number of bits for a batch's index in the seed of the batch's random numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class CodeLevel:
 
     def cases(self, index: int) -> Batch:
         """Return the batch of an index."""
-        rng = random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - repeatable
+        rng = random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - a seeded generator is repeatable
         planted = [number for number, tree in enumerate(self._trees) if tree.is_planted]
         if index < len(self._programs) or not planted:
             cases = self._seed_cases(index % len(self._programs), rng)

@@ -73,7 +73,7 @@ def model_of(program: Program) -> Model:
     Raises:
         DisassemblyError: if the program has no model, or its method takes no data.
     """
-    for find in (_symbolic, _class, _sequence, _added, _function):
+    for find in (_symbolic_model, _class_model, _sequence_model, _added_model, _function_model):
         model = find(program)
         if model is not None:
             return model
@@ -87,7 +87,7 @@ def model_of(program: Program) -> Model:
 # --- classes --------------------------------------------------------------------------------------
 
 
-def _class(program: Program) -> Model | None:
+def _class_model(program: Program) -> Model | None:
     classes = [
         node
         for node in program.classes.values()
@@ -101,7 +101,7 @@ def _class(program: Program) -> Model | None:
     method = method_of(owner, program.dialect.style.forward)
     assert method is not None  # noqa: S101 - all `classes` have it
     names = [argument.arg for argument in method.args.args]
-    if len(names) < 2 or not isinstance(method.body[-1], ast.Return):  # noqa: PLR2004 - self, data
+    if len(names) < 2 or not isinstance(method.body[-1], ast.Return):  # noqa: PLR2004 - parameters self and data
         msg = f"line {method.lineno}: {owner.name}.{method.name} takes no data or returns nothing"
         raise DisassemblyError(msg)
     return Model(
@@ -169,18 +169,18 @@ def _is_assigned(node: ast.AST) -> bool:
 # --- functional Keras -----------------------------------------------------------------------------
 
 
-def _symbolic(program: Program) -> Model | None:
+def _symbolic_model(program: Program) -> Model | None:
     for node in program.nodes:
         if program.api(node).rpartition(".")[2] not in {"Model", "Functional"}:
             continue
         assert isinstance(node, ast.Call)  # noqa: S101 - only calls have an API
         inputs = [*node.args[:1], *(word.value for word in node.keywords if word.arg == "inputs")]
         if inputs and isinstance(inputs[0], ast.Name):
-            return _between(program, node, inputs[0])
+            return _model_between(program, node, inputs[0])
     return None
 
 
-def _between(program: Program, call: ast.Call, inputs: ast.Name) -> Model | None:
+def _model_between(program: Program, call: ast.Call, inputs: ast.Name) -> Model | None:
     statement = program.statement(call)
     body = program.body(statement)
     last = body.index(statement)
@@ -224,7 +224,7 @@ def _assignment_count(program: Program, name: str) -> int:
 # --- sequences ------------------------------------------------------------------------------------
 
 
-def _sequence(program: Program) -> Model | None:
+def _sequence_model(program: Program) -> Model | None:
     sequences = [node for node in _outer_sequences(program) if len(elements_of(node)) > 1]
     if not sequences:
         return None
@@ -235,7 +235,7 @@ def _sequence(program: Program) -> Model | None:
     statement = program.statement(call)
     match statement:
         case ast.Assign(targets=[ast.Name(id=variable)]):
-            added = _added_to(program, statement, variable)
+            added = _model_of_additions(program, statement, variable)
         case _:
             variable, added = "", None
     if added is not None:
@@ -259,12 +259,12 @@ def _outer_sequences(program: Program) -> Iterator[ast.Call]:
                 yield node
 
 
-def _added(program: Program) -> Model | None:
+def _added_model(program: Program) -> Model | None:
     for node in _outer_sequences(program):
         statement = program.statement(node)
         match statement:
             case ast.Assign(targets=[ast.Name(id=variable)]):
-                added = _added_to(program, statement, variable)
+                added = _model_of_additions(program, statement, variable)
                 if added is not None:
                     return added
             case _:
@@ -272,7 +272,7 @@ def _added(program: Program) -> Model | None:
     return None
 
 
-def _added_to(program: Program, statement: ast.Assign, variable: str) -> Model | None:
+def _model_of_additions(program: Program, statement: ast.Assign, variable: str) -> Model | None:
     body = program.body(statement)
     addition_indices = [i for i, node in enumerate(body) if adds(node, variable)]
     if not addition_indices:
@@ -304,7 +304,7 @@ def adds(statement: ast.stmt, variable: str) -> bool:
 # --- functions ------------------------------------------------------------------------------------
 
 
-def _function(program: Program) -> Model | None:
+def _function_model(program: Program) -> Model | None:
     candidates = [node for node in program.functions.values() if _is_model_candidate(program, node)]
     if not candidates:
         return None

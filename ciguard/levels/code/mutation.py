@@ -1,4 +1,7 @@
-"""Mutation of a seed's block into candidate blocks for its slot (MoCo, section III-C)."""
+"""Mutation of a seed's block into candidate blocks for its slot (MoCo, section III-C).
+
+The operators are API replacement (AR), random generation (RG) and boundary checking (BC).
+"""
 
 from __future__ import annotations
 

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class MutationOperator(Protocol):
-    """Mutation operator with one mutant per call: AR or RG."""
+    """Mutation operator with one mutant per call: API replacement (AR), random generation (RG)."""
 
     def __call__(self, block: Block, place: int, rng: random.Random) -> BlockMutant | None:
         """Return a block in which the call at index `place` is changed; None if that fails."""
 
 
 class BoundaryOperator(Protocol):
-    """Mutation operator BC."""
+    """Mutation operator with several mutants per call: boundary checking (BC)."""
 
     def mutants(self, block: Block, place: int) -> Sequence[BlockMutant]:
         """Return all mutants in which the call at index `place` has one illegal value."""
@@ -56,11 +56,11 @@ class Operators:
     """The three mutation operators, and the checks of single layers."""
 
     replacement: MutationOperator
-    """Operator AR."""
+    """Operator AR (API replacement)."""
     generation: MutationOperator
-    """Operator RG."""
+    """Operator RG (random generation)."""
     boundary: BoundaryOperator
-    """Operator BC."""
+    """Operator BC (boundary checking)."""
     standalone_checks: tuple[StandaloneCheck, ...]
     """Checks of single layers outside of a program."""
     history: ReplacementHistory = field(default_factory=ReplacementHistory)

@@ -56,26 +56,26 @@ class ProgramRun:
 
 def program_run(outcome: Outcome) -> ProgramRun | None:
     """Return the results of a program; None if it failed or its record is unreadable."""
-    parts = _parts(decode_outputs(outcome.encoded)) if isinstance(outcome, Passed) else {}
+    parts = _items_by_key(decode_outputs(outcome.encoded)) if isinstance(outcome, Passed) else {}
     match parts.get("block"), parts.get("outputs"):
         case Scalar("s", block), Container() as outputs:
             return ProgramRun(
                 block=block,
-                outputs=_parts(outputs),
-                memory=_numbers(parts.get("memory")),
-                cpu_s=_numbers(parts.get("cpu")),
+                outputs=_items_by_key(outputs),
+                memory=_to_floats(parts.get("memory")),
+                cpu_s=_to_floats(parts.get("cpu")),
             )
         case _:
             return None
 
 
-def _parts(output: Output | None) -> dict[str, Output]:
+def _items_by_key(output: Output | None) -> dict[str, Output]:
     if not isinstance(output, Container):
         return {}
     return dict(zip(output.keys, output.items, strict=False))
 
 
-def _numbers(output: Output | None) -> tuple[float, ...]:
+def _to_floats(output: Output | None) -> tuple[float, ...]:
     return tuple(map(float, output.elements)) if isinstance(output, TensorOutput) else ()
 
 

@@ -10,7 +10,7 @@ from ciguard.domain.api_calls import CallKind
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.domain.records import ParameterKind
 from ciguard.domain.values import LiteralValue
-from ciguard.levels.code.binding import VARIADIC, arranged, bind, default_of
+from ciguard.levels.code.binding import VARIADIC, bind, call_with_arguments, default_of
 from ciguard.levels.code.blocks import BlockMutant
 from ciguard.levels.code.calling import required_settings, usage_for_replacement
 from ciguard.levels.code.generation import another_value, drawable_values, is_varied
@@ -64,7 +64,7 @@ class ReplacementHistory:
 
 
 class Replacement:
-    """Mutation operator AR."""
+    """Mutation operator AR (API replacement)."""
 
     def __init__(
         self, similarities: Similarities, history: ReplacementHistory | None = None
@@ -106,7 +106,7 @@ class Replacement:
         while candidates:
             chosen = roulette(call.api, candidates, rng, self._experience)
             candidates.remove(chosen)
-            other = self._call_of(chosen, own, call, rng)
+            other = self._draw_call(chosen, own, call, rng)
             if other is not None:
                 use = uses[chosen.name] or ""
                 step = Derivation(
@@ -122,7 +122,7 @@ class Replacement:
                 return BlockMutant(block.with_call(place, replace(other, use=use)), step)
         return None
 
-    def _call_of(
+    def _draw_call(
         self, chosen: SimilarApi, own: Api, call: LibraryCall, rng: random.Random
     ) -> LibraryCall | None:
         other = chosen.api
@@ -143,7 +143,9 @@ class Replacement:
             if attempt:  # `Upsample()` is illegal although it has no required parameter
                 new_arguments |= draw_optional_argument(other, arguments | new_arguments, rng)
             if is_coherent(other.record, arguments | new_arguments):
-                return arranged(call, chosen.name, other.record, arguments | new_arguments)
+                return call_with_arguments(
+                    call, chosen.name, other.record, arguments | new_arguments
+                )
         return None
 
 

@@ -98,7 +98,7 @@ def seed_programs(config: Config, library: str) -> Generator[Event, None, list[S
     Yields a warning for each program that cannot be split.
 
     Returns:
-        The other programs. A file of the user's belongs to each library that it imports.
+        The other programs. A user's file belongs to each library that it imports.
     """
     globs, files = _sources(config)
     names = [n for n in shipped_programs(library) if any(fnmatchcase(n, g) for g in globs)]
@@ -130,7 +130,7 @@ _MIN_TREES = 8
 def trees_for(lanes: int) -> int:
     """Return the number of trees to grow in parallel.
 
-    With so many trees, the feedback of a tree's batch is there before the tree's next batch.
+    So many trees take turns that the feedback of a tree arrives before its next turn.
 
     Args:
         lanes: the number of workers per target.

@@ -62,8 +62,8 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         Each shard grows derivation trees for its own part of the seed programs.
 
         Raises:
-            ConfigurationError: if no target has seed programs, or no seed program can be
-                disassembled.
+            ConfigurationError: if no target has seed programs, or no seed program can be split
+                into blocks.
         """
         config = factory.config
         refuse_without_library(factory.groups)
@@ -91,7 +91,7 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
             stream.is_whole = stream.avoids_crashes = True
             streams.append(stream)
         if not streams and factory.is_any_running:
-            msg = "programs: no seed program can be disassembled; see the warnings above."
+            msg = "programs: no seed program could be split into blocks; see the warnings above."
             raise ConfigurationError(msg)
         return streams
 

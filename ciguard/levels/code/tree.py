@@ -107,7 +107,7 @@ class Tree:
         candidates = [node for node in self._children if len(node.chain) < self._full_depth]
         candidates = [node for node in candidates if self._can_grow(node)]
         self._children = []
-        rng = random.Random(f"{self._name} {self.round} {self.serial}")  # noqa: S311 - repeatable
+        rng = random.Random(f"{self._name} {self.round} {self.serial}")  # noqa: S311 - a seeded generator is repeatable
         self._frontier.extend(select_parents(candidates, rng, limit=self._breadth))
         if not self._frontier and self._root is not None:
             self.round += 1

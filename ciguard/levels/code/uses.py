@@ -84,7 +84,7 @@ def rewrite_usage(draft: Draft, use: ast.AST, text: str) -> None:
         use: the layer's call, whose only positional argument is the data.
         text: the usage, an expression of the layer `f` and the data `x`.
     """
-    assert isinstance(use, ast.Call)  # noqa: S101 - the number is that of a call
+    assert isinstance(use, ast.Call)  # noqa: S101 - the number denotes a call
     expression = draft.expression(text)
     occurrences = sum(
         isinstance(node, ast.Name) and node.id == _DATA for node in ast.walk(expression)

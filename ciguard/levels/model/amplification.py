@@ -57,12 +57,13 @@ def first_outputs(
     return {
         name: output
         for name, outcome in outcomes.items()
-        if isinstance(outcome, Passed) and (output := _first(outcome, case.truth.shape)) is not None
+        if isinstance(outcome, Passed)
+        and (output := _first_output(outcome, case.truth.shape)) is not None
     }
 
 
-def _first(outcome: Passed, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
-    """Return the first output of a run; None unless it was stored whole and has the shape."""
+def _first_output(outcome: Passed, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+    """Return the first output of a run; None unless it was stored whole and has a shape."""
     match decode_outputs(outcome.encoded):
         case Container(items=(Container(items=(TensorOutput(_, output_shape, numbers), *_)), *_)):
             is_number = numbers.dtype.kind in "fiu"

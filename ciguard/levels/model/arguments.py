@@ -126,7 +126,7 @@ class LayerArguments:
             p.name: p for p in understand(record).parameters if p.name in kind.varied_arguments
         }
         return {
-            name: _documented(parameters[name]) or self._common_values(name)
+            name: _documented_values(parameters[name]) or self._common_values(name)
             for name in kind.varied_arguments
             if name in parameters
         }
@@ -135,7 +135,7 @@ class LayerArguments:
         return self.activations if name.endswith("activation") else _COMMON_VALUES[name]
 
 
-def _documented(parameter: Parameter) -> tuple[Json, ...] | Int | Float | None:
+def _documented_values(parameter: Parameter) -> tuple[Json, ...] | Int | Float | None:
     """Return the values or range that an argument's documentation lists; None if it lists none."""
     constraint = parameter.constraint
     if isinstance(constraint, Optional):

@@ -39,8 +39,8 @@ class Edge:
 def protected_nodes(graph: LayerGraph) -> frozenset[str]:
     """Return the names of the nodes that no rule changes.
 
-    Protected are inputs, outputs, softmax layers, and all nodes after a softmax, since its results
-    are the probabilities that are compared (LEMON's published code).
+    These are inputs, outputs, softmax layers, and all nodes after a softmax. The results of a
+    softmax are the probabilities that are compared (LEMON's published code).
     """
     protected_names = set(graph.outputs)
     after_softmax: set[str] = set()
@@ -190,7 +190,7 @@ def remove_unused(graph: LayerGraph | None, before: LayerGraph) -> LayerGraph | 
     unused = [node for node in graph.nodes if node.name not in needed]
     rest = [node for node in graph.nodes if node.name in needed]
     for node in unused:
-        rest = _with_new_owner(rest, node)
+        rest = _hand_over_layer(rest, node)
     return LayerGraph(nodes=tuple(rest), outputs=graph.outputs)
 
 
@@ -210,7 +210,7 @@ def sort_nodes(
         The graph; None if there is a cycle.
     """
     if leaving is not None:
-        nodes = _with_new_owner(nodes, leaving)
+        nodes = _hand_over_layer(nodes, leaving)
     done: set[str] = set()
     sorted_nodes: list[LayerNode] = []
     unsorted = nodes
@@ -223,11 +223,11 @@ def sort_nodes(
         sorted_nodes.append(first)
         done.add(first.name)
         unsorted = [node for node in unsorted if node is not first]
-    return LayerGraph(nodes=tuple(_owned_by_first(sorted_nodes)), outputs=before.outputs)
+    return LayerGraph(nodes=tuple(_hand_layers_to_first(sorted_nodes)), outputs=before.outputs)
 
 
-def _with_new_owner(nodes: list[LayerNode], leaving: LayerNode) -> list[LayerNode]:
-    """Return the nodes after the layer of a removed node passed to the next node that calls it."""
+def _hand_over_layer(nodes: list[LayerNode], leaving: LayerNode) -> list[LayerNode]:
+    """Return the nodes, with a removed node's layer handed over to the next node that calls it."""
     new_owner = next((node.name for node in nodes if node.shares == leaving.name), "")
     nodes_after = []
     for node in nodes:
@@ -240,8 +240,8 @@ def _with_new_owner(nodes: list[LayerNode], leaving: LayerNode) -> list[LayerNod
     return nodes_after
 
 
-def _owned_by_first(nodes: list[LayerNode]) -> list[LayerNode]:
-    """Return the nodes after each shared layer passed to the first node that calls it."""
+def _hand_layers_to_first(nodes: list[LayerNode]) -> list[LayerNode]:
+    """Return the nodes, with each shared layer handed over to the first node that calls it."""
     groups = {node.shares or node.name for node in nodes if node.shares}
     weights = {node.name: node.weights for node in nodes}
     first: dict[str, str] = {}

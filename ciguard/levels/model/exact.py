@@ -70,7 +70,7 @@ def is_inexact(finding: Finding, case: ModelCase, exact: Mapping[str, Sequence[O
     Returns:
         False also if no backend computes in double precision, or the exact results disagree.
     """
-    references = [runs for runs in map(_decoded, exact.values()) if runs is not None]
+    references = [runs for runs in map(_decoded_runs, exact.values()) if runs is not None]
     single = [_arrays(finding.outcomes[name]) for name in finding.targets]
     double = [unperturbed for unperturbed, *_ in references]
     inputs = precision_of(case)
@@ -98,7 +98,7 @@ def _gradient_floor(exact: list[NDArray[Any]], inputs: InputPrecision) -> float:
     return floor if math.isfinite(floor) else 0.0
 
 
-def _decoded(runs: Sequence[Outcome]) -> list[list[NDArray[Any]]] | None:
+def _decoded_runs(runs: Sequence[Outcome]) -> list[list[NDArray[Any]]] | None:
     """Return the arrays of a target's exact runs; None unless all runs have results."""
     arrays = [_arrays(run) for run in runs]
     return arrays if len(arrays) == 1 + len(_PERTURBATION_SEEDS) and all(arrays) else None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.models import LayerGraph
 
-POOL = 50
+MAX_POOL_SIZE = 50
 """Maximum number of models in the pool of a seed, including the seed (LEMON's published code)."""
 
 
@@ -55,7 +55,7 @@ class Roulette:
 
     pool: dict[str, Parent] = field(default_factory=dict)
     """Models of all pools, by name."""
-    size: int = POOL
+    size: int = MAX_POOL_SIZE
     """Maximum number of models in the pool of one seed."""
 
     def probabilities(self) -> dict[str, float]:

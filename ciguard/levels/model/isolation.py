@@ -41,10 +41,10 @@ _MAX_WAITING = 64
 """Maximum number of searches that wait. Others are dropped; later models raise the same
 suspicions."""
 _MAX_FRUITLESS = 3
-"""Number of runs of a kind of layer without a defect after which the kind is skipped."""
+"""Number of runs without a defect after which a kind of layer is skipped."""
 _MAX_REPRODUCED = 2
-"""Number of runs of a kind of layer with a defect after which the kind counts as defective without
-a run. A layer of a seed model is in most mutants."""
+"""Number of runs with a defect after which a kind of layer counts as defective without a run. A
+layer of a seed model is in most mutants."""
 _MAX_FINDINGS = 6
 """Maximum number of findings with the same layer class, check, symptom and targets."""
 _MAX_WIDE = 3
@@ -79,7 +79,7 @@ class _IsolationSearch:
     outcomes: dict[str, tuple[Outcome, ...]] = field(default_factory=dict)
     """Outcomes of the current cases so far, by target."""
     is_explicit: bool = False
-    """True if the current case has the exact inputs of the layer, or needs no such run."""
+    """True if no run on exact inputs follows: the current case has them, or is a wide-range run."""
     candidates: list[Finding] = field(default_factory=list)
     """Findings about the layer alone that rounding may explain, while it runs in double
     precision."""
@@ -253,12 +253,12 @@ class Isolator:
         self, search: _IsolationSearch, case: ModelCase, findings: list[Finding]
     ) -> Iterator[Finding]:
         """Yield the findings about a layer, and continue the search with the next suspect."""
-        yield from self._limited(case, findings)
+        yield from self._below_limit(case, findings)
         self._reproduced[_kind(case)] += 1
         _add_hidden_suspects(search)
         yield from self._next_suspect(search)
 
-    def _limited(self, case: ModelCase, findings: list[Finding]) -> Iterator[Finding]:
+    def _below_limit(self, case: ModelCase, findings: list[Finding]) -> Iterator[Finding]:
         """Yield the findings of which `_MAX_FINDINGS` similar ones were not reported before."""
         for finding in findings:
             key = f"{case.api} {case.check} {finding.oracle} {finding.kind} {finding.targets}"

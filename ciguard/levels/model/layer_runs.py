@@ -85,7 +85,7 @@ def inputs_of(case: ModelCase) -> InputPrecision:
     return input_precision(
         case,
         ranges=[("float32", 0.0, 1.0) for data in case.data if isinstance(data, DataSample)],
-        sizes=[math.prod(node.shape) for node in case.graph.nodes],  # represents the weights too
+        sizes=[math.prod(node.shape) for node in case.graph.nodes],  # also stands for the weights
     )
 
 

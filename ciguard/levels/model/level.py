@@ -37,15 +37,14 @@ SAMPLE_COUNT = 8
 """Number of inputs per run. The accumulated inconsistency (ACC) is a sum over the inputs, which all
 mutants of a seed share, so that their ACC is comparable."""
 _TRAIN_PERIOD, _SAVE_PERIOD = 4, 8
-"""Mean numbers of cases per case that trains, and per case that saves and loads the model."""
+"""Average numbers of cases of which one trains the model, and of which one saves and loads it."""
 _MAX_LAYER_COST = 16
-"""Total cost of the mutants that introduced a layer at which the layer is excluded; see
-`cost_of`."""
+"""Total cost at which a layer is excluded: that of the mutants that introduced it, by `cost_of`."""
 REPEATS_WHERE_COMPILED = 0.85
 """Probability that an inserted chain is a known one, on backends that compile each operation for
 each shape. There a new layer costs more than two mutants with known layers."""
 _INDEX_BITS = 40
-"""Bits that the index of a batch takes in the seed of its random numbers."""
+"""Number of bits for a batch's index in the seed of the batch's random numbers."""
 _SEED_BITS = 31
 """Size of a case's random seed, in bits."""
 
@@ -283,13 +282,14 @@ class ModelLevel:
             self._costs[layer] += mutant.cost
         excluded = [layer for layer, cost in self._costs.items() if cost >= _MAX_LAYER_COST]
         self._universes = {
-            name: context.universe.without(excluded) for name, context in self._contexts.items()
+            name: context.universe.with_exclusions(excluded)
+            for name, context in self._contexts.items()
         }
 
     # --- batches --------------------------------------------------------------------------------
 
     def _rng(self, index: int) -> random.Random:
-        return random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - repeatable
+        return random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - a seeded generator is repeatable
 
     def _mutants(self, rng: random.Random) -> tuple[ModelMutant, ...]:
         """Return mutants of one model; each mutant's rule depends on that of the previous one."""
@@ -333,11 +333,11 @@ class ModelLevel:
     # --- data -----------------------------------------------------------------------------------
 
     def _context_of(self, model: ModelSeed, universe: Universe) -> _SeedContext:
-        rng = random.Random(f"{self._seed} {model.name}")  # noqa: S311 - repeatable
+        rng = random.Random(f"{self._seed} {model.name}")  # noqa: S311 - a seeded generator is repeatable
         return _SeedContext(
             data=tuple(_data(model_input, rng) for model_input in model.data),
             truth=_expected_output(model, rng),
-            universe=universe.within(max_mutant_size(universe.size(model.graph))),
+            universe=universe.with_size_limit(max_mutant_size(universe.size(model.graph))),
         )
 
 

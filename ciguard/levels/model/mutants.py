@@ -75,7 +75,7 @@ def mutate(
                 graph=mutation.graph,
                 mutations=(*parent.mutations, f"{current.value} {mutation.description}"),
                 rejected=tuple(rejected),
-                added=_added(mutation.graph, parent.graph),
+                added=_added_layers(mutation.graph, parent.graph),
                 drawn=mutation.drawn,
                 chains=mutation.chains,
             )
@@ -83,7 +83,7 @@ def mutate(
     return None
 
 
-def _added(graph: LayerGraph, before: LayerGraph) -> tuple[str, ...]:
+def _added_layers(graph: LayerGraph, before: LayerGraph) -> tuple[str, ...]:
     """Return the public names of the layers that a mutant has and its parent lacks, sorted."""
     layers_before = {node.layer for node in before.nodes}
     return tuple(sorted({node.layer for node in graph.nodes} - layers_before))

@@ -61,7 +61,7 @@ def as_chain(source: LayerNode, nodes: Sequence[LayerNode]) -> LayerGraph:
         nodes: the inserted nodes.
     """
     first = LayerNode(name=_SOURCE, layer=INPUT, shape=source.shape, dtype=source.dtype)
-    attached = _attached(_SOURCE, nodes, taken=())
+    attached = _renamed_nodes(_SOURCE, nodes, taken=())
     layers = [replace(node, weights=Weights(seed=0)) for node in attached]
     return LayerGraph(nodes=(first, *layers), outputs=(layers[-1].name,))
 
@@ -79,11 +79,13 @@ def attach_chain(
     """
     return tuple(
         replace(node, weights=Weights(seed=rng.getrandbits(SEED_BITS)))
-        for node in _attached(source, chain.nodes[1:], taken)
+        for node in _renamed_nodes(source, chain.nodes[1:], taken)
     )
 
 
-def _attached(source: str, nodes: Sequence[LayerNode], taken: Iterable[str]) -> list[LayerNode]:
+def _renamed_nodes(
+    source: str, nodes: Sequence[LayerNode], taken: Iterable[str]
+) -> list[LayerNode]:
     """Return nodes with unused names; inputs from other nodes are replaced by the source."""
     names: dict[str, str] = {}
     used = {source, *taken}

@@ -164,7 +164,7 @@ def model_statements(case: ModelCase, source: ScriptSource) -> tuple[list[str], 
     return definitions, statements
 
 
-def compared(case: ModelCase, outcome: Outcome) -> Outcome:
+def comparable_outcome(case: ModelCase, outcome: Outcome) -> Outcome:
     """Return the outcome of a run, reduced to the results that a script computes."""
     if not isinstance(outcome, Passed):
         return outcome

@@ -9,7 +9,7 @@ from ciguard.domain.case import as_kind
 from ciguard.domain.findings import PairKind
 from ciguard.domain.models import Check, ModelCase
 from ciguard.levels.model.layer_runs import precision_of
-from ciguard.levels.model.run_source import compared, model_statements
+from ciguard.levels.model.run_source import comparable_outcome, model_statements
 from ciguard.triage import without_local_paths
 from ciguard.triage.scripting import assembled, comparison, header, indented_try, source_of
 
@@ -40,15 +40,15 @@ def _body(case: ModelCase, finding: Finding, source: ScriptSource) -> tuple[str,
         shown = 'print("returned:", result)\nprint("The defect did not show.")'
         return "\n\n\n".join(definitions), [*statements, shown]
     before, after_error, after = comparison(
-        compared(case, reference),
+        comparable_outcome(case, reference),
         name=without_local_paths(finding.targets[0]),
         writer=source.writer,
-        inputs=_lenient(precision_of(case)),
+        inputs=_scaled_precision(precision_of(case)),
     )
     body = indented_try(statements, after_error)
     return "\n\n\n".join(filter(None, [before, *definitions])), [*body, after]
 
 
-def _lenient(inputs: InputPrecision) -> InputPrecision:
+def _scaled_precision(inputs: InputPrecision) -> InputPrecision:
     """Return the precision of the inputs, multiplied by `_TOLERANCE_FACTOR`."""
     return replace(inputs, condition=_TOLERANCE_FACTOR * inputs.condition)

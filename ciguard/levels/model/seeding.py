@@ -59,7 +59,7 @@ def refuse_without_keras(libraries: Iterable[str]) -> None:
     if LIBRARY not in names:
         msg = (
             f"levels: {LEVEL!r} needs targets of Keras 3, such as 'keras==3.15.1 + torch'; "
-            f"the only targets are of {', '.join(names)}."
+            f"but all targets are of {', '.join(names)}."
         )
         raise ConfigurationError(msg)
 

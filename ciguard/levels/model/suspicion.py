@@ -86,7 +86,7 @@ def suspicion(case: ModelCase, outcomes: Mapping[str, Outcome]) -> ModelSuspicio
     return ModelSuspicion(
         case=case,
         suspects=suspects,
-        hidden=_hidden(case, deltas, witness_samples, suspects) if deviations else (),
+        hidden=_hidden_layers(case, deltas, witness_samples, suspects) if deviations else (),
         deviations=deviations,
         samples=witness_samples,
         witness=witness,
@@ -186,7 +186,7 @@ def _deviating_layers(
     return deviations, tuple(ranked[:_MAX_SUSPECTS])
 
 
-def _hidden(
+def _hidden_layers(
     case: ModelCase,
     deltas: _Deltas,
     reference: Mapping[str, LayerSample],

@@ -60,7 +60,7 @@ _MIN_ALLOWANCE = Size(4096, 16384)
 
 
 def max_mutant_size(seed: Size) -> Size:
-    """Return the maximum size of a mutant of a seed with a size.
+    """Return the maximum size of a seed's mutants, from the size of the seed.
 
     It is 1.5 times the size of the seed, plus 4,096 elements and 16,384 weights.
     """
@@ -105,11 +105,11 @@ class Universe:
         """Return the universe of a library by its records; without records, it has all layers."""
         return cls(LayerArguments(records))
 
-    def within(self, limit: Size) -> Universe:
+    def with_size_limit(self, limit: Size) -> Universe:
         """Return the same universe with a size limit."""
         return replace(self, max_size=limit)
 
-    def without(self, layers: Iterable[str]) -> Universe:
+    def with_exclusions(self, layers: Iterable[str]) -> Universe:
         """Return the same universe without some layers, given by public names."""
         return replace(
             self, excluded_layers=self.excluded_layers | {canonical(layer) for layer in layers}

@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 from model_graphs import GRAPHS
 
-from ciguard.levels.model.guidance import POOL, Guidance, MetropolisHastings, Parent, Roulette
+from ciguard.levels.model.guidance import (
+    MAX_POOL_SIZE,
+    Guidance,
+    MetropolisHastings,
+    Parent,
+    Roulette,
+)
 from ciguard.levels.model.inconsistency import (
     EPSILON,
     accumulated_inconsistency,
@@ -46,14 +52,14 @@ def test_the_roulette_chooses_by_scores() -> None:
 def test_every_seed_is_equally_probable_whatever_the_size_of_its_pool() -> None:
     guidance = Guidance.begin({"lstm": GRAPH, "other": GRAPH})
     guidance.record_seed("lstm", 1.0)
-    for index in range(POOL + 5):
+    for index in range(MAX_POOL_SIZE + 5):
         guidance.observe(mutant(f"m{index}", 2.0), parent="m3", parent_acc=1.0, rule=RuleName.COPY)
 
     shares = guidance.roulette.probabilities()
 
     assert shares["other"] == pytest.approx(0.5)
     assert sum(shares.values()) == pytest.approx(1.0)
-    assert len(guidance.roulette.pool) == POOL + 1
+    assert len(guidance.roulette.pool) == MAX_POOL_SIZE + 1
 
 
 def stationary(choice: MetropolisHastings) -> list[float]:
@@ -123,10 +129,10 @@ def test_without_guidance_every_mutant_that_ran_joins() -> None:
 def test_a_full_pool_drops_the_most_chosen_mutant_and_no_seed() -> None:
     guidance = Guidance.begin({"lstm": GRAPH})
     guidance.roulette.pool["lstm"].choice_count = 999
-    for index in range(POOL + 5):
+    for index in range(MAX_POOL_SIZE + 5):
         guidance.observe(mutant(f"m{index}", 2.0), parent="m3", parent_acc=1.0, rule=RuleName.COPY)
 
-    assert len(guidance.roulette.pool) == POOL
+    assert len(guidance.roulette.pool) == MAX_POOL_SIZE
     assert "lstm" in guidance.roulette.pool
     assert "m3" not in guidance.roulette.pool
 

@@ -23,7 +23,7 @@ RULE = st.sampled_from(RuleName)
 
 
 def mutants(graph: LayerGraph, rules: list[RuleName], seed: int) -> list[LayerGraph]:
-    universe = ALL.within(max_mutant_size(ALL.size(graph)))
+    universe = ALL.with_size_limit(max_mutant_size(ALL.size(graph)))
     rng = random.Random(seed)
     graphs = [graph]
     for rule in rules:
@@ -218,7 +218,9 @@ def test_a_new_layer_is_inserted_on_the_edge_that_accepts_the_rarest_layer() -> 
 def test_bundles_reach_layers_of_volumes() -> None:
     graph = next(graph for graph in GRAPHS.values() if len(graph.inputs[0].shape) == 3)
     rng, draw_counts = random.Random(1), Counter[str]()
-    universe = replace(ALL, draw_counts=draw_counts).within(max_mutant_size(ALL.size(graph)))
+    universe = replace(ALL, draw_counts=draw_counts).with_size_limit(
+        max_mutant_size(ALL.size(graph))
+    )
     layers = set()
 
     for _ in range(600):

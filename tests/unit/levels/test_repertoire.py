@@ -160,7 +160,7 @@ def test_excluded_layers_are_not_repeated() -> None:
     chain = first.chains[0]
     universe.repertoire.learn(chain)
     layer = chain.nodes[-1].layer
-    rest = replace(universe, repeat_probability=1.0).without([layer])
+    rest = replace(universe, repeat_probability=1.0).with_exclusions([layer])
     for _ in range(200):
         mutation = add(graph, rng, rest)
         assert mutation is not None

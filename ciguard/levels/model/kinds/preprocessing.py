@@ -139,12 +139,12 @@ def _image(
     )
 
 
-def _factor(*values: float | list[float], **others: tuple[float, ...]) -> Choices:
+def _factor_choices(*values: float | list[float], **others: tuple[float, ...]) -> Choices:
     return Choices(always={"factor": values or _FACTORS, **others}, sometimes=_VALUE_RANGE)
 
 
-def _always(**always: tuple[float, ...]) -> Choices:
-    return Choices(always=always)
+def _choices(**arguments: tuple[float, ...]) -> Choices:
+    return Choices(always=arguments)
 
 
 def _scratch_equalization(config: Config, shapes: Shapes) -> int:
@@ -160,35 +160,37 @@ _IMAGES = (
     _image("RandAugment", Choices(always=_VALUE_RANGE), channels=_COLOUR_OR_GREY_CHANNELS),
     _image("CutMix"),
     _image("MixUp", Choices(sometimes={"alpha": (0.2, 1.0)})),
-    _image("RandomBrightness", _factor(0.1, 0.4)),
-    _image("RandomColorDegeneration", _factor(0.2, [0.1, 0.9]), channels=_COLOUR_CHANNELS),
+    _image("RandomBrightness", _factor_choices(0.1, 0.4)),
+    _image("RandomColorDegeneration", _factor_choices(0.2, [0.1, 0.9]), channels=_COLOUR_CHANNELS),
     _image("RandomColorJitter", Choices(always=_VALUE_RANGE), channels=_COLOUR_CHANNELS),
-    _image("RandomContrast", _factor(0.2, 0.5)),
-    _image("RandomElasticTransform", _factor(), varied_arguments=_TRANSFORM_ARGUMENTS),
-    _image("RandomErasing", _factor()),
+    _image("RandomContrast", _factor_choices(0.2, 0.5)),
+    _image("RandomElasticTransform", _factor_choices(), varied_arguments=_TRANSFORM_ARGUMENTS),
+    _image("RandomErasing", _factor_choices()),
     _image("RandomFlip", varied_arguments=("mode",)),
-    _image("RandomGaussianBlur", _factor()),
-    _image("RandomGrayscale", _always(factor=(0.2, 0.7)), channels=_COLOUR_OR_GREY_CHANNELS),
-    _image("RandomHue", _factor(0.2, [0.1, 0.3]), channels=_COLOUR_CHANNELS),
-    _image("RandomInvert", _factor(0.2, 0.7)),
+    _image("RandomGaussianBlur", _factor_choices()),
+    _image("RandomGrayscale", _choices(factor=(0.2, 0.7)), channels=_COLOUR_OR_GREY_CHANNELS),
+    _image("RandomHue", _factor_choices(0.2, [0.1, 0.3]), channels=_COLOUR_CHANNELS),
+    _image("RandomInvert", _factor_choices(0.2, 0.7)),
     _image(
-        "RandomPerspective", _always(factor=(0.2, 0.7)), varied_arguments=_TRANSFORM_ARGUMENTS[1:]
+        "RandomPerspective", _choices(factor=(0.2, 0.7)), varied_arguments=_TRANSFORM_ARGUMENTS[1:]
     ),
     _image("RandomPosterization", Choices(always={"factor": (2, 5, 8)}, sometimes=_VALUE_RANGE)),
-    _image("RandomRotation", _always(factor=(0.1, 0.4)), varied_arguments=_TRANSFORM_ARGUMENTS),
-    _image("RandomSaturation", _factor(0.2, [0.1, 0.9]), channels=_COLOUR_CHANNELS),
-    _image("RandomSharpness", _factor(0.2, [0.1, 0.9])),
+    _image("RandomRotation", _choices(factor=(0.1, 0.4)), varied_arguments=_TRANSFORM_ARGUMENTS),
+    _image("RandomSaturation", _factor_choices(0.2, [0.1, 0.9]), channels=_COLOUR_CHANNELS),
+    _image("RandomSharpness", _factor_choices(0.2, [0.1, 0.9])),
     _image(
         "RandomShear",
-        _always(x_factor=(0.1, 0.3), y_factor=(0.0, 0.2)),
+        _choices(x_factor=(0.1, 0.3), y_factor=(0.0, 0.2)),
         varied_arguments=_TRANSFORM_ARGUMENTS,
     ),
     _image(
         "RandomTranslation",
-        _always(height_factor=(0.1, 0.3), width_factor=(0.1, 0.2)),
+        _choices(height_factor=(0.1, 0.3), width_factor=(0.1, 0.2)),
         varied_arguments=_TRANSFORM_ARGUMENTS,
     ),
-    _image("RandomZoom", _always(height_factor=(0.1, -0.2)), varied_arguments=_TRANSFORM_ARGUMENTS),
+    _image(
+        "RandomZoom", _choices(height_factor=(0.1, -0.2)), varied_arguments=_TRANSFORM_ARGUMENTS
+    ),
     _image("Solarization", Choices(always={"addition_factor": (0.1, 0.3)}, sometimes=_VALUE_RANGE)),
 )
 

@@ -73,7 +73,7 @@ def _weights_of(gates: int, features: int, units: int) -> int:
 # --- cells --------------------------------------------------------------------------------------
 
 
-def _nested(layer: str, **config: Json) -> Json:
+def _nested_layer(layer: str, **config: Json) -> Json:
     return {"layer": layer, "config": config}
 
 
@@ -81,10 +81,10 @@ def _draw_cells(rng: random.Random, place: LayerPlace) -> Config:
     """Draw one cell, or a stack of two cells."""
     features = place.shapes[0][-1]
     units = features if place.keeps_shape else similar_size(rng, features)
-    top = _nested(rng.choice(CELLS), units=units)
+    top = _nested_layer(rng.choice(CELLS), units=units)
     config: Config = {"cell": top, **_draw_return_sequences(rng, place)}
     if rng.random() < _STACK_PROBABILITY:
-        first = _nested(rng.choice(CELLS), units=similar_size(rng, min(features, 16)))
+        first = _nested_layer(rng.choice(CELLS), units=similar_size(rng, min(features, 16)))
         config["cell"] = {"layer": f"{PUBLIC}StackedRNNCells", "config": {"cells": [first, top]}}
     return config
 
@@ -125,7 +125,7 @@ def _draw_bidirectional(rng: random.Random, place: LayerPlace) -> Config:
     units = features if place.keeps_shape else similar_size(rng, features)
     if merge == "concat" and place.keeps_shape:
         units = features // 2
-    inner = _nested(
+    inner = _nested_layer(
         PUBLIC + rng.choice(list(GATES)), units=units, **_draw_return_sequences(rng, place)
     )
     return {"layer": inner} | ({} if merge == "concat" else {"merge_mode": merge})

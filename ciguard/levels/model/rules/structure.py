@@ -64,7 +64,7 @@ def switch(graph: LayerGraph, rng: random.Random, universe: Universe) -> ModelMu
         first, second = rng.sample(rng.choices(groups, pairs)[0], 2)
         mutant = None
         if _behaviour(first) != _behaviour(second):
-            mutant = sort_nodes(_switched(graph, first, second), graph)
+            mutant = sort_nodes(_switch_nodes(graph, first, second), graph)
         if mutant is not None:
             return ModelMutation(mutant, f"{first.name}, {second.name}")
     return None
@@ -80,7 +80,7 @@ def _behaviour(node: LayerNode) -> tuple[object, ...]:
     return (node.layer, dict(node.config), node.shares or node.name, node.weights)
 
 
-def _switched(graph: LayerGraph, first: LayerNode, second: LayerNode) -> list[LayerNode]:
+def _switch_nodes(graph: LayerGraph, first: LayerNode, second: LayerNode) -> list[LayerNode]:
     inputs = {first.name: second.inputs, second.name: first.inputs}
     renamed = {first.name: second.name, second.name: first.name}
     return [
@@ -109,13 +109,13 @@ def copy(graph: LayerGraph, rng: random.Random, universe: Universe) -> ModelMuta
     ]
     rng.shuffle(choices)
     for node, index in choices:
-        mutant = _copied(graph, node, index)
+        mutant = _insert_copy(graph, node, index)
         if universe.allows(mutant):
             return ModelMutation(mutant, f"{node.name}: {short_name(node.layer)}")
     return None
 
 
-def _copied(graph: LayerGraph, node: LayerNode, index: int) -> LayerGraph:
+def _insert_copy(graph: LayerGraph, node: LayerNode, index: int) -> LayerGraph:
     name = free_name((n.name for n in graph.nodes), node.layer)
     inputs = tuple(node.name if i == index else source for i, source in enumerate(node.inputs))
     duplicate = replace(
@@ -130,11 +130,11 @@ def _copied(graph: LayerGraph, node: LayerNode, index: int) -> LayerGraph:
     ]
     mutant = insert_chain(graph, output_edges[0], (duplicate,))
     for edge in output_edges[1:]:
-        mutant = _redirected(mutant, edge, name)
+        mutant = _redirect_edge(mutant, edge, name)
     return mutant
 
 
-def _redirected(graph: LayerGraph, edge: Edge, source: str) -> LayerGraph:
+def _redirect_edge(graph: LayerGraph, edge: Edge, source: str) -> LayerGraph:
     nodes = []
     for node in graph.nodes:
         inputs = list(node.inputs)

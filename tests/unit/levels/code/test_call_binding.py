@@ -8,7 +8,7 @@ import pytest
 from code_records import CONV2D, DENSE, F_ELU, RECURRENT, function_call, layer_call
 
 from ciguard.domain.records import record_from_json
-from ciguard.levels.code.binding import arranged, bind, with_argument
+from ciguard.levels.code.binding import bind, call_with_arguments, with_argument
 from ciguard.levels.code.blocks import LibraryCall
 from ciguard.levels.code.literals import is_same, text_of, value_of
 
@@ -81,7 +81,7 @@ def test_positional_only_arguments_stay_positional() -> None:
 
 
 def test_the_data_of_a_function_is_written_first() -> None:
-    call = arranged(
+    call = call_with_arguments(
         function_call("torch.nn.functional.relu", "h"),
         F_ELU.api,
         F_ELU,
@@ -92,7 +92,7 @@ def test_the_data_of_a_function_is_written_first() -> None:
 
 
 def test_positional_only_arguments_are_written_by_position() -> None:
-    call = arranged(
+    call = call_with_arguments(
         function_call("lib.other", "h"), "lib.clip", FIXED, {"x": "h", "low": "0", "high": "1"}
     )
 

@@ -25,7 +25,7 @@ from ciguard.domain.models import (
 )
 from ciguard.execution.worker.layer_weights import arrays
 from ciguard.execution.worker.samples import sample
-from ciguard.levels.model.run_source import compared
+from ciguard.levels.model.run_source import comparable_outcome
 from ciguard.triage import EnvironmentHint, script
 
 RIGHT = [[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]
@@ -145,5 +145,5 @@ def test_only_parts_that_a_script_recomputes_are_compared() -> None:
     both = returned({"outputs": [np.array(RIGHT)], "layers": {"a": {"sample": np.ones(2)}}})
     damaged = replace(both, encoded=b'["M"]')
 
-    assert b"layers" not in compared(ALONE, both).encoded  # type: ignore[union-attr]
-    assert compared(ALONE, damaged) is damaged
+    assert b"layers" not in comparable_outcome(ALONE, both).encoded  # type: ignore[union-attr]
+    assert comparable_outcome(ALONE, damaged) is damaged
