@@ -1,4 +1,4 @@
-"""Builds of packages for CUDA targets: extras that install CUDA, and checks that builds can use a GPU.
+"""Builds of packages for CUDA targets: extras that install CUDA, and checks that the GPU is used.
 
 On a machine with a GPU, a build without CUDA imports without an error but computes on the CPU.
 """

@@ -130,7 +130,7 @@ def visible_device(target: Target, outer: Mapping[str, str]) -> str:
     visible = outer.get(_VISIBLE_DEVICES)
     if visible is None:
         return str(number)
-    entries = _entries(visible)
+    entries = _visible_gpus(visible)
     if number >= len(entries):
         msg = (
             f"target {target.name!r}: {target.device} is not among the {len(entries)} GPUs of "
@@ -140,7 +140,7 @@ def visible_device(target: Target, outer: Mapping[str, str]) -> str:
     return entries[number]
 
 
-def _entries(visible: str) -> list[str]:
+def _visible_gpus(visible: str) -> list[str]:
     """Return the GPUs of a list up to its first invalid entry, such as `-1`, as CUDA does."""
     entries = []
     for entry in map(str.strip, visible.split(",")):

@@ -80,9 +80,9 @@ def required_settings(api: Api) -> dict[str, str]:
     if api.record.kind is not CallKind.LAYER:
         return {}
     way = _way_of(api.record.api)
-    known = {parameter.name: parameter.constraint for parameter in api.parameters}
-    settings = {} if way is None else {k: text for k, text in way.given.items() if k in known}
-    match known.get(_REDUCTION):
+    constraints = {parameter.name: parameter.constraint for parameter in api.parameters}
+    settings = {} if way is None else {k: text for k, text in way.given.items() if k in constraints}
+    match constraints.get(_REDUCTION):
         case OneOf(values) if LiteralValue(_NONE) in values:
             return {**settings, **_WITHOUT_REDUCTION}
         case _:

@@ -107,11 +107,11 @@ def feedback_from_json(encoded: Json) -> CodeFeedback:
                 blocks = tuple(map(candidate_from_json, candidates))
                 pairs = tuple((str(before), str(after)) for before, after in replacements)
                 return BlocksRan(int(tree), int(serial), blocks, _costs(costs), pairs)
-            case [str(kind), tree, serial, indices, repeated_checks, costs] if (
+            case [str(kind), tree, serial, encoded_indices, repeated_checks, costs] if (
                 kind == _PROGRAMS_RAN
             ):
                 names = tuple(map(str, repeated_checks))
-                indices = tuple(map(int, indices))
+                indices = tuple(map(int, encoded_indices))
                 return ProgramsRan(int(tree), int(serial), indices, names, _costs(costs))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         msg = f"not feedback of level code: {error!r}"

@@ -76,7 +76,7 @@ class Replacement:
             history: the results of earlier replacements; None for an empty history.
         """
         self._similarities = similarities
-        self._experience = history or ReplacementHistory()
+        self._history = history or ReplacementHistory()
 
     def __call__(self, block: Block, place: int, rng: random.Random) -> BlockMutant | None:
         """Return a block in which one call is replaced by a call of a similar API.
@@ -104,7 +104,7 @@ class Replacement:
         }
         candidates = [candidate for candidate in similar if uses[candidate.name] is not None]
         while candidates:
-            chosen = roulette(call.api, candidates, rng, self._experience)
+            chosen = roulette(call.api, candidates, rng, self._history)
             candidates.remove(chosen)
             other = self._draw_call(chosen, own, call, rng)
             if other is not None:

@@ -97,10 +97,13 @@ class Isolator:
         self._dispatcher = dispatcher
         self._queue: deque[_IsolationSearch] = deque()
         self._running: dict[int, _IsolationSearch] = {}
-        self._number = 0
+        self._run_count = 0
         self._fruitless: Counter[str] = Counter()
+        """Number of runs without a defect, by kind of layer."""
         self._reproduced: Counter[str] = Counter()
+        """Number of runs with a defect, by kind of layer."""
         self._reported: Counter[str] = Counter()
+        """Number of similar findings, by what they have in common."""
         self._isolated_kinds: set[str] = set()
         """Kinds of layers that ran alone."""
         self._configurations: dict[str, set[str]] = {}
@@ -180,11 +183,11 @@ class Isolator:
         self, search: _IsolationSearch, cases: tuple[ModelCase, ...], targets: tuple[str, ...]
     ) -> None:
         search.targets, search.outcomes = targets, {}
-        self._number += 1
-        self._running[self._number] = search
+        self._run_count += 1
+        self._running[self._run_count] = search
         encoded = tuple(map(encode, cases))
         for target in targets:
-            key = self.key, self._number
+            key = self.key, self._run_count
             job = Job(target, key, encoded, max_hangs=1, limit_s=_TIMEOUT_S)
             self._dispatcher.add(job, urgent=True)  # queued jobs are dropped between stages
 

@@ -65,7 +65,7 @@ def refuse_without_keras(libraries: Iterable[str]) -> None:
 
 
 def seed_sources(config: Config) -> tuple[SeedSource, ...]:
-    """Return the sources of a run's seed models; empty if it does not test models.
+    """Return the sources of a run's seed models; empty if the run does not test models.
 
     Raises:
         UnknownNameError: if a setting is neither a path nor the name of a shipped model.
@@ -76,9 +76,8 @@ def seed_sources(config: Config) -> tuple[SeedSource, ...]:
     names = [name for text in config[MODELS] for name in _matches(text)]
     width, weights_folder = config[WIDTH] / 100, cache_folder() / "models"
     if any(name.startswith(_PRETRAINED_PREFIX) for name in names):
-        weights_folder.mkdir(
-            parents=True, exist_ok=True
-        )  # workers may write only to existing folders
+        # Workers may write only to existing folders.
+        weights_folder.mkdir(parents=True, exist_ok=True)
     working_folder = Path.cwd()
     return tuple(
         parse_source(name, width=width, base=working_folder, weights_folder=weights_folder)

@@ -83,18 +83,18 @@ def _insert_chain(
     graph: LayerGraph, rng: random.Random, universe: Universe, extend: _Extension
 ) -> ModelMutation | None:
     """Insert a chain on an edge, within the size limit; return None if that fails."""
-    places = _edges_by_rank(graph)
+    edge_groups = _edges_by_rank(graph)
     repeats = rng.random() < universe.repeat_probability
     taken = {node.name for node in graph.nodes}
     unfit: Unfit = set()
-    for _ in range(_MAX_ATTEMPTS if places else 0):
+    for _ in range(_MAX_ATTEMPTS if edge_groups else 0):
         candidates = [
-            rng.choice(rng.choice(places)) for _ in range(1 if repeats else _EDGES_COMPARED)
+            rng.choice(rng.choice(edge_groups)) for _ in range(1 if repeats else _EDGES_COMPARED)
         ]
-        edge = min(candidates, key=lambda edge: _fewest_uses(graph, edge, universe, unfit, extend))
+        edge = min(candidates, key=lambda edge: _fewest_draws(graph, edge, universe, unfit, extend))
         source = graph.node(edge.source)
         chain = Chain(rng, universe, source.name, source.shape, set(taken), [], unfit=unfit)
-        nodes = _known_chain(graph, edge, rng, universe, extend) if repeats else ()
+        nodes = _repertoire_chain(graph, edge, rng, universe, extend) if repeats else ()
         nodes = nodes or _new_chain(chain, graph, edge, extend)
         mutant = insert_chain(graph, edge, nodes) if nodes else None
         if mutant is not None and universe.allows(mutant):
@@ -117,7 +117,7 @@ def _new_chain(
     return tuple(chain.nodes) if fits else ()
 
 
-def _known_chain(
+def _repertoire_chain(
     graph: LayerGraph, edge: Edge, rng: random.Random, universe: Universe, extend: _Extension
 ) -> tuple[LayerNode, ...]:
     """Return layers from the repertoire for an edge; empty if the repertoire has none."""
@@ -144,7 +144,7 @@ def _carries_floats(graph: LayerGraph, edge: Edge) -> bool:
     return graph.node(edge.source).dtype == Elements.FLOATS.value
 
 
-def _fewest_uses(
+def _fewest_draws(
     graph: LayerGraph, edge: Edge, universe: Universe, unfit: Unfit, extend: _Extension
 ) -> int:
     """Return the smallest number of draws of a layer that an edge accepts."""
