@@ -1,4 +1,4 @@
-"""Levels: each turns knowledge and seeds into cases, deterministically from seed and index.
+"""Levels: each derives cases from knowledge and seeds, as a function of seed and index.
 
 This package holds what all levels share: the protocols, the selection of APIs, and focus. Each
 level is a subpackage that registers a `LevelSpec`; no other package depends on a level's name.

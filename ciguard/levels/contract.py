@@ -30,19 +30,19 @@ class Batch:
 
 @runtime_checkable
 class Level(Protocol):
-    """Turns knowledge into cases.
+    """A source of batches of cases, which it derives from knowledge about APIs.
 
-    A level is a pure function of the run's seed and the index. So a campaign can be resumed,
-    repeated and, by ranges of indices, divided into shards.
+    A batch is a pure function of the run's seed and the batch's index. So a campaign can be
+    resumed, repeated and divided into shards by ranges of indices.
     """
 
     def cases(self, index: int) -> Batch:
-        """Return the batch of an index, the same one for each call."""
+        """Return the batch of an index; each call with that index returns an equal batch."""
 
 
 @runtime_checkable
 class IndexedLevel(Level, Protocol):
-    """A level that names a batch's API without making the batch, so that shards can skip it."""
+    """A level that can name a batch's API without making the batch, so that shards can skip it."""
 
     def api_of(self, index: int) -> str:
         """Return the API of the batch of an index."""
@@ -68,16 +68,16 @@ class VisitedLevel(Protocol):
         """Start with the experience of earlier campaigns, by API."""
 
     def feedback(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
-        """Return the feedback of a batch without applying it; None if the API needs no more."""
+        """Return the feedback of a batch without applying it; None if there is none."""
 
     def learn(self, api: str, feedback: Experience) -> None:
-        """Apply feedback to the batches that are made from now on."""
+        """Apply feedback on an API to the batches that are made after this call."""
 
     def replay(self, api: str, feedback: Experience) -> None:
-        """Register feedback of an earlier part of the same campaign; `learn` follows."""
+        """Register feedback of an earlier part of the same campaign; `learn` applies it later."""
 
     def learned(self) -> dict[str, Experience]:
-        """Return all experience so far, by API."""
+        """Return the experience of earlier campaigns and of this one so far, by API."""
 
 
 @runtime_checkable
@@ -88,7 +88,9 @@ class GuidedLevel(Level, Protocol):
     """
 
     def feedback(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
-        """Return the feedback of a batch without applying it; called in the order of the index.
+        """Return the feedback of a batch without applying it.
+
+        The campaign calls this in the order of the batches' indices.
 
         Args:
             index: the index of the batch.
@@ -100,19 +102,19 @@ class GuidedLevel(Level, Protocol):
         """
 
     def update(self, feedback: Json) -> None:
-        """Apply feedback to the batches that are made from now on.
+        """Apply feedback to the batches that are made after this call.
 
         Raises:
-            ValueError: if the feedback is not of this level.
+            ValueError: if the feedback does not have the form that this level's `feedback` returns.
         """
 
 
 COST_OF_HANG = 8
-"""Cost of a hang, in units of a crash: a hang takes its whole timeout."""
+"""Cost of a hang, in units of the cost of a crash; a hang takes its whole timeout."""
 
 
 def cost_of(outcome: Outcome) -> int:
-    """Return the cost of an outcome: 1 if it lost a worker, `COST_OF_HANG` if it hung."""
+    """Return the cost of an outcome: `COST_OF_HANG` for a hang, 1 if it ended a worker, else 0."""
     if isinstance(outcome, Hung):
         return COST_OF_HANG
     return int(
@@ -122,9 +124,9 @@ def cost_of(outcome: Outcome) -> int:
 
 @runtime_checkable
 class LevelSpec(Protocol):
-    """A level as other packages use it.
+    """The least that a registered level provides.
 
-    Packages further right declare the further methods that they need:
+    Packages that need more than the name declare the methods in protocols of their own, such as
     `ciguard.campaign.RunnableLevel`.
     """
 

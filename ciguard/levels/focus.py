@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
 _WILDCARD = frozenset("*?[")
 _MAX_TOP_APIS = 8
-"""Number of first APIs that get as many batches as all other APIs in focus together."""
+"""Number of top APIs, the first in focus, which get as many batches as the others in focus."""
 _TOP_AND_OTHERS = "FR"
+"""Pattern of two batches: one for the top APIs (F), one for the other APIs in focus (R)."""
 _FOCUS_AND_REST = "FFRFFRFFRF"
 """Pattern of ten batches: seven for the APIs in focus (F), three for the rest (R)."""
 
 
 class FocusTarget(Protocol):
-    """The subject of a batch: an API or a function of the user's."""
+    """The subject of a batch: an API or one of the user's functions."""
 
     @property
     def api(self) -> str:
@@ -98,32 +99,29 @@ def focused_level(
     *,
     focus: Sequence[str],
 ) -> tuple[Level, int]:
-    """Return a level that prefers some APIs, and the number of its batches that cover all APIs.
+    """Return a level that prefers the APIs in focus, and how many of its batches cover all APIs.
 
     Args:
-        factory: the function that makes the level.
+        factory: the function that makes a level from APIs and a seed.
         records: the APIs to test.
         seed: the seed of the run.
-        focus: globs over API names, the most important first; if they match nothing, the result
-            is the plain level.
+        focus: globs over API names, the most important first; if they match nothing, no API is
+            preferred.
     """
-    first = ranked(records, focus)
-    if not first:
+    in_focus = ranked(records, focus)
+    if not in_focus:
         return factory(records, seed), len(records)
-    interleaved = factory(first[:_MAX_TOP_APIS], seed), min(_MAX_TOP_APIS, len(first))
-    if len(first) > _MAX_TOP_APIS:
-        others = first[_MAX_TOP_APIS:]
+    top, others = in_focus[:_MAX_TOP_APIS], in_focus[_MAX_TOP_APIS:]
+    interleaved = factory(top, seed), len(top)
+    if others:
         interleaved = _interleaved(
-            interleaved,
-            (factory(others, seed), len(others)),
-            first[:_MAX_TOP_APIS],
-            _TOP_AND_OTHERS,
+            interleaved, (factory(others, seed), len(others)), top, _TOP_AND_OTHERS
         )
-    chosen = {record.api for record in first}
-    rest = [record for record in records if record.api not in chosen]
+    focused_apis = {record.api for record in in_focus}
+    rest = [record for record in records if record.api not in focused_apis]
     if rest:
         interleaved = _interleaved(
-            interleaved, (factory(rest, seed), len(rest)), first, _FOCUS_AND_REST
+            interleaved, (factory(rest, seed), len(rest)), in_focus, _FOCUS_AND_REST
         )
     return interleaved
 
@@ -134,7 +132,14 @@ def _interleaved(
     records: Sequence[FocusTarget],
     pattern: str,
 ) -> tuple[Level, int]:
-    """Return both levels as one, and the number of its batches that cover all their APIs."""
+    """Return a level that alternates between two levels, and how many batches cover all APIs.
+
+    Args:
+        first: the level of the preferred APIs, and how many of its batches cover them.
+        rest: the level of the other APIs, and how many of its batches cover them.
+        records: the preferred APIs.
+        pattern: the sequence that repeats: F for a batch of `first`, R for one of `rest`.
+    """
     apis = frozenset(record.api for record in records)
     counts = pattern.count("F"), pattern.count("R")
     rounds = [n * len(pattern) / count for (_, n), count in zip((first, rest), counts, strict=True)]
@@ -142,7 +147,7 @@ def _interleaved(
 
 
 class Interleaved:
-    """Two levels as one, whose `pattern` assigns each batch to one of them."""
+    """A level whose batches come from two levels, in the order of a pattern of F and R."""
 
     def __init__(self, first: Level, rest: Level, apis: frozenset[str], pattern: str) -> None:
         self._levels = {"F": first, "R": rest}

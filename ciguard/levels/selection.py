@@ -1,4 +1,4 @@
-"""Selection of the APIs of a catalogue that are tested."""
+"""Selection of the APIs to test from a catalogue."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ EXCLUDED_TAGS = frozenset(
         "removed",
     }
 )
-"""Tags of calls that are excluded unless allowed: they have effects outside the case, never return,
-or reject all that a generator can make.
+"""Tags of APIs that are excluded unless allowed.
 
-`random`, `unstable` and `time` do not exclude a call, which can still crash. The oracles see these
-tags and compare no values.
+Their calls have effects outside the case, never return, or reject every argument that a generator
+can make. `random`, `unstable` and `time` do not exclude an API, since its calls can still crash;
+oracles do not compare the values of such calls.
 """
 
 
@@ -38,13 +38,13 @@ def select(
     *,
     allow: Collection[str] = (),
 ) -> tuple[ApiRecord, ...]:
-    """Return the records of the selected APIs, in their order.
+    """Return the records of the selected APIs, in the order of the catalogue.
 
     Args:
         records: the catalogue.
         include: globs over API names; at least one must match.
         exclude: globs over API names; none may match.
-        allow: tags of `EXCLUDED_TAGS` that exclude nothing.
+        allow: tags of `EXCLUDED_TAGS` whose APIs may be selected.
     """
     included, excluded = _matcher(include), _matcher(exclude)
     excluded_tags = EXCLUDED_TAGS - set(allow)
@@ -60,11 +60,11 @@ def select(
 def select_layers(
     records: Iterable[ApiRecord], include: Collection[str] = ("*",), exclude: Collection[str] = ()
 ) -> tuple[ApiRecord, ...]:
-    """Return the records of the layers that mutants may use, in their order.
+    """Return the records of the layers that mutants may use, in the order of the catalogue.
 
-    Unlike calls, layers are matched by all their names (`MaxPooling2D` is `MaxPool2D`, whichever
-    the catalogue has). Tags exclude none: a layer that takes another layer is tagged as taking a
-    callback, but in a graph that is data.
+    Unlike calls, layers are matched by their aliases too: `MaxPool2D` also selects `MaxPooling2D`.
+    Tags exclude no layer. For example, a layer with a layer as argument has the tag `callback`, but
+    in a graph that argument is plain data.
 
     Args:
         records: the catalogue.

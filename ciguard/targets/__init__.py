@@ -1,4 +1,4 @@
-"""Targets: the environments that cases run in, and their provisioning with uv.
+"""Targets: the environments in which cases run, and their provisioning with uv.
 
 `parse_target("torch==2.13.0")` returns a target, `provision` builds its environment.
 """

@@ -32,31 +32,32 @@ if TYPE_CHECKING:
 
 
 def active_environment(
-    target: Target, *, on_step: Callable[[str], None], known: dict[Path, Inspection]
+    target: Target, *, on_step: Callable[[str], None], inspections: dict[Path, Inspection]
 ) -> Environment:
     """Inspect the active environment and return it as the environment of a target.
 
     Args:
-        target: the target; several may share the active environment.
+        target: the target; several targets may share the active environment.
         on_step: a callback for progress messages.
-        known: inspections of interpreters for earlier targets; the one of this target is added.
+        inspections: results for earlier targets, by interpreter; the one for this target is added.
 
     Raises:
-        ProvisioningError: if there is no interpreter, or it lacks numpy or the library.
+        ProvisioningError: if there is no interpreter, or the interpreter lacks numpy or the
+            library.
     """
     python = _active_python(target)
     variables = _search_variables()
     try:
-        if python not in known:
+        if python not in inspections:
             on_step(f"{target.name}: inspecting {python}")
-            known[python] = _inspect_active(python, variables)
+            inspections[python] = _inspect_active(python, variables)
     except ProvisioningError as error:
         msg = (
             f"target {target.name!r}: {error}\n"
-            f"Workers need numpy in it: run '{python} -m pip install numpy'."
+            f"Workers need numpy in this environment: run '{python} -m pip install numpy'."
         )
         raise ProvisioningError(msg) from error
-    inspection = known[python]
+    inspection = inspections[python]
     libraries = _libraries(target, inspection, on_step=on_step)
     if target.mode not in {EAGER, *libraries[0].modes}:
         msg = f"target {target.name!r}: {libraries[0].name} has no mode {target.mode!r}."
@@ -84,17 +85,17 @@ def _inspect_active(python: Path, variables: Mapping[str, str]) -> Inspection:
     return inspect(
         python,
         imports=["numpy"],
-        finds=[library.module for library in LIBRARIES.items().values()],
+        to_locate=[library.module for library in LIBRARIES.items().values()],
         variables={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", **variables},
     )
 
 
 def _search_variables() -> dict[str, str]:
-    """Return the user's variables that the active environment may depend on to find modules."""
+    """Return the user's variables with which the active environment may find its modules."""
     home = os.environ.get("PYTHONUSERBASE") or str(Path.home() / ".local")
     # An empty value counts as unset: packages of `pip install --user` are part of the environment.
     variables = {"PYTHONNOUSERSITE": "", "PYTHONUSERBASE": home}
-    # Container images for GPUs set it to the folders of their libraries.
+    # Container images for GPUs set LD_LIBRARY_PATH to the folders of their libraries.
     if os.environ.get("LD_LIBRARY_PATH"):
         variables["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
     return variables
@@ -109,7 +110,7 @@ def _library_folders(variables: Mapping[str, str]) -> tuple[Path, ...]:
 
 
 def _active_python(target: Target) -> Path:
-    """Return the interpreter of the active environment, else the first on PATH."""
+    """Return the interpreter of the active environment, else the first interpreter on PATH."""
     folder = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
     if folder:
         python = Path(folder) / "bin" / "python"
@@ -126,15 +127,15 @@ def _active_python(target: Target) -> Path:
 
 
 def _pythons_on_path() -> Iterator[Path]:
-    """Yield the interpreters on PATH, except for the one that has ciguard but no library.
+    """Yield the interpreters on PATH, except for one that has ciguard but no library to test.
 
     Tool runners such as uvx put an environment with only ciguard first on PATH.
     """
-    own = Path(sys.prefix, "bin").resolve()
+    own_folder = Path(sys.prefix, "bin").resolve()
     modules = {library.module.partition(".")[0] for library in LIBRARIES.items().values()}
     is_tool_environment = not any(map(find_spec, modules))
     for folder in os.get_exec_path():
-        if not (is_tool_environment and Path(folder).resolve() == own):
+        if not (is_tool_environment and Path(folder).resolve() == own_folder):
             python = shutil.which("python3", path=folder)
             if python is not None:
                 yield Path(python)

@@ -1,4 +1,4 @@
-"""Child processes of provisioning: each in its own process group, killed with its parent."""
+"""Child processes of provisioning, each in a process group that is killed with its parent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run_child(
     stdout: int | IO[bytes],
     stderr: int,
 ) -> Iterator[subprocess.Popen[str]]:
-    """Run a child process during the block; an exception, Ctrl-C included, kills its whole group.
+    """Run a child process during the block; an exception such as Ctrl-C kills its process group.
 
     Args:
         argv: the absolute path of the program, and its arguments.

@@ -1,6 +1,6 @@
-"""Builds of packages for CUDA targets: extras that install CUDA, and builds that are refused.
+"""Builds of packages for CUDA targets: extras that install CUDA, and checks that the GPU is used.
 
-A build without CUDA imports without an error on a machine with a GPU, and computes on the CPU.
+On a machine with a GPU, a build without CUDA imports without an error but computes on the CPU.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 _UPPER_BOUNDS = frozenset({"<", "<=", "==", "~="})
 """Operators of version specifiers with an upper bound."""
-_TOOLKIT_OF_PACKAGE = re.compile(r"nvidia-.+-cu(\d+)")
+_CUDA_MAJOR_OF_PACKAGE = re.compile(r"nvidia-.+-cu(\d+)")
 
 
 def refuse_cpu_builds(target: Target) -> None:
-    """Raise an error if a CUDA target names a package without CUDA.
+    """Raise an error if a CUDA target names a package that is built without CUDA.
 
     Raises:
-        ProvisioningError: if there is one; names the package and an alternative.
+        ProvisioningError: if there is such a package; the message also names an alternative.
     """
     for package in cpu_builds(target):
         library = library_of_distribution(package.distribution)
@@ -45,7 +45,9 @@ def refuse_cpu_builds(target: Target) -> None:
 
 
 def cuda_extra(package: IndexPackage | Wheel, target: Target, cuda: Cuda) -> str:
-    """Return the extra that installs CUDA for a package; empty if none is needed or one is named.
+    """Return the extra that installs CUDA for a package.
+
+    The result is empty if the package needs no extra, or if its requirement already names one.
 
     Args:
         package: the package of the target.
@@ -53,7 +55,8 @@ def cuda_extra(package: IndexPackage | Wheel, target: Target, cuda: Cuda) -> str
         cuda: the newest CUDA version that the driver supports.
 
     Raises:
-        ProvisioningError: if the driver supports no CUDA version of the release's extras.
+        ProvisioningError: if the driver supports none of the CUDA versions for which the release
+            has extras.
     """
     library = library_of_distribution(package.distribution)
     if library is None or _has_cuda_extra(package):
@@ -71,7 +74,7 @@ def cuda_extra(package: IndexPackage | Wheel, target: Target, cuda: Cuda) -> str
     return usable[0].name if usable else ""
 
 
-def refuse_unfit_builds(target: Target, installed: Mapping[str, str], cuda: Cuda) -> None:
+def refuse_unusable_builds(target: Target, installed: Mapping[str, str], cuda: Cuda) -> None:
     """Raise an error if a package that was installed for a CUDA target cannot use the GPU.
 
     Indexes differ: a package's default build may be for the CPU, or for a CUDA version that the
@@ -83,7 +86,7 @@ def refuse_unfit_builds(target: Target, installed: Mapping[str, str], cuda: Cuda
         cuda: the newest CUDA version that the driver supports.
 
     Raises:
-        ProvisioningError: if there is one; names the package and what to try.
+        ProvisioningError: if there is such a package; the message also says what to try.
     """
     for library in libraries_of(target):
         for name, version in installed.items():
@@ -94,7 +97,7 @@ def refuse_unfit_builds(target: Target, installed: Mapping[str, str], cuda: Cuda
                 )
                 raise ProvisioningError(msg)
     for name in installed:
-        toolkit = _TOOLKIT_OF_PACKAGE.fullmatch(name)
+        toolkit = _CUDA_MAJOR_OF_PACKAGE.fullmatch(name)
         if toolkit and int(toolkit[1]) > cuda[0]:
             msg = (
                 f"target {target.name!r}: the installed build needs CUDA {toolkit[1]} ({name}), "
@@ -105,9 +108,9 @@ def refuse_unfit_builds(target: Target, installed: Mapping[str, str], cuda: Cuda
 
 
 def _has_extra(package: IndexPackage | Wheel, extra: CudaExtra) -> bool:
-    """Return whether a release that the package's requirement allows has an extra.
+    """Return whether at least one release that the package's requirement allows has the extra.
 
-    If the range ends before the first release with the extra, none has it.
+    No release has it if the requirement's range ends before the first release with the extra.
     """
     if package.version is not None or not isinstance(package, IndexPackage):
         return extra.is_in(package.version)

@@ -1,7 +1,7 @@
 """The NVIDIA driver of this machine and the job's visible GPUs, without initialising CUDA.
 
-A process that has initialised CUDA cannot fork. Besides, the version is needed before any library
-is installed that could report it.
+A process that has initialised CUDA cannot fork. Besides, the driver's version is needed before a
+library that could report it is installed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Cuda: TypeAlias = tuple[int, int]
 """CUDA version, e.g. `(12, 8)`."""
 
 VERSION_FILE = Path("/proc/driver/nvidia/version")
-"""File of the kernel module with its version; absent on WSL and in some containers."""
+"""File with the version of the kernel module; absent on WSL and in some containers."""
 WSL_PROGRAMS = Path("/usr/lib/wsl/lib")
 """Folder of `nvidia-smi` on WSL; often not on `PATH`."""
 
@@ -38,8 +38,8 @@ _QUERY = ("--query-gpu=driver_version", "--format=csv,noheader")
 _QUERY_LIMIT_S = 30.0
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _MODULE = re.compile(rf"Kernel Module\s+(?:for \S+\s+)?({_VERSION.pattern})")
-_VISIBLE = "CUDA_VISIBLE_DEVICES"
-_ENTRY = re.compile(r"\d+|(?:GPU|MIG)-.+")
+_VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES"
+_DEVICE_ENTRY = re.compile(r"\d+|(?:GPU|MIG)-.+")
 
 _NEWEST_CUDA: tuple[tuple[int, Cuda], ...] = (
     (580, (13, 0)),
@@ -47,10 +47,11 @@ _NEWEST_CUDA: tuple[tuple[int, Cuda], ...] = (
     (525, (12, 0)),
     (450, (11, 0)),
 )
-"""First driver branches that support a CUDA version, newest first.
+"""First driver branch that supports a CUDA version, and that version; newest first.
 
-A driver supports every minor version of a major one. Minor versions matter only where builds
-differ: those for CUDA 12.8 and later have code for GPUs of the Blackwell generation. Source:
+A driver supports all minor versions of a major CUDA version. Minor versions matter only where
+builds differ: builds for CUDA 12.8 and later have code for GPUs of the Blackwell generation.
+    Source:
 NVIDIA, CUDA Toolkit release notes, driver versions for minor version compatibility.
 """
 
@@ -80,7 +81,8 @@ def required_cuda(target: Target) -> Cuda:
     """Return the newest CUDA version that this machine's driver supports.
 
     Raises:
-        ProvisioningError: if there is no driver, or it is too old; names the target.
+        ProvisioningError: if there is no driver, or the driver is too old; the message names
+            the target.
     """
     version = driver_version()
     if version is None:
@@ -102,9 +104,9 @@ def required_cuda(target: Target) -> Cuda:
 
 
 def make_device_files() -> None:
-    """Run the driver's program that creates device files, if they are still missing.
+    """Run the driver's program that creates device files, if they are missing.
 
-    If it is not installed or fails, the worker reports later that the device cannot be used.
+    If the program is missing or fails, the worker later reports that the device cannot be used.
     """
     program = shutil.which("nvidia-modprobe")
     if program is None or UNIFIED_MEMORY.exists() or not CONTROL.exists():
@@ -118,37 +120,38 @@ def visible_device(target: Target, outer: Mapping[str, str]) -> str:
 
     Args:
         target: the target; the number of its device is an index into the job's visible GPUs.
-        outer: the job's environment. Without CUDA_VISIBLE_DEVICES, numbers are in PCI bus order.
+        outer: the job's environment variables. Without CUDA_VISIBLE_DEVICES, GPUs are numbered in
+            PCI bus order.
 
     Raises:
-        ProvisioningError: if the job has fewer visible GPUs.
+        ProvisioningError: if the job has too few visible GPUs for the device's number.
     """
     number = int(target.device.partition(":")[2])
-    visible = outer.get(_VISIBLE)
+    visible = outer.get(_VISIBLE_DEVICES)
     if visible is None:
         return str(number)
-    entries = _entries(visible)
+    entries = _visible_gpus(visible)
     if number >= len(entries):
         msg = (
             f"target {target.name!r}: {target.device} is not among the {len(entries)} GPUs of "
-            f"{_VISIBLE}={visible!r}. Use a lower number, or make more GPUs visible to the job."
+            f"{_VISIBLE_DEVICES}={visible!r}. Use a lower number, or make more GPUs visible."
         )
         raise ProvisioningError(msg)
     return entries[number]
 
 
-def _entries(visible: str) -> list[str]:
-    """Return the GPUs of a list up to the first invalid entry, such as `-1`, as CUDA does."""
+def _visible_gpus(visible: str) -> list[str]:
+    """Return the GPUs of a list up to its first invalid entry, such as `-1`, as CUDA does."""
     entries = []
     for entry in map(str.strip, visible.split(",")):
-        if not _ENTRY.fullmatch(entry):
+        if not _DEVICE_ENTRY.fullmatch(entry):
             break
         entries.append(entry)
     return entries
 
 
 def _version_by_nvidia_smi() -> str | None:
-    """Return the version that nvidia-smi reports, if any."""
+    """Return the driver version that nvidia-smi reports; None if it reports none."""
     folders = os.pathsep.join([*os.get_exec_path(), os.fspath(WSL_PROGRAMS)])
     program = shutil.which("nvidia-smi", path=folders)
     if program is None:

@@ -1,4 +1,4 @@
-"""Environment of a target: its interpreter and packages, and the variables of its workers."""
+"""Environments of targets: interpreter, packages, and the variables of workers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from ciguard.targets.target import Target
 
 FULL_PRECISION = {"NVIDIA_TF32_OVERRIDE": "0"}
-"""Variables that turn TF32 off on CUDA devices: its 10-bit mantissa would differ from CPUs."""
+"""Variables that turn off TF32, whose 10-bit mantissa makes results differ from a CPU's."""
 
 _CUDA_FOLDERS = (Path("/usr/local/cuda"), Path("/usr/local/nvidia"))
-"""Folders of CUDA in container images; they may be links to where workers cannot read."""
+"""Folders of CUDA in container images; they may be links to folders that workers cannot read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Environment:
     """A target that is ready to run cases."""
 
     target: Target
-    """Target that the environment is for."""
+    """Target for which the environment was built."""
     library: Library
     """Library under test."""
     python: Path
@@ -45,11 +45,11 @@ class Environment:
     readable: tuple[Path, ...]
     """Folders and files that a confined worker must be able to read."""
     cache: Path | None
-    """Folder that workers may write, kept between runs; None if the library needs none."""
+    """Folder to which workers may write, kept between runs; None if the library needs none."""
     variables: Mapping[str, str]
-    """All environment variables of workers except for `HOME`; none are inherited."""
+    """All environment variables of workers except for `HOME`."""
     key: str
-    """Key of the request: two targets with one key share the environment."""
+    """Key in the cache; targets with the same key share the environment."""
 
     @property
     def mode(self) -> Mode | None:
@@ -67,14 +67,14 @@ class Environment:
 
     @property
     def _computing_libraries(self) -> list[Library]:
-        """The library under test and its installed backends."""
+        """Libraries whose kernels compute: the library under test and its installed backends."""
         backends = [LIBRARIES.get(name) for name in self.library.backends]
         installed = [backend for backend in backends if any(map(backend.provides, self.packages))]
         return [self.library, *installed]
 
 
 def worker_device(target: Target) -> str:
-    """Return the device as the target's workers see it: only one GPU is visible to them."""
+    """Return the device as the target's workers name it: they see a single GPU, `cuda:0`."""
     return CPU if target.device == CPU else "cuda:0"
 
 
@@ -83,13 +83,13 @@ def worker_variables(
 ) -> dict[str, str]:
     """Return the environment variables of a target's workers, except for `HOME`.
 
-    Only the name of the visible GPU is inherited from ciguard's own environment, since that may
+    Only the visible GPU is taken from ciguard's own environment variables, since the others may
     contain the job's tokens.
 
     Args:
-        target: the target with its device and further variables.
+        target: the target, whose own variables are included.
         libraries: the library under test, then its backends.
-        cache: the folder for code that the library compiles.
+        cache: the folder for code that the library compiles; None if it needs none.
 
     Raises:
         ProvisioningError: if the target's GPU is not visible to the job.
@@ -97,7 +97,7 @@ def worker_variables(
     variables = {
         "PATH": "/usr/bin:/bin",
         "LANG": "C.UTF-8",
-        # Keeps the order of sets, and of all that iterates over them, the same in each run.
+        # Makes the iteration order of sets the same in each run.
         "PYTHONHASHSEED": "0",
         # Packages in the home folder would make a target differ between machines.
         "PYTHONNOUSERSITE": "1",
@@ -108,7 +108,7 @@ def worker_variables(
         variables |= library.cpu_environment if on_cpu else library.cuda_environment
     variables["CUDA_VISIBLE_DEVICES"] = "" if on_cpu else visible_device(target, os.environ)
     if not on_cpu:
-        # Numbers GPUs as nvidia-smi and schedulers do; CUDA's default is by speed.
+        # Numbers GPUs as nvidia-smi and schedulers do; CUDA numbers them by speed by default.
         variables |= {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", **FULL_PRECISION}
     variables |= backend_choice(libraries)
     if cache is not None:
@@ -117,29 +117,34 @@ def worker_variables(
 
 
 def backend_choice(libraries: tuple[Library, ...]) -> dict[str, str]:
-    """Return the variables that select and configure the backend, if the library has several.
+    """Return the variables that select and configure the backend; empty if there is no backend.
 
     Args:
         libraries: the library under test, then its backends.
     """
-    under_test, *candidates = libraries
+    library, *candidates = libraries
     for backend in candidates:
-        if backend.name in under_test.backends:
-            return {under_test.backend_variable: backend.name, **backend.backend_environment}
+        if backend.name in library.backends:
+            return {library.backend_variable: backend.name, **backend.backend_environment}
     return {}
 
 
 def device_folders(target: Target) -> tuple[Path, ...]:
-    """Return the folders outside the environment that a target's workers must read for a GPU."""
+    """Return the folders outside the environment that workers must read to use a GPU."""
     return () if target.device == CPU else readable_paths(_CUDA_FOLDERS, home=Path.home())
 
 
 def readable_paths(entries: Iterable[Path], *, home: Path) -> tuple[Path, ...]:
-    """Return the paths that a worker must read for these entries, links resolved, none nested.
+    """Return the paths that a worker must be able to read: the entries and the targets of links.
 
-    The `.git` of a checkout contains the job's token (`actions/checkout` stores it there), and a
-    home folder contains keys. Hidden children of such a folder are left out, and so are links out
-    of it: a pull request can commit a link to a file with the job's token.
+    Paths inside another returned path are dropped. A checkout's `.git` contains the job's token
+    (`actions/checkout` stores it there), and a home folder contains keys. So hidden children of
+    such a folder are left out. Links that leave the folder are left out too: a pull request can
+    commit a link to a file with the job's token.
+
+    Args:
+        entries: the folders and files of an environment; those that do not exist are ignored.
+        home: the user's home folder.
     """
     paths: set[Path] = set()
     for entry in entries:
@@ -153,7 +158,7 @@ def readable_paths(entries: Iterable[Path], *, home: Path) -> tuple[Path, ...]:
 
 
 def _public_children(folder: Path) -> list[Path]:
-    """Return the children that are not hidden, nor links to hidden files or out of the folder."""
+    """Return the children of a folder, without hidden ones and links to hidden files or outside."""
     real = folder.resolve()
     children = []
     for child in folder.iterdir():

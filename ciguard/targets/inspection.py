@@ -1,4 +1,4 @@
-"""Inspects a target's interpreter: runs the probe in it and reads the result."""
+"""Inspection of a target's interpreter, by a probe that runs in it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TAIL_LINES = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
-    """Description of an interpreter and its packages by the probe."""
+    """Description of an interpreter and its packages, as the probe reports it."""
 
     python: Path
     """Path of the interpreter itself, even if a launcher such as pyenv's was started."""
@@ -42,40 +42,42 @@ class Inspection:
     versions: Mapping[str, str]
     """`__version__` of each imported module."""
     origins: Mapping[str, str | None]
-    """File of each module that was imported or searched; None if there is no such module."""
+    """File of each module that was imported or located; None if there is no such module."""
     readable: tuple[Path, ...]
-    """Folders and files that its processes must be able to read."""
+    """Folders and files that processes of the interpreter must be able to read."""
 
 
 def inspect(
     python: Path,
     *,
     imports: Sequence[str] = (),
-    finds: Sequence[str] = (),
+    to_locate: Sequence[str] = (),
     variables: Mapping[str, str],
 ) -> Inspection:
-    """Import modules in an interpreter, search others, and return its description.
+    """Import modules in an interpreter, locate other modules, and return its description.
 
     Args:
         python: the interpreter.
         imports: the modules to import.
-        finds: the modules to search without importing them.
+        to_locate: the modules whose files are located without importing them.
         variables: the environment variables of its process, except for `HOME` and `TMPDIR`.
 
     Raises:
-        ProvisioningError: if it does not start or an import fails, with its last output, or if no
-            disk space is left for the result.
+        ProvisioningError: if the interpreter does not start, an import fails, or no disk space is
+            left for the result. The message ends with the last lines of the output.
     """
     with tempfile.TemporaryDirectory(prefix="ciguard-probe-") as home:
-        answer = Path(home) / "answer.json"
-        request = json.dumps({"out": str(answer), "imports": [*imports], "finds": [*finds]})
+        result_file = Path(home) / "result.json"
+        request = json.dumps(
+            {"out": str(result_file), "imports": [*imports], "to_locate": [*to_locate]}
+        )
         output = _run([str(python), str(_PROBE), request], Path(home), variables)
-        if not answer.exists():
+        if not result_file.exists():
             action = f"importing {', '.join(imports)}" if imports else "starting"
             msg = f"{action} with {python} failed:\n{output}"
             raise ProvisioningError(msg)
         try:
-            result = json.loads(answer.read_text(encoding="utf-8"))
+            result = json.loads(result_file.read_text(encoding="utf-8"))
         except json.JSONDecodeError as error:  # the file is truncated
             reason = output.rpartition("\n")[2]
             folder = tempfile.gettempdir()
@@ -83,7 +85,7 @@ def inspect(
             raise ProvisioningError(msg) from error
     entries = [result["prefix"], result["base_prefix"], *result["path"]]
     # A package may be imported from outside the path: editable installations do that.
-    entries += [os.path.dirname(origin) for origin in result["origins"].values() if origin]  # noqa: PTH120
+    entries += [os.path.dirname(origin) for origin in result["origins"].values() if origin]  # noqa: PTH120 - origins are plain strings
     return Inspection(
         python=Path(result["executable"]),
         python_version=result["python_version"],
@@ -96,7 +98,7 @@ def inspect(
 
 
 def _run(argv: Sequence[str], folder: Path, variables: Mapping[str, str]) -> str:
-    """Run a program until its end or the timeout, and return the last lines of its output."""
+    """Run a program until it ends or times out, and return the last lines of its output."""
     environment = {"HOME": str(folder), "TMPDIR": str(folder), **variables}
     with (folder / "output.txt").open("wb+") as output:
         try:

@@ -1,4 +1,4 @@
-"""Finds installed Python interpreters in folders that uv does not search."""
+"""Installed Python interpreters in folders that uv does not search."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def installed_python(version: str, outer: Mapping[str, str]) -> Path | None:
-    """Return the newest installed interpreter of a version that is not on `PATH`, if any.
+    """Return the newest installed interpreter of a version outside `PATH`; None if there is none.
 
-    GitHub's runners and pyenv have several versions in their own folders. Using one of these saves
-    a download.
+    GitHub's runners and pyenv keep interpreters in their own folders. Using one of these
+    interpreters saves a download.
 
     Args:
         version: the version of Python, e.g. `3.10` or `3.10.13`.

@@ -1,7 +1,8 @@
-"""Describes an environment from inside. Runs as a script in the target's interpreter.
+"""Description of an environment by a script that runs in the target's interpreter.
 
 Python 3.9 and later, standard library only. Usage: `python probe.py REQUEST`, where REQUEST is
-JSON: `out` (file for the result), `imports` (modules to import), `finds` (modules to search).
+JSON with `out` (file for the result), `imports` (modules to import) and `to_locate` (modules
+whose files are located without importing them).
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from typing import Any, Dict, List, Optional  # noqa: UP035 - Python 3.9 in the 
 
 
 def origin(module: str) -> Optional[str]:  # noqa: UP045 - Python 3.9 in the target
-    """Return the file or folder that a module would be imported from; None if there is none."""
+    """Return the file or folder from which a module would be imported; None if there is none."""
     try:
         spec = importlib.util.find_spec(module)
     except ModuleNotFoundError:  # its parent package is missing
         return None
     if spec is None:
         return None
-    if spec.origin and os.path.exists(spec.origin):  # noqa: PTH110 - fast start
+    if spec.origin and os.path.exists(spec.origin):  # noqa: PTH110 - importing pathlib slows the start
         return spec.origin
     locations = list(spec.submodule_search_locations or ())
     return locations[0] if locations else None
@@ -36,13 +37,13 @@ def installed() -> Dict[str, str]:  # noqa: UP006 - Python 3.9 in the target
     for distribution in importlib.metadata.distributions():
         name = distribution.metadata["Name"]
         if name:
-            # The first one on the path is the one that is imported.
+            # Python imports the first of several distributions on the path.
             versions.setdefault(name, distribution.version)
     return versions
 
 
-def describe(imports: List[str], finds: List[str]) -> Dict[str, Any]:  # noqa: UP006 - as above
-    """Import and search modules, and return a description of this interpreter."""
+def describe(imports: List[str], to_locate: List[str]) -> Dict[str, Any]:  # noqa: UP006 - Python 3.9 in the target
+    """Import the modules of `imports`, locate the others, and describe this interpreter."""
     versions = {}
     for name in imports:
         module = importlib.import_module(name)
@@ -55,18 +56,18 @@ def describe(imports: List[str], finds: List[str]) -> Dict[str, Any]:  # noqa: U
         "base_prefix": sys.base_prefix,
         "path": [entry for entry in sys.path if entry],
         "versions": versions,
-        "origins": {name: origin(name) for name in [*imports, *finds]},
+        "origins": {name: origin(name) for name in [*imports, *to_locate]},
         "packages": installed(),
     }
 
 
 def main() -> None:
     """Write the description for the request in the first argument."""
-    # The folder of this script is first on the path and would shadow modules.
+    # The folder of this script comes first in `sys.path`, where it would shadow modules.
     del sys.path[0]
     request = json.loads(sys.argv[1])
-    description = describe(request["imports"], request["finds"])
-    with open(request["out"], "w", encoding="utf-8") as stream:  # noqa: PTH123 - fast start
+    description = describe(request["imports"], request["to_locate"])
+    with open(request["out"], "w", encoding="utf-8") as stream:  # noqa: PTH123 - importing pathlib slows the start
         json.dump(description, stream)
 
 

@@ -1,7 +1,7 @@
-"""Builds a target's environment with uv once; afterwards it comes from the cache.
+"""Provisioning: uv builds a target's environment once; afterwards it comes from the cache.
 
-Packages are installed into the cache under a lock, and the library is imported. Only then is the
-environment recorded, so that every recorded environment is complete.
+Packages are installed into the cache under a lock, and the library is imported. The environment is
+recorded after that, so that every recorded environment is complete.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from filelock import Timeout
 
 from ciguard.errors import ProvisioningError
 from ciguard.targets.active import active_environment
-from ciguard.targets.cuda_builds import refuse_cpu_builds, refuse_unfit_builds
+from ciguard.targets.cuda_builds import refuse_cpu_builds, refuse_unusable_builds
 from ciguard.targets.drivers import make_device_files, required_cuda, visible_device
 from ciguard.targets.environment import Environment, device_folders, worker_variables
 from ciguard.targets.inspection import inspect
@@ -47,26 +47,28 @@ def provision(
     *,
     on_step: Callable[[str], None],
     refresh: bool = False,
-    known: dict[Path, Inspection] | None = None,
+    inspections: dict[Path, Inspection] | None = None,
 ) -> Environment:
     """Return the environment of a target; build it first if the cache has none.
 
-    Several processes may do so at once: one builds, the others wait. There is no timeout; Ctrl-C
-    stops the installation, and the incomplete environment is ignored and removed later.
+    If several processes need the same environment, one builds it and the others wait. There is no
+    timeout. Ctrl-C stops the installation; the next build removes the incomplete environment.
 
     Args:
         target: the target to provision.
         on_step: a callback for progress messages of one line.
-        refresh: rebuild the environment, e.g. for a new release of a package without a version.
-        known: inspections of interpreters for earlier targets; that of `current` is added.
+        refresh: True to rebuild the environment, e.g. for a new release of a package that is
+            not pinned.
+        inspections: results for earlier targets, by interpreter; an inspection for `current` is
+            added.
 
     Raises:
-        ProvisioningError: if it cannot be built; names the target, the cause and what to try.
+        ProvisioningError: if it cannot be built; the message has the cause and what to try.
     """
     cuda = None if target.device == CPU else _check_device(target)
     if target.is_current:
         environment = active_environment(
-            target, on_step=on_step, known={} if known is None else known
+            target, on_step=on_step, inspections={} if inspections is None else inspections
         )
     else:
         recipe = recipe_of(target, cuda=cuda)
@@ -77,7 +79,7 @@ def provision(
 
 
 def _check_device(target: Target) -> Cuda:
-    """Return the newest CUDA version that the driver supports, after checks without downloads.
+    """Check a CUDA target without downloads, and return the newest CUDA version of the driver.
 
     Raises:
         ProvisioningError: if the target's packages have no CUDA, or its GPU is missing.
@@ -104,22 +106,24 @@ def _cached_or_built(
 def provision_all(
     targets: Sequence[Target], *, on_step: Callable[[str], None], refresh: bool = False
 ) -> dict[str, Environment | ProvisioningError]:
-    """Provision all targets; go on with the others if one cannot be built.
+    """Provision all targets; a target that cannot be built does not stop the others.
 
     Returns:
-        Environment or error by the names of `unique_names`, in the order of `targets`.
+        Environment or error of each target, by its name from `unique_names`, in the order of
+        `targets`.
     """
     results: dict[str, Environment | ProvisioningError] = {}
     refreshed: set[object] = set()
     inspections: dict[Path, Inspection] = {}
     for name, target in zip(unique_names(targets), targets, strict=True):
-        # Refresh a shared environment once: a second time would remove it under the first target.
+        # Refresh a shared environment only once: refreshing it again would remove the files that
+        # the first target uses.
         environment = (target.packages, target.device_class, target.python)
         is_first = environment not in refreshed
         refreshed.add(environment)
         try:
             results[name] = provision(
-                target, on_step=on_step, refresh=refresh and is_first, known=inspections
+                target, on_step=on_step, refresh=refresh and is_first, inspections=inspections
             )
         except ProvisioningError as error:
             results[name] = error
@@ -134,12 +138,14 @@ def _build_locked(
     on_step: Callable[[str], None],
     refresh: bool,
 ) -> dict[str, Any]:
-    """Build the environment under its lock, unless another process has just done so."""
+    """Build the environment under its lock, unless another process has just built it."""
     lock = slot.lock()
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        on_step(f"{target.name}: waiting for another ciguard process that is building it")
+        on_step(
+            f"{target.name}: waiting for another ciguard process that is building its environment"
+        )
         lock.acquire()
         refresh = False
     try:
@@ -152,7 +158,7 @@ def _build_locked(
 def _build(
     target: Target, recipe: Recipe, slot: EnvironmentSlot, *, on_step: Callable[[str], None]
 ) -> dict[str, Any]:
-    """Build the environment and publish its record; remove all files on failure."""
+    """Build the environment, publish its record and return it; remove all files on failure."""
     started_s = time.monotonic()
     build = slot.new_build()
     try:
@@ -169,7 +175,10 @@ def _build(
 def _install(
     target: Target, recipe: Recipe, build: Path, *, on_step: Callable[[str], None]
 ) -> Path:
-    """Create the virtual environment and install the recipe by the first route that works."""
+    """Create a virtual environment, install the recipe, and return the interpreter.
+
+    The routes are tried in order until one succeeds.
+    """
     outer = uv_environment(os.environ)
     interpreter: str | Path = sys.executable
     if target.python:
@@ -214,11 +223,11 @@ def _install(
 
 
 def _install_remedy(error_output: str, recipe: Recipe) -> str:
-    """Return what to try next, depending on the errors of uv."""
+    """Return a hint on what to try next, depending on uv's errors."""
     lowered = error_output.lower()
     if "no space left" in lowered or "disk quota" in lowered:
         return "Free disk space: 'ciguard targets prune' removes environments."
-    if any(sign in lowered for sign in ("dns", "connect", "timed out", "failed to fetch")):
+    if any(symptom in lowered for symptom in ("dns", "connect", "timed out", "failed to fetch")):
         return (
             "Check the network. To use another index or a folder of wheels, set UV_DEFAULT_INDEX "
             "or UV_FIND_LINKS, or pip's PIP_INDEX_URL or PIP_FIND_LINKS."
@@ -233,10 +242,13 @@ _MISSING_MODULE = re.compile(r"No module named '([A-Za-z_]\w*)[.\w]*'")
 
 
 def _import_remedy(error: str) -> str:
-    """Return what to try after a failed import; some releases lack a dependency's declaration."""
+    """Return a hint on what to try after a failed import.
+
+    Some releases do not declare all their dependencies.
+    """
     missing = _MISSING_MODULE.search(error)
     if missing is None:
-        return "Check that its packages are compatible with each other, Python and this machine."
+        return "Check that its packages fit each other, the Python version and this machine."
     return (
         f"If the release needs {missing[1]!r} but does not declare it, add that package to the "
         f"target, after the library: + {missing[1]}"
@@ -246,7 +258,7 @@ def _import_remedy(error: str) -> str:
 def _verified_record(
     target: Target, recipe: Recipe, build: Path, *, python: Path, on_step: Callable[[str], None]
 ) -> dict[str, Any]:
-    """Import the library once, which also writes its bytecode, and return the new record."""
+    """Import the library once, which also writes its bytecode, and return the record to store."""
     libraries = libraries_of(target)
     library = libraries[0]
     cache = build / "cache"
@@ -263,7 +275,7 @@ def _verified_record(
         msg = f"target {target.name!r}: its packages are installed, but {error}\n{remedy}"
         raise ProvisioningError(msg) from error
     if recipe.cuda:
-        refuse_unfit_builds(target, inspection.packages, recipe.cuda)
+        refuse_unusable_builds(target, inspection.packages, recipe.cuda)
     return {
         "target": target.name,
         "python": str(python),
@@ -276,13 +288,14 @@ def _verified_record(
 
 
 def _prepare_compiler(target: Target, python: Path) -> None:
-    """Ensure that a library which compiles finds a compiler and the headers of its interpreter."""
+    """Ensure that a library that compiles code has a compiler and the interpreter's headers."""
     _require_compiler(target, libraries_of(target)[0].name)
     base = python.resolve()
     for name in (f"{base.name}-config", "python3-config"):
         base_script = base.parent / name
         if base_script.exists():
-            # Virtual environments lack the script; a link would report the link's own folder.
+            # Virtual environments lack this script; started by a link, it would report wrong
+            # folders.
             script = python.parent / f"{base.name}-config"
             script.write_text(f'#!/bin/sh\nexec {shlex.quote(str(base_script))} "$@"\n', "utf-8")
             script.chmod(0o755)
@@ -290,12 +303,12 @@ def _prepare_compiler(target: Target, python: Path) -> None:
     log.warning("%s: no python-config beside %s, so compilation may fail", target.name, base)
 
 
-def _require_compiler(target: Target, user: str) -> None:
-    """Raise an error if g++ is missing."""
+def _require_compiler(target: Target, component: str) -> None:
+    """Raise an error if g++ is missing, which a component such as `mode compile` needs."""
     if shutil.which("g++", path="/usr/bin:/bin") is None:
         msg = (
-            f"target {target.name!r}: {user} needs g++ to compile operators, but it is missing. "
-            "Install it, e.g. with 'apt-get install g++', and run the command again."
+            f"target {target.name!r}: {component} needs g++ to compile operators, but g++ is "
+            "missing. Install it, e.g. with 'apt-get install g++', and run the command again."
         )
         raise ProvisioningError(msg)
 

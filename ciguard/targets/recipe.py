@@ -38,11 +38,11 @@ class WheelFile:
     digest: str
     """Digest of the wheel's content."""
     extra: str = ""
-    """Extra that installs its CUDA; empty for none."""
+    """Extra of the wheel that installs CUDA; empty if none is needed."""
 
     @property
     def argument(self) -> str:
-        """Argument of uv that installs the wheel."""
+        """Argument for uv that installs the wheel."""
         path = self.package.path
         if not self.extra:
             return str(path)
@@ -51,7 +51,7 @@ class WheelFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """Exact request that an environment is built from."""
+    """All that determines the content of an environment."""
 
     requirements: tuple[str, ...]
     """PEP 508 requirements of the target, with extras for CUDA on a `cuda` target."""
@@ -64,11 +64,11 @@ class Recipe:
     cuda: Cuda | None
     """Newest CUDA version that the driver supports; None for a `cpu` target."""
     python: str
-    """Requested Python version, else that of ciguard's own interpreter."""
+    """Python version of the target, by default the version that runs ciguard."""
 
     @property
     def key(self) -> str:
-        """Readable name, and a digest of everything that the environment depends on."""
+        """Key of the environment: a readable name, and a digest of what determines its content."""
         request = {
             "schema": RECIPE_SCHEMA,
             "requirements": self.requirements,
@@ -88,7 +88,7 @@ class Recipe:
 
     @property
     def _device(self) -> str:
-        """Device and CUDA version, which builds depend on, e.g. `cuda13.0`."""
+        """Device and CUDA version, e.g. `cuda13.0`; builds differ by both."""
         return self.device_class + ".".join(map(str, self.cuda or ()))
 
 
@@ -116,7 +116,7 @@ def recipe_of(target: Target, *, cuda: Cuda | None = None) -> Recipe:
 
 
 def pinned_version(target: Target, library: Library) -> str | None:
-    """Return the version that the target pins the library to; None if it does not."""
+    """Return the version to which the target pins the library; None if it is not pinned."""
     for package in target.packages:
         if not isinstance(package, ActiveEnvironment) and library.provides(package.distribution):
             return package.version
@@ -157,8 +157,8 @@ def _resolved(path: Path) -> Path:
 def _digest(path: Path, target: Target) -> str:
     """Return a digest of the wheel's zip directory; reading a gigabyte of content takes too long.
 
-    The directory has the name, size and checksum of every file. A rebuild that changes only times
-    has the same digest, so its environment is reused.
+    The directory has the name, size and checksum of every file. A rebuild that changes only the
+    files' times has the same digest, so the environment is reused.
     """
     try:
         with zipfile.ZipFile(_resolved(path)) as wheel:

@@ -28,10 +28,10 @@ _NO_SOLUTION = "No solution found"
 def released_versions(
     target: Target, library: Library, *, newest: str, oldest: str = ""
 ) -> Iterator[str]:
-    """Yield the versions from `newest` down that have a wheel for the target's interpreter.
+    """Yield the versions that have a wheel for the target's interpreter, from `newest` to `oldest`.
 
-    Each is uv's best version below the previous one. Thus the same indexes, credentials and rules
-    apply as when the version is installed.
+    Each is the version that uv prefers among those below the previous one. So uv applies the same
+    indexes, credentials and rules as when it installs the version.
 
     Raises:
         ProvisioningError: if uv cannot query the indexes.
@@ -47,11 +47,11 @@ def released_versions(
 
 
 def newest_release(requirement: str, *, python: str = "") -> str:
-    """Return the newest version that satisfies a requirement and has a wheel; empty if none does.
+    """Return the newest version with a wheel that satisfies a requirement; empty if there is none.
 
     Args:
         requirement: a requirement such as `torch>=2,<2.14`.
-        python: the version of the interpreter; by default that of ciguard's own.
+        python: the version of the interpreter; by default the version that runs ciguard.
 
     Raises:
         ProvisioningError: if uv cannot query the indexes.
@@ -63,8 +63,8 @@ def newest_release(requirement: str, *, python: str = "") -> str:
 
 
 def _best_version(requirement: str, *, python: str, folder: Path) -> str:
-    """Return the best version that satisfies a requirement; empty if there is none."""
-    requirement_file, pin_file = folder / "asked.in", folder / "answer.txt"
+    """Return the version that uv prefers for a requirement; empty if no version satisfies it."""
+    requirement_file, pin_file = folder / "requirement.in", folder / "pin.txt"
     requirement_file.write_text(f"{requirement}\n", encoding="utf-8")
     pin_file.unlink(missing_ok=True)  # uv would prefer the versions in an existing file
     resolution = run_uv(
@@ -87,7 +87,10 @@ def _best_version(requirement: str, *, python: str, folder: Path) -> str:
 
 
 def distribution_of(target: Target, library: Library) -> str:
-    """Return the name of the package that provides the library in a target."""
+    """Return the name of the target's package that provides the library.
+
+    If no package does, as for `current`, the result is the library's first distribution.
+    """
     names = (p.distribution for p in target.packages if not isinstance(p, ActiveEnvironment))
     return next(
         (distribution for distribution in names if library.provides(distribution)),

@@ -1,7 +1,7 @@
-"""Installation routes: the indexes to try in order for a build for the target's device.
+"""Installation routes: the indexes to try, in order, for a build for the target's device.
 
-On PyPI, torch for Linux is the CUDA build of several gigabytes. A `cpu` target gets a CPU build if
-one is available, and a `cuda` target a build that the driver supports.
+On PyPI, torch for Linux is a CUDA build of several gigabytes. A `cpu` target gets a CPU build if
+one is available, and a `cuda` target gets a build that the driver supports.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CUDA_BACKENDS: dict[Cuda, tuple[str, ...]] = {
     (12, 0): ("cu126",),
     (11, 0): ("cu118",),
 }
-"""uv's names of the builds that a driver supports, best first, by result of `cuda_of_driver`.
+"""uv's names for the builds that a driver supports, best first, by result of `cuda_of_driver`.
 
 uv's own `auto` is not used, since it falls back to CPU builds. torch has builds for CUDA 12.8 in
 versions 2.7 to 2.11, and for CUDA 12.6 in versions 2.6 to 2.14. These drivers also support the
@@ -49,9 +49,9 @@ class InstallRoute:
     requirements: tuple[str, ...]
     """PEP 508 requirements to install."""
     arguments: tuple[str, ...] = ()
-    """Further arguments of uv."""
+    """Further arguments for uv."""
     variables: tuple[tuple[str, str], ...] = ()
-    """Environment variables of uv."""
+    """Environment variables to set for uv."""
 
 
 def routes(recipe: Recipe, links: Sequence[str]) -> Iterator[InstallRoute]:
@@ -59,7 +59,7 @@ def routes(recipe: Recipe, links: Sequence[str]) -> Iterator[InstallRoute]:
 
     Args:
         recipe: the recipe to install.
-        links: folders and addresses with wheels besides the index; only folders are searched.
+        links: folders and addresses with further wheels; only the folders are searched here.
     """
     device_requirement = next(filter(_has_device_builds, recipe.requirements), None)
     if device_requirement is None:
@@ -80,7 +80,7 @@ def routes(recipe: Recipe, links: Sequence[str]) -> Iterator[InstallRoute]:
                 name=f"find-links ({pinned})", requirements=(pinned, *other_requirements)
             )
     else:
-        # A `+cpu` build is sorted above the plain one of the same version.
+        # uv would prefer a `+cpu` build to the plain build of the same version.
         cpu_builds = [version for version in local if version.local == CPU]
         other_requirements += tuple(f"{requirement.name}!={version}" for version in cpu_builds)
     for backend in _CUDA_BACKENDS[recipe.cuda] if recipe.cuda else (CPU,):
@@ -106,7 +106,7 @@ def _wheel_sort_key(version: Version) -> tuple[bool, Version]:
 
 
 def _wheels(requirement: Requirement, links: Sequence[str], *, python: str) -> Iterator[Version]:
-    """Yield the versions of wheels in local folders that satisfy the requirement."""
+    """Yield the versions of the wheels in local folders that satisfy a requirement."""
     tags = frozenset(_tags(python))
     folders = [Path(link.removeprefix("file://")) for link in links]
     for path in itertools.chain.from_iterable(folder.glob("*.whl") for folder in folders):

@@ -1,13 +1,13 @@
 """The cache of environments: their location, their records, listing and pruning.
 
-    <cache>/environments/<key>/environment.json   the record; written last, so it means: complete
+    <cache>/environments/<key>/environment.json   the record; written last, when all is complete
                               /<build>/venv       packages that uv installed
                               /<build>/cache      code that the library compiled
     <cache>/locks/<key>.lock
 
 Every attempt builds in a new folder, which is never renamed: virtual environments and compiled
-kernels contain absolute paths. A folder that the record does not name is left from an interrupted
-attempt, even if its uv is still writing.
+kernels contain absolute paths. A folder that the record does not name is left over from an
+interrupted attempt, whose uv may still be writing.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ _RECORD = "environment.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredEnvironment:
-    """One environment in the cache, as listed by `ciguard targets list`."""
+    """An environment in the cache, as `ciguard targets list` shows it."""
 
     key: str
-    """Key of its recipe."""
+    """Key of the environment's recipe."""
     target: str
-    """Name of the target that it was built for; empty if the build was interrupted."""
+    """Name of the target for which it was built; empty if the build was interrupted."""
     root: Path
     """Folder of the environment."""
     size_bytes: int
@@ -84,15 +84,18 @@ class EnvironmentSlot:
             log.warning("environment %s: cannot read its record (%s); rebuilding", self.key, error)
             return None
         if not is_usable:
-            log.warning("environment %s: no interpreter or another schema; rebuilding", self.key)
+            log.warning(
+                "environment %s: interpreter missing, or record of another schema; rebuilding",
+                self.key,
+            )
         return record if is_usable else None
 
     def touch(self) -> None:
         """Set the time of the last use to now."""
         try:
             os.utime(self.folder / _RECORD)
-        except OSError as error:  # a cache that is mounted read-only works, too
-            log.debug("environment %s: cannot set its last use: %s", self.key, error)
+        except OSError as error:  # a read-only cache can be used too
+            log.debug("environment %s: cannot set the time of its last use: %s", self.key, error)
 
     def lock(self) -> FileLock:
         """Return the lock to hold while building or removing the environment.
@@ -108,7 +111,9 @@ class EnvironmentSlot:
         return FileLock(folder / f"{self.key}.lock")
 
     def new_build(self) -> Path:
-        """Remove files of interrupted builds and create an empty build folder. Needs the lock.
+        """Remove files of interrupted builds, and create and return an empty build folder.
+
+        The caller must hold the lock.
 
         Raises:
             ProvisioningError: if the cache cannot be written.
@@ -123,7 +128,10 @@ class EnvironmentSlot:
         return build
 
     def publish(self, record: dict[str, Any]) -> None:
-        """Write the record, which makes the environment complete. Needs the lock."""
+        """Write the record, which marks the environment as complete.
+
+        The caller must hold the lock.
+        """
         text = json.dumps({"schema": RECORD_SCHEMA, **record}, indent=2, sort_keys=True)
         draft = self.folder / f"{_RECORD}.draft"
         with draft.open("w", encoding="utf-8") as stream:
@@ -134,9 +142,9 @@ class EnvironmentSlot:
         self.sweep()
 
     def sweep(self) -> None:
-        """Remove everything except for a complete environment. Needs the lock.
+        """Remove everything except for a complete environment. The caller must hold the lock.
 
-        Files that a killed uv still adds are removed the next time, since no record names them.
+        Files that a killed uv adds later are removed the next time, since no record names them.
         """
         record = self.record()
         kept_names = {_RECORD, Path(record["build"]).name} if record else set()
@@ -152,7 +160,7 @@ class EnvironmentSlot:
                 self.folder.rmdir()
 
     def clear(self) -> None:
-        """Remove the environment, its record first. Needs the lock."""
+        """Remove the environment, its record first. The caller must hold the lock."""
         (self.folder / _RECORD).unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -168,8 +176,8 @@ def list_environments() -> list[StoredEnvironment]:
     """Return every environment in the cache, the most recently used first."""
     root = cache_folder() / "environments"
     folders = [folder for folder in root.iterdir() if folder.is_dir()] if root.is_dir() else []
-    commands = _running_commands()
-    environments = [_stored(folder, commands) for folder in folders]
+    programs = _running_programs()
+    environments = [_stored(folder, programs) for folder in folders]
     return sorted(environments, key=lambda stored: stored.last_used_s, reverse=True)
 
 
@@ -195,6 +203,7 @@ def prune_environments(
 
 
 def _remove(key: str) -> bool:
+    """Remove an environment and return True; return False if it is being built."""
     slot = EnvironmentSlot(key)
     try:
         with slot.lock().acquire(timeout=0):
@@ -205,18 +214,18 @@ def _remove(key: str) -> bool:
     return True
 
 
-def _stored(folder: Path, commands: Collection[str]) -> StoredEnvironment:
-    """Return the description of a stored environment."""
+def _stored(folder: Path, programs: Collection[str]) -> StoredEnvironment:
+    """Return the stored environment in a folder, given the programs of all running processes."""
     record = EnvironmentSlot(folder.name).record()
-    stamp = folder / _RECORD if record else folder
+    touched_path = folder / _RECORD if record else folder
     return StoredEnvironment(
         key=folder.name,
         target=record["target"] if record else "",
         root=folder,
         size_bytes=_size_bytes(folder),
-        last_used_s=stamp.stat().st_mtime if stamp.exists() else time.time(),
+        last_used_s=touched_path.stat().st_mtime if touched_path.exists() else time.time(),
         is_complete=record is not None,
-        is_in_use=any(command.startswith(f"{folder}{os.sep}") for command in commands),
+        is_in_use=any(program.startswith(f"{folder}{os.sep}") for program in programs),
     )
 
 
@@ -231,12 +240,12 @@ def _size_bytes(folder: Path) -> int:
     return total
 
 
-def _running_commands() -> set[str]:
-    """Return the programs of running processes as they were started; empty without `/proc`."""
-    commands = set()
+def _running_programs() -> set[str]:
+    """Return the first word of the command line of each process; empty without `/proc`."""
+    programs = set()
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            commands.add(os.fsdecode(path.read_bytes().split(b"\0", 1)[0]))
+            programs.add(os.fsdecode(path.read_bytes().split(b"\0", 1)[0]))
         except OSError:  # ended meanwhile, or not readable
             continue
-    return commands
+    return programs

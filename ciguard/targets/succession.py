@@ -1,4 +1,4 @@
-"""Succession of targets: a target succeeds another that differs only by older packages."""
+"""Succession of targets: a target succeeds another one whose packages are older."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4096)
 def succeeds(later: str, former: str) -> bool:
-    """Return whether a target has newer packages than another and is equal in everything else.
+    """Return whether two targets differ only in that `later` has newer packages.
 
-    False if a target cannot be parsed, or has a changed package without a pinned version.
+    False if a target cannot be parsed, or if a package that differs has no pinned version.
 
     Args:
-        later: the name of the target.
-        former: the name of the target that it may succeed.
+        later: the name of the target that may be the successor.
+        former: the name of the target that `later` may succeed.
     """
     try:
         later_target, former_target = read_target(later), read_target(former)
@@ -45,7 +45,7 @@ def _without_packages(target: Target) -> Target:
 
 
 def _is_newer(later: Package, former: Package) -> bool | None:
-    """Return whether a package is newer; None if it is older, different or of unknown version."""
+    """Return whether `later` is newer, False if equal; None if it is older or not comparable."""
     if later == former:
         return False
     if isinstance(later, ActiveEnvironment) or isinstance(former, ActiveEnvironment):

@@ -1,4 +1,4 @@
-"""Targets: the packages, device, mode, interpreter and variables that cases run in."""
+"""Targets: the packages, device, mode, interpreter and variables with which cases run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class IndexPackage:
 
     @property
     def version(self) -> str | None:
-        """Version that it is pinned to; None if it is not pinned."""
+        """Version to which the requirement pins the package; None if it is not pinned."""
         pins = [spec for spec in Requirement(self.requirement).specifier if spec.operator == "=="]
         return pins[0].version if pins and not pins[0].version.endswith(".*") else None
 
@@ -52,7 +52,7 @@ class Wheel:
     """A package from a file, such as the build of a pull request."""
 
     path: Path
-    """Path as written; relative to the working folder when the target is provisioned."""
+    """Path as the user wrote it; relative to the working folder when the target is provisioned."""
 
     @property
     def distribution(self) -> str:
@@ -71,10 +71,10 @@ class Wheel:
 
 @dataclass(frozen=True, slots=True)
 class ActiveEnvironment:
-    """The active environment of ciguard's user, which nothing is installed into."""
+    """The active environment of ciguard's user, into which nothing is installed."""
 
     library: str = ""
-    """Name of the library to test; empty for the first that is installed."""
+    """Name of the library to test; empty for the first library that is installed."""
 
     def __str__(self) -> str:
         """Return `current` or `current[torch]`."""
@@ -82,15 +82,15 @@ class ActiveEnvironment:
 
 
 Package: TypeAlias = IndexPackage | Wheel | ActiveEnvironment
-"""Package of a target, or the active environment in place of one."""
+"""Package of a target; the active environment takes the place of all packages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One environment that cases run in, as parsed by `parse_target`."""
+    """One environment in which cases run, as parsed by `parse_target`."""
 
     packages: tuple[Package, ...]
-    """Packages in the order of the text; `ActiveEnvironment` is always the only one."""
+    """Packages in the order of the text; an `ActiveEnvironment` has no packages beside it."""
     device: str = CPU
     """Device: `cpu`, `cuda:0`, `cuda:1`, …"""
     mode: str = EAGER
@@ -98,11 +98,11 @@ class Target:
     variables: tuple[tuple[str, str], ...] = ()
     """Further environment variables of the workers, sorted by name."""
     python: str = ""
-    """Version of the interpreter, e.g. `3.10`; empty for that of ciguard's own."""
+    """Version of the interpreter, e.g. `3.10`; empty for the version that runs ciguard."""
 
     @property
     def name(self) -> str:
-        """Canonical text of the target, which `parse_target` parses to an equal target."""
+        """Canonical text of the target; `parse_target` returns an equal target for it."""
         device = {CPU: "", "cuda:0": "@cuda"}.get(self.device, f"@{self.device}")
         words = [" + ".join(map(str, self.packages)) + device]
         words += [self.mode] if self.mode != EAGER else []
@@ -113,12 +113,12 @@ class Target:
 
     @property
     def is_current(self) -> bool:
-        """True if it is the active environment, so that nothing is installed."""
+        """True for the active environment, into which nothing is installed."""
         return isinstance(self.packages[0], ActiveEnvironment)
 
     @property
     def device_class(self) -> str:
-        """Device without its number, which the builds of a package depend on."""
+        """Device without its number, `cpu` or `cuda`, for which a package must be built."""
         return self.device.partition(":")[0]
 
     def __str__(self) -> str:
@@ -129,11 +129,11 @@ class Target:
 def libraries_of(target: Target) -> tuple[Library, ...]:
     """Return the registered libraries among a target's packages, the one under test first.
 
-    A library comes before its backends, independent of their order in the text. `current` alone has
-    none: its library is known only after an inspection of the environment.
+    A library comes before its backends, whatever their order in the text. The result for `current`
+    is empty: its library is known only after an inspection of the environment.
 
     Raises:
-        UnknownLibraryError: if no package is a library that ciguard has an adapter for.
+        UnknownLibraryError: if ciguard has an adapter for none of the packages.
     """
     package = target.packages[0]
     if isinstance(package, ActiveEnvironment):
@@ -157,7 +157,7 @@ def distributions(packages: Iterable[Package]) -> list[str]:
 
 
 def cpu_builds(target: Target) -> list[IndexPackage | Wheel]:
-    """Return the packages of a target that are built without CUDA, on any device."""
+    """Return the packages of a target that are built without CUDA, whatever the target's device."""
     return [
         package
         for package in target.packages
@@ -167,7 +167,7 @@ def cpu_builds(target: Target) -> list[IndexPackage | Wheel]:
 
 
 def is_cpu_version(version: str) -> bool:
-    """Return whether a version is of a build for CPUs, such as `2.13.0+cpu`."""
+    """Return whether a version denotes a build for CPUs, such as `2.13.0+cpu`."""
     try:
         return Version(version).local == CPU
     except InvalidVersion:

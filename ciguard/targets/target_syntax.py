@@ -56,8 +56,9 @@ def parse_target(text: str) -> Target:
     """Return the target that the text describes.
 
     Raises:
-        TargetSyntaxError: if the text is invalid; the message has the word and a remedy.
-        UnknownLibraryError: if no package is a library that ciguard has an adapter for.
+        TargetSyntaxError: if the text is invalid; the message quotes the wrong word and gives a
+            remedy.
+        UnknownLibraryError: if ciguard has an adapter for none of the packages.
     """
     parser = _Parser(text)
     target = parser.target()
@@ -66,9 +67,9 @@ def parse_target(text: str) -> Target:
 
 
 def read_target(text: str) -> Target:
-    """Return the target that the text describes, without checking that it can run here.
+    """Return the target that the text describes, without checking that an adapter can run it.
 
-    A job that only evaluates results lacks the plugins of the jobs that ran the target.
+    A job that only evaluates results may lack the plugins of the jobs that ran the target.
 
     Raises:
         TargetSyntaxError: if the text is invalid.
@@ -106,7 +107,7 @@ class _Parser:
         if len(self._pythons) > 1:
             self._fail(f"two interpreters, {' and '.join(self._pythons)}", "keep one")
         if len(self._modes) > 1:
-            self._fail(f"two modes, {' and '.join(self._modes)}", "give each a target of its own")
+            self._fail(f"two modes, {' and '.join(self._modes)}", "write one target for each mode")
         return Target(
             packages=packages,
             device=self._devices[0] if self._devices else CPU,
@@ -119,7 +120,7 @@ class _Parser:
         try:
             words = shlex.split(self._text)
         except ValueError as error:
-            self._fail(str(error).lower(), "close the quotation")
+            self._fail(str(error).lower(), "add the closing quotation mark")
         if not words:
             self._fail("the text is empty", "write a package, e.g. torch==2.13.0, or current")
         return words
@@ -142,25 +143,30 @@ class _Parser:
             else:
                 options.append(word)
         if expects_package:
-            self._fail("a '+' without a package after it", "name a package or drop it")
+            self._fail("a '+' without a package after it", "name a package or remove the '+'")
         return packages, options
 
     def _packages(self, words: list[str]) -> tuple[Package, ...]:
-        """Return the packages, and the backends that extras stand for."""
+        """Return the packages of the words, then the packages of backends that extras name."""
         packages: list[Package] = []
         for position, word in enumerate(words):
-            glued = _PACKAGE_WITH_DEVICE.fullmatch(word)
-            if glued is None:
+            with_device = _PACKAGE_WITH_DEVICE.fullmatch(word)
+            if with_device is None:
                 packages.append(self._read_package(word))
                 continue
             if position < len(words) - 1:
-                self._fail(f"the device in {word!r} is too early", "write it after all packages")
-            self._read_device(glued["device"])
-            packages.append(self._read_package(glued["package"]))
+                self._fail(
+                    f"{word!r} has a device before the last package",
+                    "write the device after all packages",
+                )
+            self._read_device(with_device["device"])
+            packages.append(self._read_package(with_device["package"]))
         if len(packages) > 1 and any(
             isinstance(package, ActiveEnvironment) for package in packages
         ):
-            self._fail("'current' is joined with packages", "name either it or packages")
+            self._fail(
+                "'current' cannot be combined with packages", "name either 'current' or packages"
+            )
         self._refuse_repetition(packages)
         identities = {_identity(package) for package in packages}
         return (
@@ -175,9 +181,9 @@ class _Parser:
     def _refuse_repetition(self, packages: list[Package]) -> None:
         seen: dict[str, Package] = {}
         for package in packages:
-            earlier = seen.setdefault(_identity(package), package)
-            if earlier is not package:
-                self._fail(f"{earlier} and {package} are the same package", "keep one")
+            previous = seen.setdefault(_identity(package), package)
+            if previous is not package:
+                self._fail(f"{previous} and {package} are the same package", "keep one")
 
     def _read_package(self, word: str) -> Package:
         current = _CURRENT.fullmatch(word)
@@ -190,7 +196,7 @@ class _Parser:
     def _read_current(self, library: str | None) -> ActiveEnvironment:
         if library is not None and library not in LIBRARIES.items():
             hint = suggestion(library, LIBRARIES.items())
-            self._fail(f"unknown library {library!r}", f"name another one.{hint}")
+            self._fail(f"unknown library {library!r}", f"name a known library.{hint}")
         return ActiveEnvironment(library or "")
 
     def _read_wheel(self, word: str) -> Wheel:
@@ -198,15 +204,15 @@ class _Parser:
         try:
             parse_wheel_filename(path.name)
         except InvalidWheelFilename as error:
-            remedy = "keep the name that the build gave it, NAME-VERSION-py3-none-any.whl"
+            remedy = "keep the file name from the build, such as NAME-VERSION-py3-none-any.whl"
             self._fail(str(error), remedy)
         return Wheel(path)
 
     def _read_requirement(self, word: str) -> IndexPackage:
-        """Return the package of a requirement; extras that are backends become packages."""
-        late = _EXTRAS_AFTER_VERSION.fullmatch(word)
-        if late:
-            word = f"{late['name']}{late['extras']}{late['version']}"
+        """Return the package of a requirement; extras that are backends become further packages."""
+        misplaced = _EXTRAS_AFTER_VERSION.fullmatch(word)
+        if misplaced:
+            word = f"{misplaced['name']}{misplaced['extras']}{misplaced['version']}"
         try:
             requirement = Requirement(word)
             name = canonicalize_name(requirement.name, validate=True)
@@ -225,7 +231,7 @@ class _Parser:
         return IndexPackage(f"{name}{extras}{requirement.specifier}")
 
     def _read_option(self, word: str) -> None:
-        """Read a device, a mode, an interpreter or a variable."""
+        """Store the device, mode, interpreter or variable that a word names."""
         python = _PYTHON.fullmatch(word)
         variable = _VARIABLE.fullmatch(word)
         if word.startswith("@"):
@@ -237,7 +243,7 @@ class _Parser:
         elif _MODE.fullmatch(word):
             self._modes.append(word)
         else:
-            remedy = "join packages by ' + ', and write @cuda, a mode, python3.10, NAME=VALUE last"
+            remedy = "join packages with ' + ', then write @cuda, a mode, python3.10 or NAME=VALUE"
             self._fail(f"{word!r} is not a device, mode, interpreter or variable", remedy)
 
     def _read_device(self, device: str) -> None:
@@ -258,11 +264,11 @@ class _Parser:
     def _read_variable(self, name: str, value: str) -> None:
         reason = refusal(name)
         if reason:
-            self._fail(f"{name} cannot be set: {reason}", "drop it")
+            self._fail(f"{name} cannot be set: {reason}", "remove it from the target")
         if name in self._variables:
             self._fail(f"{name} is set twice", "keep one of them")
         if "\0" in value:
-            self._fail(f"the value of {name} has a NUL character", "drop it")
+            self._fail(f"the value of {name} has a NUL character", "remove the character")
         self._variables[name] = value
 
     def check(self, target: Target) -> None:
@@ -271,7 +277,7 @@ class _Parser:
         self._check_mode(target.mode, libraries)
         if target.is_current:
             if target.python:
-                remedy = "activate an environment with that version, or name a package"
+                remedy = "activate an environment with that interpreter, or name a package"
                 self._fail("'current' cannot have another interpreter", remedy)
             return
         library, *backends = libraries
@@ -282,13 +288,16 @@ class _Parser:
             self._fail(f"{library.name} needs a backend, one of {choices}", remedy)
 
     def _check_mode(self, mode: str, libraries: tuple[Library, ...]) -> None:
-        """Raise an error if the library lacks the mode; for `current`, if all libraries lack it."""
+        """Raise an error if the library lacks the mode; for `current`, if no library has it."""
         candidates = libraries[:1] or LIBRARIES.items().values()
         known = [EAGER, *(name for library in candidates for name in library.modes)]
         if mode not in known:
             owner = libraries[0].name if libraries else "any library"
             hint = suggestion(mode, known)
-            self._fail(f"{mode!r} is not a mode of {owner}", f"join packages by ' + '.{hint}")
+            self._fail(
+                f"{mode!r} is not a mode of {owner}",
+                f"use a known mode, or join packages with ' + '.{hint}",
+            )
 
     def _fail(self, problem: str, remedy: str) -> NoReturn:
         msg = f"target {self._text!r}: {problem}; {remedy.removesuffix('.')}."
@@ -302,7 +311,7 @@ def _is_continued_by(package: str, word: str) -> bool:
 
 
 def _identity(package: Package) -> str:
-    """Return the library's name, by which `tensorflow` and `tensorflow-cpu` are one package."""
+    """Return the library's name, which `tensorflow` and `tensorflow-cpu` share."""
     if isinstance(package, ActiveEnvironment):
         return str(package)
     library = library_of_distribution(package.distribution)

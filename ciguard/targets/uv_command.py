@@ -1,4 +1,4 @@
-"""Runs uv: sets its environment, reports its progress, and masks secrets in its errors."""
+"""Execution of uv: its environment, its progress, and its errors with secrets masked."""
 
 from __future__ import annotations
 
@@ -28,9 +28,15 @@ _PROGRESS_LINE = re.compile(
 )
 _TAIL_LINES = 12
 
-# These would make uv use another environment than the requested one.
-_REMOVED = ("VIRTUAL_ENV", "CONDA_PREFIX", "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_TORCH_BACKEND")
-_FROM_PIP = {
+# These variables would make uv use another environment than the requested one.
+_REMOVED_VARIABLES = (
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "UV_PYTHON",
+    "UV_SYSTEM_PYTHON",
+    "UV_TORCH_BACKEND",
+)
+_UV_VARIABLE_BY_PIP_VARIABLE = {
     "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
     "PIP_TRUSTED_HOST": "UV_INSECURE_HOST",
     "PIP_CERT": "SSL_CERT_FILE",
@@ -46,7 +52,7 @@ class UvOutcome:
     returncode: int
     """Exit status of uv."""
     error_output: str
-    """Last lines of its error output, with secrets masked."""
+    """Last lines of uv's error output, with secrets masked."""
 
     @property
     def is_success(self) -> bool:
@@ -95,13 +101,15 @@ def uv_environment(outer: Mapping[str, str]) -> dict[str, str]:
     variables = {
         name: value
         for name, value in outer.items()
-        if name not in _REMOVED and (name.startswith(("UV_", "PIP_")) or not is_secret(name))
+        if name not in _REMOVED_VARIABLES
+        and (name.startswith(("UV_", "PIP_")) or not is_secret(name))
     }
-    for pip_name, uv_name in _FROM_PIP.items():
+    for pip_name, uv_name in _UV_VARIABLE_BY_PIP_VARIABLE.items():
         if outer.get(pip_name):
             variables.setdefault(uv_name, outer[pip_name])
     if outer.get("PIP_EXTRA_INDEX_URL"):
-        # pip takes the best version of all indexes; uv by default takes the first index with any.
+        # pip takes the best version of all indexes; uv by default only uses the first index that
+        # has the package.
         variables.setdefault("UV_INDEX_STRATEGY", "unsafe-best-match")
     links = find_links(outer)
     if links:
@@ -110,18 +118,18 @@ def uv_environment(outer: Mapping[str, str]) -> dict[str, str]:
 
 
 def index_arguments(outer: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the arguments for `PIP_NO_INDEX`, for which uv has no environment variable."""
+    """Return uv's arguments for `PIP_NO_INDEX`; uv has no environment variable for it."""
     is_off = outer.get("PIP_NO_INDEX", "").lower() in {"", "0", "false", "no", "off"}
     return () if is_off else ("--no-index",)
 
 
 def find_links(outer: Mapping[str, str]) -> list[str]:
-    """Return the addresses and folders with wheels besides the index; folders as absolute paths."""
+    """Return the addresses and absolute folders where uv looks for further wheels."""
     links = outer.get("UV_FIND_LINKS", "").split(",") if outer.get("UV_FIND_LINKS") else None
     if links is None:
         links = outer.get("PIP_FIND_LINKS", "").split()
-    places = [place.strip() for place in links if place.strip()]
-    return [place if "://" in place else os.fspath(Path(place).resolve()) for place in places]
+    links = [link.strip() for link in links if link.strip()]
+    return [link if "://" in link else os.fspath(Path(link).resolve()) for link in links]
 
 
 def mask_secrets(text: str) -> str:
@@ -135,5 +143,5 @@ def _last_errors(lines: Sequence[str]) -> str:
 
 
 def _uncapitalised(line: str) -> str:
-    """Return uv's line for the middle of a sentence: `downloading torch (182.9MiB)`."""
+    """Return uv's line with a lower-case first letter: `downloading torch (182.9MiB)`."""
     return line[0].lower() + line[1:]

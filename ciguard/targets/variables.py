@@ -1,4 +1,4 @@
-"""Environment variables that a target must not set for its workers, and those with secrets."""
+"""Environment variables that a target must not set for its workers, or that contain secrets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 _SECRET = re.compile(
     r"(^|_)(TOKENS?|SECRETS?|PASS(WORD|WD|PHRASE)?|CREDENTIALS?|API_?KEYS?|KEY|AUTH|PAT|COOKIE)(_|$)"
 )
-_JOB = re.compile(r"(GH|GITHUB|ACTIONS|RUNNER)_.*")
+_JOB_VARIABLE = re.compile(r"(GH|GITHUB|ACTIONS|RUNNER)_.*")
 _REFUSED = (
     (
         re.compile(r"(LD|DYLD)_.*|GCONV_PATH|GLIBC_TUNABLES"),
@@ -25,23 +25,23 @@ _REFUSED = (
     (re.compile(r"CIGUARD_.*"), "it configures ciguard: set it in ciguard's environment"),
     (
         re.compile(r"(CUDA|NVIDIA)_VISIBLE_DEVICES|CUDA_DEVICE_ORDER"),
-        "it follows from the target's device: write @cpu, @cuda or @cuda:1",
+        "ciguard derives it from the target's device: write @cpu, @cuda or @cuda:1",
     ),
     (re.compile(r"JITTOR_HOME"), "ciguard sets it, to separate the compiled kernels of targets"),
 )
 
 
 def refusal(name: str) -> str:
-    """Return the reason why a target must not set a variable; empty if it may."""
+    """Return the reason why a target must not set a variable; empty if the target may set it."""
     upper = name.upper()
     for pattern, reason in _REFUSED:
         if pattern.fullmatch(upper):
             return reason
     if is_secret(name):
-        return "its name looks like that of a secret, which fuzzed code must not see"
+        return "its name suggests a secret, which fuzzed code must not see"
     return ""
 
 
 def is_secret(name: str) -> bool:
     """Return whether a variable of this name probably contains a credential."""
-    return bool(_SECRET.search(name.upper()) or _JOB.fullmatch(name.upper()))
+    return bool(_SECRET.search(name.upper()) or _JOB_VARIABLE.fullmatch(name.upper()))

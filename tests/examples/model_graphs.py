@@ -104,7 +104,7 @@ GRAPHS = {"lenet": lenet(), "residual": residual(), "lstm": lstm(), "shared": sh
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class ModelInput:
     kind: SampleKind | None
     shape: Shape
     dtype: str = "float32"
@@ -115,12 +115,12 @@ class Feed:
 class Model:
     name: str
     graph: LayerGraph
-    data: tuple[Feed, ...]
-    truth: Shape
+    data: tuple[ModelInput, ...]
+    label_shape: Shape
     classes: int = 0
 
 
 MODELS = (
-    Model("lenet", GRAPHS["lenet"], (Feed(SampleKind.DIGITS, (8, 8, 1)),), (10,), 10),
-    Model("lstm", GRAPHS["lstm"], (Feed(SampleKind.SINE, (8, 2)),), (1,)),
+    Model("lenet", GRAPHS["lenet"], (ModelInput(SampleKind.DIGITS, (8, 8, 1)),), (10,), 10),
+    Model("lstm", GRAPHS["lstm"], (ModelInput(SampleKind.SINE, (8, 2)),), (1,)),
 )

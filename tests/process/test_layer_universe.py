@@ -19,7 +19,7 @@ from ciguard.domain.models import INPUT, LayerGraph, LayerNode, graph_to_json
 from ciguard.levels.model.kinds import KINDS, OUTSIDE
 from ciguard.levels.model.layers import LayerKind, LayerPlace
 from ciguard.levels.model.rules import RULES, RuleName
-from ciguard.levels.model.universe import Universe, bound
+from ciguard.levels.model.universe import Universe, max_mutant_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ def universe() -> Universe:
     return Universe.of(extract(TARGET).known.records.values())
 
 
-def asked(environment: Environment, graphs: list[LayerGraph], folder: Path) -> dict[str, Any]:
+def probe(environment: Environment, graphs: list[LayerGraph], folder: Path) -> dict[str, Any]:
     path = folder / "graphs.json"
     path.write_text(json.dumps([graph_to_json(graph) for graph in graphs]), encoding="utf-8")
     variables = {**os.environ, "KERAS_BACKEND": "torch", "OMP_NUM_THREADS": "1"}
@@ -61,47 +61,48 @@ def asked(environment: Environment, graphs: list[LayerGraph], folder: Path) -> d
 
 
 def drawn(universe: Universe, kind: LayerKind, rng: random.Random) -> list[LayerGraph]:
-    """Return the layer alone, in several places and with several arguments."""
-    found = []
-    for keeps in (True, False):
+    """Return graphs of the layer alone, for several places and with several arguments."""
+    graphs = []
+    for keeps_shape in (True, False):
         for rank in kind.ranks:
             for _ in range(DRAWS):
                 shape = rng.choice(SHAPES[rank])
                 count = rng.randint(kind.inputs[0], min(kind.inputs[1], kind.inputs[0] + 1))
-                made = universe.draw(rng, kind, LayerPlace((shape,) * count, keeps))
-                if made is not None:
-                    found.append(alone(kind, shape, count, made))
-    return found
+                layer = universe.draw(rng, kind, LayerPlace((shape,) * count, keeps_shape))
+                if layer is not None:
+                    graphs.append(alone(kind, shape, count, layer))
+    return graphs
 
 
 def alone(
-    kind: LayerKind, shape: Shape, count: int, made: tuple[dict[str, Any], Shape]
+    kind: LayerKind, shape: Shape, count: int, drawn_layer: tuple[dict[str, Any], Shape]
 ) -> LayerGraph:
-    names = tuple(f"x{at}" for at in range(count))
+    names = tuple(f"x{index}" for index in range(count))
     inputs = [
-        LayerNode(name=name, layer=INPUT, shape=shape, dtype=kind.takes.value) for name in names
+        LayerNode(name=name, layer=INPUT, shape=shape, dtype=kind.input_elements.value)
+        for name in names
     ]
     layer = LayerNode(
         name="y",
         layer=kind.public,
-        config=made[0],
+        config=drawn_layer[0],
         inputs=names,
         as_list=kind.as_list,
-        shape=made[1],
-        dtype=kind.gives.value,
+        shape=drawn_layer[1],
+        dtype=kind.output_elements.value,
     )
     return LayerGraph(nodes=(*inputs, layer), outputs=("y",))
 
 
 @pytest.mark.library("keras")
 @pytest.mark.slow
-def test_keras_gives_every_layer_the_shape_that_the_universe_says(
+def test_every_layer_has_the_shape_in_keras_that_the_universe_declares(
     universe: Universe, environment_of: EnvironmentOf, tmp_path: Path
 ) -> None:
     rng = random.Random(11)
     graphs = [(kind.name, g) for kind in universe.kinds for g in drawn(universe, kind, rng)]
 
-    answer = asked(environment_of(TARGET), [graph for _, graph in graphs], tmp_path)
+    answer = probe(environment_of(TARGET), [graph for _, graph in graphs], tmp_path)
 
     wrong = [
         (name, graph.nodes[-1].config, text)
@@ -112,14 +113,14 @@ def test_keras_gives_every_layer_the_shape_that_the_universe_says(
     public = [names for names in answer["public"] if not OUTSIDE.keys() & set(names)]
     reached = [names for names in public if covered & set(names)]
     sys.stdout.write(
-        f"{len(reached)} of {len(public)} layers that can stand in a graph, "
+        f"{len(reached)} of {len(public)} layers that a graph can contain, "
         f"{len(graphs)} draws, {len(wrong)} wrong\n"
     )
     assert wrong == []
     assert len(reached) >= 0.95 * len(public)
     # Every public layer is in the table or outside it for a reason.
-    known = {kind.name for kind in KINDS} | OUTSIDE.keys()
-    assert [names for names in answer["public"] if not known & set(names)] == []
+    listed = {kind.name for kind in KINDS} | OUTSIDE.keys()
+    assert [names for names in answer["public"] if not listed & set(names)] == []
 
 
 @pytest.mark.library("keras")
@@ -133,16 +134,16 @@ def test_keras_builds_every_mutant(
     names = ("lenet", "residual", "lstm", "shared")
     while len(graphs) < MUTANTS:
         graph = GRAPHS[names[len(graphs) % len(names)]]
-        bounded = universe.within(bound(universe.size(graph)))
+        bounded = universe.with_size_limit(max_mutant_size(universe.size(graph)))
         for _ in range(rng.randint(1, ORDER)):
             rule = rng.choice(list(RuleName))
-            made = RULES[rule](graph, rng, bounded)
-            if made is not None:
-                graph = made.graph
+            mutation = RULES[rule](graph, rng, bounded)
+            if mutation is not None:
+                graph = mutation.graph
                 used[rule] += 1
         graphs.append(graph)
 
-    answer = asked(environment_of(TARGET), graphs, tmp_path)
+    answer = probe(environment_of(TARGET), graphs, tmp_path)
 
     wrong = [text for text in answer["wrong"] if text]
     sys.stdout.write(f"{len(graphs)} mutants, {len(wrong)} invalid; {dict(used)}\n")

@@ -1,4 +1,4 @@
-"""Programs taken apart and put together again run in real targets, and compute the same."""
+"""Disassembled and reassembled programs run in real targets, with unchanged results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 import pytest
 from model_programs import PROGRAMS
 
-from ciguard.levels.code.blocks import BlockInput, LibraryCall
+from ciguard.levels.code.blocks import LibraryCall, TensorForm
 from ciguard.levels.code.disassembly import Disassembly, disassemble
 from ciguard.levels.code.fitting import argument, fitted, with_argument
 from ciguard.levels.code.seed_sources import shipped_programs
@@ -38,7 +38,7 @@ SAMPLE = {
     "tensorflow": ("lenet", "lstm"),
     "jittor": ("lenet",),
 }
-"""Seeds that `make test-slow` tries; all are tried before a release."""
+"""Seeds that `make test-slow` tests; a release tests all seeds."""
 
 
 @dataclass
@@ -49,12 +49,12 @@ class Target:
     answers: IO[str]
 
     def run(self, source: str) -> dict[str, Any]:
-        """Return the globals of a program, which has to run."""
+        """Run a program, which must succeed, and return its global variables."""
         print(json.dumps(source), file=self.questions, flush=True)
-        found: dict[str, Any] = json.loads(self.answers.readline())
-        assert "raised" not in found, f"{found.get('raised')}\n{source}"
-        made: dict[str, Any] = found["globals"]
-        return made
+        answer: dict[str, Any] = json.loads(self.answers.readline())
+        assert "raised" not in answer, f"{answer.get('raised')}\n{source}"
+        variables: dict[str, Any] = answer["globals"]
+        return variables
 
 
 @contextmanager
@@ -74,38 +74,40 @@ def target(environment: Environment) -> Iterator[Target]:
         process.stdin.close()
 
 
-def fed_of(described: dict[str, Any]) -> BlockInput:
-    return BlockInput(tuple(described["shape"]), described["dtype"])
+def form_of(described: dict[str, Any]) -> TensorForm:
+    return TensorForm(tuple(described["shape"]), described["dtype"])
 
 
-def observed(process: Target, parts: Disassembly) -> list[BlockInput]:
-    """Return what each block meets in the seed, the output layer last."""
-    found = process.run(parts.template.observing())
-    return [fed_of(found[f"fed_{n}"]) for n in range(1, len(parts.blocks) + 2)]
+def input_forms(process: Target, parts: Disassembly) -> list[TensorForm]:
+    """Return the forms of the blocks' inputs in the seed, that of the output layer last."""
+    variables = process.run(parts.template.observing())
+    return [form_of(variables[f"fed_{n}"]) for n in range(1, len(parts.blocks) + 2)]
 
 
-def prove(process: Target, source: str, library: str) -> None:
-    """Put the blocks of a program in one after the other."""
+def assert_assembles(process: Target, source: str, library: str) -> None:
+    """Assemble programs of 0, 1, … blocks of a seed, and run them."""
     parts = disassemble(source, library)
     seed = process.run(source)
-    met = observed(process, parts)
-    template = replace(parts.template, met=met[-1])
+    forms = input_forms(process, parts)
+    template = replace(parts.template, output_layer_input=forms[-1])
     for depth, block in enumerate(parts.blocks):
-        alone = process.run(template.alone(block, met[depth]).source)
-        assert fed_of(alone["y"]) == met[depth + 1], block.name
-        process.run(template.program(parts.blocks[: depth + 1], met[depth + 1]).source)
-    process.run(template.program((), met[0]).source)
+        alone = process.run(template.alone(block, forms[depth]).source)
+        assert form_of(alone["y"]) == forms[depth + 1], block.name
+        process.run(template.program(parts.blocks[: depth + 1], forms[depth + 1]).source)
+    process.run(template.program((), forms[0]).source)
     assert process.run(template.program(parts.blocks).source) == seed
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_blocks_put_in_one_by_one_give_programs_that_run(
+def test_programs_of_the_first_blocks_of_a_seed_run(
     environment_of: Callable[[str], Environment], library: str
 ) -> None:
-    written = [source for (written_for, _), source in PROGRAMS.items() if written_for == library]
+    sources = [
+        source for (program_library, _), source in PROGRAMS.items() if program_library == library
+    ]
     with target(environment_of(library)) as process:
-        for source in written[: 1 if library == "jittor" else None]:
-            prove(process, source, library)
+        for source in sources[: 1 if library == "jittor" else None]:
+            assert_assembles(process, source, library)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +118,7 @@ def test_blocks_put_in_one_by_one_give_programs_that_run(
             seed,
             marks=[
                 pytest.mark.library(library),
-                # Of Jittor each program is compiled anew, for a minute or more.
+                # Jittor compiles each program again, for a minute or more.
                 pytest.mark.slow if seed in SAMPLE[library] else pytest.mark.release,
             ],
         )
@@ -124,15 +126,15 @@ def test_blocks_put_in_one_by_one_give_programs_that_run(
         for seed in shipped_programs(library)
     ],
 )
-def test_shipped_seeds_are_taken_apart_and_put_together(
+def test_shipped_seeds_are_disassembled_and_reassembled(
     environment_of: Callable[[str], Environment], library: str, seed: str
 ) -> None:
     with target(environment_of(library)) as process:
-        prove(process, (SEEDS / library / f"{seed}.py").read_text(), library)
+        assert_assembles(process, (SEEDS / library / f"{seed}.py").read_text(), library)
 
 
 def widened(block: Block, dialect: Dialect) -> Block:
-    """Return a block whose layers make three more channels or features than before."""
+    """Return a block whose layers have three more output channels or features."""
     for place, call in enumerate(block.calls):
         size = dialect.output_size(call)
         text = argument(call, size) if size is not None else None
@@ -143,49 +145,55 @@ def widened(block: Block, dialect: Dialect) -> Block:
 
 @pytest.mark.library("torch")
 @pytest.mark.parametrize("style", ["sequence", "class", "sequences in a class", "branches"])
-def test_blocks_fit_what_mutants_before_them_give(
+def test_blocks_are_fitted_to_the_results_of_earlier_mutants(
     environment_of: Callable[[str], Environment], style: str
 ) -> None:
     parts = disassemble(PROGRAMS["torch", style], "torch")
     chain: list[Block] = []
 
     with target(environment_of("torch")) as process:
-        met = observed(process, parts)
-        template = replace(parts.template, met=met[-1])
-        now = met[0]
-        for block, was in zip(parts.blocks, met, strict=False):
-            fit = fitted(widened(block, template.dialect), was, now, template.dialect)
+        forms = input_forms(process, parts)
+        template = replace(parts.template, output_layer_input=forms[-1])
+        current = forms[0]
+        for block, seed_form in zip(parts.blocks, forms, strict=False):
+            fit = fitted(widened(block, template.dialect), seed_form, current, template.dialect)
             assert fit is not None
             chain.append(fit[0])
-            now = fed_of(process.run(template.alone(fit[0], now).source)["y"])
-            process.run(template.program(chain, now).source)
+            current = form_of(process.run(template.alone(fit[0], current).source)["y"])
+            process.run(template.program(chain, current).source)
 
-    assert now != met[-1]
+    assert current != forms[-1]
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_adapters_stand_in_lists_of_layers(
+def test_an_adapter_is_inserted_into_a_list_of_layers(
     environment_of: Callable[[str], Environment], library: str
 ) -> None:
     parts = disassemble(PROGRAMS[library, "sequence"], library)
 
     with target(environment_of(library)) as process:
-        met = observed(process, parts)
-        block, was = parts.blocks[1], met[1]
-        fit = fitted(replace(block, calls=(), follows=()), was, was, parts.template.dialect, rank=5)
+        forms = input_forms(process, parts)
+        block, seed_form = parts.blocks[1], forms[1]
+        fit = fitted(
+            replace(block, calls=(), input_sources=()),
+            seed_form,
+            seed_form,
+            parts.template.dialect,
+            rank=5,
+        )
         assert fit is not None
         assert fit[1]
         adapted = replace(block, adapter=fit[1]).with_call(0, volumes(library))
         chain = (parts.blocks[0], adapted)
-        gives = fed_of(process.run(parts.template.alone(adapted, was).source)["y"])
-        template = replace(parts.template, met=met[-1])
-        process.run(template.program(chain, gives).source)
+        result = form_of(process.run(parts.template.alone(adapted, seed_form).source)["y"])
+        template = replace(parts.template, output_layer_input=forms[-1])
+        process.run(template.program(chain, result).source)
 
-    assert len(gives.shape) == 5
+    assert len(result.shape) == 5
 
 
 def volumes(library: str) -> LibraryCall:
-    """Return a layer that takes volumes and nothing else, and gives what it takes."""
+    """Return a layer that takes only volumes, and keeps their shape."""
     name = {
         "torch": "torch.nn.Dropout3d",
         "tensorflow": "tensorflow.keras.layers.SpatialDropout3D",

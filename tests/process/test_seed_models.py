@@ -283,7 +283,7 @@ def described(
     dispatcher: Dispatcher, folder: Path, *texts: str, limit_s: float = 120
 ) -> list[SeedModel | str]:
     """Return the seed model that each text names, or the error."""
-    sources = [parse_source(text, width=0.5, base=folder, keep=KEEPS) for text in texts]
+    sources = [parse_source(text, width=0.5, base=folder, weights_folder=KEEPS) for text in texts]
     records = dispatcher.tasks("keras").models(
         [source.request for source in sources], limit_s=limit_s
     )
@@ -306,10 +306,10 @@ def test_shipped_seeds_are_described_with_their_data(dispatcher: Dispatcher, fol
 
     assert isinstance(digits, SeedModel)
     assert isinstance(sine, SeedModel)
-    assert (digits.name, digits.classes, digits.truth) == ("lenet5-mnist", 10, (10,))
+    assert (digits.name, digits.classes, digits.label_shape) == ("lenet5-mnist", 10, (10,))
     assert [(feed.kind, feed.shape) for feed in digits.data] == [(SampleKind.DIGITS, (28, 28, 1))]
     assert [(feed.kind, feed.shape) for feed in sine.data] == [(SampleKind.SINE, (10, 1))]
-    assert (sine.classes, sine.truth) == (0, (1,))
+    assert (sine.classes, sine.label_shape) == (0, (1,))
     assert layers_of(sine.graph) == ["Input", "LSTM", "Dropout", "LSTM", "Dropout", "Dense"]
 
 
@@ -324,7 +324,7 @@ def test_a_function_of_the_user_is_described(dispatcher: Dispatcher, folder: Pat
 
     assert isinstance(scaled, SeedModel)
     assert isinstance(looked_up, SeedModel)
-    assert scaled.truth == (3,)
+    assert scaled.label_shape == (3,)
     assert scaled.data[0].kind is None
     (feed,) = looked_up.data
     assert (feed.shape, feed.dtype, feed.below) == ((4,), "int32", 9)
@@ -339,7 +339,7 @@ def test_a_saved_model_keeps_its_weights(dispatcher: Dispatcher, folder: Path, f
     weights = [node.weights for node in seed.graph.nodes if node.layer != INPUT]
     assert {weight.file for weight in weights} == {f"saved/{file}"}  # wherever that is here
     assert [weight.stored for weight in weights] == ["lower/out", "upper/out", "out"]
-    assert (seed.classes, seed.truth) == (3, (3,))
+    assert (seed.classes, seed.label_shape) == (3, (3,))
     computed = json.loads((folder / "saved" / "computed.json").read_text())[file]
     assert outputs_of_ones(dispatcher, seed) == pytest.approx(computed, rel=1e-5)
 
@@ -348,7 +348,7 @@ def outputs_of_ones(dispatcher: Dispatcher, seed: SeedModel) -> list[float]:
     """Return a worker's outputs of a seed for an input of ones."""
     (feed,) = seed.data
     ones = ArrayValue(feed.dtype, (1, *feed.shape), Constant(1.0))
-    truth = ArrayValue("float32", (1, *seed.truth), Constant(0.0))
+    truth = ArrayValue("float32", (1, *seed.label_shape), Constant(0.0))
     case = ModelCase(api="keras.Model", graph=seed.graph, data=(ones,), truth=truth)
     dispatcher.add(Job("keras", "test", (json.dumps(case_to_json(case)).encode(),), limit_s=60))
     while not (results := dispatcher.wait(60)):
@@ -369,14 +369,14 @@ def test_an_application_needs_no_network_without_its_weights(
     (seed,) = described(dispatcher, folder, "application:mobilenet")
 
     assert isinstance(seed, SeedModel)
-    assert seed.truth == (1000,)
+    assert seed.label_shape == (1000,)
 
 
 def test_an_unknown_application_is_an_error_with_the_known_ones(
     dispatcher: Dispatcher, tmp_path: Path
 ) -> None:
     # The folder is not writable to this worker, and no test depends on a network.
-    source = KerasApplication(name="p", application="NoSuchNet", kept_in=tmp_path)
+    source = KerasApplication(name="p", application="NoSuchNet", weights_folder=tmp_path)
 
     (record,) = dispatcher.tasks("keras").models([source.request])
 
@@ -399,7 +399,7 @@ def test_an_unknown_application_is_an_error_with_the_known_ones(
         ("own.py:leaves", "cannot be read"),
         (
             "odd.py",
-            "DATA = 'whales' in its script is not a known kind of data. Known: digits, images",
+            "its script sets DATA = 'whales', which is not a known kind of data. Known: digits",
         ),
         ("broken.keras", "broken.keras"),
     ],

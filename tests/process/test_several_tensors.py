@@ -1,4 +1,4 @@
-"""Layers that are called with several tensors run where the program's own takes one."""
+"""Layers that take several tensors run in place of a layer that takes one tensor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from model_programs import program
-from test_program_assembly import LIBRARIES, fed_of, observed, target
+from test_program_assembly import LIBRARIES, form_of, input_forms, target
 
 from ciguard.campaign import extract
 from ciguard.levels.code.calling import rank_of
@@ -87,7 +87,7 @@ _LAYERS = {
         "MSELoss", "CrossEntropyLoss", "Bilinear", "LSTMCell",
     ),
 }  # fmt: skip
-"""For each library the API whose place it is, the model, and what is put there."""
+"""The replaced API, the model, and the names of the replacements, by library."""
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -98,11 +98,11 @@ def test_layers_of_several_tensors_run_alone_and_in_programs(
     known = extract(environment_of(library).target.name).known
     parts = disassemble(program(library, model), library)
     with target(environment_of(library)) as process:
-        met = observed(process, parts)
-        template = replace(parts.template, met=met[-1])
-        at, place = next(
-            (at, place)
-            for at, block in enumerate(parts.blocks)
+        forms = input_forms(process, parts)
+        template = replace(parts.template, output_layer_input=forms[-1])
+        index, place = next(
+            (index, place)
+            for index, block in enumerate(parts.blocks)
             for place, call in enumerate(block.calls)
             if call.api == own
         )
@@ -111,13 +111,15 @@ def test_layers_of_several_tensors_run_alone_and_in_programs(
             records = [known.records[api] for api in map(known.find, (own, other))]
             replacement = Replacement(Similarities(Apis(records), TfIdf(), threshold=-1.0))
 
-            mutant = replacement(parts.blocks[at], place, random.Random(0))
+            mutant = replacement(parts.blocks[index], place, random.Random(0))
 
             assert mutant is not None, other
             assert mutant.block.calls[place].use != PLAIN, other
-            fit = fitted(mutant.block, met[at], met[at], template.dialect, rank=rank_of(other))
+            fit = fitted(
+                mutant.block, forms[index], forms[index], template.dialect, rank=rank_of(other)
+            )
             assert fit is not None, other
-            alone = process.run(template.alone(fit[0], met[at]).source)
-            gives = fed_of(alone["y"])
-            assert gives.shape[:1] == met[at].shape[:1], other
-            process.run(template.program((*parts.blocks[:at], fit[0]), gives).source)
+            alone = process.run(template.alone(fit[0], forms[index]).source)
+            result = form_of(alone["y"])
+            assert result.shape[:1] == forms[index].shape[:1], other
+            process.run(template.program((*parts.blocks[:index], fit[0]), result).source)

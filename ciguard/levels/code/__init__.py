@@ -1,1 +1,4 @@
-"""Level `code`: model programs, split into blocks and reassembled from mutated blocks (MoCo)."""
+"""Level `code`: programs that build a model, split into blocks and rebuilt with mutated blocks.
+
+The method is that of the MoCo paper: code dissection, mutation and assembly.
+"""

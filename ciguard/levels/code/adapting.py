@@ -1,4 +1,4 @@
-"""Adapters: expressions of the data that are inserted before a block, in every program style."""
+"""Insertion of adapters, which are expressions of the data, before blocks in each program style."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.errors import DisassemblyError
 from ciguard.levels.code.models import Style
 from ciguard.levels.code.programs import elements_of
-from ciguard.levels.code.syntax import filled
+from ciguard.levels.code.syntax import with_data
 from ciguard.sources import bound_in, dotted_name
 
 if TYPE_CHECKING:
@@ -17,21 +17,27 @@ if TYPE_CHECKING:
 
 
 def adapt(draft: Draft, place: BlockPlace, text: str) -> None:
-    """Insert an expression of `x` before a block.
+    """Insert an adapter before a block.
+
+    Args:
+        draft: the program to edit.
+        place: the place of the block.
+        text: the adapter, an expression of the data `x`.
 
     Raises:
-        DisassemblyError: if the block is in a list of layers and no layer computes the expression.
+        DisassemblyError: if the block is in a list of layers, and no layers are equivalent to the
+            adapter.
     """
-    if place.element is not None or (not place.takes and place.statements):
+    if place.element is not None or (not place.input_name and place.statements):
         _adapt_list(draft, place, text)
     elif place.steps and place.steps[0][1] is not None:
         before = draft.node(place.steps[0][1])
-        hole = ast.Name(id=place.takes, ctx=ast.Load())
-        adapted = filled(draft.expression(text), hole)
+        placeholder = ast.Name(id=place.input_name, ctx=ast.Load())
+        adapted = with_data(draft.expression(text), placeholder)
         draft.replace(before, adapted)
-        # The data goes into the hole, which is now a node of the adapter.
-        draft.replace(hole, before)
-        draft.moved.pop(id(hole))
+        # The placeholder is now a node of the adapter; the data takes its place.
+        draft.replace(placeholder, before)
+        draft.replacements.pop(id(placeholder))
     else:
         _adapt_statement(draft, place, text)
 
@@ -39,14 +45,14 @@ def adapt(draft: Draft, place: BlockPlace, text: str) -> None:
 def _adapt_list(draft: Draft, place: BlockPlace, text: str) -> None:
     layers = draft.program.dialect.element(text)
     if layers is None:
-        msg = f"no layer is equivalent to the adapter {text!r}"
+        msg = f"no layers are equivalent to the adapter {text!r}"
         raise DisassemblyError(msg)
     adapters = [draft.expression(layer) for layer in layers]
     if place.element is None:
-        _add_before(draft, draft.program.nodes[place.statements[0]], adapters)
+        _add_layers_before(draft, draft.program.nodes[place.statements[0]], adapters)
         return
     sequence = draft.program.nodes[place.sequences[0]]
-    assert isinstance(sequence, ast.Call)  # noqa: S101 - numbered as one
+    assert isinstance(sequence, ast.Call)  # noqa: S101 - the number denotes a call
     elements = elements_of(sequence)
     element = draft.program.nodes[place.element]
     index = next(index for index, candidate in enumerate(elements) if candidate is element)
@@ -58,8 +64,8 @@ def _adapt_list(draft: Draft, place: BlockPlace, text: str) -> None:
     elements[index:index] = adapters
 
 
-def _add_before(draft: Draft, statement: ast.AST, layers: list[ast.expr]) -> None:
-    assert isinstance(statement, ast.stmt)  # noqa: S101 - numbered as one
+def _add_layers_before(draft: Draft, statement: ast.AST, layers: list[ast.expr]) -> None:
+    assert isinstance(statement, ast.stmt)  # noqa: S101 - the number denotes a statement
     receiver = next(
         dotted_name(node.value)
         for node in ast.walk(statement)
@@ -71,13 +77,13 @@ def _add_before(draft: Draft, statement: ast.AST, layers: list[ast.expr]) -> Non
 
 def _adapt_statement(draft: Draft, place: BlockPlace, text: str) -> None:
     first = draft.program.nodes[place.statements[0]]
-    assert isinstance(first, ast.stmt)  # noqa: S101 - numbered as one
-    target = place.takes
-    if draft.style is Style.SYMBOLIC and place.takes == draft.data:
+    assert isinstance(first, ast.stmt)  # noqa: S101 - the number denotes a statement
+    target = place.input_name
+    if draft.style is Style.SYMBOLIC and place.input_name == draft.data:
         # `keras.Model(inputs, …)` needs the input under its original name.
-        target = draft.unused(f"{place.takes}_adapted")
+        target = draft.unused_name(f"{place.input_name}_adapted")
         _rename_reads(draft, place, target)
-    adapted = filled(draft.expression(text), ast.Name(id=place.takes, ctx=ast.Load()))
+    adapted = with_data(draft.expression(text), ast.Name(id=place.input_name, ctx=ast.Load()))
     draft.insert(first, f"{target} = {ast.unparse(adapted)}")
 
 
@@ -85,8 +91,8 @@ def _rename_reads(draft: Draft, place: BlockPlace, target: str) -> None:
     for number in place.statements:
         statement = draft.program.nodes[number]
         for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and node.id == place.takes:
+            if isinstance(node, ast.Name) and node.id == place.input_name:
                 node.id = target
-        assert isinstance(statement, ast.stmt)  # noqa: S101 - numbered as one
+        assert isinstance(statement, ast.stmt)  # noqa: S101 - the number denotes a statement
         if target in bound_in(statement):
             return

@@ -1,4 +1,4 @@
-"""Assembly: blocks in a template, as a whole program or as a program of one block."""
+"""Assembly of blocks and a template, into a whole program or a program of one block."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from ciguard.levels.code.endings import end_after, reshape_inputs
 from ciguard.levels.code.fitting import fitted
 from ciguard.levels.code.models import Style
 from ciguard.levels.code.programs import Program
-from ciguard.levels.code.running import recorder, running
-from ciguard.levels.code.slicing import creation
-from ciguard.levels.code.uses import use_as
+from ciguard.levels.code.running import recorder_statements, run_statements
+from ciguard.levels.code.slicing import creation_statements
+from ciguard.levels.code.uses import rewrite_usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.levels.code.blocks import Block, BlockInput
+    from ciguard.levels.code.blocks import Block, TensorForm
     from ciguard.levels.code.dialects import Dialect
     from ciguard.levels.code.places import BlockPlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assembled:
-    """A program, and the lines of its blocks."""
+    """An assembled program, and the lines of its blocks."""
 
     source: str
+    """Text of the program."""
     lines: tuple[tuple[int, ...], ...] = ()
     """For each block, the lines of its calls, counted from 1."""
     adapter: str = ""
-    """Expression of the data `x` that was inserted before the output layer; empty for none."""
+    """Adapter before the output layer, an expression of the data `x`; empty for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +44,15 @@ class ProgramTemplate:
     source: str
     """Text of the seed."""
     dialect: Dialect
+    """Dialect of the seed's library."""
     style: Style
+    """Style in which the seed's model is written."""
     owner: str
     """The class or function that contains the model; empty for the top level."""
     data: str
     """Name of the variable that holds the model's input."""
     variable: str
-    """Name of the variable that a sequential model is assigned to, if known."""
+    """Name of the variable to which a sequential model is assigned; empty if unknown."""
     places: tuple[BlockPlace, ...]
     """One place per block; the last one is the output layer's."""
     blocks: tuple[Block, ...]
@@ -57,68 +60,73 @@ class ProgramTemplate:
     tail: tuple[BlockPlace, ...]
     """Places that follow the output layer in the same expression or list."""
     definitions: dict[str, int] = field(repr=False)
-    """Statements by the name that they define; they are removed when no block needs them."""
-    met: BlockInput | None = None
-    """The output layer's input in the seed, see `observing`. While it is None, no adapter is
-    inserted before the output layer."""
+    """Numbers of statements, by the name that each defines; without a block that needs the name,
+    such a statement is removed."""
+    output_layer_input: TensorForm | None = None
+    """Form of the output layer's input in the seed, see `observing`; None while unknown. Then no
+    adapter is inserted before the output layer."""
 
     @property
-    def slots(self) -> int:
-        """Number of blocks, without the output layer."""
+    def slot_count(self) -> int:
+        """Number of blocks, not counting the output layer."""
         return len(self.places) - 1
 
-    def program(self, chain: Sequence[Block], fed: BlockInput | None = None) -> Assembled:
-        """Return the program with some first blocks, and without the others.
+    def program(self, chain: Sequence[Block], result_form: TensorForm | None = None) -> Assembled:
+        """Return the program that has a chain of blocks before the output layer.
 
         Args:
-            chain: the first blocks in their order, with their own calls.
-            fed: the data that reaches the output layer, which is fitted to it. None leaves the
-                output layer unchanged, so that all of the seed's own blocks give the seed.
+            chain: the blocks, which take the place of the seed's first blocks; the seed's other
+                blocks are left out.
+            result_form: the form of the last block's result, to which the output layer is fitted.
+                None leaves the output layer unchanged; a chain of all blocks of the seed then
+                gives the seed.
 
         Raises:
             DisassemblyError: if the output layer cannot be fitted, or a block's adapter cannot be
                 inserted before the block.
         """
-        output = self._fitting_output(fed)
+        output = self._fitting_output(result_form)
         draft = self._draft()
-        nodes = self._fill(draft, {**dict(enumerate(chain)), self.slots: output})
+        nodes = self._fill(draft, {**dict(enumerate(chain)), self.slot_count: output})
         source, lines = draft.text(nodes)
         return Assembled(source=source, lines=lines[: len(chain)], adapter=output.adapter)
 
-    def alone(self, block: Block, fed: BlockInput) -> Assembled:
+    def alone(self, block: Block, input_form: TensorForm) -> Assembled:
         """Return a program that runs one block alone, forwards and backwards.
 
-        Its global `y` is the block's result for a random input.
+        The program assigns the block's result for a random input to the global variable `y`.
 
         Args:
-            block: a block of this template, identified by its name.
-            fed: the form of the block's input.
+            block: a block for this template; its name identifies its place.
+            input_form: the form of the block's input.
 
         Raises:
-            DisassemblyError: if the construction of the model is not recognised.
+            DisassemblyError: if the statements that create the model are not recognised.
         """
-        index = [own.name for own in self.blocks].index(block.name)
+        index = [seed_block.name for seed_block in self.blocks].index(block.name)
         draft = self._draft()
         self._truncate_after_output(draft)
         nodes = self._fill(draft, {index: block}, tail=False)
-        self._set_input_shape(draft, fed)
-        statements, model = creation(draft.program, self.style, self.owner, self.variable)
+        self._set_input_shape(draft, input_form)
+        statements, model = creation_statements(
+            draft.program, self.style, self.owner, self.variable
+        )
         draft.program.tree.body = statements
-        run = ast.parse(running(self.dialect.library, model, fed))
-        draft.program.tree.body += draft.spelled(run).body  # type: ignore[arg-type, attr-defined]  # any node can be visited
+        run = ast.parse(run_statements(self.dialect.library, model, input_form))
+        draft.program.tree.body += draft.spell_names(run).body  # type: ignore[arg-type, attr-defined]  # the visitor takes any node
         source, lines = draft.text([nodes[0]])
         return Assembled(source=source, lines=lines)
 
     def observing(self) -> str:
-        """Return the seed with further globals `fed_1`, `fed_2`, …: the first input of each block.
+        """Return the seed, which also assigns the first input of each block to a global variable.
 
-        They are tensors; the last one is the input of the output layer.
+        The variables are `fed_1`, `fed_2`, …; the last one is the input of the output layer.
         """
         draft = self._draft()
         for number, place in enumerate(self.places, start=1):
             adapt(draft, place, f"_Seen({number})(x)")
-        recording = draft.spelled(ast.parse(recorder(self.dialect.library)))  # type: ignore[arg-type]  # as above
-        draft.at_top(ast.unparse(recording))
+        recording = draft.spell_names(ast.parse(recorder_statements(self.dialect.library)))  # type: ignore[arg-type]  # the visitor takes any node
+        draft.insert_at_top(ast.unparse(recording))
         ending = "\n".join(f"fed_{n} = _fed[{n}]" for n in range(1, len(self.places) + 1))
         draft.program.tree.body += ast.parse(ending).body
         source, _ = draft.text([])
@@ -129,20 +137,30 @@ class ProgramTemplate:
     def _draft(self) -> Draft:
         return Draft(Program(self.source, self.dialect), self.style, self.data)
 
-    def _fitting_output(self, fed: BlockInput | None) -> Block:
-        seed = self.blocks[-1]
-        if fed is None:
-            return seed
-        fit = fitted(seed, self.met or fed, fed, self.dialect)
+    def _fitting_output(self, form: TensorForm | None) -> Block:
+        """Return the output layer for an input of a form; unchanged if the form is None."""
+        output_layer = self.blocks[-1]
+        if form is None:
+            return output_layer
+        fit = fitted(output_layer, self.output_layer_input or form, form, self.dialect)
         if fit is None:
-            msg = f"the output layer cannot be fitted to an input {fed.shape} of {fed.dtype}"
+            msg = f"the output layer cannot be fitted to {form.dtype} data of shape {form.shape}"
             raise DisassemblyError(msg)
         return fit[0]
 
     def _fill(
         self, draft: Draft, present: dict[int, Block], *, tail: bool = True
     ) -> list[list[ast.AST]]:
-        """Put blocks into their slots and remove the others; return the nodes of their calls."""
+        """Put blocks into their slots, by index, and empty the other slots.
+
+        Args:
+            draft: the program to edit.
+            present: blocks by the index of their slot.
+            tail: False to remove what follows the output layer, too.
+
+        Returns:
+            For each block of `present`, the nodes of its calls.
+        """
         nodes = [
             draft.change(self.places[index], self.blocks[index], block)
             for index, block in present.items()
@@ -157,12 +175,12 @@ class ProgramTemplate:
                 adapt(draft, self.places[index], block.adapter)
         for place in absent:
             draft.drop_no_op(place)
-        for use, text in draft.uses:
-            use_as(draft, use, text)
+        for use, text in draft.usage_rewrites:
+            rewrite_usage(draft, use, text)
         return nodes
 
     def _remove_definitions(self, draft: Draft, absent: Sequence[BlockPlace]) -> None:
-        """Remove definitions that only absent blocks needed, and calls of empty sequences."""
+        """Remove definitions that no block needs any more, and calls of empty sequences."""
         for place in absent:
             if place.sequences and place.keys:
                 draft.skip_empty(place)
@@ -172,15 +190,15 @@ class ProgramTemplate:
                 draft.delete(self.definitions[key])
 
     def _truncate_after_output(self, draft: Draft) -> None:
-        """Let the model return the result of the output layer, without what follows."""
+        """Make the model end with the output layer, without what follows it."""
         if self.style in {Style.METHOD, Style.FUNCTION, Style.SYMBOLIC}:
             end_after(draft, self.places[-1])
 
-    def _set_input_shape(self, draft: Draft, fed: BlockInput) -> None:
-        """Give a symbolic input the shape of the actual one."""
+    def _set_input_shape(self, draft: Draft, form: TensorForm) -> None:
+        """Give symbolic inputs the shape and dtype of a form, where the program declares them."""
         if self.dialect.style.infers_sizes and self.style in {
             Style.SYMBOLIC,
             Style.SEQUENCE,
             Style.ADDED,
         }:
-            reshape_inputs(draft, fed.shape[1:], fed.dtype)
+            reshape_inputs(draft, form.shape[1:], form.dtype)

@@ -1,4 +1,4 @@
-"""Binding of a call's arguments, as text, to the parameters of the API that it calls."""
+"""Binding of a call's arguments, which are texts, to the parameters of the called API."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ if TYPE_CHECKING:
 _POSITIONAL_KINDS = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 _KEYWORD_KINDS = (ParameterKind.POSITIONAL_OR_KEYWORD, ParameterKind.KEYWORD_ONLY)
 VARIADIC = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)
+"""Kinds of the parameters `*args` and `**kwargs`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """The arguments of a call, as text."""
+class BoundArguments:
+    """The arguments of a call, bound to parameters."""
 
     named: Mapping[str, str]
-    """Arguments by parameter."""
+    """Texts of arguments, by parameter."""
     further: Mapping[str, str]
-    """Arguments by keyword that `**kwargs` takes."""
+    """Texts of keyword arguments that `**kwargs` takes, by keyword."""
 
 
-def bind(call: LibraryCall, record: ApiRecord) -> Bound | None:
-    """Return a call's arguments by parameter.
+def bind(call: LibraryCall, record: ApiRecord) -> BoundArguments | None:
+    """Return a call's arguments, bound to the parameters of the API.
 
     Returns:
-        None if the text does not determine the parameters: arguments are unpacked, or are
-        positional for an API whose signature is `*args`.
+        The arguments; None if the text does not determine their parameters. That is so if arguments
+        are unpacked, or are positional for an API whose signature is `*args`.
     """
     names = [p.name for p in record.parameters if p.kind in _POSITIONAL_KINDS]
     is_unpacked = any(text.startswith("*") for text in call.positional)
@@ -44,13 +45,13 @@ def bind(call: LibraryCall, record: ApiRecord) -> Bound | None:
     further: dict[str, str] = {}
     for name, text in call.keywords:
         (named if name in keyword_names else further)[name] = text
-    return Bound(named, further)
+    return BoundArguments(named, further)
 
 
 def with_argument(call: LibraryCall, record: ApiRecord, name: str, text: str) -> LibraryCall:
-    """Return a call with another argument for one parameter, by keyword where possible.
+    """Return a call with another argument for one parameter, as a keyword argument if possible.
 
-    Later positional arguments then become keyword arguments too.
+    Positional arguments after it then become keyword arguments too.
     """
     keywords = dict(call.keywords)
     names = [p.name for p in record.parameters if p.kind in _POSITIONAL_KINDS]
@@ -68,16 +69,23 @@ def with_argument(call: LibraryCall, record: ApiRecord, name: str, text: str) ->
 
 
 def _accept_keywords(record: ApiRecord, names: Mapping[str, str]) -> bool:
-    known = {p.name for p in record.parameters if p.kind in _KEYWORD_KINDS}
-    return known.issuperset(names)
+    keyword_names = {p.name for p in record.parameters if p.kind in _KEYWORD_KINDS}
+    return keyword_names.issuperset(names)
 
 
-def arranged(
+def call_with_arguments(
     call: LibraryCall, api: str, record: ApiRecord, arguments: Mapping[str, str]
 ) -> LibraryCall:
-    """Return a call of another API with arguments by parameter, or by a keyword that it takes.
+    """Return a call of another API with given arguments.
 
-    Positional are those that cannot be keywords, and the data of a function, which comes first.
+    Arguments are positional if they cannot be keyword arguments, and if they are the data of a
+    function, which comes first.
+
+    Args:
+        call: the call that is replaced.
+        api: the qualified name of the other API.
+        record: the record of the other API.
+        arguments: texts of the arguments, by parameter or by a keyword that `**kwargs` takes.
     """
     declared = {p.name: p for p in record.parameters}
     order = [name for name in declared if name in arguments]
@@ -98,5 +106,5 @@ def arranged(
 
 
 def default_of(parameter: ParameterRecord) -> str | None:
-    """Return the text of a parameter's default; None if it has none."""
+    """Return the text of a parameter's default; None if the parameter has none."""
     return parameter.default if isinstance(parameter.default, str) else None

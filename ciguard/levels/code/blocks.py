@@ -1,4 +1,4 @@
-"""Blocks: the parts that programs are split into, with their library calls and input."""
+"""Blocks: the parts into which programs are split, with their library calls."""
 
 from __future__ import annotations
 
@@ -9,63 +9,66 @@ if TYPE_CHECKING:
     from ciguard.domain.programs import Derivation
 
 INPUT = -1
-"""Value in `Block.follows` for the block's own input."""
+"""Value in `Block.input_sources` that stands for the block's own input."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryCall:
-    """One call of the library, with its arguments as Python text."""
+    """One call of a library API, with its arguments as Python text."""
 
     api: str
     """Qualified name, e.g. `torch.nn.Conv2d`, as the program's imports resolve it."""
     positional: tuple[str, ...] = ()
+    """Texts of the positional arguments."""
     keywords: tuple[tuple[str, str], ...] = ()
+    """Names and texts of the keyword arguments; the name is `**` for an unpacked dictionary."""
     makes_layer: bool = False
-    """True if the call creates an object that is called elsewhere, as `nn.Conv2d(…)`. A function
-    such as `F.relu(x)` takes the data itself."""
+    """True if the call creates a layer that is called elsewhere, such as `nn.Conv2d(…)`; False if
+    it takes the data itself, such as `F.relu(x)`."""
     use: str = ""
-    """Expression of the created object `f` and the data `x` that calls it. Empty if a list of
-    layers calls it, or it takes more than the data, so that the call must not change."""
+    """Expression that calls the created layer `f` with the data `x`, such as `f(x)`. Empty if that
+    call must not change: a list of layers makes it, or it takes more than the data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnCall:
-    """A call of a class or function of the program, with the argument that sizes its input."""
+    """A call of one of the program's own classes or functions that must know its input's size."""
 
     call: LibraryCall
-    """The call, whose `api` is the name in the program."""
-    size: str
-    """Parameter for the number of channels or features of the input."""
+    """The call; its `api` is the name of the class or function in the program."""
+    parameter: str
+    """Name of the parameter that takes the number of channels or features of the input."""
     position: int
-    """Position of that parameter, from 0, if it is positional."""
+    """Position of the parameter, from 0, if its argument is positional."""
     axis: int
+    """Axis of the input whose size the parameter takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """One hidden layer, or a part of a program between two points where one variable is live.
+    """One hidden layer, or a part of a program between two points where a single variable is live.
 
-    A block belongs to one place of its template, which knows the statements or list element that it
-    represents. The block itself holds only what mutation may change.
+    A block belongs to one place of its template. The place knows the block's statements or list
+    element; the block holds only what a mutation may change.
     """
 
     name: str
-    """Name, unique in the program: the attribute or variable of its first layer, else e.g.
-    `block3`."""
+    """Unique name in the program: that of the attribute or variable of its first layer, or a
+    numbered one such as `block3`."""
     calls: tuple[LibraryCall, ...]
     """Library calls in the order of the text; calls of the program's own functions are not
     included."""
     adapter: str = ""
-    """Expression of the data `x` that is inserted before the block, e.g. `x.flatten(1)`; empty for
-    none. Library names are qualified."""
-    follows: tuple[int | None, ...] = ()
-    """Origin of each call's input size: `INPUT` for the block's own input, else the index of the
-    call that produces it. None if unknown."""
-    own: tuple[OwnCall, ...] = ()
+    """Expression of the data `x` whose value the block gets, e.g. `x.flatten(1)`, with qualified
+    names; empty if the block gets the data itself."""
+    input_sources: tuple[int | None, ...] = ()
+    """Source of each call's input: `INPUT` for the block's own input, the index of the call that
+    produces it, or None if unknown. The source decides the size of the input."""
+    own_calls: tuple[OwnCall, ...] = ()
     """Calls of the program's own classes and functions that take the block's input."""
 
     def with_call(self, place: int, call: LibraryCall) -> Block:
-        """Return the block with another call at one index."""
+        """Return a copy of the block with another call at an index."""
         return replace(self, calls=(*self.calls[:place], call, *self.calls[place + 1 :]))
 
 
@@ -74,15 +77,18 @@ class BlockMutant:
     """A block after the application of one operator."""
 
     block: Block
+    """The block after the mutation."""
     step: Derivation
-    """The mutation. Its line is 0 until the block is part of a program."""
+    """Step of the mutation; its line is 0 until the block is part of a program."""
 
 
 @dataclass(frozen=True, slots=True)
-class BlockInput:
-    """Form of the input of a block, including the batch dimension."""
+class TensorForm:
+    """Form of a tensor, such as the input or result of a block."""
 
     shape: tuple[int, ...]
+    """Shape, including the batch dimension."""
     dtype: str = "float32"
+    """Name of the element type, without the library."""
     below: int = 0
-    """Exclusive upper bound of integers; 0 if unknown."""
+    """Exclusive upper bound of integer elements; 0 if unknown."""

@@ -1,7 +1,7 @@
-"""Boundary checking (BC): one parameter just outside of its legal range (MoCo, III-C).
+"""Boundary checking (BC): one parameter just outside of its legal range (MoCo, section III-C).
 
-It violates only what a sentence of the library forbids: constraints may be guessed, findings may
-not.
+Only specifications are violated, which the library documents literally. Other constraints may be
+guessed, and a guess must not lead to a finding.
 """
 
 from __future__ import annotations
@@ -24,52 +24,57 @@ if TYPE_CHECKING:
 
     from ciguard.domain.records import ApiRecord
     from ciguard.knowledge import Api, Parameter
-    from ciguard.levels.code.binding import Bound
+    from ciguard.levels.code.binding import BoundArguments
     from ciguard.levels.code.blocks import Block
     from ciguard.levels.code.knowledge import Apis
     from ciguard.oracles.specifications import Requirement, Specification
 
 STEP = 0.0001
-"""Distance of a real number from the end of its range (MoCo)."""
+"""Distance of an illegal real number from the end of the legal range (MoCo)."""
 _UNKNOWN_OPTION = LiteralValue("no_such_option")
 
 
 SpecificationReader: TypeAlias = Callable[["ApiRecord"], Mapping[str, Sequence["Specification"]]]
-"""Returns the specifications of an API by parameter."""
+"""Function that returns the specifications of an API, by parameter."""
 
 
 class Boundary:
-    """Operator BC."""
+    """Mutation operator BC (boundary checking)."""
 
     def __init__(self, apis: Apis, specifications: SpecificationReader) -> None:
         """Create the operator for a library.
 
         Args:
             apis: the APIs of the library.
-            specifications: reads what an API's documentation forbids.
+            specifications: the function that returns an API's specifications, by parameter.
         """
         self._apis = apis
         self._read = specifications
         self._specifications: dict[str, Mapping[str, Sequence[Specification]]] = {}
 
     def __call__(self, block: Block, place: int, rng: random.Random) -> BlockMutant | None:
-        """Return the block with one parameter of one call outside of its range.
+        """Return a block in which one parameter of one call has an illegal value.
+
+        Args:
+            block: the block to mutate.
+            place: the index of the call in the block.
+            rng: the source of randomness.
 
         Returns:
-            None if the library forbids no value that the call could have.
+            The mutant; None if the documentation of the called API forbids no values.
         """
         mutants = self.mutants(block, place)
         return rng.choice(mutants) if mutants else None
 
     def mutants(self, block: Block, place: int) -> tuple[BlockMutant, ...]:
-        """Return all mutants of one call, in the order of its parameters."""
+        """Return all mutants of one call, in the order of the API's parameters."""
         call = block.calls[place]
         api = self._apis.find(call.api)
         bound = None if api is None else bind(call, api.record)
         if api is None or bound is None:
             return ()
         mutants = []
-        for parameter, specification, text in self._forbidden(api, bound):
+        for parameter, specification, text in self._illegal_values(api, bound):
             step = Derivation(
                 block=block.name,
                 line=0,
@@ -84,8 +89,10 @@ class Boundary:
             mutants.append(BlockMutant(block.with_call(place, changed), step))
         return tuple(mutants)
 
-    def _forbidden(self, api: Api, bound: Bound) -> list[tuple[Parameter, Specification, str]]:
-        """Return forbidden literals, each with its parameter and specification."""
+    def _illegal_values(
+        self, api: Api, bound: BoundArguments
+    ) -> list[tuple[Parameter, Specification, str]]:
+        """Return illegal values as texts, each with its parameter and violated specification."""
         specifications = self._specifications.get(api.record.api)
         if specifications is None:
             specifications = self._specifications[api.record.api] = self._read(api.record)
@@ -95,7 +102,7 @@ class Boundary:
             for parameter in api.parameters
             if parameter.name not in INPUT_SIZES and parameter.kind not in VARIADIC
             for specification in specifications.get(parameter.name, ())
-            for value in beyond(
+            for value in values_beyond(
                 parameter,
                 specification.requirement,
                 bound.named.get(parameter.name, defaults[parameter.name]),
@@ -103,29 +110,35 @@ class Boundary:
         ]
 
 
-def beyond(parameter: Parameter, requirement: Requirement, now: str | None) -> list[Value]:
-    """Return the literals just outside of what a specification requires of a parameter.
+def values_beyond(
+    parameter: Parameter, requirement: Requirement, current: str | None
+) -> list[Value]:
+    """Return the literals just outside of the range that a specification requires.
 
     Args:
-        parameter: the parameter. A specification about numbers is ignored if the parameter takes
-            none, as it may have been misread.
+        parameter: the parameter. If it takes no numbers, a requirement on numbers is ignored, since
+            its sentence may have been misread.
         requirement: the requirement of the specification.
-        now: the text of its argument or its default; None if there is neither.
+        current: the text of the parameter's argument, or of its default; None if it has neither.
     """
     kinds = kinds_of(parameter)
     match requirement:
         case Float():
-            numbers = _reals(requirement) if "float" in kinds else _ints(requirement)
-            return _in_same_form(now, kinds, numbers)
+            numbers = (
+                _illegal_reals(requirement) if "float" in kinds else _illegal_integers(requirement)
+            )
+            return _in_same_form(current, kinds, numbers)
         case OneOf(values) if "str" in kinds and _UNKNOWN_OPTION not in values:
             return [_UNKNOWN_OPTION]
         case _:
             return []
 
 
-def _in_same_form(now: str | None, kinds: frozenset[str], numbers: Sequence[float]) -> list[Value]:
-    """Return numbers as they are, or as the first item of a list if the argument is a list now."""
-    value = None if now is None else value_of(now)
+def _in_same_form(
+    current: str | None, kinds: frozenset[str], numbers: Sequence[float]
+) -> list[Value]:
+    """Return values for numbers; if the argument is a list, each replaces the list's first item."""
+    value = None if current is None else value_of(current)
     if isinstance(value, TupleValue | ListValue) and value.items and "list" in kinds:
         rest = value.items[1:]
         return [type(value)((LiteralValue(number), *rest)) for number in numbers]
@@ -134,8 +147,8 @@ def _in_same_form(now: str | None, kinds: frozenset[str], numbers: Sequence[floa
     return []
 
 
-def _ints(requirement: Float) -> list[float]:
-    """Return the nearest integers below and above; also 0 and -1 if they are out of range."""
+def _illegal_integers(requirement: Float) -> list[float]:
+    """Return the nearest integers below and above a range; also 0 and -1 if outside of it."""
     values: list[float] = []
     if math.isfinite(requirement.min):
         smallest = math.ceil(requirement.min)
@@ -150,8 +163,8 @@ def _ints(requirement: Float) -> list[float]:
     return _with_common_values(requirement, values, (0, -1))
 
 
-def _reals(requirement: Float) -> list[float]:
-    """Return the numbers one step beyond the ends; also excluded ends, 0 and -1 if out of range."""
+def _illegal_reals(requirement: Float) -> list[float]:
+    """Return numbers one step outside of a range; also excluded ends, 0 and -1 if outside of it."""
     values: list[float] = []
     if math.isfinite(requirement.min):
         values += [float(requirement.min)] * requirement.exclude_min + [

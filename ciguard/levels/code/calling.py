@@ -1,6 +1,7 @@
-"""Usages of a layer where one tensor is available: with it once or repeatedly, or in a list.
+"""Usages of layers: how to call a layer if only one tensor is available.
 
-The usages are those of the libraries' documentation; the number of inputs is in the records.
+The tensor may be passed several times or in a list, as the library's documentation says. The number
+of inputs comes from the catalogue.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ciguard.libraries import Way
 
 _FIRST = "[0]"
-"""Selects the first result of a layer; the others are states or attention weights."""
+"""Suffix that selects the first result of a layer; others are states or attention weights."""
 _REDUCTION, _NONE = "reduction", "none"
 _WITHOUT_REDUCTION = {_REDUCTION: repr(_NONE)}
 
@@ -30,7 +31,7 @@ _WITHOUT_REDUCTION = {_REDUCTION: repr(_NONE)}
 def usage_of(api: Api) -> str:
     """Return an expression that applies the layer `f` of an API to the tensor `x`.
 
-    Empty for a function, which takes its data and its other arguments in one call.
+    The result is empty for a function, which takes data and other arguments in one call.
     """
     if api.record.kind is not CallKind.LAYER:
         return ""
@@ -39,16 +40,17 @@ def usage_of(api: Api) -> str:
     return (way and way.use) or f"f({arguments})"
 
 
-def used(call: LibraryCall, own: Api, other: Api) -> str | None:
-    """Return the usage of the layer that replaces a call's layer.
+def usage_for_replacement(call: LibraryCall, own: Api, other: Api) -> str | None:
+    """Return the usage of a layer that replaces another layer.
 
     Args:
-        call: the call whose API is replaced.
-        own: the API of the call.
+        call: the call that creates the replaced layer.
+        own: the API of the replaced layer.
         other: the API that replaces it.
 
     Returns:
-        None if the program's own usage does not fit the new layer and cannot be changed.
+        The usage; None if the program's own usage does not fit the new layer and cannot be
+        changed.
     """
     before, after = usage_of(own), usage_of(other)
     if before == after:
@@ -62,22 +64,25 @@ def used(call: LibraryCall, own: Api, other: Api) -> str | None:
 
 
 def rank_of(api: str) -> int | None:
-    """Return the rank of a layer's input; None for any rank that its name allows."""
+    """Return the rank that a layer's input must have, including the batch; None if not known."""
     way = _way_of(api)
     return way.rank or None if way is not None else None
 
 
 def required_settings(api: Api) -> dict[str, str]:
-    """Return the arguments that a layer needs so that it can be called as `usage_of` returns.
+    """Return the arguments that a layer must be created with to be called like `usage_of`.
 
-    Text by parameter. A loss that can returns as many numbers as its input has.
+    A loss is created without reduction if possible, so that it returns a number per sample.
+
+    Returns:
+        Texts of the arguments, by parameter.
     """
     if api.record.kind is not CallKind.LAYER:
         return {}
     way = _way_of(api.record.api)
-    known = {parameter.name: parameter.constraint for parameter in api.parameters}
-    settings = {} if way is None else {k: text for k, text in way.given.items() if k in known}
-    match known.get(_REDUCTION):
+    constraints = {parameter.name: parameter.constraint for parameter in api.parameters}
+    settings = {} if way is None else {k: text for k, text in way.given.items() if k in constraints}
+    match constraints.get(_REDUCTION):
         case OneOf(values) if LiteralValue(_NONE) in values:
             return {**settings, **_WITHOUT_REDUCTION}
         case _:

@@ -1,4 +1,4 @@
-"""Expressions as chains of steps from the data outwards: `f(g(x))` is `g`, then `f`."""
+"""Expressions as chains of operations on the data, the innermost first: `f(g(x))` is `g`, `f`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.levels.code.syntax import loads
+from ciguard.levels.code.syntax import names_read
 from ciguard.sources import dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LINKS = (ast.Name, ast.Call, ast.Subscript, ast.Attribute, ast.BinOp)
+_CHAINED_NODES = (ast.Name, ast.Call, ast.Subscript, ast.Attribute, ast.BinOp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,24 +20,28 @@ class Step:
     """One operation on the data within an expression."""
 
     node: ast.expr
+    """Expression of the operation."""
     child: ast.expr | None
-    """Operand that holds the data; None if the variable occurs in several or unusual places."""
+    """Operand that holds the data; None if there are several, or it is of an unusual kind."""
 
 
 def steps_of(expression: ast.expr, variable: str) -> list[Step] | None:
     """Return the operations of an expression on a variable, the innermost first.
 
     Returns:
-        None if the variable does not occur; an empty list if the expression is the variable.
+        The operations; an empty list if the expression is the variable itself, None if the
+        variable does not occur.
     """
     steps: list[Step] = []
     node = expression
     while not (isinstance(node, ast.Name) and node.id == variable):
-        containing = [part for part in _parts(node) if variable in loads(part)]
+        containing = [part for part in _data_operands(node) if variable in names_read(part)]
         if not containing:
             return None
         child = (
-            containing[0] if len(containing) == 1 and isinstance(containing[0], _LINKS) else None
+            containing[0]
+            if len(containing) == 1 and isinstance(containing[0], _CHAINED_NODES)
+            else None
         )
         steps.append(Step(node, child))
         if child is None:
@@ -46,7 +50,7 @@ def steps_of(expression: ast.expr, variable: str) -> list[Step] | None:
     return steps[::-1]
 
 
-def _parts(node: ast.expr) -> Iterator[ast.expr]:
+def _data_operands(node: ast.expr) -> Iterator[ast.expr]:
     """Yield the sub-expressions of a node that may hold the data."""
     if isinstance(node, ast.Call):
         if not dotted_name(node.func):
@@ -60,7 +64,7 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def result_of(statement: ast.stmt, call: ast.Call | None = None) -> ast.expr | None:
-    """Return the expression that a statement assigns to one variable, or returns.
+    """Return the expression that a statement assigns to one variable or returns; None if neither.
 
     Args:
         statement: the statement to inspect.

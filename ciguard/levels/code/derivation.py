@@ -1,6 +1,6 @@
 """Derivation oracle: a program breaks a guarantee of its last block (MoCo, section III-A3).
 
-A block with legal arguments that runs alone must run in a program too. A block with an argument
+A block with legal arguments that runs alone must also run in a program. A block with an argument
 that the documentation forbids must be rejected.
 """
 
@@ -28,17 +28,20 @@ if TYPE_CHECKING:
     from ciguard.oracles import Subject
 
 DERIVATION = "derivation"
+"""Name of the oracle."""
 FAILED = "positive-failed"
+"""Kind of a finding: a program fails although its last block runs alone."""
 ACCEPTED = "accepted-illegal"
-_MAX_VALUE = 60
+"""Kind of a finding: a forbidden argument is accepted."""
+_MAX_VALUE_LENGTH = 60
 _UNCHECKED_NONE = re.compile(r"\bNoneType\b")
 
 
 class DerivationOracle:
-    """Checks the last derivation step of a program that all targets treat alike.
+    """Oracle that judges the last derivation step of a program.
 
-    A program that only some targets accept is a difference between targets, which another oracle
-    reports.
+    It reports only what is the same on all targets. If only some targets accept a program, another
+    oracle reports that difference.
     """
 
     traits: ClassVar[Traits] = Traits(
@@ -83,23 +86,28 @@ class DerivationOracle:
 
 @dataclass(frozen=True, slots=True)
 class _Violation:
-    """A broken guarantee, in words."""
+    """A broken guarantee, described for a finding."""
 
     targets: tuple[str, ...]
+    """Names of the targets that break the guarantee."""
     claim: str
-    """Phrase whose subject is the block's call."""
+    """Predicate of a sentence whose subject is the block's call."""
     evidence: Evidence
 
 
 def _positive_violation(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _Violation | None:
-    """Return how a program fails that must run; None if it runs on a target or is incompatible."""
-    refused = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, Rejected)}
+    """Return how a program with a legal block fails.
+
+    The result is None if the program runs on a target, or if the failure is the program's own
+    fault.
+    """
+    rejections = {name: out for name, out in outcomes.items() if isinstance(out, Rejected)}
     runs_somewhere = any(isinstance(outcome, Passed) for outcome in outcomes.values())
     step = case.ancestry.path[-1]
     guarantee = _GUARANTEES.get(step.operator, _RUNS_IN_PROGRAMS)
-    if not refused or runs_somewhere or not all(map(guarantee.is_broken, refused.values())):
+    if not rejections or runs_somewhere or not all(map(guarantee.is_broken, rejections.values())):
         return None
-    first = next(iter(refused.values()))
+    first = next(iter(rejections.values()))
     failure = locate_message(first.message)
     trigger = f"{first.exception}: {headline(failure.message)}"
     evidence = Evidence(
@@ -108,32 +116,40 @@ def _positive_violation(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _
         law=guarantee.law,
         source=_documentation_quote(step),
     )
-    return _Violation(tuple(refused), f"{guarantee.claim}: {trigger}", evidence)
+    return _Violation(tuple(rejections), f"{guarantee.claim}: {trigger}", evidence)
 
 
 def _is_library_fault(refusal: Rejected) -> bool:
+    """Return whether a program is rejected for another reason than incompatible parts."""
     return not locate_message(refusal.message).in_block and not is_incompatibility(refusal)
 
 
 def _fails_outside_control(refusal: Rejected) -> bool:
-    """Return whether a layer rejects one sample but not the batch that is the control."""
+    """Return whether a layer rejects one sample, but not the batch of the control program."""
     return not locate_message(refusal.message).in_block
 
 
 def _fails_on_none(refusal: Rejected) -> bool:
-    """Return whether None was used unchecked; an error that names the argument is correct."""
+    """Return whether a layer used None without a check.
+
+    An exception that names the missing argument, in contrast, is correct.
+    """
     failure = locate_message(refusal.message)
     return not failure.in_block and bool(_UNCHECKED_NONE.search(failure.message))
 
 
 @dataclass(frozen=True, slots=True)
 class _Guarantee:
-    """What a positive program guarantees, and how a violation is described."""
+    """A guarantee about programs without illegal arguments."""
 
     expected: str
+    """Expected behaviour, for the finding's evidence."""
     law: str
+    """The guarantee as a sentence."""
     claim: str
+    """Predicate that describes a violation; its subject is the block's call."""
     is_broken: Callable[[Rejected], bool]
+    """Function that returns whether a rejection breaks the guarantee."""
 
 
 _RUNS_IN_PROGRAMS = _Guarantee(
@@ -150,16 +166,19 @@ _GUARANTEES = {
         _fails_outside_control,
     ),
     Operator.OMITTED: _Guarantee(
-        "the layer runs, or says what it must be given",
-        "What is None by the signature can be left out",
-        "stumbles over None, which is its default",
+        "the layer runs, or the exception names the missing argument",
+        "An argument whose default is None can be omitted",
+        "fails on None, which is its default",
         _fails_on_none,
     ),
 }
 
 
 def _negative_violation(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _Violation | None:
-    """Return how the block and the program accept a forbidden argument on all targets."""
+    """Return how all targets accept a forbidden argument, in the block alone and in the program.
+
+    The result is None if a target rejects it.
+    """
     step = case.ancestry.path[-1]
     runs = [program_run(outcome) for outcome in outcomes.values()]
     if not runs or not step.sentence or any(run is None or run.block for run in runs):
@@ -167,7 +186,7 @@ def _negative_violation(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _
     evidence = Evidence(
         expected=f"an exception about {step.parameter!r}",
         observed="the block runs alone, forwards and backwards, and the program trains with it",
-        law=f"{step.parameter!r} is not {shortened(step.after, _MAX_VALUE)}",
+        law=f"{step.parameter!r} is not {shortened(step.after, _MAX_VALUE_LENGTH)}",
         source=_documentation_quote(step),
     )
     claim = f"is accepted, alone and in a program, against {_documentation_quote(step)}"
@@ -179,14 +198,17 @@ def _documentation_quote(step: Derivation) -> str:
 
 
 def _changing_step(case: ProgramCase) -> Derivation:
-    """Return the step that changed the block; removing the batch changes only its input."""
+    """Return the step that changed the block.
+
+    A last step that replaces the batch by one sample changes only the block's input.
+    """
     *before, step = case.ancestry.path
     return before[-1] if before and step.operator is Operator.UNBATCHED else step
 
 
 def _describe_step(step: Derivation, api: str) -> str:
-    """Return the block's API, and the change to it."""
-    before, after = (shortened(text, _MAX_VALUE) for text in (step.before, step.after))
+    """Return the block's API and the change, as the subject of a sentence."""
+    before, after = (shortened(text, _MAX_VALUE_LENGTH) for text in (step.before, step.after))
     match step.operator:
         case Operator.NONE | Operator.UNBATCHED:
             return step.api or api

@@ -22,13 +22,16 @@ FLOATS = ("float16", "bfloat16", "float32", "float64", "float")
 
 @dataclass(frozen=True, slots=True)
 class SizeParameter:
-    """A parameter that must equal the size of the input, or output, along one axis."""
+    """A parameter of layers that takes the size of the input, or of the output, along one axis."""
 
     layers: str
-    """Pattern of the class names, without their module."""
+    """Pattern of the layers' class names, without their modules."""
     name: str
+    """Name of the parameter."""
     position: int
+    """Position of the parameter, from 0, if its argument is positional."""
     axis: int
+    """Axis of the input or output whose size the parameter takes: 1 or -1."""
 
 
 _INPUT_SIZES = (
@@ -56,7 +59,7 @@ _OWN_SIZES = {
     **dict.fromkeys(("input_channels", "in_c", "c_in", "num_channels"), 1),
     **dict.fromkeys(("in_features", "input_size", "input_dim", "in_dim", "in_size"), -1),
 }
-"""Axis by the name that programs give such parameters of their own classes."""
+"""Axis of the input whose size a parameter takes, by names that programs' own classes use."""
 _LAYER_WITH_WEIGHTS = re.compile(
     r"(Lazy)?(Linear|Dense|(Separable|Depthwise)?[Cc]onv|Bilinear|LSTM|GRU|RNN|SimpleRNN|"
     r"EinsumDense|Embedding|Locally|linear|matmul|Bidirectional|TimeDistributed|Transformer|"
@@ -71,10 +74,12 @@ _SIZE_PRESERVING = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """The way that models are written with one library."""
+    """The way in which programs write models of one library."""
 
     library: str
+    """Name of the library."""
     style: ProgramStyle
+    """Description of the library's programs."""
 
     def owns(self, api: str) -> bool:
         """Return whether a qualified name belongs to this library."""
@@ -85,56 +90,57 @@ class Dialect:
         return self.owns(api) and api.rpartition(".")[2] in self.style.bases
 
     def input_sizes(self, call: LibraryCall) -> tuple[SizeParameter, ...]:
-        """Return the parameters that set the sizes of the call's inputs."""
+        """Return the parameters of a call that take the sizes of its inputs."""
         return () if self.style.infers_sizes else _matching(_INPUT_SIZES, call)
 
     def input_size(self, call: LibraryCall) -> SizeParameter | None:
-        """Return the parameter that sets the size of the call's first input, if any."""
+        """Return the parameter of a call that takes its first input's size; None without one."""
         return next(iter(self.input_sizes(call)), None)
 
     def output_size(self, call: LibraryCall) -> SizeParameter | None:
-        """Return the parameter that sets the size of the call's output, if any."""
+        """Return the parameter of a call that takes its output's size; None without one."""
         return None if self.style.infers_sizes else next(iter(_matching(_OUTPUT_SIZES, call)), None)
 
     def own_size(self, parameter: str) -> int | None:
-        """Return the input axis that a parameter of a program's own class sizes, by its name."""
+        """Return the input axis whose size a parameter of an own class takes; None if unknown."""
         return None if self.style.infers_sizes else _OWN_SIZES.get(parameter)
 
     # --- adapters ---------------------------------------------------------------------------------
 
     def adapter(
-        self, now: tuple[int, ...], rank: int, channels: int
+        self, current: tuple[int, ...], rank: int, channels: int
     ) -> tuple[str, tuple[int, ...]] | None:
         """Return an expression of `x` that changes its rank, and the resulting shape.
 
         Args:
-            now: the present shape, including the batch dimension.
+            current: the current shape of `x`, including the batch dimension.
             rank: the required rank, including the batch dimension.
             channels: the axis of channels or features, 1 or -1.
 
         Returns:
-            The expression, with qualified names, and the shape. None if no reshape gives the rank.
+            The expression, with qualified names, and the shape. None if no reshape has that rank.
         """
-        if rank < 2 or not now or math.prod(now[1:]) < 1:  # noqa: PLR2004 - a batch of vectors
+        if rank < 2 or not current or math.prod(current[1:]) < 1:  # noqa: PLR2004 - a batch of vectors has rank 2
             return None
-        # One number per sample, as from a loss, is a vector of one feature.
-        sizes_before = now[1:] or (1,)
+        # One number per sample, such as a loss without reduction, is a vector of one feature.
+        sizes_before = current[1:] or (1,)
         axis = -1 if self.style.channels_last else channels
         sizes = _reshaped(sizes_before, rank - 1, channels=axis)
-        if self.style.from_numbers and len(now) == 1:
+        if self.style.from_numbers and len(current) == 1:
             template = self.style.from_numbers
         else:
             template = self.style.flattened if len(sizes) == 1 else self.style.reshaped
-        return template.format(sizes=sizes, shape=(-1, *sizes)), (now[0], *sizes)
+        return template.format(sizes=sizes, shape=(-1, *sizes)), (current[0], *sizes)
 
     def cast(self) -> str:
-        """Return an expression of `x` as 32-bit floating point."""
+        """Return an expression that converts `x` to 32-bit floating point."""
         return self.style.as_float
 
     def element(self, expression: str) -> list[str] | None:
-        """Return the layers of a `Sequential` that are equivalent to an expression of `x`.
+        """Return layers of a `Sequential` that are equivalent to an expression of `x`.
 
-        Returns None if no layers are.
+        Returns:
+            Texts of the layers, in order; None if no layers are equivalent.
         """
         steps: list[str] = []
         node = parse_expression(expression)
@@ -156,17 +162,17 @@ class Dialect:
 
 
 def is_layer(api: str) -> bool:
-    """Return whether a call of a name creates a layer: by convention, classes are capitalised."""
+    """Return whether calling a name creates a layer; by convention, classes are capitalised."""
     return api.rpartition(".")[2][:1].isupper()
 
 
 def has_weights(api: str) -> bool:
-    """Return whether the size of a layer's or function's output is its own choice."""
+    """Return whether a layer or function has weights, so that it sets the size of its output."""
     return _LAYER_WITH_WEIGHTS.match(api.rpartition(".")[2]) is not None
 
 
 def keeps_size(api: str) -> bool:
-    """Return whether the output has as many channels or features as the input."""
+    """Return whether a layer's output has as many channels or features as its input."""
     return _SIZE_PRESERVING.fullmatch(api.rpartition(".")[2]) is not None
 
 
@@ -179,11 +185,16 @@ def _matching(
 
 
 def _reshaped(sizes: tuple[int, ...], rank: int, *, channels: int) -> tuple[int, ...]:
-    """Return a shape of a given rank with as many elements, and the same channels if possible.
+    """Return a shape of another rank with as many elements, and the same channels if possible.
 
     For a lower rank, spatial axes are merged. For a higher rank, the last spatial axis is split as
     evenly as possible. A vector becomes the channels of a single point, so that no value changes
     its position.
+
+    Args:
+        sizes: the sizes of a sample, without the batch dimension.
+        rank: the required rank, without the batch dimension.
+        channels: the axis of channels in a batch, 1 or -1.
     """
     if rank == 1:
         return (math.prod(sizes),)
@@ -197,11 +208,12 @@ def _reshaped(sizes: tuple[int, ...], rank: int, *, channels: int) -> tuple[int,
 
 
 def _most_even_divisor(count: int) -> int:
+    """Return the largest divisor of a number that is not above its square root."""
     return next(side for side in range(math.isqrt(count), 0, -1) if count % side == 0)
 
 
 def libraries_with_programs() -> frozenset[str]:
-    """Return the libraries whose programs can be disassembled."""
+    """Return the names of the libraries whose programs can be split into blocks."""
     return frozenset(_styles())
 
 
@@ -209,7 +221,7 @@ def dialect_of(library: str) -> Dialect:
     """Return the dialect of a library.
 
     Raises:
-        UnknownNameError: if this level does not support the library.
+        UnknownNameError: if level `code` does not support the library.
     """
     styles = _styles()
     if library not in styles:
@@ -219,17 +231,17 @@ def dialect_of(library: str) -> Dialect:
 
 
 def dialect_of_root(root: str) -> Dialect:
-    """Return the dialect of the library whose qualified names start with this part.
+    """Return the dialect of the library whose qualified names start with a part, e.g. `torch`.
 
     Raises:
-        UnknownNameError: if this level does not support the library.
+        UnknownNameError: if level `code` does not support the library.
     """
     libraries = (name for name, style in _styles().items() if root in style.roots)
     return dialect_of(next(libraries, root))
 
 
 def ways_of(root: str) -> tuple[Way, ...]:
-    """Return the documented usages of layers whose qualified names start with this part."""
+    """Return the documented usages of layers whose qualified names start with a part."""
     styles = (style for style in _styles().values() if root in style.roots)
     return tuple(way for style in styles for way in style.ways)
 

@@ -1,4 +1,4 @@
-"""Protocols of a seed program that is split into blocks, and of programs assembled from them."""
+"""Protocols of a seed program that is split into blocks, and of a program assembled from blocks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.levels.code.blocks import Block, BlockInput
+    from ciguard.levels.code.blocks import Block, TensorForm
 
 
 class CompleteProgram(Protocol):
@@ -19,10 +19,13 @@ class CompleteProgram(Protocol):
 
     @property
     def adapter(self) -> str:
-        """Adapter before the output layer; empty for none."""
+        """Expression of the adapter before the output layer; empty for none."""
 
     def line(self, block: int, place: int) -> int:
-        """Return the line of a block's call; the block's first line if it has no such call."""
+        """Return the line of a call, by the indices of its block and of the call in the block.
+
+        If the block lacks that call, the result is the line of its first call, or 0.
+        """
 
 
 class DisassembledSeed(Protocol):
@@ -30,7 +33,7 @@ class DisassembledSeed(Protocol):
 
     @property
     def name(self) -> str:
-        """Name, unique among the seeds."""
+        """Name of the program, unique among the seeds."""
 
     @property
     def source(self) -> str:
@@ -38,23 +41,25 @@ class DisassembledSeed(Protocol):
 
     @property
     def blocks(self) -> Sequence[Block]:
-        """Hidden layers, in order."""
+        """Hidden layers, in the order of the data."""
 
     def program(
-        self, chain: Sequence[Block], gives: BlockInput, met: BlockInput
+        self, chain: Sequence[Block], result_form: TensorForm, output_layer_input: TensorForm
     ) -> CompleteProgram:
-        """Return the program with these blocks.
+        """Return the program that has a chain of blocks before the template's output layer.
 
         Args:
-            chain: the blocks.
-            gives: the form of the last block's result, the input of the output layer.
-            met: the form of the output layer's input in the seed.
+            chain: the blocks, which take the place of the seed's first blocks; the seed's other
+                blocks are left out.
+            result_form: shape and dtype of the last block's result, to which the output layer is
+                fitted.
+            output_layer_input: shape and dtype of the output layer's input in the seed.
 
         Raises:
             DisassemblyError: if the blocks cannot be assembled.
         """
 
-    def alone(self, block: Block, takes: BlockInput) -> CompleteProgram:
+    def alone(self, block: Block, input_form: TensorForm) -> CompleteProgram:
         """Return a program that runs one block forwards and backwards.
 
         Raises:
@@ -62,16 +67,16 @@ class DisassembledSeed(Protocol):
         """
 
     def observing(self) -> str:
-        """Return the seed with the inputs of its blocks among its variables."""
+        """Return the seed, which also assigns the input of each block to a global variable."""
 
     def fitted(
-        self, block: Block, was: BlockInput, now: BlockInput, rank: int | None = None
+        self, block: Block, old: TensorForm, new: TensorForm, rank: int | None = None
     ) -> Block | None:
         """Return a block fitted to another input; None if it cannot be fitted.
 
         Args:
             block: the block to fit.
-            was: the form of its input in the seed.
-            now: the form of its new input.
-            rank: the rank that it accepts; None for the rank in the seed.
+            old: the form of the block's input in the seed.
+            new: the form of the new input.
+            rank: the rank of the inputs that the block accepts; None for the rank in the seed.
         """

@@ -1,4 +1,4 @@
-"""Disassembly of a program that builds a model into a template and blocks (MoCo, section III-B)."""
+"""Disassembly: splits a program that builds a model into a template and blocks (MoCo, III-B)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ciguard.levels.code.flow import DataFlow
 from ciguard.levels.code.models import Model, Style, model_of
 from ciguard.levels.code.places import BlockPlace, CallSite, SharedDefinition
 from ciguard.levels.code.programs import Program, layer_of, method_of
-from ciguard.levels.code.slicing import creation
+from ciguard.levels.code.slicing import creation_statements
 from ciguard.levels.code.units import Cutter, Unit
 from ciguard.levels.code.uses import PLAIN, uses_of
 from ciguard.sources import dotted_name
@@ -31,6 +31,7 @@ class Disassembly:
     """The parts of a program."""
 
     template: ProgramTemplate
+    """The program with a slot for each block."""
     blocks: tuple[Block, ...]
     """Hidden layers, in the order of the data."""
 
@@ -44,9 +45,9 @@ def disassemble(source: str, library: str, *, name: str = "program") -> Disassem
         name: the name of the program, for messages.
 
     Raises:
-        DisassemblyError: if the text is no Python, or has no model with a hidden layer that can be
-            separated from the rest.
-        UnknownNameError: if this level does not support the library.
+        DisassemblyError: if the text is not valid Python, or has no model with a hidden layer that
+            can be separated from the rest.
+        UnknownNameError: if level `code` does not support the library.
     """
     dialect = dialect_of(library)
     try:
@@ -76,7 +77,7 @@ class _Disassembler:
         while units and self._is_input(units[0]):
             units.pop(0)
         collections = [self._collect(unit) for unit in units]
-        output = self._output(units, collections)
+        output = self._output_index(units, collections)
         if output < 1:
             msg = "no hidden layer can be separated from the output layer"
             raise DisassemblyError(msg)
@@ -85,7 +86,7 @@ class _Disassembler:
             self._place(*pair, usage_counts=usage_counts)
             for pair in zip(units, collections, strict=True)
         ]
-        names = [*_names(units[:output], collections[:output]), "output"]
+        names = [*_block_names(units[:output], collections[:output]), "output"]
         blocks = [
             self._block(unit, collected, name=name)
             for unit, collected, name in zip(units, collections, names, strict=False)
@@ -95,16 +96,15 @@ class _Disassembler:
             dialect=self.program.dialect,
             places=tuple(places[: output + 1]),
             blocks=tuple(blocks),
-            tail=tuple(self._tail(units, places, output)),
+            tail=tuple(self._tail_places(units, places, output)),
             definitions=self._definitions(),
             style=self.model.style,
             owner=self.model.owner.name if self.model.owner is not None else "",
             data=self.model.data,
             variable=self.model.variable,
         )
-        creation(
-            self.program, template.style, template.owner, template.variable
-        )  # raises if it cannot be created
+        # Raises an error if the statements that create the model are not recognised.
+        creation_statements(self.program, template.style, template.owner, template.variable)
         return Disassembly(template=template, blocks=tuple(blocks[:output]))
 
     def _reject_indexed_layers(self) -> None:
@@ -114,13 +114,16 @@ class _Disassembler:
                 case ast.Subscript(value=value) if dotted_name(value).partition(".layers")[0] == (
                     self.model.variable or None
                 ):
-                    msg = f"line {node.lineno}: layers of {self.model.variable!r} are read by index"
+                    msg = (
+                        f"line {node.lineno}: the program reads layers of {self.model.variable!r} "
+                        "by index, which blocks would shift"
+                    )
                     raise DisassemblyError(msg)
 
     def _is_input(self, unit: Unit) -> bool:
         layers = [layer_of(node) for node, _ in unit.parts if isinstance(node, ast.expr)]
         if unit.element is None:
-            layers += [layer for statement in unit.statements for layer in _added(statement)]
+            layers += [layer for statement in unit.statements for layer in _added_layers(statement)]
         names = {self.program.api(layer).rpartition(".")[2] for layer in layers}
         return bool(names & {"Input", "InputLayer"})
 
@@ -129,11 +132,14 @@ class _Disassembler:
         for node, without in unit.parts:
             collector.visit(node, without)
         if unit.key:
-            collector.found.keys.append(unit.key)
-        return collector.found
+            collector.collection.keys.append(unit.key)
+        return collector.collection
 
-    def _output(self, units: Sequence[Unit], collections: Sequence[Collection]) -> int:
-        """Return the index of the output layer's unit: the last with weights, else with a call."""
+    def _output_index(self, units: Sequence[Unit], collections: Sequence[Collection]) -> int:
+        """Return the index of the output layer's unit; -1 if no unit calls the library.
+
+        The output layer is the last unit that may have weights, else the last with a call.
+        """
         for may_be_output in (self._may_have_weights, lambda collected: bool(collected.calls)):
             for index in reversed(range(len(units))):
                 if may_be_output(collections[index]):
@@ -141,10 +147,10 @@ class _Disassembler:
         return -1
 
     def _may_have_weights(self, collected: Collection) -> bool:
-        own = [dotted_name(call.func) for call in collected.own.values()]
+        own_names = [dotted_name(call.func) for call in collected.own_calls.values()]
         return any(has_weights(self.program.api(call)) for call in collected.calls.values()) or any(
             self.cutter.has_weights(node)
-            for name in own
+            for name in own_names
             if name in self.program.functions
             for node in ast.walk(self.program.functions[name])
         )
@@ -152,26 +158,26 @@ class _Disassembler:
     def _place(
         self, unit: Unit, collected: Collection, *, usage_counts: dict[str, int]
     ) -> BlockPlace:
-        """Return the numbers of a unit's nodes, by which each derived program finds them again.
+        """Return the place of a unit: the numbers of its nodes, which all derived programs share.
 
         Args:
             unit: the unit.
             collected: the calls and definitions of the unit.
-            usage_counts: number of units that use each definition, by name.
+            usage_counts: the number of units that use each definition, by name.
         """
         numbers = self.program.numbers
         shared = [
             name for name in collected.references if self._is_shared(name, collected, usage_counts)
         ]
-        containers = [collected.containers[id(call)] for call in collected.ordered]
+        containers = [collected.containers[id(call)] for call in collected.ordered_calls]
         return BlockPlace(
             calls=tuple(
                 CallSite(
                     node=numbers[id(call)],
                     definition=shared.index(container) if container in shared else -1,
-                    uses=tuple(numbers[id(use)] for use in self._uses(collected, call)),
+                    uses=tuple(numbers[id(use)] for use in self._rewritable_calls(collected, call)),
                 )
-                for call, container in zip(collected.ordered, containers, strict=True)
+                for call, container in zip(collected.ordered_calls, containers, strict=True)
             ),
             sized_calls=tuple(numbers[id(call)] for call in self._sized_calls(unit, collected)),
             shared=tuple(
@@ -190,11 +196,11 @@ class _Disassembler:
             element=None if unit.element is None else numbers[id(unit.element)],
             sequences=tuple(numbers[id(sequence)] for sequence in unit.sequences),
             keys=tuple(collected.keys),
-            takes=unit.takes,
-            gives=unit.gives,
+            input_name=unit.input_name,
+            output_name=unit.output_name,
         )
 
-    def _uses(self, collected: Collection, call: ast.Call) -> tuple[ast.Call, ...]:
+    def _rewritable_calls(self, collected: Collection, call: ast.Call) -> tuple[ast.Call, ...]:
         return uses_of(self.program, self.model, collected, call)
 
     def _definition_of(self, name: str) -> ast.stmt:
@@ -205,7 +211,7 @@ class _Disassembler:
         return self.program.classes.get(name) or self.program.functions[name]
 
     def _is_shared(self, name: str, collected: Collection, usage_counts: dict[str, int]) -> bool:
-        """Return whether other parts of the program use a definition, class or function too."""
+        """Return whether other parts of the program use a unit's definition, class or function."""
         if name in self.model.definitions:
             return usage_counts[name] > 1 or self.cutter.uses.get(name, 0) > len(
                 collected.references[name]
@@ -214,19 +220,20 @@ class _Disassembler:
         return mentions > len(collected.references[name])
 
     def _sized_calls(self, unit: Unit, collected: Collection) -> list[ast.Call]:
-        """Return the program's own calls with an argument that sets the size of their input."""
-        flow = DataFlow(self.program, self.model, collected.ordered, is_sized=self._is_sized)
-        flow.through(unit)
+        """Return the calls of own classes and functions that take the unit's input and its size."""
+        flow = DataFlow(self.program, self.model, collected.ordered_calls, is_sized=self._is_sized)
+        flow.follow(unit)
         return [
             call
-            for call in collected.own.values()
-            if id(call) in flow.meets and self._size(call) is not None
+            for call in collected.own_calls.values()
+            if id(call) in flow.calls_on_input and self._sized_call(call) is not None
         ]
 
     def _is_sized(self, call: ast.Call) -> bool:
-        return self._size(call) is not None
+        return self._sized_call(call) is not None
 
-    def _size(self, call: ast.Call) -> OwnCall | None:
+    def _sized_call(self, call: ast.Call) -> OwnCall | None:
+        """Return the description of an own call that takes its input's size; None for others."""
         name = dotted_name(call.func)
         owner = self.program.classes.get(name)
         method = self.program.functions.get(name) if owner is None else method_of(owner, "__init__")
@@ -237,12 +244,15 @@ class _Disassembler:
         for position, parameter in enumerate(parameters):
             axis = self.program.dialect.own_size(parameter) or axes.get(parameter)
             if axis is not None:
-                library_call_ = library_call(self.program, call)
-                return OwnCall(call=library_call_, size=parameter, position=position, axis=axis)
+                own = library_call(self.program, call)
+                return OwnCall(call=own, parameter=parameter, position=position, axis=axis)
         return None
 
     def _forwarded_sizes(self, node: ast.AST, parameters: Sequence[str]) -> dict[str, int]:
-        """Map a parameter to the input axis whose size it sets in the first layer that uses it."""
+        """Return the input axis whose size a parameter is, by parameter, from the first such layer.
+
+        The result is empty if no layer gets a parameter as the size of its input.
+        """
         for inner in ast.walk(node):
             if not isinstance(inner, ast.Call):
                 continue
@@ -254,24 +264,24 @@ class _Disassembler:
         return {}
 
     def _block(self, unit: Unit, collected: Collection, *, name: str) -> Block:
-        calls = collected.ordered
+        calls = collected.ordered_calls
         flow = DataFlow(self.program, self.model, calls, is_sized=self._is_sized)
-        follows = flow.through(unit)
-        sizes = (self._size(call) for call in self._sized_calls(unit, collected))
+        input_sources = flow.follow(unit)
+        own_calls = (self._sized_call(call) for call in self._sized_calls(unit, collected))
         return Block(
             name=name,
             calls=tuple(
                 replace(
                     library_call(self.program, call),
-                    use=PLAIN if self._uses(collected, call) else "",
+                    use=PLAIN if self._rewritable_calls(collected, call) else "",
                 )
                 for call in calls
             ),
-            follows=follows,
-            own=tuple(size for size in sizes if size is not None),
+            input_sources=input_sources,
+            own_calls=tuple(own for own in own_calls if own is not None),
         )
 
-    def _tail(
+    def _tail_places(
         self, units: Sequence[Unit], places: Sequence[BlockPlace], output: int
     ) -> list[BlockPlace]:
         """Return the places that follow the output layer in the same expression or list."""
@@ -284,7 +294,7 @@ class _Disassembler:
         ]
 
     def _definitions(self) -> dict[str, int]:
-        """Return the statements of definitions that are removed when no block needs them."""
+        """Return the numbers of statements to remove when no block needs them, by defined name."""
         return {
             key: self.program.numbers[id(definition.statement)]
             for key, definition in self.model.definitions.items()
@@ -292,7 +302,8 @@ class _Disassembler:
         }
 
 
-def _added(statement: ast.stmt) -> list[ast.expr]:
+def _added_layers(statement: ast.stmt) -> list[ast.expr]:
+    """Return the layer that a statement such as `model.add(layer)` adds, as a list."""
     match statement:
         case ast.Expr(value=ast.Call(args=[ast.expr() as layer])):
             return [layer]
@@ -301,13 +312,13 @@ def _added(statement: ast.stmt) -> list[ast.expr]:
 
 
 def _count_usages(collections: Sequence[Collection]) -> dict[str, int]:
-    """Return the number of units that use each definition."""
+    """Return the number of units that use each definition, by name."""
     keys = [key for collected in collections for key in collected.keys]
     return {key: keys.count(key) for key in keys}
 
 
-def _names(units: Sequence[Unit], collections: Sequence[Collection]) -> list[str]:
-    """Return a unique name per unit: that of its first definition, else one with its number."""
+def _block_names(units: Sequence[Unit], collections: Sequence[Collection]) -> list[str]:
+    """Return a unique name per unit: that of its first definition, or one with its position."""
     names: list[str] = []
     for position, (unit, collected) in enumerate(zip(units, collections, strict=True), start=1):
         base = f"block{position}"

@@ -1,4 +1,4 @@
-"""A program that is being edited: blocks changed, removed or adapted, then written as text."""
+"""A program that is being edited: blocks are changed, removed or adapted; the result is text."""
 
 from __future__ import annotations
 
@@ -19,32 +19,44 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Draft:
-    """A fresh parse of a program, for edits."""
+    """A freshly parsed program that can be edited."""
 
     program: Program
     style: Style
+    """Style in which the model is written."""
     data: str
     """Name of the variable that holds the model's input."""
     imports: list[str] = field(default_factory=list)
     """Import statements to add at the top."""
-    moved: dict[int, ast.AST] = field(default_factory=dict)
+    replacements: dict[int, ast.AST] = field(default_factory=dict)
     """Replacement of a node, by the `id` of the old node."""
-    kept: list[ast.AST] = field(default_factory=list)
-    """Removed nodes, kept alive so that no other node gets their `id`."""
-    uses: list[tuple[ast.AST, str]] = field(default_factory=list)
-    """Calls of layers to rewrite after all other edits, each with the new expression."""
+    retained: list[ast.AST] = field(default_factory=list)
+    """Nodes that are kept alive, so that no other node gets their `id` after they are removed."""
+    usage_rewrites: list[tuple[ast.AST, str]] = field(default_factory=list)
+    """Calls of layers to rewrite after all other edits, each with its new usage."""
 
     def node(self, number: int) -> ast.AST:
-        """Return the node that now stands in the place of a numbered node."""
+        """Return the node with a number, or the node that has replaced it."""
         node = self.program.nodes[number]
-        while id(node) in self.moved:
-            node = self.moved[id(node)]
+        while id(node) in self.replacements:
+            node = self.replacements[id(node)]
         return node
 
     # --- changes of calls -------------------------------------------------------------------------
 
     def change(self, place: BlockPlace, seed: Block, block: Block) -> list[ast.AST]:
-        """Replace the calls of the seed's block by those of another block; return their nodes."""
+        """Replace the calls of the seed's block by those of another block.
+
+        Definitions that other blocks share are copied before they are changed.
+
+        Args:
+            place: the place of the block.
+            seed: the block of the seed at that place.
+            block: the new block, with as many calls.
+
+        Returns:
+            The nodes of the calls.
+        """
         changed = {
             place.calls[index].definition
             for index, (old, new) in enumerate(zip(seed.calls, block.calls, strict=True))
@@ -60,10 +72,12 @@ class Draft:
             if old != new:
                 self.rewrite(node, old, new)
             if old.use != new.use:
-                twins = copies.get(call.definition, {})
+                copied = copies.get(call.definition, {})
                 usages = (self.program.nodes[number] for number in call.uses)
-                self.uses += [(twins.get(id(usage), usage), new.use) for usage in usages]
-        for number, before, after in zip(place.sized_calls, seed.own, block.own, strict=True):
+                self.usage_rewrites += [(copied.get(id(usage), usage), new.use) for usage in usages]
+        for number, before, after in zip(
+            place.sized_calls, seed.own_calls, block.own_calls, strict=True
+        ):
             if before != after:
                 self.rewrite(self.program.nodes[number], before.call, after.call)
         return nodes
@@ -73,26 +87,27 @@ class Draft:
         return copies[call.definition][id(node)] if call.definition in copies else node
 
     def _copy(self, shared: SharedDefinition, name: str) -> dict[int, ast.AST]:
-        """Give a block its own copy of a shared definition; return copied nodes by original `id`.
+        """Give a block its own copy of a shared definition; return the copies by original `id`.
 
-        The block's references remain the same nodes, but refer to the copy.
+        The nodes of the block that refer to the definition are renamed, so that they refer to the
+        copy.
         """
         statement = self.program.nodes[shared.statement]
-        twin = copy.deepcopy(statement)
+        duplicate = copy.deepcopy(statement)
         assert isinstance(statement, ast.stmt)  # noqa: S101 - only statements are shared
-        assert isinstance(twin, ast.stmt)  # noqa: S101 - a copy of one
-        self._register(twin, self.program.parents[id(statement)])
+        assert isinstance(duplicate, ast.stmt)  # noqa: S101 - a copy of a statement
+        self._register(duplicate, self.program.parents[id(statement)])
         body = self.program.body(statement)
-        body.insert(body.index(statement) + 1, twin)
-        new = self.unused(f"{shared.name.rpartition('.')[2]}_{name}")
+        body.insert(body.index(statement) + 1, duplicate)
+        new = self.unused_name(f"{shared.name.rpartition('.')[2]}_{name}")
         old = shared.name.rpartition(".")[2]
-        _rename(twin, old, new)
+        _rename(duplicate, old, new)
         for number in shared.references:
             _rename_node(self.program.nodes[number], old, new)
-        return dict(zip(map(id, ast.walk(statement)), ast.walk(twin), strict=True))
+        return dict(zip(map(id, ast.walk(statement)), ast.walk(duplicate), strict=True))
 
-    def unused(self, name: str) -> str:
-        """Return an unused name: `name`, followed by a number if needed."""
+    def unused_name(self, name: str) -> str:
+        """Return a name that the program does not use: `name`, with a number if necessary."""
         taken = {getattr(node, "attr", "") for node in self.program.nodes}
         taken |= {getattr(node, "id", getattr(node, "name", "")) for node in self.program.nodes}
         number = 2
@@ -103,15 +118,17 @@ class Draft:
         return candidate
 
     def rewrite(self, node: ast.AST, old: LibraryCall, new: LibraryCall) -> None:
-        """Change one call; arguments with unchanged text keep their nodes."""
-        assert isinstance(node, ast.Call)  # noqa: S101 - numbered as one
-        rest = [*zip(old.positional, node.args, strict=True)]
-        rest += [(ast.unparse(item.value), item.value) for item in node.keywords]
-        node.args = [_pop_node(rest, text) or parse_positional(text) for text in new.positional]
+        """Change the node of one call; arguments with unchanged text keep their nodes."""
+        assert isinstance(node, ast.Call)  # noqa: S101 - the number denotes a call
+        unclaimed = [*zip(old.positional, node.args, strict=True)]
+        unclaimed += [(ast.unparse(item.value), item.value) for item in node.keywords]
+        node.args = [
+            _pop_node(unclaimed, text) or parse_positional(text) for text in new.positional
+        ]
         node.keywords = [
             ast.keyword(
                 arg=None if name == "**" else name,
-                value=_pop_node(rest, text) or self.expression(text),
+                value=_pop_node(unclaimed, text) or self.expression(text),
             )
             for name, text in new.keywords
         ]
@@ -120,24 +137,24 @@ class Draft:
         self.program.adopt(node)
 
     def spell(self, api: str) -> str:
-        """Return the program's spelling of a qualified name; register the import it needs."""
-        text, needed = self.program.spelling(api)
-        if needed and needed not in self.imports:
-            self.imports.append(needed)
+        """Return the program's spelling of a qualified name; add the import that the name needs."""
+        text, missing_import = self.program.spelling(api)
+        if missing_import and missing_import not in self.imports:
+            self.imports.append(missing_import)
         return text
 
     def expression(self, text: str) -> ast.expr:
-        """Return a parsed expression with library names in the program's spelling."""
-        return self.spelled(parse_expression(text))
+        """Return the node of an expression, with library names in the program's spelling."""
+        return self.spell_names(parse_expression(text))
 
-    def spelled(self, node: ast.expr) -> ast.expr:
-        """Return a node with all library names below it in the program's spelling."""
-        return _Speller(self).visit(node)  # type: ignore[no-any-return]  # ast says Any
+    def spell_names(self, node: ast.expr) -> ast.expr:
+        """Return a node in which all library names have the program's spelling."""
+        return _Speller(self).visit(node)  # type: ignore[no-any-return]  # `visit` is typed as Any
 
     # --- blocks that are absent -------------------------------------------------------------------
 
     def remove(self, place: BlockPlace) -> None:
-        """Remove a block: its input becomes its output."""
+        """Remove a block, so that its input becomes its output."""
         if place.element is not None:
             self._remove_element(place)
         elif place.steps:
@@ -145,39 +162,44 @@ class Draft:
         else:
             first, *rest = (self.program.nodes[number] for number in place.statements)
             bridge = None
-            if place.gives != place.takes:
-                bridge = ast.parse(f"{place.gives} = {place.takes}").body[0]
+            if place.output_name != place.input_name:
+                bridge = ast.parse(f"{place.output_name} = {place.input_name}").body[0]
             self._replace_statement(first, bridge)
             for statement in rest:
                 self._replace_statement(statement, None)
 
     def _remove_element(self, place: BlockPlace) -> None:
-        """Remove a block's element from its list, and sequences that become empty."""
+        """Remove a block's element from its list, and the sequences that become empty."""
         element = self.program.nodes[place.element or 0]
         sequences = [self.program.nodes[number] for number in place.sequences]
         for depth, sequence in enumerate(sequences):
-            assert isinstance(sequence, ast.Call)  # noqa: S101 - numbered as one
+            assert isinstance(sequence, ast.Call)  # noqa: S101 - the number denotes a call
             elements = elements_of(sequence)
             elements[:] = [
-                other
-                for other in elements
-                if layer_of(other) is not element and other is not element
+                remaining
+                for remaining in elements
+                if layer_of(remaining) is not element and remaining is not element
             ]
             if elements or (depth == len(sequences) - 1 and not place.keys):
                 return
             element = sequence
 
     def _collapse(self, place: BlockPlace) -> None:
-        """Replace an expression by the part of it that holds the data."""
+        """Replace the operations of a block by the data that they are applied to."""
         outermost, _ = place.steps[-1]
         _, innermost = place.steps[0]
-        rest: ast.AST = ast.Name(id=place.takes, ctx=ast.Load())
+        data: ast.AST = ast.Name(id=place.input_name, ctx=ast.Load())
         if innermost is not None:
-            rest = self.node(innermost)
-        self.replace(self.node(outermost), rest)
+            data = self.node(innermost)
+        self.replace(self.node(outermost), data)
 
     def is_read(self, key: str, owner: str) -> bool:
-        """Return whether a definition is still read in the class that makes it, or anywhere."""
+        """Return whether a definition is still read.
+
+        Args:
+            key: the name that calls the definition, e.g. `self.conv1`.
+            owner: the class in which to look for reads; the whole program if it is not a class.
+        """
         scope: ast.AST = self.program.classes.get(owner, self.program.tree)
         return any(
             dotted_name(node) == key and isinstance(getattr(node, "ctx", None), ast.Load)
@@ -185,7 +207,7 @@ class Draft:
         )
 
     def skip_empty(self, place: BlockPlace) -> None:
-        """Remove the call of a sequence that became empty: its input becomes its output."""
+        """Remove the calls of a sequence that became empty, so that their input is their output."""
         outermost = self.program.nodes[place.sequences[-1]]
         if not isinstance(outermost, ast.Call) or elements_of(outermost):
             return
@@ -196,15 +218,15 @@ class Draft:
                 self.replace(node, node.args[0])
 
     def drop_no_op(self, place: BlockPlace) -> None:
-        """Remove the statement of an absent block if it now assigns a variable to itself."""
+        """Remove the statement of an absent block if it assigns a variable to itself."""
         for number in place.statements:
             match statement := self.program.nodes[number]:
                 case ast.Assign(targets=[ast.Name(id=to)], value=ast.Name(id=source)) if (
                     to == source
                 ):
-                    if id(statement) not in self.moved:
+                    if id(statement) not in self.replacements:
                         self._replace_statement(statement, None)
-                        self.moved[id(statement)] = ast.Pass()
+                        self.replacements[id(statement)] = ast.Pass()
 
     # --- replacing --------------------------------------------------------------------------------
 
@@ -217,16 +239,16 @@ class Draft:
             elif isinstance(value, list):
                 value[:] = [new if child is old else child for child in value]
         self._register(new, parent)
-        self.kept.append(old)
-        self.moved[id(old)] = new
+        self.retained.append(old)
+        self.replacements[id(old)] = new
 
     def _register(self, node: ast.AST, parent: ast.AST) -> None:
-        self.kept.append(node)
+        self.retained.append(node)
         self.program.parents[id(node)] = parent
         self.program.adopt(node)
 
     def _replace_statement(self, old: ast.AST, new: ast.stmt | None) -> None:
-        assert isinstance(old, ast.stmt)  # noqa: S101 - numbered as one
+        assert isinstance(old, ast.stmt)  # noqa: S101 - the number denotes a statement
         body = self.program.body(old)
         index = body.index(old)
         body[index : index + 1] = [] if new is None else [new]
@@ -234,14 +256,14 @@ class Draft:
             self._register(new, self.program.parents[id(old)])
         if not body:
             body.append(ast.Pass())
-        self.kept.append(old)
+        self.retained.append(old)
 
     def delete(self, number: int) -> None:
         """Remove a statement."""
         self._replace_statement(self.program.nodes[number], None)
 
     def insert(self, before: ast.stmt, text: str) -> None:
-        """Insert a statement before another one."""
+        """Insert the statement of a text before another statement."""
         body = self.program.body(before)
         statement = ast.parse(text).body[0]
         body.insert(body.index(before), statement)
@@ -249,16 +271,16 @@ class Draft:
 
     # --- text -------------------------------------------------------------------------------------
 
-    def at_top(self, text: str) -> None:
+    def insert_at_top(self, text: str) -> None:
         """Insert statements after the imports at the start of the program."""
         body = self.program.tree.body
         index = opening(self.program.tree)
         body[index:index] = ast.parse(text).body
 
     def text(self, nodes: list[list[ast.AST]]) -> tuple[str, tuple[tuple[int, ...], ...]]:
-        """Return the program's text, and the line of each node, 0 if it was removed."""
-        for line in self.imports:
-            self.at_top(line)
+        """Return the program's text, and the line of each node, 0 for a node that was removed."""
+        for statement in self.imports:
+            self.insert_at_top(statement)
         tree = ast.fix_missing_locations(self.program.tree)
         source = ast.unparse(tree) + "\n"
         pairs = zip(ast.walk(tree), ast.walk(ast.parse(source)), strict=True)
@@ -266,11 +288,11 @@ class Draft:
         return source, tuple(tuple(lines.get(id(node), 0) for node in row) for row in nodes)
 
 
-def _pop_node(rest: list[tuple[str, ast.expr]], text: str) -> ast.expr | None:
-    """Remove the first node with a text from a list of texts and nodes, and return it."""
-    for index, (known_text, node) in enumerate(rest):
-        if known_text == text:
-            del rest[index]
+def _pop_node(pairs: list[tuple[str, ast.expr]], text: str) -> ast.expr | None:
+    """Remove the first pair of a text and a node, and return its node; None if there is none."""
+    for index, (node_text, node) in enumerate(pairs):
+        if node_text == text:
+            del pairs[index]
             return node
     return None
 
@@ -291,6 +313,8 @@ def _rename_node(node: ast.AST, old: str, new: str) -> None:
 
 
 class _Speller(ast.NodeTransformer):
+    """Replaces qualified library names by the program's spelling."""
+
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
 

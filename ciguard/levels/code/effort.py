@@ -1,4 +1,4 @@
-"""The amount of work that level `code` spends on each seed program."""
+"""The amount of work that level `code` does for each seed program."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 class Effort:
     """Amount of work per seed program."""
 
-    times: int = 4
-    """Number of mutations of a block by AR or RG (times_mt)."""
+    mutations: int = 4
+    """Number of mutations of a block (`times_mt` in MoCo), without those with illegal values."""
     breadth: int = 8
     """Maximum number of nodes of a generation that have children."""
     trees: int = 8
-    """Minimum number of trees that grow in parallel. Feedback is applied some batches later, and
-    the next batch of the same tree needs it."""
+    """Minimum number of trees that grow in parallel. Feedback arrives some batches late, and the
+    next batch of a tree needs the feedback of the previous one."""

@@ -1,4 +1,4 @@
-"""Encoders: functions from texts to vectors whose cosine measures the similarity of the texts.
+"""Encoders of texts as vectors, whose cosines measure the similarity of the texts.
 
 To add an encoder, register a class with `encode` under the entry-point group `ciguard.encoders`.
 """
@@ -26,13 +26,13 @@ _MODEL = "all-MiniLM-L6-v2"
 
 
 class Encoder(Protocol):
-    """Maps texts to vectors."""
+    """Encoder of texts as vectors."""
 
     @property
     def threshold(self) -> float:
-        """Minimum similarity of two APIs of which one may replace the other.
+        """Minimum similarity of two APIs for one to replace the other.
 
-        Cosines of different encoders are not comparable.
+        Each encoder has its own threshold, since cosines of different encoders are not comparable.
         """
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -43,7 +43,7 @@ class Encoder(Protocol):
 
 
 EncoderFactory: TypeAlias = Callable[[], Encoder]
-"""Creates an encoder."""
+"""Function that creates an encoder."""
 
 ENCODERS: Registry[EncoderFactory] = Registry("encoder", group="ciguard.encoders", accepts=callable)
 """Registry of encoders."""
@@ -52,16 +52,16 @@ DEFAULT_ENCODER = "tf-idf"
 
 
 class TfIdf:
-    """Bag of words, weighted by inverse document frequency."""
+    """Encoder of texts as bags of words, weighted by inverse document frequency."""
 
     threshold = -1.0
-    """No threshold: equivalent texts may have no word in common."""
+    """Threshold below every similarity, since equivalent texts may have no word in common."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return vectors of length 1, or 0 for a text without words; shape (n, words).
+        """Return unit vectors, or the zero vector for a text without words; shape (n, words).
 
-        A word's weight is its count times ln((1 + n) / (1 + df)) + 1. Here df is the number of
-        texts that contain the word.
+        The weight of a word in a text is `count * (ln((1 + n) / (1 + df)) + 1)`. Here n is the
+        number of texts, and df is the number of texts that contain the word.
 
         Source: G. Salton, C. Buckley, Term-weighting approaches in automatic text retrieval, 1988,
         with smoothing by one further text that contains every word.
@@ -77,22 +77,22 @@ class TfIdf:
 
 
 class SentenceEmbeddings:
-    """Embeddings of whole sentences by a small transformer; needs the optional extra."""
+    """Encoder by a transformer for sentences; needs the extra `ciguard[embeddings]`."""
 
     threshold = 0.5
-    """Threshold of MoCo's released material, whose encoder is of this kind."""
+    """Threshold in MoCo's published code, whose encoder is of this kind."""
 
     def __init__(self, model: str = _MODEL) -> None:
         """Load the model.
 
         Args:
-            model: the name or folder of a model of `sentence-transformers`.
+            model: the name or folder of a model for the package `sentence-transformers`.
 
         Raises:
             EncoderError: if the package is not installed or the model cannot be loaded.
         """
         try:
-            from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - optional
+            from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - an optional package
         except ImportError as error:
             msg = (
                 "encoder 'sentence-embeddings' needs the package sentence-transformers, which is "
@@ -104,19 +104,19 @@ class SentenceEmbeddings:
         except OSError as error:
             msg = (
                 f"encoder 'sentence-embeddings': cannot load the model {model!r}: {error}. "
-                "The first use downloads it and needs network access."
+                "The first use downloads the model, which needs network access."
             )
             raise EncoderError(msg) from error
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return vectors of length 1, shape (n, d) with the model's d."""
+        """Return unit vectors of shape (n, d), where d is the model's dimension."""
         return normalised(np.asarray(self._model.encode(list(texts)), dtype=np.float64))
 
 
 def normalised(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return vectors, shape (n, d), scaled to length 1; zero vectors stay."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(lengths == 0, 1.0, lengths)
+    """Return vectors, shape (n, d), scaled to norm 1; zero vectors are unchanged."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(norms == 0, 1.0, norms)
 
 
 ENCODERS.register(DEFAULT_ENCODER, TfIdf)

@@ -1,4 +1,4 @@
-"""Changes of a model's start and end: another input, or an earlier output layer."""
+"""Changes to a model's start and end: another input shape, or an end after an earlier block."""
 
 from __future__ import annotations
 
@@ -15,35 +15,41 @@ if TYPE_CHECKING:
 
 
 def end_after(draft: Draft, place: BlockPlace) -> None:
-    """Let the model end with the result of a block, without what follows."""
+    """Make the model end with the result of a block, without the layers after it."""
     last = draft.program.nodes[place.statements[-1]]
-    assert isinstance(last, ast.stmt)  # noqa: S101 - numbered as one
+    assert isinstance(last, ast.stmt)  # noqa: S101 - the number denotes a statement
     body = draft.program.body(last)
     index = body.index(last)
     if draft.style is Style.SYMBOLIC:
-        _end_model(draft, body, index, place.gives)
+        _end_symbolic_model(draft, body, index, place.output_name)
     elif not isinstance(last, ast.Return):
-        body[index + 1 :] = ast.parse(f"return {place.gives}").body
+        body[index + 1 :] = ast.parse(f"return {place.output_name}").body
 
 
-def _end_model(draft: Draft, body: list[ast.stmt], index: int, gives: str) -> None:
+def _end_symbolic_model(draft: Draft, body: list[ast.stmt], index: int, output_name: str) -> None:
     for statement in body[index + 1 :]:
         for node in ast.walk(statement):
             if draft.program.api(node).rpartition(".")[2] in {"Model", "Functional"}:
-                assert isinstance(node, ast.Call)  # noqa: S101 - it has an API
+                assert isinstance(node, ast.Call)  # noqa: S101 - only calls have an API
                 outputs = result_of(statement, node)
                 if outputs is not None:
-                    draft.replace(outputs, ast.Name(id=gives, ctx=ast.Load()))
+                    draft.replace(outputs, ast.Name(id=output_name, ctx=ast.Load()))
                 body[index + 1 : body.index(statement)] = []
                 return
 
 
 def reshape_inputs(draft: Draft, shape: tuple[int, ...], dtype: str) -> None:
-    """Give the program's symbolic inputs another shape, without the batch dimension."""
+    """Give the program's symbolic inputs another shape and dtype.
+
+    Args:
+        draft: the program to edit.
+        shape: the new shape, without the batch dimension.
+        dtype: the new element type.
+    """
     for node in draft.program.nodes:
         if draft.program.api(node).rpartition(".")[2] not in {"Input", "InputLayer"}:
             continue
-        assert isinstance(node, ast.Call)  # noqa: S101 - it has an API
+        assert isinstance(node, ast.Call)  # noqa: S101 - only calls have an API
         text = f"f(shape={shape}, dtype={dtype!r})"
         if draft.program.api(node).endswith("InputLayer"):
             text = f"f(input_shape={shape}, dtype={dtype!r})"

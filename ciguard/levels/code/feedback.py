@@ -6,55 +6,59 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.levels.code.nodes import (
-    block_input_from_json,
-    block_input_to_json,
     candidate_from_json,
     candidate_to_json,
+    tensor_form_from_json,
+    tensor_form_to_json,
 )
 
 if TYPE_CHECKING:
     from ciguard.domain.values import Json
-    from ciguard.levels.code.blocks import BlockInput
+    from ciguard.levels.code.blocks import TensorForm
     from ciguard.levels.code.nodes import CandidateBlock
 
 
 @dataclass(frozen=True, slots=True)
 class SeedObserved:
-    """A seed program ran, and the inputs of its blocks are known."""
+    """Feedback of a seed program: it ran, and the inputs of its blocks were observed."""
 
     seed: int
     """Index of the seed program."""
-    fed: tuple[BlockInput, ...]
-    """Input of each block, and of the layer that follows the last one."""
+    input_forms: tuple[TensorForm, ...]
+    """Form of the input of each block, and of the output layer at the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlocksRan:
-    """Blocks ran alone, as extensions of a node."""
+    """Feedback of blocks that ran alone, as extensions of a node."""
 
     tree: int
+    """Index of the tree."""
     serial: int
+    """Serial number of the node in the tree."""
     candidates: tuple[CandidateBlock, ...]
-    """Blocks that ran on every target, with their results."""
+    """Blocks that ran on every target, with the forms of their results."""
     costs: tuple[tuple[str, int], ...] = ()
-    """Cost of crashes of an API's blocks, by API."""
-    tried: tuple[tuple[str, str], ...] = ()
-    """Pairs of a replaced API and its replacement, whether or not the blocks ran."""
+    """Pairs of an API and the cost of its blocks' crashes."""
+    replacements: tuple[tuple[str, str], ...] = ()
+    """Pairs of a replaced API and its replacement, for all blocks, whether or not they ran."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramsRan:
-    """Whole programs ran."""
+    """Feedback of whole programs."""
 
     tree: int
+    """Index of the tree."""
     serial: int
-    places: tuple[int, ...]
-    """Indices of programs that ran on every target, among the candidates that ran alone."""
-    repeated: tuple[str, ...] = ()
-    """Checks that are not repeated: APIs whose blocks ran many times in one process, and standalone
-    checks."""
+    """Serial number of the node in the tree."""
+    indices: tuple[int, ...]
+    """Indices of the programs that ran on every target, among the tree's waiting candidates."""
+    repeated_checks: tuple[str, ...] = ()
+    """Checks that are not made again: APIs whose blocks ran many times in one process, and names
+    of standalone checks."""
     costs: tuple[tuple[str, int], ...] = ()
-    """Cost of crashes of programs whose last block calls an API, by API."""
+    """Pairs of an API and the cost of crashes of programs whose last block calls it."""
 
 
 CodeFeedback: TypeAlias = SeedObserved | BlocksRan | ProgramsRan
@@ -66,13 +70,27 @@ _SEED_OBSERVED, _BLOCKS_RAN, _PROGRAMS_RAN = "observed", "alone", "ran"
 def feedback_to_json(feedback: CodeFeedback) -> Json:
     """Return the JSON form of feedback."""
     match feedback:
-        case SeedObserved(seed, fed):
-            return [_SEED_OBSERVED, seed, [*map(block_input_to_json, fed)]]
-        case BlocksRan(tree, serial, candidates, costs, tried):
-            known = [*map(candidate_to_json, candidates)]
-            return [_BLOCKS_RAN, tree, serial, known, [*map(list, costs)], [*map(list, tried)]]
-        case ProgramsRan(tree, serial, places, repeated, costs):
-            return [_PROGRAMS_RAN, tree, serial, [*places], [*repeated], [*map(list, costs)]]
+        case SeedObserved(seed, input_forms):
+            return [_SEED_OBSERVED, seed, [*map(tensor_form_to_json, input_forms)]]
+        case BlocksRan(tree, serial, candidates, costs, replacements):
+            blocks = [*map(candidate_to_json, candidates)]
+            return [
+                _BLOCKS_RAN,
+                tree,
+                serial,
+                blocks,
+                [*map(list, costs)],
+                [*map(list, replacements)],
+            ]
+        case ProgramsRan(tree, serial, indices, repeated_checks, costs):
+            return [
+                _PROGRAMS_RAN,
+                tree,
+                serial,
+                [*indices],
+                [*repeated_checks],
+                [*map(list, costs)],
+            ]
 
 
 def feedback_from_json(encoded: Json) -> CodeFeedback:
@@ -83,20 +101,22 @@ def feedback_from_json(encoded: Json) -> CodeFeedback:
     """
     try:
         match encoded:
-            case [str(kind), seed, fed] if kind == _SEED_OBSERVED:
-                return SeedObserved(int(seed), tuple(map(block_input_from_json, fed)))
-            case [str(kind), tree, serial, candidates, costs, tried] if kind == _BLOCKS_RAN:
-                known = tuple(map(candidate_from_json, candidates))
-                pairs = tuple((str(before), str(after)) for before, after in tried)
-                return BlocksRan(int(tree), int(serial), known, _costs(costs), pairs)
-            case [str(kind), tree, serial, places, repeated, costs] if kind == _PROGRAMS_RAN:
-                names = tuple(map(str, repeated))
-                indices = tuple(map(int, places))
+            case [str(kind), seed, input_forms] if kind == _SEED_OBSERVED:
+                return SeedObserved(int(seed), tuple(map(tensor_form_from_json, input_forms)))
+            case [str(kind), tree, serial, candidates, costs, replacements] if kind == _BLOCKS_RAN:
+                blocks = tuple(map(candidate_from_json, candidates))
+                pairs = tuple((str(before), str(after)) for before, after in replacements)
+                return BlocksRan(int(tree), int(serial), blocks, _costs(costs), pairs)
+            case [str(kind), tree, serial, encoded_indices, repeated_checks, costs] if (
+                kind == _PROGRAMS_RAN
+            ):
+                names = tuple(map(str, repeated_checks))
+                indices = tuple(map(int, encoded_indices))
                 return ProgramsRan(int(tree), int(serial), indices, names, _costs(costs))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        msg = f"not encoded feedback: {error!r}"
+        msg = f"not feedback of level code: {error!r}"
         raise ValueError(msg) from error
-    msg = f"not encoded feedback: {encoded!r:.80}"
+    msg = f"not feedback of level code: {encoded!r:.80}"
     raise ValueError(msg)
 
 

@@ -1,4 +1,4 @@
-"""Fitting of blocks to their input: sizes adjusted, or an adapter inserted."""
+"""Fitting of blocks to their inputs, by changed sizes or by an adapter."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.levels.code.blocks import INPUT, Block, BlockInput, LibraryCall, OwnCall
+from ciguard.levels.code.blocks import INPUT, Block, LibraryCall, OwnCall, TensorForm
 from ciguard.levels.code.dialects import FLOATS, SizeParameter
-from ciguard.levels.code.syntax import filled
+from ciguard.levels.code.syntax import with_data
 from ciguard.sources import parse_expression
 
 if TYPE_CHECKING:
     from ciguard.levels.code.dialects import Dialect
 
 _GROUPS = SizeParameter(r"Conv(\dd)?", "groups", 6, 1)
-_ONE_PARAMETER = "1"
-"""Argument with which `PReLU` accepts any number of channels."""
+_SHARED_PARAMETER = "1"
+"""Argument of `PReLU` for one parameter that all channels share, however many there are."""
 
 
 def fitted(
-    block: Block, old: BlockInput, new: BlockInput, dialect: Dialect, *, rank: int | None = None
+    block: Block, old: TensorForm, new: TensorForm, dialect: Dialect, *, rank: int | None = None
 ) -> tuple[Block, str] | None:
     """Fit a block to its input.
 
-    If the rank differs from what the block accepts, an adapter is inserted before it. Input sizes
-    are set to those of the input, or of the result of an earlier call in the block.
+    If the block accepts another rank or dtype, it gets an adapter. Arguments for input sizes get
+    the sizes of the input, or of the result of an earlier call in the block.
 
     Args:
         block: a block of the seed, or a mutant of one.
@@ -36,8 +36,8 @@ def fitted(
         rank: the rank that the block accepts; None for the rank in the seed.
 
     Returns:
-        The block and its adapter: an expression of the data `x`, empty for none. None if the block
-        cannot be fitted.
+        The fitted block, and its adapter: an expression of the data `x`, empty for none. None if
+        the block cannot be fitted.
     """
     text, shape = "", new.shape
     if new.dtype != old.dtype:
@@ -49,34 +49,34 @@ def fitted(
         adapter = dialect.adapter(shape, rank, _channel_axis(block, dialect))
         if adapter is None:
             return None
-        text, shape = _composed(text, adapter[0]), adapter[1]
-    calls = _resized(block, old.shape, shape, dialect)
-    own = tuple(_resized_own_call(call, old.shape, shape) for call in block.own)
-    return replace(block, calls=calls, own=own, adapter=text), text
+        text, shape = _compose(text, adapter[0]), adapter[1]
+    calls = _resized_calls(block, old.shape, shape, dialect)
+    own_calls = tuple(_resized_own_call(call, old.shape, shape) for call in block.own_calls)
+    return replace(block, calls=calls, own_calls=own_calls, adapter=text), text
 
 
-def _composed(first: str, second: str) -> str:
-    """Return the composition of two expressions of `x`."""
+def _compose(first: str, second: str) -> str:
+    """Return the expression that applies `second` to the value of `first`; both are of `x`."""
     if not first:
         return second
-    return ast.unparse(filled(parse_expression(second), parse_expression(first)))
+    return ast.unparse(with_data(parse_expression(second), parse_expression(first)))
 
 
 def _channel_axis(block: Block, dialect: Dialect) -> int:
-    """Return the axis of channels or features of a block's first call with a size."""
-    for call, source in zip(block.calls, block.follows, strict=False):
+    """Return the axis of channels or features, of the first call that takes the input's size."""
+    for call, source in zip(block.calls, block.input_sources, strict=False):
         size = dialect.input_size(call)
         if size is not None and source == INPUT:
             return size.axis
-    return block.own[0].axis if block.own else 1
+    return block.own_calls[0].axis if block.own_calls else 1
 
 
-def _resized(
+def _resized_calls(
     block: Block, old: tuple[int, ...], new: tuple[int, ...], dialect: Dialect
 ) -> tuple[LibraryCall, ...]:
-    """Return a block's calls with sizes for another input."""
+    """Return a block's calls, with arguments changed to the sizes of another input."""
     calls = list(block.calls)
-    for place, source in enumerate(block.follows):
+    for place, source in enumerate(block.input_sources):
         if source is None:
             continue
         for parameter in dialect.input_sizes(calls[place]):
@@ -112,32 +112,42 @@ def _with_input(
     """Return a call for an input of another size.
 
     Args:
-        call: a call with that parameter.
+        call: the call to change.
         parameter: the parameter for the size of the input.
         size: the required size; None if unknown.
-        before: the previous size, for arguments that are not plain numbers.
+        before: the previous size, which an argument is assumed to be if it is not a literal number;
+            None if unknown.
     """
     text = argument(call, parameter)
     number = _integer(text)
     current = before if number is None else number
     if size is None or text is None or size == current:
         return call
-    if parameter.name == "num_parameters" and text == _ONE_PARAMETER:
+    if parameter.name == "num_parameters" and text == _SHARED_PARAMETER:
         return call
     groups = argument(call, _GROUPS) if parameter.name == "in_channels" else None
     resized = with_argument(call, parameter, str(size))
-    return resized if groups is None else _regrouped(resized, text, groups, size)
+    return resized if groups is None else _with_new_groups(resized, text, groups, size)
 
 
-def _regrouped(call: LibraryCall, before: str, groups: str, size: int) -> LibraryCall:
-    """Return a convolution whose groups divide its channels; a depthwise one stays depthwise."""
-    produced = SizeParameter("", "out_channels", 1, 1)
-    text = argument(call, produced) or ""
+def _with_new_groups(call: LibraryCall, before: str, groups: str, size: int) -> LibraryCall:
+    """Return a convolution with groups that divide its channels.
+
+    A depthwise convolution, with as many groups as channels, stays depthwise.
+
+    Args:
+        call: the convolution, already with its new number of input channels.
+        before: the text of the previous number of input channels.
+        groups: the text of the number of groups.
+        size: the new number of input channels.
+    """
+    out_channels = SizeParameter("", "out_channels", 1, 1)
+    text = argument(call, out_channels) or ""
     if groups == before:
         call = with_argument(call, _GROUPS, str(size))
         outputs, inputs = _integer(text), _integer(before)
         factor = outputs // inputs if outputs and inputs and outputs % inputs == 0 else 1
-        return with_argument(call, produced, str(size * factor))
+        return with_argument(call, out_channels, str(size * factor))
     group_count = _integer(groups)
     if group_count is None or group_count == 1:
         return call
@@ -147,9 +157,9 @@ def _regrouped(call: LibraryCall, before: str, groups: str, size: int) -> Librar
 def _with_normalised_axes(
     call: LibraryCall, parameter: SizeParameter, old: tuple[int, ...], new: tuple[int, ...]
 ) -> LibraryCall:
-    """Return the call of a normalisation layer, changed to the last sizes of a new shape.
+    """Return a call of a normalisation layer for an input of another shape.
 
-    It normalises over as many trailing axes as before.
+    The layer normalises over as many trailing axes as before.
     """
     text = argument(call, parameter)
     if text is None:
@@ -166,10 +176,10 @@ def _with_normalised_axes(
 def _resized_own_call(own: OwnCall, old: tuple[int, ...], new: tuple[int, ...]) -> OwnCall:
     """Return a call of the program's own class for another input.
 
-    A number other than the size itself, for example if the class divides it, changes in proportion.
+    If the argument is a multiple or a fraction of the input's size, it changes in proportion.
     """
     size, before = _size_at(new, own.axis), _size_at(old, own.axis)
-    parameter = SizeParameter("", own.size, own.position, own.axis)
+    parameter = SizeParameter("", own.parameter, own.position, own.axis)
     text = argument(own.call, parameter)
     if size is None or not before or size == before or text is None:
         return own
@@ -189,7 +199,7 @@ def _integer(text: str | None) -> int | None:
 
 
 def argument(call: LibraryCall, parameter: SizeParameter) -> str | None:
-    """Return the text of an argument, positional or keyword; None if it is not given."""
+    """Return the text of the argument for a parameter; None if the call has none or unpacks it."""
     keywords = dict(call.keywords)
     if parameter.name in keywords:
         return keywords[parameter.name]
@@ -200,7 +210,7 @@ def argument(call: LibraryCall, parameter: SizeParameter) -> str | None:
 
 
 def with_argument(call: LibraryCall, parameter: SizeParameter, text: str) -> LibraryCall:
-    """Return a call with another text for an argument that it already has."""
+    """Return a call in which an existing argument has another text."""
     if parameter.name in dict(call.keywords):
         keywords = tuple((k, text if k == parameter.name else t) for k, t in call.keywords)
         return replace(call, keywords=keywords)

@@ -1,4 +1,4 @@
-"""Data flow in a block: which of its calls produces the input of another one."""
+"""Data flow in a block: which call produces the input of which other call."""
 
 from __future__ import annotations
 
@@ -21,136 +21,141 @@ if TYPE_CHECKING:
     from ciguard.sources import Function
 
 Source = int | None
-"""Index of the producing call, `INPUT`, or None if unknown."""
+"""Source of a value: the index of the call that produces it, `INPUT`, or None if unknown."""
 
 
 @dataclass(slots=True)
 class DataFlow:
-    """Follows the data through one unit."""
+    """Analysis that follows the data through one unit."""
 
     program: Program
     model: Model
     calls: Sequence[ast.Call]
-    """Library calls of the unit, in their order."""
+    """Library calls of the unit, in the order of the text."""
     is_sized: Callable[[ast.Call], bool] = lambda _: False
-    """Predicate: true if an argument of one of the program's own calls sets the size of its
-    input."""
-    follows: dict[int, Source] = field(default_factory=dict)
+    """Predicate: true for a call of an own class or function that takes the size of its input."""
+    input_sources: dict[int, Source] = field(default_factory=dict)
     """Source of a call's input, by index of the call."""
-    meets: set[int] = field(default_factory=set)
-    """The `id` of each own call of the program that takes the block's input."""
-    known: dict[str, Source] = field(default_factory=dict)
+    calls_on_input: set[int] = field(default_factory=set)
+    """The `id` of each call of an own class or function that takes the block's input."""
+    variable_sources: dict[str, Source] = field(default_factory=dict)
     """Source of each variable's value."""
-    child: ast.AST | None = None
+    input_node: ast.AST | None = None
     """Node that stands for the block's input."""
     definitions: dict[str, LayerDefinition] = field(default_factory=dict)
     """Layer definitions of the current class."""
     is_inside: bool = False
     """True while following a class or function that the block calls."""
 
-    def through(self, unit: Unit) -> tuple[Source, ...]:
-        """Return the source of each call's input in a unit."""
-        self.known = {unit.takes: INPUT}
+    def follow(self, unit: Unit) -> tuple[Source, ...]:
+        """Return the source of each library call's input in a unit."""
+        self.variable_sources = {unit.input_name: INPUT}
         self.definitions = self.model.definitions
         if unit.element is not None:
-            self._layer(layer_of(unit.element), INPUT)
+            self._follow_layer(layer_of(unit.element), INPUT)
         elif unit.sequence is not None:
-            for call in self._added(unit):
-                self._layer(call, INPUT)
+            for call in self._added_layers(unit):
+                self._follow_layer(call, INPUT)
         elif unit.steps:
-            self.child = unit.steps[0].child
-            self._value(unit.steps[-1].node)
+            self.input_node = unit.steps[0].child
+            self._follow_value(unit.steps[-1].node)
         else:
             for statement in unit.statements:
-                self._statement(statement)
-        return tuple(self.follows.get(index) for index in range(len(self.calls)))
+                self._follow_statement(statement)
+        return tuple(self.input_sources.get(index) for index in range(len(self.calls)))
 
     @staticmethod
-    def _added(unit: Unit) -> list[ast.expr]:
+    def _added_layers(unit: Unit) -> list[ast.expr]:
         match unit.statements:
             case (ast.Expr(value=ast.Call(args=[layer])),):
                 return [layer]
             case _:
                 return []
 
-    def _statement(self, statement: ast.stmt) -> Source:
-        """Follow the data through a statement; return the source of its return value, if any."""
+    def _follow_statement(self, statement: ast.stmt) -> Source:
+        """Follow the data through a statement.
+
+        Returns:
+            Source of the value that a `return` statement returns; None for other statements.
+        """
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                self.known[name] = self._value(value)
+                self.variable_sources[name] = self._follow_value(value)
             case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=name), *_])], value=value):
-                self.known[name] = self._value(value)
+                self.variable_sources[name] = self._follow_value(value)
             case ast.AugAssign(value=value):
-                self._value(value)
+                self._follow_value(value)
             case ast.Return(value=ast.expr() as value):
-                return self._value(value)
+                return self._follow_value(value)
             case _:
                 pass
         return None
 
-    def _value(self, node: ast.expr) -> Source:
-        if node is self.child:
+    def _follow_value(self, node: ast.expr) -> Source:
+        """Follow the data through an expression, and return the source of its value."""
+        if node is self.input_node:
             return INPUT
         match node:
             case ast.Name(id=name):
-                return self.known.get(name)
+                return self.variable_sources.get(name)
             case ast.BinOp(left=left, right=right):
-                left_source, right_source = self._value(left), self._value(right)
+                left_source, right_source = self._follow_value(left), self._follow_value(right)
                 return left_source if left_source is not None else right_source
             case ast.Call():
-                return self._call(node)
+                return self._follow_call(node)
             case ast.List(elts=parts) | ast.Tuple(elts=parts):
                 for part in parts:
-                    self._value(part)
+                    self._follow_value(part)
             case ast.Attribute(value=inner) | ast.Subscript(value=inner):
-                self._value(inner)
+                self._follow_value(inner)
             case _:
                 pass
         return None
 
-    def _call(self, node: ast.Call) -> Source:
+    def _follow_call(self, node: ast.Call) -> Source:
         definition = self.definitions.get(dotted_name(node.func))
         layer = definition.value if definition is not None else node.func
         if isinstance(layer, ast.Call):
-            source = self._value(node.args[0]) if node.args else None
-            return self._layer(layer, source)
+            source = self._follow_value(node.args[0]) if node.args else None
+            return self._follow_layer(layer, source)
         if isinstance(node.func, ast.Attribute) and not dotted_name(node.func):
-            self._value(node.func.value)
-        sources = [self._value(argument) for argument in node.args]
+            self._follow_value(node.func.value)
+        sources = [self._follow_value(argument) for argument in node.args]
         source = sources[0] if sources else None
         if isinstance(node.func, ast.Name) and node.func.id in self.program.functions:
-            return self._enter_own_call(node, self.program.functions[node.func.id], source)
+            return self._follow_own_call(node, self.program.functions[node.func.id], source)
         return self._record_input(node, source)
 
-    def _layer(self, layer: ast.expr, source: Source) -> Source:
-        """Record the source of the input of a layer, or of a sequence of layers."""
+    def _follow_layer(self, layer: ast.expr, source: Source) -> Source:
+        """Record the source of a layer's input; return the source of its output.
+
+        A `Sequential` is followed layer by layer.
+        """
         if not isinstance(layer, ast.Call):
             return None
         if self.program.is_sequence(layer):
             for element in elements_of(layer):
-                source = self._layer(layer_of(element), source)
+                source = self._follow_layer(layer_of(element), source)
             return source
         name = dotted_name(layer.func)
-        own = self.program.classes.get(name) or self.program.functions.get(name)
-        return (
-            self._record_input(layer, source)
-            if own is None
-            else self._enter_own_call(layer, own, source)
-        )
+        owner = self.program.classes.get(name) or self.program.functions.get(name)
+        if owner is None:
+            return self._record_input(layer, source)
+        return self._follow_own_call(layer, owner, source)
 
-    def _enter_own_call(
+    def _follow_own_call(
         self, call: ast.Call, owner: ast.ClassDef | Function, source: Source
     ) -> Source:
-        """Follow the data through a class or function of the program, one level deep."""
+        """Follow the data through an own class or function, but not through those that it calls."""
         if source == INPUT and not self.is_inside:
-            self.meets.add(id(call))
+            self.calls_on_input.add(id(call))
         if self.is_inside:
             return None
-        saved = self.known, self.definitions, self.child
+        saved = self.variable_sources, self.definitions, self.input_node
         self.is_inside = True
         source_after = self._follow_body(owner, None if self.is_sized(call) else source)
         self.is_inside = False
-        self.known, self.definitions, self.child = saved
+        self.variable_sources, self.definitions, self.input_node = saved
         return source_after
 
     def _follow_body(self, owner: ast.ClassDef | Function, source: Source) -> Source:
@@ -163,27 +168,28 @@ class DataFlow:
             case ast.Return(value=ast.Call() as layer) if method is owner and self._creates_layer(
                 layer
             ):
-                return self._layer(layer, source)
+                return self._follow_layer(layer, source)
             case _:
                 pass
         names = [argument.arg for argument in method.args.args][method is not owner :]
         self.definitions = {}
         if isinstance(owner, ast.ClassDef):
             self.definitions = attributes_of(owner, method.args.args[0].arg)
-        self.known = {names[0]: source} if names else {}
-        return [self._statement(statement) for statement in method.body][-1]
+        self.variable_sources = {names[0]: source} if names else {}
+        return [self._follow_statement(statement) for statement in method.body][-1]
 
     def _creates_layer(self, call: ast.Call) -> bool:
         return is_layer(self.program.api(call))
 
     def _record_input(self, call: ast.Call, source: Source) -> Source:
+        """Record the source of a call's input; return the source that decides its output's size."""
         api = self.program.api(call)
-        index = next((i for i, known in enumerate(self.calls) if known is call), None)
+        index = next((i for i, listed in enumerate(self.calls) if listed is call), None)
         if index is None:
             return None
-        self.follows.setdefault(index, source)
-        if self.follows[index] != source:
-            self.follows[index] = None  # called twice, with different data
+        self.input_sources.setdefault(index, source)
+        if self.input_sources[index] != source:
+            self.input_sources[index] = None  # the layer is called with different data
         if keeps_size(api):
             return source
         return index if has_weights(api) else None

@@ -10,7 +10,7 @@ from ciguard.domain.values import LiteralValue
 from ciguard.knowledge import ClueSource
 from ciguard.levels.code.binding import VARIADIC, bind, default_of, with_argument
 from ciguard.levels.code.blocks import BlockMutant
-from ciguard.levels.code.knowledge import INPUT_SIZES, is_documented, spaces
+from ciguard.levels.code.knowledge import INPUT_SIZES, is_documented, spatial_dimensions
 from ciguard.levels.code.legal import draw, literal_part
 from ciguard.levels.code.literals import is_same, text_of, value_of
 from ciguard.levels.code.parameter_relations import is_coherent
@@ -34,8 +34,8 @@ _EXCLUDED_PARAMETERS = frozenset(
         "stateful", "trainable",
     }
 )  # fmt: skip
-"""Parameters that may legally change, but not in a model: the form of its input, output or
-gradients would change, or the computation would not."""
+"""Parameters that are not mutated. Some would change the form of the input, the output or the
+gradients; the others would not change the computation."""
 _SIZES = re.compile(r"(?:^units|^filters|_channels|_features|_size|_dim|_heads|_layers)$")
 _AXES = frozenset({"dim", "start_dim", "end_dim"})
 _COMMON_VALUES: dict[str, Constraint] = {
@@ -46,8 +46,11 @@ _COMMON_VALUES: dict[str, Constraint] = {
     "size": Tuple((Int(min=1, max=6), Int(min=1, max=6))),
     "value": Float(min=-1.0, max=1.0),
 }
-"""Common values of required parameters for which the library documents none that can be written:
-numbers of classes, strength of image changes, channels, scale, height and width, padding value."""
+"""Values of required parameters for which the library documents none that a program can write.
+
+They are numbers of classes, strength of image changes, channels, scale, height and width, and the
+padding value.
+"""
 _MAX_ATTEMPTS = 8
 _MAX_SMALL_SIZE = 6
 _SENTENCE_END = re.compile(r"(?<=[.;])\s+")
@@ -57,14 +60,14 @@ _MAX_QUOTE_LENGTH = 200
 
 
 class Generation:
-    """Operator RG."""
+    """Mutation operator RG (random generation)."""
 
     def __init__(self, apis: Apis) -> None:
         """Create the operator for a library."""
         self._apis = apis
 
     def __call__(self, block: Block, place: int, rng: random.Random) -> BlockMutant | None:
-        """Return the block with one parameter of one call changed.
+        """Return a block in which one parameter of one call has another legal value.
 
         Args:
             block: the block to mutate.
@@ -72,23 +75,23 @@ class Generation:
             rng: the source of randomness.
 
         Returns:
-            None if no parameter of the call has another known legal value.
+            The mutant; None if no parameter of the call has another known legal value.
         """
         call = block.calls[place]
         api = self._apis.find(call.api)
         bound = None if api is None else bind(call, api.record)
         if api is None or bound is None:
             return None
-        variable = [
+        candidates = [
             parameter
             for parameter in api.parameters
-            # A parameter whose argument is not a literal depends on something else.
+            # An argument that is not a literal depends on other parts of the program.
             if is_varied(parameter)
             and not _divides_unknown_channels(parameter.name, api)
             and value_of(bound.named.get(parameter.name, "None"))
         ]
-        rng.shuffle(variable)
-        for parameter in variable:
+        rng.shuffle(candidates)
+        for parameter in candidates:
             text = another_value(parameter, api.record, bound.named, rng)
             if text is None:
                 continue
@@ -108,14 +111,14 @@ class Generation:
 
 
 def is_varied(parameter: Parameter) -> bool:
-    """Return whether another value of a parameter gives another model of the same form."""
+    """Return whether mutation may change a parameter without a change to the model's interface."""
     if parameter.name in INPUT_SIZES | _EXCLUDED_PARAMETERS or parameter.kind in VARIADIC:
         return False
     return parameter.is_generated and is_documented(parameter)
 
 
 def _divides_unknown_channels(name: str, api: Api) -> bool:
-    """Return whether a parameter must divide an unknown number of input channels."""
+    """Return whether a parameter must divide the number of input channels, which is unknown."""
     sizes = {"in_channels", "num_channels"}
     return name == "groups" and sizes.isdisjoint(parameter.name for parameter in api.parameters)
 
@@ -123,13 +126,16 @@ def _divides_unknown_channels(name: str, api: Api) -> bool:
 def drawable_values(
     parameter: Parameter, record: ApiRecord, *, is_needed: bool = False
 ) -> Constraint | None:
-    """Return the legal values of a parameter that programs can write; None if there are none.
+    """Return the legal values of a parameter that a program can write as literals.
 
     Args:
         parameter: the parameter with its constraint.
         record: the record of the API.
-        is_needed: True if a value must be found; then numbers without a documented range are
-            drawn too, as positive ones.
+        is_needed: True if the call needs a value; then positive numbers are legal even if the
+            documentation has no range.
+
+    Returns:
+        The values as a constraint; None if no legal value is known.
     """
     if not is_documented(parameter):
         return _common_values(parameter.name) if is_needed else None
@@ -138,14 +144,19 @@ def drawable_values(
     declared = parameter.constraint
     typical = declared.inner if parameter.required and isinstance(declared, Optional) else declared
     narrowed = _narrowed_by_default(typical, parameter.name, record)
-    constraint = literal_part(narrowed, spaces(record), is_ranged=is_ranged or is_needed)
+    constraint = literal_part(
+        narrowed, spatial_dimensions(record), is_ranged=is_ranged or is_needed
+    )
     if constraint is None:  # for example a list of unknown length
         return _common_values(parameter.name) if is_needed else None
     return _with_positive_size(parameter.name, constraint if is_ranged else _positive(constraint))
 
 
 def _narrowed_by_default(constraint: Constraint, name: str, record: ApiRecord) -> Constraint:
-    """Return a number's constraint restricted to the kind of its default, if its kind is open."""
+    """Return a constraint that allows only ints or only floats, like the parameter's default.
+
+    It is unchanged if it does not allow both, or the default is neither.
+    """
     if not isinstance(constraint, AnyOf):
         return constraint
     default = value_of(default_of({p.name: p for p in record.parameters}[name]) or "")
@@ -159,7 +170,7 @@ def _narrowed_by_default(constraint: Constraint, name: str, record: ApiRecord) -
 
 
 def _positive(constraint: Constraint) -> Constraint:
-    """Return a constraint with positive numbers only."""
+    """Return a constraint that is restricted to positive numbers."""
     match constraint:
         case Optional(inner, none_share):
             return Optional(_positive(inner), none_share)
@@ -176,7 +187,7 @@ def _positive(constraint: Constraint) -> Constraint:
 
 
 def _common_values(name: str) -> Constraint | None:
-    """Return common values of a parameter of that name; None if none are known."""
+    """Return common values of parameters with a name; None if none are known."""
     if name in _COMMON_VALUES:
         return _COMMON_VALUES[name]
     return Int(min=1, max=_MAX_SMALL_SIZE) if name in INPUT_SIZES or _is_size(name) else None
@@ -187,7 +198,7 @@ def _is_size(name: str) -> bool:
 
 
 def _with_positive_size(name: str, constraint: Constraint) -> Constraint:
-    """Return a constraint whose sizes start at 1: no layer has zero units."""
+    """Return a constraint in which a size is at least 1, since no layer has zero units."""
     if isinstance(constraint, Optional):
         return Optional(_with_positive_size(name, constraint.inner), constraint.none_share)
     if isinstance(constraint, Int) and _is_size(name):
@@ -208,8 +219,8 @@ def another_value(
         rng: the source of randomness.
 
     Returns:
-        The source text of the value. None if no value was found that differs from the current
-        argument or default and is compatible with the other arguments.
+        The source text of the value. None if no drawn value differs from the current argument or
+        default and is compatible with the other arguments.
     """
     constraint = drawable_values(parameter, record)
     if constraint is None:
@@ -225,6 +236,7 @@ def another_value(
 
 
 def _flipped(current: str | None) -> str | None:
+    """Return the opposite of a flag, as text; None if the current text is not a flag."""
     match value_of(current or ""):
         case LiteralValue(bool() as flag):
             return repr(not flag)
@@ -233,7 +245,7 @@ def _flipped(current: str | None) -> str | None:
 
 
 def justification(api: Api, parameter: Parameter) -> str:
-    """Return the documentation of the values that a parameter accepts; empty if there is none."""
+    """Return what the documentation says about a parameter's values; empty if there is nothing."""
     record = {p.name: p for p in api.record.parameters}[parameter.name]
     sentences = _SENTENCE_END.split(" ".join(record.doc.split()))
     limits = [

@@ -1,4 +1,4 @@
-"""Results of a batch's programs, as events for the nodes of their derivation trees."""
+"""Events with the results of a batch's programs, each a node of a derivation tree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def programs_of(executed: ExecutedBatch) -> Iterator[ProgramRan]:
-    """Yield an event for each whole program; single blocks and repeated runs are not nodes."""
+    """Yield an event for each program that is a node; blocks alone and repeated runs are none."""
     rows = zip(*executed.outcomes.values(), strict=True)
     for case, row in zip(executed.cases, rows, strict=False):
         if is_node(case):
@@ -28,7 +28,7 @@ def programs_of(executed: ExecutedBatch) -> Iterator[ProgramRan]:
 
 
 def is_node(case: Case) -> TypeGuard[ProgramCase]:
-    """Return whether a case is the program of a node of a derivation tree."""
+    """Return whether a case is the whole program of a node in a derivation tree."""
     if not isinstance(case, ProgramCase) or case.cycles > 1:
         return False
     return bool(case.block and case.ancestry.path)
@@ -54,7 +54,7 @@ def _event_of(case: ProgramCase, row: Sequence[Outcome]) -> ProgramRan:
 
 
 def node_outcome(case: ProgramCase, row: Sequence[Outcome]) -> NodeOutcome:
-    """Return the outcome of a program on all targets together."""
+    """Return the combined outcome of a program on all targets."""
     if not all(isinstance(outcome, Passed | Rejected) for outcome in row):
         return NodeOutcome.FAILED
     if case.intent is not Intent.VIOLATING:

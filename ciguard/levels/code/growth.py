@@ -1,7 +1,7 @@
-"""Growth oracle: a program run repeatedly in one process takes ever more memory or time.
+"""Growth oracle: a program that runs repeatedly in one process needs ever more memory or time.
 
-One-time initialisation is not a defect, and neither is a cache that fills up. So the first third of
-the cycles is a warm-up. The rest must grow in each half, and by much.
+One-time initialisation is not a defect, nor is a cache that fills up. So the first third of the
+cycles is a warm-up. The other cycles must grow in each half, and by more than a minimum.
 """
 
 from __future__ import annotations
@@ -26,27 +26,28 @@ if TYPE_CHECKING:
 
 GROWTH = "growth"
 """Name of the oracle."""
-_WARM_UP = 3
-"""The warm-up is one part in so many of the cycles."""
+_WARM_UP_DIVISOR = 3
+"""Divisor of the number of cycles: the first third is the warm-up."""
+_THIRDS = 3
+"""Number of parts of the cycles after the warm-up; the first and the last part are compared."""
 MIN_JUDGED = 8
-"""Minimum number of cycles after the warm-up; with fewer, chance bends the line."""
+"""Minimum number of cycles after the warm-up; fewer cycles can seem to grow by chance."""
 MIN_BYTES = 256.0 * 1024
-"""Minimum growth of memory, in bytes per cycle; programs train some hundred kilobytes of
-weights."""
+"""Minimum growth of memory, in bytes per cycle: about the size of a program's weights."""
 MIN_SECONDS = 0.002
 """Minimum growth of time, in seconds per cycle."""
 MIN_SHARE = 0.03
-"""Minimum growth of time per cycle, relative to the first judged cycles."""
+"""Minimum growth of time per cycle, relative to the time of a cycle just after the warm-up."""
 MIN_RATIO = 1.5
-"""Minimum ratio of the last third of the cycles to the first third."""
+"""Minimum ratio of the times in the last third of the judged cycles to those in the first third."""
 
 
 @dataclass(frozen=True, slots=True)
 class CycleGrowth:
-    """Growth per cycle, by the lowest estimate."""
+    """Growth of memory or time over the judged cycles, which are those after the warm-up."""
 
     per_cycle: float
-    """Growth, in bytes or seconds per cycle."""
+    """Lowest estimate of the growth, in bytes or seconds per cycle."""
     first: float
     """Median of the first third of the judged cycles, in bytes or seconds."""
     last: float
@@ -58,29 +59,32 @@ class CycleGrowth:
 def growth_of(values: Sequence[float]) -> CycleGrowth | None:
     """Return the growth of values after the warm-up; None if they do not grow or are too few.
 
-    The slope is the lowest of six estimates: over all cycles and over each half, the median of the
-    differences of neighbours and the slope from end to end.
+    The slope is the lowest of six estimates, two for each of three ranges: all judged cycles, their
+    first half and their second half. The two estimates are the median difference between
+    neighbouring values, and the slope between the end points.
+
+    Args:
+        values: memory in bytes or time in seconds, one value per cycle.
     """
-    judged = values[len(values) // _WARM_UP :]
+    judged = values[len(values) // _WARM_UP_DIVISOR :]
     if len(judged) < MIN_JUDGED:
         return None
     half = len(judged) // 2
-    slopes = [
-        slope for part in (judged, judged[: half + 1], judged[half:]) for slope in _slopes(part)
-    ]
-    third = len(judged) // _WARM_UP
+    ranges = (judged, judged[: half + 1], judged[half:])
+    slopes = [slope for part in ranges for slope in _slopes(part)]
+    third = len(judged) // _THIRDS
     first, last = median(judged[:third]), median(judged[-third:])
     return CycleGrowth(min(slopes), first, last, len(judged)) if min(slopes) > 0 else None
 
 
 def _slopes(values: Sequence[float]) -> tuple[float, float]:
-    """Return the median of the differences of neighbours, and the slope from end to end."""
-    steps = [after - before for before, after in pairwise(values)]
-    return median(steps), (values[-1] - values[0]) / len(steps)
+    """Return the median difference between neighbours, and the slope between the end points."""
+    differences = [after - before for before, after in pairwise(values)]
+    return median(differences), (values[-1] - values[0]) / len(differences)
 
 
 class GrowthOracle:
-    """Judges one case on each target alone, without a reference."""
+    """Oracle that judges a repeated program on each target alone, without a reference target."""
 
     traits: ClassVar[Traits] = Traits(
         is_judged_alone=True,
@@ -94,7 +98,7 @@ class GrowthOracle:
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return a finding for memory and one for time, each with all targets that show it."""
+        """Return findings for memory and for time, each with all targets that show growth."""
         if not isinstance(case, ProgramCase) or case.cycles == 1:
             return []
         runs = {name: run for name, out in outcomes.items() if (run := program_run(out))}

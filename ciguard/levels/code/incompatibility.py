@@ -1,8 +1,9 @@
-"""Rejections that are the derived program's own fault, not the library's.
+"""Recognition of rejections that are the fault of the derived program, not of the library.
 
-A block may be legal and run alone, while the following layer cannot take its result: another shape
-or type, a tuple, no gradient. Such a program should have been adapted. Limits of the machine are no
-defects either. Doubtful messages count as the program's fault: a false alarm costs more.
+A block may be legal and run alone, although the next layer cannot take its result: the result may
+have another shape or type, be a tuple, or have no gradient. Such a program should have got an
+adapter. Limits of the machine are not defects either. Doubtful messages count as the program's
+fault, since a false positive costs more than a missed defect.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _MACHINE_EXCEPTIONS = frozenset(
 
 
 def is_incompatibility(refusal: Rejected) -> bool:
-    """Return whether a rejection comes from incompatible parts, or from limits of the machine."""
+    """Return whether incompatible parts of a program or limits of the machine cause a rejection."""
     if lacks_api(refusal) or refusal.exception in _MACHINE_EXCEPTIONS:
         return True
     return bool(_INCOMPATIBILITY.search(locate_message(refusal.message).message))

@@ -28,15 +28,15 @@ INPUT_SIZES = frozenset(
         "num_features", "num_parameters", "target_shape", "unflattened_size", "vdim",
     }
 )  # fmt: skip
-"""Parameters that describe the input: channels, features, rank, greatest index. They are set from
-the actual input, never mutated."""
+"""Parameters that describe the input: channels, features, rank, or number of embeddings. They are
+set from the actual input and never mutated."""
 _EQUIVALENT_PREFIXES = (("", ""), ("keras.", "tensorflow.keras."), ("tensorflow.keras.", "keras."))
-"""Pairs of prefixes in programs and in the catalogue."""
+"""Pairs of equivalent prefixes of names: in a program, and in the catalogue."""
 _HALVING_ACTIVATION = "glu"
 """Activation that halves the last dimension, which the surrounding layer does not expect."""
-_SPACES = re.compile(r"([123])[dD](?![a-z0-9])")
-WRAPPED = "layer"
-"""Parameter of layers that wrap another layer."""
+_DIMENSIONS = re.compile(r"([123])[dD](?![a-z0-9])")
+WRAPPED_LAYER = "layer"
+"""Name of the parameter that takes the wrapped layer, as in `Bidirectional`."""
 _CALLBACK = "callback"
 _ABSTRACT_LAYERS = frozenset(
     {
@@ -44,11 +44,11 @@ _ABSTRACT_LAYERS = frozenset(
         "ParameterList", "Pipeline", "RNNBase", "RNNCellBase", "Sequential", "Wrapper",
     }
 )  # fmt: skip
-"""Base classes and containers, which compute nothing themselves."""
+"""Names of base classes and containers, which compute nothing themselves."""
 
 
 class Apis:
-    """The APIs of one library."""
+    """Index of one library's APIs."""
 
     def __init__(
         self, records: Iterable[ApiRecord], read: Callable[[ApiRecord], Api] = understand
@@ -57,7 +57,8 @@ class Apis:
 
         Args:
             records: the catalogue.
-            read: returns the API with constraints of a record; called at most once per record.
+            read: the function that returns the API of a record with its constraints; it is called
+                at most once per record.
         """
         all_records = tuple(records)
         self._records = {name: r for r in all_records for name in r.aliases}
@@ -68,10 +69,11 @@ class Apis:
             self._modules.setdefault(module, {})[short] = record
         self._read = read
         self._activations = _activations(all_records)
-        self._known: dict[str, Api] = {}
+        self._apis: dict[str, Api] = {}
+        """APIs that were read, by canonical name."""
 
     def find(self, name: str) -> Api | None:
-        """Return an API by any of its public names; None if there is none.
+        """Return the API with a public name; None if there is none.
 
         `keras.layers.Dense` is found where the library lists `tensorflow.keras.layers.Dense`, and
         vice versa.
@@ -82,17 +84,18 @@ class Apis:
     def siblings(self, name: str) -> Iterator[tuple[str, Api]]:
         """Yield the APIs that may replace an API, each with its name in the program.
 
-        Siblings are the APIs of its module and kind, except those for another number of dimensions:
-        `Conv2d` is no sibling of `Conv1d`, `ReLU` is. Functions take as many inputs; layers may
-        take more or fewer, since their calls can be rewritten.
+        Siblings are in the same module, are of the same kind, and are not for another number of
+        dimensions: `ReLU` is a sibling of `Conv1d`, but `Conv2d` is not. A sibling of a function
+        takes as many inputs as the function. A sibling of a layer may take more or fewer, since
+        calls of layers can be rewritten.
         """
         own = self.find(name)
         if own is None or own.record.kind is CallKind.METHOD:
             return
-        for record, shorts in self.family(name).values():
+        for record, short_names in self.family(name).values():
             if record.api == own.record.api or not _is_replacement(record):
                 continue
-            short = _name_of(record, shorts, own.record, name)
+            short = _name_of(record, short_names, own.record, name)
             other = self._api_of(record) if short else None
             if other is not None and (
                 own.inputs or len(data_parameters(other)) == len(data_parameters(own))
@@ -100,10 +103,11 @@ class Apis:
                 yield f"{name.rpartition('.')[0]}.{short}", other
 
     def family(self, name: str) -> dict[str, tuple[ApiRecord, list[str]]]:
-        """Return the APIs of an API's module and kind, including itself.
+        """Return the APIs that are in the same module and of the same kind as an API.
 
         Returns:
-            Sorted by canonical name: the record, and its names in that module.
+            Record of each API, including the API itself, and its names in the module; by canonical
+            name, sorted.
         """
         own = self.find(name)
         module_records = next(
@@ -116,14 +120,14 @@ class Apis:
         return dict(sorted(family.items()))
 
     def _api_of(self, record: ApiRecord) -> Api:
-        if record.api not in self._known:
+        if record.api not in self._apis:
             api = self._read(record)
-            self._known[record.api] = with_choices(api, "activation", self._activations)
-        return self._known[record.api]
+            self._apis[record.api] = with_choices(api, "activation", self._activations)
+        return self._apis[record.api]
 
 
 def _activations(records: Iterable[ApiRecord]) -> tuple[str, ...]:
-    """Return the names of Keras's activations: functions of one tensor."""
+    """Return the sorted names of Keras's activation functions that take one tensor only."""
     names = []
     for record in records:
         module, _, short = record.api.rpartition(".")
@@ -138,7 +142,13 @@ def _activations(records: Iterable[ApiRecord]) -> tuple[str, ...]:
 
 
 def with_choices(api: Api, parameter: str, texts: tuple[str, ...]) -> Api:
-    """Return an API whose parameter, if its type is undocumented, accepts some texts."""
+    """Return an API in which a parameter accepts some texts, if its type is undocumented.
+
+    Args:
+        api: the API to change.
+        parameter: the name of the parameter.
+        texts: the texts that it accepts; if empty, the API is returned unchanged.
+    """
     if not texts:
         return api
     choices = OneOf(tuple(map(LiteralValue, texts)))
@@ -153,12 +163,12 @@ def with_choices(api: Api, parameter: str, texts: tuple[str, ...]) -> Api:
 
 
 def is_documented(parameter: Parameter) -> bool:
-    """Return whether the kind of a parameter's values is known."""
+    """Return whether the documentation implies what kind of values a parameter accepts."""
     return any(evidence.aspect in {"structures", "allowed"} for evidence in parameter.evidence)
 
 
 def _spellings(name: str) -> list[str]:
-    """Return the names under which the catalogue may list a name."""
+    """Return the equivalent names under which the catalogue may list an API."""
     dotted = f"{name}."
     spellings = [
         listed + dotted[len(written) :]
@@ -170,12 +180,12 @@ def _spellings(name: str) -> list[str]:
 
 def is_wrapper(record: ApiRecord) -> bool:
     """Return whether an API requires a layer to wrap, as `Bidirectional` does."""
-    requires_layer = any(p.required and p.name == WRAPPED for p in record.parameters)
+    requires_layer = any(p.required and p.name == WRAPPED_LAYER for p in record.parameters)
     return requires_layer and record.kind is CallKind.LAYER
 
 
 def _is_replacement(record: ApiRecord) -> bool:
-    """Return whether an API may replace another one of its module."""
+    """Return whether an API may take the place of another API."""
     short = record.api.rpartition(".")[2]
     tags = record.tags - {_CALLBACK} if is_wrapper(record) else record.tags
     if EXCLUDED_TAGS & tags or short in _ABSTRACT_LAYERS or short.startswith("_"):
@@ -184,54 +194,62 @@ def _is_replacement(record: ApiRecord) -> bool:
     return not short.endswith("_") and (record.kind is CallKind.FUNCTION or bool(record.inputs))
 
 
-def spaces(record: ApiRecord) -> frozenset[str]:
-    """Return the numbers of spatial dimensions in an API's names: "2" for `Conv2d`."""
-    return frozenset[str]().union(*map(_spaces_of, (record.api, *record.aliases)))
+def spatial_dimensions(record: ApiRecord) -> frozenset[str]:
+    """Return the numbers of spatial dimensions in an API's names, such as "2" for `Conv2d`."""
+    return frozenset[str]().union(*map(_dimensions_in_name, (record.api, *record.aliases)))
 
 
-def _spaces_of(name: str) -> frozenset[str]:
-    return frozenset(_SPACES.findall(name.rpartition(".")[2]))
+def _dimensions_in_name(name: str) -> frozenset[str]:
+    return frozenset(_DIMENSIONS.findall(name.rpartition(".")[2]))
 
 
 def rank_after(before: str, after: str) -> int | None:
-    """Return the rank of an API's input if its name implies one and the previous name does not.
+    """Return the rank of a replacement's input, if only the replacement's name implies a rank.
+
+    `Conv3d`, for example, implies rank 5: batch, channels and three spatial dimensions.
 
     Args:
         before: the name of the API that is replaced.
-        after: the name of the API itself; `Conv3d` implies 5: batch, channels, three dimensions.
+        after: the name of the replacement.
+
+    Returns:
+        The rank, including the batch dimension; None if the rank of the input is unchanged.
     """
-    if _spaces_of(before) or len(_spaces_of(after)) != 1:
+    if _dimensions_in_name(before) or len(_dimensions_in_name(after)) != 1:
         return None
-    return int(*_spaces_of(after)) + 2
+    return int(*_dimensions_in_name(after)) + 2
 
 
-def _name_of(record: ApiRecord, shorts: list[str], own: ApiRecord, written: str) -> str:
-    """Return the name with which a program calls a sibling; empty if dimensions differ.
+def _name_of(record: ApiRecord, short_names: list[str], own: ApiRecord, written: str) -> str:
+    """Return the name by which a program calls a sibling; empty if its dimensions differ.
 
     Args:
         record: the record of the sibling.
-        shorts: the names of the sibling in the module.
-        own: the record of the API that it replaces.
-        written: the name of that API in the program.
+        short_names: the names of the sibling in the module.
+        own: the record of the API that the sibling replaces.
+        written: the name of the replaced API in the program.
     """
-    written_spaces = _spaces_of(written)
-    own_spaces, sibling_spaces = written_spaces or spaces(own), spaces(record)
-    if own_spaces and sibling_spaces and not own_spaces & sibling_spaces:
+    written_dimensions = _dimensions_in_name(written)
+    own_dimensions, sibling_dimensions = (
+        written_dimensions or spatial_dimensions(own),
+        spatial_dimensions(record),
+    )
+    if own_dimensions and sibling_dimensions and not own_dimensions & sibling_dimensions:
         return ""
     canonical = record.api.rpartition(".")[2]
 
     def name_rank(short: str) -> tuple[bool, bool, str]:
         return (
-            bool(written_spaces) and not written_spaces & _spaces_of(short),
+            bool(written_dimensions) and not written_dimensions & _dimensions_in_name(short),
             short != canonical,
             short,
         )
 
-    return min(shorts, key=name_rank)
+    return min(short_names, key=name_rank)
 
 
 def data_parameters(api: Api) -> tuple[str, ...]:
-    """Return the parameters that take the data: of a function, or of a constructed layer."""
+    """Return the parameters that take the data, of a function or of a layer's call."""
     if api.record.kind is CallKind.LAYER:
         required = [p.name for p in api.record.inputs if p.required]
         return tuple(required) or tuple(p.name for p in api.record.inputs[:1])

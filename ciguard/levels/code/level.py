@@ -1,4 +1,4 @@
-"""Level `code`: batches of programs from seed programs, index and feedback."""
+"""Level `code`: batches of programs, derived from seed programs, the batch's index and feedback."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from ciguard.levels.code.feedback import (
 from ciguard.levels.code.mutation import BlockSlot, candidates
 from ciguard.levels.code.observation import (
     all_passed,
-    block_inputs_in,
     case_costs,
+    observed_forms,
     successful_candidates,
 )
-from ciguard.levels.code.replacement import replaced_by
+from ciguard.levels.code.replacement import replacements_in
 from ciguard.levels.code.tree import Tree
 
 if TYPE_CHECKING:
@@ -39,21 +39,24 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.programs import Derivation
     from ciguard.domain.values import Json
-    from ciguard.levels.code.blocks import Block, BlockInput
+    from ciguard.levels.code.blocks import Block, TensorForm
     from ciguard.levels.code.disassembled import DisassembledSeed
     from ciguard.levels.code.feedback import CodeFeedback
     from ciguard.levels.code.nodes import CandidateBlock, Node
     from ciguard.levels.code.operators import Operators
 
 _CYCLES = 12
-"""Number of runs of a block in one process, so that leaks add up. Blocks with an API that is new to
-the campaign are repeated."""
+"""Number of runs of a program in one process, so that leaks add up. The blocks that run so often
+are those with an API that is new to the campaign."""
 _REPETITION_PERIOD = 3
-"""Turns of a tree per repeated block; more repetition would take a third of a campaign."""
+"""Number of turns of a tree per repeated block; more repetition would take a third of a
+campaign."""
 _MAX_CRASH_COST = 16
-"""Cost of crashes from which on an API's blocks are no longer run."""
+"""Total cost of the crashes of an API's blocks at which these blocks no longer run."""
 _SEED_BITS = 31
+"""Size of a program's random seed, in bits."""
 _INDEX_BITS = 40
+"""Number of bits for a batch's index in the seed of the batch's random numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class _Parent:
     """The node of a tree that a batch extends."""
 
     tree: int
+    """Index of the tree."""
     node: Node
 
 
@@ -69,27 +73,29 @@ class _BatchPlan:
     """The purpose of a batch, kept until its outcomes are known."""
 
     tree: int
+    """Index of the tree."""
     serial: int
-    tried: tuple[CandidateBlock, ...] | None = None
+    """Serial number of the node that the batch extends."""
+    lone_candidates: tuple[CandidateBlock, ...] | None = None
     """Candidates that run alone, one case each; None if whole programs run."""
-    unfit: tuple[tuple[str, str], ...] = ()
+    unfit_replacements: tuple[tuple[str, str], ...] = ()
     """Pairs of a replaced API and its replacement whose blocks cannot run alone."""
-    assembled: tuple[int, ...] = ()
-    """Indices of the waiting candidates whose programs run, one case each."""
-    repeated: tuple[str, ...] = ()
-    """Checks in the remaining cases, which are not repeated: APIs whose blocks run many times, and
-    standalone checks."""
+    program_indices: tuple[int, ...] = ()
+    """Indices of the waiting candidates whose whole programs run, one case each."""
+    once_only_checks: tuple[str, ...] = ()
+    """Names of the checks in the remaining cases, each of which a campaign makes once: APIs whose
+    blocks run many times, and standalone checks."""
 
 
 class CodeLevel:
-    """Programs assembled from mutated blocks, generation by generation.
+    """Level of programs that are assembled from mutated blocks, generation by generation.
 
     The first batches run the seed programs unchanged and observe the inputs of their blocks. Then
     the trees take turns. For the next node of a tree, the candidate blocks run alone. In the tree's
-    next turn, those that ran are assembled into whole programs.
+    next turn, the blocks that ran are assembled into whole programs.
 
-    A batch depends on the seed, the index, and the feedback so far; `cases` does not change later
-    batches.
+    A batch depends on the seed, the index, and the feedback so far. Calling `cases` does not change
+    later batches.
     """
 
     def __init__(
@@ -108,13 +114,13 @@ class CodeLevel:
             seed: the seed of the run.
             programs: the seed programs.
             operators: the mutation operators of the library.
-            effort: the amount of work per seed program.
+            effort: the amount of work per seed program; the defaults if None.
 
         Raises:
             ValueError: if there is no seed program.
         """
         if not programs:
-            msg = "level code: no seed program to disassemble"
+            msg = "level code: no seed program to split into blocks"
             raise ValueError(msg)
         self._library = library
         self._seed = seed
@@ -130,12 +136,12 @@ class CodeLevel:
             )
             for number in range(replicas * len(self._programs))
         ]
-        self._fed: dict[int, tuple[BlockInput, ...]] = {}
-        """Block inputs, by index of the seed program."""
-        self._repeated: set[str] = set()
-        """APIs whose blocks ran many times in one process, and standalone checks."""
+        self._input_forms: dict[int, tuple[TensorForm, ...]] = {}
+        """Forms of the blocks' inputs, by index of the seed program."""
+        self._completed_checks: set[str] = set()
+        """APIs whose blocks ran many times in one process, and names of standalone checks."""
         self._costs: Counter[str] = Counter()
-        """Cost of crashes of programs whose last block calls an API, by API."""
+        """Total cost of crashes of programs whose last block calls an API, by API."""
         self._pending: dict[int, _BatchPlan] = {}
         """Plans of batches whose feedback is pending."""
 
@@ -143,22 +149,22 @@ class CodeLevel:
         return self._programs[tree % len(self._programs)]
 
     def api_of(self, index: int) -> str:
-        """Return the API of the batch of an index: the library, whatever the programs call."""
+        """Return the API of the batch of an index, which is always the library's name."""
         del index
         return self._library
 
     def cases(self, index: int) -> Batch:
         """Return the batch of an index."""
-        rng = random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - repeatable
+        rng = random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - a seeded generator is repeatable
         planted = [number for number, tree in enumerate(self._trees) if tree.is_planted]
         if index < len(self._programs) or not planted:
             cases = self._seed_cases(index % len(self._programs), rng)
-            # One seed is repeated: all of them would take most of the time.
+            # Only one seed is repeated: repeating all would take most of the time.
             if index == self._seed % len(self._programs):
                 cases.append(replace(cases[-1], cycles=_CYCLES))
         else:
             number = planted[(index - len(self._programs)) % len(planted)]
-            plan, cases = self._expanded(number, rng)
+            plan, cases = self._expansion(number, rng)
             self._pending[index] = plan
             # Even if nothing can be assembled, a batch must run, so that the tree gets feedback.
             cases = cases or self._seed_cases(number % len(self._programs), rng)[1:]
@@ -175,42 +181,46 @@ class CodeLevel:
         Returns:
             The feedback as JSON; None if there is none.
         """
-        rows = list(zip(*outcomes.values(), strict=True))
+        rows = list(zip(*outcomes.values(), strict=True))  # one row per case, one item per target
         plan = self._pending.pop(index, None)
         feedback: CodeFeedback | None
         if plan is None:
             feedback = self._seed_feedback(index % len(self._programs), rows)
-        elif plan.tried is not None:
-            ran = tuple(successful_candidates(plan.tried, rows))
+        elif plan.lone_candidates is not None:
+            successful = tuple(successful_candidates(plan.lone_candidates, rows))
             costs = case_costs(batch, rows)
-            tried = (*replaced_by(plan.tried[: len(rows)]), *plan.unfit)
-            feedback = BlocksRan(plan.tree, plan.serial, ran, costs, tried)
+            attempted = plan.lone_candidates[: len(rows)]
+            replacements = (*replacements_in(attempted), *plan.unfit_replacements)
+            feedback = BlocksRan(plan.tree, plan.serial, successful, costs, replacements)
         else:
-            assembled_rows = zip(plan.assembled, rows, strict=False)
-            places = tuple(index for index, row in assembled_rows if all_passed(row))
+            program_rows = zip(plan.program_indices, rows, strict=False)
+            indices = tuple(index for index, row in program_rows if all_passed(row))
             costs = case_costs(batch, rows)
-            # After a hang the rest of a batch is skipped; the repeated cases are last.
-            repeated = plan.repeated[: max(0, len(rows) - len(plan.assembled))]
-            feedback = ProgramsRan(plan.tree, plan.serial, places, repeated, costs)
+            # After a hang, the rest of a batch is skipped; the checks are at its end.
+            completed_checks = max(0, len(rows) - len(plan.program_indices))
+            checks = plan.once_only_checks[:completed_checks]
+            feedback = ProgramsRan(plan.tree, plan.serial, indices, checks, costs)
         return feedback_to_json(feedback) if feedback else None
 
     def update(self, feedback: Json) -> None:
-        """Apply feedback to the batches that are made from now on.
+        """Apply feedback to the batches that are made after this call.
 
         Raises:
-            ValueError: if the feedback is not of this level.
+            ValueError: if the feedback does not have the form that `feedback` returns.
         """
         match feedback_from_json(feedback):
-            case SeedObserved(seed, fed):
-                self._plant_trees(seed, fed)
-            case BlocksRan(tree, serial, candidates, costs, tried):
-                self._trees[tree].ran_alone(serial, candidates)
-                self._operators.experience.tried.update(tried)
-                self._operators.experience.ran.update(after for _, after in replaced_by(candidates))
+            case SeedObserved(seed, input_forms):
+                self._plant_trees(seed, input_forms)
+            case BlocksRan(tree, serial, candidates, costs, replacements):
+                self._trees[tree].record_blocks(serial, candidates)
+                self._operators.history.attempts.update(replacements)
+                self._operators.history.runs.update(
+                    after for _, after in replacements_in(candidates)
+                )
                 self._costs.update(dict(costs))
-            case ProgramsRan(tree, serial, places, repeated, costs):
-                self._trees[tree].ran(serial, places)
-                self._repeated.update(repeated)
+            case ProgramsRan(tree, serial, indices, checks, costs):
+                self._trees[tree].record_programs(serial, indices)
+                self._completed_checks.update(checks)
                 self._costs.update(dict(costs))
 
     # --- seeds ----------------------------------------------------------------------------------
@@ -227,17 +237,17 @@ class CodeLevel:
     def _seed_feedback(
         self, seed_index: int, rows: Sequence[Sequence[Outcome]]
     ) -> SeedObserved | None:
-        first = next((out for out in rows[0] if isinstance(out, Passed)), None) if rows else None
-        fed = block_inputs_in(first) if first is not None else ()
-        return SeedObserved(seed_index, fed) if fed else None
+        passed = next((out for out in rows[0] if isinstance(out, Passed)), None) if rows else None
+        input_forms = observed_forms(passed) if passed is not None else ()
+        return SeedObserved(seed_index, input_forms) if input_forms else None
 
-    def _plant_trees(self, seed: int, fed: tuple[BlockInput, ...]) -> None:
+    def _plant_trees(self, seed: int, input_forms: tuple[TensorForm, ...]) -> None:
         blocks = self._programs[seed].blocks
-        if seed in self._fed or len(fed) <= len(blocks):
+        if seed in self._input_forms or len(input_forms) <= len(blocks):
             return
-        self._fed[seed] = fed
+        self._input_forms[seed] = input_forms
         for number in range(seed, len(self._trees), len(self._programs)):
-            self._trees[number].plant(fed[0], partial(self._can_grow, number))
+            self._trees[number].plant(input_forms[0], partial(self._can_grow, number))
 
     # --- trees ----------------------------------------------------------------------------------
 
@@ -245,62 +255,75 @@ class CodeLevel:
         return self._next_block(number, node) is not None
 
     def _next_block(self, number: int, node: Node) -> Block | None:
-        """Return the seed's next block, fitted to a node; None if it cannot be fitted."""
+        """Return the next block of a tree's seed, fitted to a node; None if it cannot be fitted."""
         depth = len(node.chain)
-        return self._fitted(number, depth, node.gives, self._program_of(number).blocks[depth])
+        return self._fit_block(
+            number, depth, node.result_form, self._program_of(number).blocks[depth]
+        )
 
-    def _fitted(
-        self, number: int, depth: int, now: BlockInput, block: Block, rank: int | None = None
+    def _fit_block(
+        self, number: int, depth: int, new: TensorForm, block: Block, rank: int | None = None
     ) -> Block | None:
-        was = self._fed[number % len(self._programs)][depth]
-        return self._program_of(number).fitted(block, was, now, rank)
+        old = self._input_forms[number % len(self._programs)][depth]
+        return self._program_of(number).fitted(block, old, new, rank)
 
-    def _expanded(self, number: int, rng: random.Random) -> tuple[_BatchPlan, list[ProgramCase]]:
+    def _expansion(self, number: int, rng: random.Random) -> tuple[_BatchPlan, list[ProgramCase]]:
+        """Return the next batch of a tree: candidate blocks alone, or programs of candidates."""
         tree = self._trees[number]
-        if tree.waiting:
-            return self._assembled(number, tree, rng)
+        if tree.waiting_candidates:
+            return self._assembly(number, tree, rng)
         block = self._next_block(number, tree.node)
-        tried: list[CandidateBlock] = []
-        unfit: list[tuple[str, str]] = []
+        lone_candidates: list[CandidateBlock] = []
+        unfit_replacements: list[tuple[str, str]] = []
         cases: list[ProgramCase] = []
         if block is not None:
             parent = _Parent(number, tree.node)
-            takes = tree.node.gives
-            slot = BlockSlot(takes=takes, fit=partial(self._fitted, number, tree.depth, takes))
-            times = self._effort.times
-            for candidate in candidates(block, slot, self._operators, rng, times=times):
+            input_form = tree.node.result_form
+            slot = BlockSlot(
+                input_form=input_form, fit=partial(self._fit_block, number, tree.depth, input_form)
+            )
+            mutations = self._effort.mutations
+            for candidate in candidates(block, slot, self._operators, rng, mutations=mutations):
                 if self._costs[candidate.step.api] >= _MAX_CRASH_COST:
                     continue
                 try:
-                    cases.append(self._alone(parent, candidate, rng))
+                    cases.append(self._block_case(parent, candidate, rng))
                 except DisassemblyError:
-                    unfit += replaced_by([candidate])
+                    unfit_replacements += replacements_in([candidate])
                 else:
-                    tried.append(candidate)
-        return _BatchPlan(number, tree.serial, tried=tuple(tried), unfit=tuple(unfit)), cases
+                    lone_candidates.append(candidate)
+        plan = _BatchPlan(
+            number,
+            tree.serial,
+            lone_candidates=tuple(lone_candidates),
+            unfit_replacements=tuple(unfit_replacements),
+        )
+        return plan, cases
 
-    def _alone(self, parent: _Parent, candidate: CandidateBlock, rng: random.Random) -> ProgramCase:
-        program = self._program_of(parent.tree).alone(candidate.block, candidate.takes)
+    def _block_case(
+        self, parent: _Parent, candidate: CandidateBlock, rng: random.Random
+    ) -> ProgramCase:
+        program = self._program_of(parent.tree).alone(candidate.block, candidate.input_form)
         step = replace(candidate.step, line=program.line(0, candidate.place))
         return self._case(parent, candidate, program.source, step, rng)
 
-    def _assembled(
+    def _assembly(
         self, number: int, tree: Tree, rng: random.Random
     ) -> tuple[_BatchPlan, list[ProgramCase]]:
-        """Return the waiting candidates as whole programs, and repetitions of new APIs."""
+        """Return a batch of the waiting candidates' whole programs, and checks of their APIs."""
         program, parent = self._program_of(number), _Parent(number, tree.node)
-        output_layer_input = self._fed[number % len(self._programs)][-1]
-        parent_source = self._parent(program, tree.node, output_layer_input)
+        output_layer_input = self._input_forms[number % len(self._programs)][-1]
+        parent_source = self._parent_source(program, tree.node, output_layer_input)
         cases, indices = [], []
-        for index, candidate in enumerate(tree.waiting):
-            gives = candidate.gives or candidate.takes
+        for index, candidate in enumerate(tree.waiting_candidates):
+            result_form = candidate.result_form or candidate.input_form
             try:
                 program_with_block = program.program(
-                    (*tree.node.chain, candidate.block), gives, output_layer_input
+                    (*tree.node.chain, candidate.block), result_form, output_layer_input
                 )
-                alone = program.alone(candidate.block, candidate.takes)
+                alone = program.alone(candidate.block, candidate.input_form)
             except DisassemblyError:
-                continue  # the output layer cannot be fitted: no child
+                continue  # the output layer cannot be fitted, so the node gets no such child
             step = replace(
                 candidate.step,
                 line=program_with_block.line(len(tree.node.chain), candidate.place),
@@ -310,48 +333,55 @@ class CodeLevel:
             ancestry = replace(case.ancestry, parent=parent_source)
             cases.append(replace(case, block=alone.source, ancestry=ancestry))
             indices.append(index)
-        new = {
+        by_api = {
             candidate.step.api: candidate
-            for candidate in tree.waiting
+            for candidate in tree.waiting_candidates
             if candidate.step.api and not candidate.is_negative
         }
-        # Rarely, and one at a time: it costs as much as a dozen programs.
+        # Repetition costs as much as a dozen programs, so one API is repeated in some turns only.
         max_repeated = int(tree.serial % _REPETITION_PERIOD == 0)
         repeated = dict(
-            [pair for pair in new.items() if pair[0] not in self._repeated][:max_repeated]
+            [pair for pair in by_api.items() if pair[0] not in self._completed_checks][
+                :max_repeated
+            ]
         )
         cases += [
-            replace(self._alone(parent, candidate, rng), cycles=_CYCLES)
+            replace(self._block_case(parent, candidate, rng), cycles=_CYCLES)
             for candidate in repeated.values()
         ]
-        standalone = dict(self._standalone(parent, tree.waiting, rng))
+        standalone = dict(self._standalone_cases(parent, tree.waiting_candidates, rng))
         cases += standalone.values()
         plan = _BatchPlan(
-            number, tree.serial, assembled=tuple(indices), repeated=(*repeated, *standalone)
+            number,
+            tree.serial,
+            program_indices=tuple(indices),
+            once_only_checks=(*repeated, *standalone),
         )
         return plan, cases
 
-    def _standalone(
+    def _standalone_cases(
         self, parent: _Parent, waiting: Sequence[CandidateBlock], rng: random.Random
     ) -> Iterator[tuple[str, ProgramCase]]:
-        """Yield the standalone checks, once for each class of steps."""
+        """Yield the name and case of each standalone check that is not completed yet."""
         for candidate in waiting:
             if candidate.is_negative:
                 continue
             source = self._program_of(parent.tree).source
             checks = (check(candidate, source) for check in self._operators.standalone_checks)
             for program in chain.from_iterable(checks):
-                if program.name not in self._repeated:
+                if program.name not in self._completed_checks:
                     steps = (replace(candidate.step, line=program.step.line), program.step)
-                    whole = replace(candidate, steps=steps)
-                    case = self._case(parent, whole, program.source, program.step, rng)
+                    checked = replace(candidate, steps=steps)
+                    case = self._case(parent, checked, program.source, program.step, rng)
                     yield program.name, replace(case, block=program.control)
 
     @staticmethod
-    def _parent(program: DisassembledSeed, node: Node, output_layer_input: BlockInput) -> str:
-        """Return a node's program; empty if the template alone cannot be assembled."""
+    def _parent_source(
+        program: DisassembledSeed, node: Node, output_layer_input: TensorForm
+    ) -> str:
+        """Return the text of a node's program; empty if it cannot be assembled."""
         try:
-            return program.program(node.chain, node.gives, output_layer_input).source
+            return program.program(node.chain, node.result_form, output_layer_input).source
         except DisassemblyError:
             return ""
 

@@ -1,4 +1,4 @@
-"""Arguments of calls in programs: conversion of literals from Python text to values and back."""
+"""Conversion of literal arguments between Python text and values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def text_of(value: Value) -> str:
     """Return the Python text of a literal, or of a list or tuple of literals.
 
     Raises:
-        TypeError: if the value is none of them.
+        TypeError: if the value is of another kind.
     """
     match value:
         case LiteralValue(scalar):
@@ -42,14 +42,15 @@ def text_of(value: Value) -> str:
             inside = ", ".join(map(text_of, items))
             return f"({inside},)" if len(items) == 1 else f"({inside})"
         case _:
-            msg = f"{value!r} cannot be written as a literal"
+            msg = f"{value!r} is not a literal, nor a list or tuple of literals"
             raise TypeError(msg)
 
 
 def is_same(text: str, other: str | None) -> bool:
-    """Return whether two arguments have the same value, or the same text if they are not literals.
+    """Return whether two arguments have equal values, or equal texts if they are not literals.
 
-    A list of equal numbers equals the number: libraries repeat it for every dimension.
+    A list of equal numbers counts as that number, since libraries repeat a number for each
+    dimension. The result is False if `other` is None.
     """
     if other is None:
         return False

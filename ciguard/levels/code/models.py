@@ -1,4 +1,4 @@
-"""Recognition of the model in a program: the layers that data passes through."""
+"""Recognition of the model in a program: the layers through which the data passes."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class Style(Enum):
     """The style in which a model is written."""
 
     METHOD = "method"
-    """A class with `forward`, `call` or `execute`."""
+    """A class with a method `forward`, `call` or `execute`."""
     SYMBOLIC = "symbolic"
     """`x = layer(x)` between `keras.Input` and `keras.Model`."""
     SEQUENCE = "sequence"
-    """One `Sequential(…)`."""
+    """One `Sequential(…)` with all layers."""
     ADDED = "added"
-    """`model.add(…)`."""
+    """A `Sequential` to which `model.add(…)` adds layers."""
     FUNCTION = "function"
-    """A function of the data."""
+    """A function that takes the data and returns the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,39 +37,43 @@ class LayerDefinition:
     """One or more layers that are created in one place and called in another."""
 
     statement: ast.Assign | ast.AnnAssign
+    """Assignment that creates the layers."""
     value: ast.expr
+    """Expression that creates the layers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """The part of a program that data passes through."""
+    """The part of a program through which the data passes."""
 
     style: Style
     owner: ast.ClassDef | Function | None
     """The class or function that contains the model; None for the top level."""
     body: list[ast.stmt] = field(default_factory=list)
+    """Statements of the method, function or module that contains the model."""
     first: int = 0
-    """Index in the body of the first statement that gets the data."""
+    """Index in `body` of the first statement that may process the data."""
     last: int = 0
-    """Index in the body of the `return`, the statement with `keras.Model(…)`, or the last `add`."""
+    """Index in `body` of the `return`, the statement with `keras.Model(…)`, or the last `add`."""
     data: str = ""
-    """Name of the variable that holds the input."""
+    """Name of the variable that holds the model's input."""
     inputs: frozenset[int] = frozenset()
-    """The `id` of names that denote the inputs in `keras.Model(…)`."""
+    """The `id` of the nodes that name the inputs in `keras.Model(…)`."""
     definitions: dict[str, LayerDefinition] = field(default_factory=dict)
-    """Layer definitions by the name that calls them: `self.conv1`, `conv1`."""
+    """Layer definitions, by the name that calls them, e.g. `self.conv1` or `conv1`."""
     sequence: ast.Call | None = None
+    """Call that creates the `Sequential`; None for other styles."""
     variable: str = ""
-    """Name of the variable whose `add` is called."""
+    """Name of the variable to which the `Sequential` is assigned; empty if unknown."""
 
 
 def model_of(program: Program) -> Model:
     """Return the model of a program.
 
     Raises:
-        DisassemblyError: if no model is found.
+        DisassemblyError: if the program has no model, or its method takes no data.
     """
-    for find in (_symbolic, _class, _sequence, _added, _function):
+    for find in (_symbolic_model, _class_model, _sequence_model, _added_model, _function_model):
         model = find(program)
         if model is not None:
             return model
@@ -83,7 +87,7 @@ def model_of(program: Program) -> Model:
 # --- classes --------------------------------------------------------------------------------------
 
 
-def _class(program: Program) -> Model | None:
+def _class_model(program: Program) -> Model | None:
     classes = [
         node
         for node in program.classes.values()
@@ -93,11 +97,11 @@ def _class(program: Program) -> Model | None:
     ]
     if not classes:
         return None
-    owner = max(classes, key=lambda node: _library_calls(program, node))
+    owner = max(classes, key=lambda node: _library_call_count(program, node))
     method = method_of(owner, program.dialect.style.forward)
-    assert method is not None  # noqa: S101 - filtered by it
+    assert method is not None  # noqa: S101 - all `classes` have it
     names = [argument.arg for argument in method.args.args]
-    if len(names) < 2 or not isinstance(method.body[-1], ast.Return):  # noqa: PLR2004 - self, data
+    if len(names) < 2 or not isinstance(method.body[-1], ast.Return):  # noqa: PLR2004 - parameters self and data
         msg = f"line {method.lineno}: {owner.name}.{method.name} takes no data or returns nothing"
         raise DisassemblyError(msg)
     return Model(
@@ -111,11 +115,11 @@ def _class(program: Program) -> Model | None:
 
 
 def _stands_alone(program: Program, call: ast.Call) -> bool:
-    """Return whether an object is created outside of all classes and containers."""
-    for above in program.above(call):
-        if isinstance(above, ast.ClassDef) or program.is_container(above):
+    """Return whether a call creates an object outside of classes, containers and `add` calls."""
+    for ancestor in program.ancestors(call):
+        if isinstance(ancestor, ast.ClassDef) or program.is_container(ancestor):
             return False
-        match above:
+        match ancestor:
             case ast.Call(func=ast.Attribute(attr="add"), args=arguments) if call in arguments:
                 return False
             case _:
@@ -123,12 +127,17 @@ def _stands_alone(program: Program, call: ast.Call) -> bool:
     return True
 
 
-def _library_calls(program: Program, node: ast.AST) -> int:
+def _library_call_count(program: Program, node: ast.AST) -> int:
     return sum(bool(program.api(descendant)) for descendant in ast.walk(node))
 
 
 def attributes_of(owner: ast.ClassDef, receiver: str) -> dict[str, LayerDefinition]:
-    """Return the attributes that `__init__`, and nothing else, sets by plain assignment."""
+    """Return the layers that `__init__` assigns to attributes which no other statement assigns.
+
+    Args:
+        owner: the class.
+        receiver: the name of the object in the keys of the result, e.g. `self`.
+    """
     method = method_of(owner, "__init__")
     if method is None or not method.args.args:
         return {}
@@ -160,18 +169,18 @@ def _is_assigned(node: ast.AST) -> bool:
 # --- functional Keras -----------------------------------------------------------------------------
 
 
-def _symbolic(program: Program) -> Model | None:
+def _symbolic_model(program: Program) -> Model | None:
     for node in program.nodes:
         if program.api(node).rpartition(".")[2] not in {"Model", "Functional"}:
             continue
-        assert isinstance(node, ast.Call)  # noqa: S101 - it has an API
+        assert isinstance(node, ast.Call)  # noqa: S101 - only calls have an API
         inputs = [*node.args[:1], *(word.value for word in node.keywords if word.arg == "inputs")]
         if inputs and isinstance(inputs[0], ast.Name):
-            return _between(program, node, inputs[0])
+            return _model_between(program, node, inputs[0])
     return None
 
 
-def _between(program: Program, call: ast.Call, inputs: ast.Name) -> Model | None:
+def _model_between(program: Program, call: ast.Call, inputs: ast.Name) -> Model | None:
     statement = program.statement(call)
     body = program.body(statement)
     last = body.index(statement)
@@ -215,7 +224,7 @@ def _assignment_count(program: Program, name: str) -> int:
 # --- sequences ------------------------------------------------------------------------------------
 
 
-def _sequence(program: Program) -> Model | None:
+def _sequence_model(program: Program) -> Model | None:
     sequences = [node for node in _outer_sequences(program) if len(elements_of(node)) > 1]
     if not sequences:
         return None
@@ -226,7 +235,7 @@ def _sequence(program: Program) -> Model | None:
     statement = program.statement(call)
     match statement:
         case ast.Assign(targets=[ast.Name(id=variable)]):
-            added = _added_to(program, statement, variable)
+            added = _model_of_additions(program, statement, variable)
         case _:
             variable, added = "", None
     if added is not None:
@@ -242,21 +251,20 @@ def _sequence(program: Program) -> Model | None:
 def _outer_sequences(program: Program) -> Iterator[ast.Call]:
     for node in program.nodes:
         if isinstance(node, ast.Call) and program.is_sequence(node):
-            above = list(program.above(node))
-            inside = any(
+            is_inside = any(
                 isinstance(ancestor, ast.ClassDef) or program.is_container(ancestor)
-                for ancestor in above
+                for ancestor in program.ancestors(node)
             )
-            if not inside:
+            if not is_inside:
                 yield node
 
 
-def _added(program: Program) -> Model | None:
+def _added_model(program: Program) -> Model | None:
     for node in _outer_sequences(program):
         statement = program.statement(node)
         match statement:
             case ast.Assign(targets=[ast.Name(id=variable)]):
-                added = _added_to(program, statement, variable)
+                added = _model_of_additions(program, statement, variable)
                 if added is not None:
                     return added
             case _:
@@ -264,13 +272,13 @@ def _added(program: Program) -> Model | None:
     return None
 
 
-def _added_to(program: Program, statement: ast.Assign, variable: str) -> Model | None:
+def _model_of_additions(program: Program, statement: ast.Assign, variable: str) -> Model | None:
     body = program.body(statement)
     addition_indices = [i for i, node in enumerate(body) if adds(node, variable)]
     if not addition_indices:
         return None
     sequence = next(node for node in ast.walk(statement) if program.is_sequence(node))
-    assert isinstance(sequence, ast.Call)  # noqa: S101 - it is a sequence
+    assert isinstance(sequence, ast.Call)  # noqa: S101 - a sequence is a call
     return Model(
         style=Style.ADDED,
         owner=program.function_of(statement),
@@ -283,7 +291,7 @@ def _added_to(program: Program, statement: ast.Assign, variable: str) -> Model |
 
 
 def adds(statement: ast.stmt, variable: str) -> bool:
-    """Return whether a statement adds layers to a variable, at any depth."""
+    """Return whether a statement contains a call of `add` of a variable, at any depth."""
     return any(
         isinstance(node, ast.Attribute)
         and node.attr == "add"
@@ -296,11 +304,11 @@ def adds(statement: ast.stmt, variable: str) -> bool:
 # --- functions ------------------------------------------------------------------------------------
 
 
-def _function(program: Program) -> Model | None:
+def _function_model(program: Program) -> Model | None:
     candidates = [node for node in program.functions.values() if _is_model_candidate(program, node)]
     if not candidates:
         return None
-    owner = max(candidates, key=lambda node: _library_calls(program, node))
+    owner = max(candidates, key=lambda node: _library_call_count(program, node))
     return Model(
         style=Style.FUNCTION,
         owner=owner,
@@ -311,12 +319,12 @@ def _function(program: Program) -> Model | None:
 
 
 def _is_model_candidate(program: Program, node: Function) -> bool:
-    """Return whether a function is called with data alone and returns its result."""
+    """Return whether a function may be a model: it takes the data alone and returns a result."""
     required = len(node.args.args) - len(node.args.defaults)
     return (
         isinstance(node, ast.FunctionDef)
         and required == 1
         and isinstance(node.body[-1], ast.Return)
-        and _library_calls(program, node) > 1
+        and _library_call_count(program, node) > 1
         and bool(program.calls_of(node.name))
     )

@@ -1,4 +1,7 @@
-"""Candidate blocks for a slot, by mutation of the seed's block (MoCo, section III-C)."""
+"""Mutation of a seed's block into candidate blocks for its slot (MoCo, section III-C).
+
+The operators are API replacement (AR), random generation (RG) and boundary checking (BC).
+"""
 
 from __future__ import annotations
 
@@ -14,61 +17,64 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator
 
-    from ciguard.levels.code.blocks import Block, BlockInput, BlockMutant
+    from ciguard.levels.code.blocks import Block, BlockMutant, TensorForm
     from ciguard.levels.code.operators import Operators
 
 _MAX_NEGATIVE = 3
-"""Number of illegal values per new block, since there is not enough time for all."""
+"""Maximum number of illegal values that are tried per new block; all would take too long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockSlot:
-    """The slot that a block fills."""
+    """A slot of a program, for one block."""
 
-    takes: BlockInput
-    """Form of the block's input there."""
+    input_form: TensorForm
+    """Form of the input that reaches the slot."""
     fit: Callable[[Block, int | None], Block | None]
-    """Fits a block to the slot for data of a rank, or for None of the seed's rank; returns None if
-    impossible."""
+    """Function that fits a block to the slot, and returns None if it cannot. The block accepts
+    inputs of the given rank; None stands for the rank in the seed."""
 
 
 def candidates(
-    block: Block, slot: BlockSlot, operators: Operators, rng: random.Random, *, times: int
+    block: Block, slot: BlockSlot, operators: Operators, rng: random.Random, *, mutations: int
 ) -> Iterator[CandidateBlock]:
     """Yield the candidate blocks for one slot.
 
-    First the unchanged block; then new ones by AR or RG, each followed by its mutants by BC.
+    The first candidate is the unchanged block. Then come mutants by AR or RG, each followed by
+    mutants of it by BC.
 
     Args:
         block: the block, fitted to its slot.
         slot: the slot.
         operators: the operators of the library.
         rng: the source of randomness.
-        times: the number of mutations by AR or RG (times_mt).
+        mutations: the number of mutations by AR or RG (`times_mt` in MoCo).
     """
-    known = {block}
+    yielded = {block}
     step = Derivation(block=block.name, line=0, adapter=block.adapter)
-    yield CandidateBlock(block=block, steps=(step,), takes=slot.takes)
-    for _ in range(times if block.calls else 0):
+    yield CandidateBlock(block=block, steps=(step,), input_form=slot.input_form)
+    for _ in range(mutations if block.calls else 0):
         index = rng.randrange(len(block.calls))
-        mutant = _positive(block, index, operators, rng)
+        mutant = _positive_mutant(block, index, operators, rng)
         fit = slot.fit(mutant.block, _rank(mutant.step)) if mutant else None
-        if mutant is None or fit is None or fit in known:
+        if mutant is None or fit is None or fit in yielded:
             continue
-        known.add(fit)
-        yield CandidateBlock(block=fit, steps=(mutant.step,), place=index, takes=slot.takes)
+        yielded.add(fit)
+        yield CandidateBlock(
+            block=fit, steps=(mutant.step,), place=index, input_form=slot.input_form
+        )
         illegal = operators.boundary.mutants(fit, index)
         for negative in rng.sample(illegal, min(_MAX_NEGATIVE, len(illegal))):
-            if negative.block not in known:
-                known.add(negative.block)
+            if negative.block not in yielded:
+                yielded.add(negative.block)
                 steps = (mutant.step, negative.step)
                 yield CandidateBlock(
-                    block=negative.block, steps=steps, place=index, takes=slot.takes
+                    block=negative.block, steps=steps, place=index, input_form=slot.input_form
                 )
 
 
 def _rank(step: Derivation) -> int | None:
-    """Return the rank of a block's input after a step; None if it is unchanged."""
+    """Return the rank of a block's input after a mutation; None if the rank is unchanged."""
     if step.operator is not Operator.REPLACEMENT:
         return None
     rank = rank_of(step.after)
@@ -77,10 +83,10 @@ def _rank(step: Derivation) -> int | None:
     return rank_after(step.before, step.after)
 
 
-def _positive(
+def _positive_mutant(
     block: Block, place: int, operators: Operators, rng: random.Random
 ) -> BlockMutant | None:
-    """Return a mutant by AR or RG, in random order; the second if the first finds nothing."""
+    """Return a mutant by AR or RG, the first in random order that has one; None if none has."""
     order = [operators.replacement, operators.generation]
     rng.shuffle(order)
     return next(filter(None, (operator(block, place, rng) for operator in order)), None)

@@ -1,4 +1,4 @@
-"""Nodes of a derivation tree and candidates for them, with their JSON form for the journal."""
+"""Nodes of a derivation tree, and candidates for child nodes, with their JSON forms."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.domain.programs import Derivation, Operator, derivation_from_json, derivation_to_json
-from ciguard.levels.code.blocks import Block, BlockInput, LibraryCall, OwnCall
+from ciguard.levels.code.blocks import Block, LibraryCall, OwnCall, TensorForm
 
 if TYPE_CHECKING:
     from ciguard.domain.values import Json
@@ -14,17 +14,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateBlock:
-    """A block that may extend a node, with its derivation."""
+    """A block that may extend a node, and the steps that derived it."""
 
     block: Block
     steps: tuple[Derivation, ...]
-    """Derivation: one step; for a negative block, that of its positive block and then its own."""
+    """Steps that derived the block: one step, or two for a block that the library should reject."""
     place: int = 0
     """Index of the changed call in the block."""
-    takes: BlockInput
-    """Form of the input with which the block runs alone: the node's result, after the block's
-    adapter."""
-    gives: BlockInput | None = None
+    input_form: TensorForm
+    """Form of the input with which the block runs alone: that of the node's result."""
+    result_form: TensorForm | None = None
     """Form of the block's result; None until the block has run."""
 
     @property
@@ -40,31 +39,33 @@ class CandidateBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A program: the first blocks of a seed, mutated, in the seed's template."""
+    """A program: a chain of mutated blocks in a seed's template."""
 
     chain: tuple[Block, ...] = ()
+    """Blocks in the places of the seed's first blocks."""
     path: tuple[Derivation, ...] = ()
-    gives: BlockInput
-    """Form of the last block's result."""
+    """Steps that derived the blocks."""
+    result_form: TensorForm
+    """Form of the last block's result; without blocks, of the model's input."""
 
     def child(self, candidate: CandidateBlock) -> Node:
-        """Return the child node for a candidate that ran."""
+        """Return the child node that a candidate makes."""
         return Node(
             chain=(*self.chain, candidate.block),
             path=(*self.path, *candidate.steps),
-            gives=candidate.gives or candidate.takes,
+            result_form=candidate.result_form or candidate.input_form,
         )
 
 
 def candidate_to_json(candidate: CandidateBlock) -> Json:
     """Return the JSON form of a candidate."""
-    gives = candidate.gives
+    result_form = candidate.result_form
     return {
         "block": _block_to_json(candidate.block),
         "steps": [derivation_to_json(step) for step in candidate.steps],
         "place": candidate.place,
-        "takes": block_input_to_json(candidate.takes),
-        "gives": block_input_to_json(gives) if gives else None,
+        "takes": tensor_form_to_json(candidate.input_form),
+        "gives": tensor_form_to_json(result_form) if result_form else None,
     }
 
 
@@ -75,49 +76,54 @@ def candidate_from_json(encoded: Json) -> CandidateBlock:
         AttributeError, KeyError, TypeError, ValueError: if `encoded` is not the JSON form of a
         candidate.
     """
-    gives = encoded["gives"]
+    result_form = encoded["gives"]
     return CandidateBlock(
         block=_block_from_json(encoded["block"]),
         steps=tuple(map(derivation_from_json, encoded["steps"])),
         place=int(encoded["place"]),
-        takes=block_input_from_json(encoded["takes"]),
-        gives=block_input_from_json(gives) if gives else None,
+        input_form=tensor_form_from_json(encoded["takes"]),
+        result_form=tensor_form_from_json(result_form) if result_form else None,
     )
 
 
-def block_input_to_json(block_input: BlockInput) -> Json:
-    """Return the JSON form of a block's input."""
-    return [[*block_input.shape], block_input.dtype, block_input.below]
+def tensor_form_to_json(form: TensorForm) -> Json:
+    """Return the JSON form of a tensor's form."""
+    return [[*form.shape], form.dtype, form.below]
 
 
-def block_input_from_json(encoded: Json) -> BlockInput:
-    """Rebuild a block's input from JSON.
+def tensor_form_from_json(encoded: Json) -> TensorForm:
+    """Rebuild a tensor's form from JSON.
 
     Raises:
-        TypeError, ValueError: if `encoded` is not the JSON form of a block's input.
+        TypeError, ValueError: if `encoded` is not the JSON form of a tensor's form.
     """
     shape, dtype, below = encoded
-    return BlockInput(tuple(map(int, shape)), str(dtype), int(below))
+    return TensorForm(tuple(map(int, shape)), str(dtype), int(below))
 
 
 def _block_to_json(block: Block) -> Json:
     calls = [_call_to_json(call) for call in block.calls]
-    own = [[_call_to_json(call.call), call.size, call.position, call.axis] for call in block.own]
-    return [block.name, calls, block.adapter, [*block.follows], own]
+    own_calls = [
+        [_call_to_json(own.call), own.parameter, own.position, own.axis] for own in block.own_calls
+    ]
+    return [block.name, calls, block.adapter, [*block.input_sources], own_calls]
 
 
 def _block_from_json(encoded: Json) -> Block:
-    name, calls, adapter, follows, own = encoded
+    name, calls, adapter, input_sources, own_calls = encoded
     return Block(
         name=str(name),
         calls=tuple(map(_call_from_json, calls)),
         adapter=str(adapter),
-        follows=tuple(None if index is None else int(index) for index in follows),
-        own=tuple(
+        input_sources=tuple(None if index is None else int(index) for index in input_sources),
+        own_calls=tuple(
             OwnCall(
-                call=_call_from_json(call), size=str(size), position=int(position), axis=int(axis)
+                call=_call_from_json(call),
+                parameter=str(parameter),
+                position=int(position),
+                axis=int(axis),
             )
-            for call, size, position, axis in own
+            for call, parameter, position, axis in own_calls
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Standalone checks that omit arguments whose default is None: a layer must work without them."""
+"""Standalone checks that omit an argument whose default is None, which a layer must not need."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.levels.code.binding import bind
 from ciguard.levels.code.standalone import (
-    LINE,
+    CALL_LINE,
     StandaloneProgram,
     standalone_call,
     standalone_program,
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from ciguard.levels.code.nodes import CandidateBlock
 
 
-class Omissions:
-    """Makes programs that omit an optional argument of a layer."""
+class OmissionCheck:
+    """Standalone check: programs that omit an optional argument of a layer."""
 
     def __init__(self, apis: Apis) -> None:
         """Create the check for a library."""
         self._apis = apis
 
     def __call__(self, candidate: CandidateBlock, source: str) -> Iterator[StandaloneProgram]:
-        """Yield a program for each such argument of a block's changed call.
+        """Yield a program for each argument of a block's changed call whose default is None.
 
         Args:
             candidate: a block that ran alone.
@@ -48,7 +48,7 @@ class Omissions:
             keywords = tuple({**remaining, **bound.further}.items())
             step = Derivation(
                 block=candidate.block.name,
-                line=LINE,
+                line=CALL_LINE,
                 api=call.api,
                 operator=Operator.OMITTED,
                 parameter=parameter.name,
@@ -57,9 +57,9 @@ class Omissions:
             )
             yield StandaloneProgram(
                 standalone_program(
-                    replace(call, positional=(), keywords=keywords), candidate.takes
+                    replace(call, positional=(), keywords=keywords), candidate.input_form
                 ),
-                standalone_program(call, candidate.takes),
+                standalone_program(call, candidate.input_form),
                 step,
                 f"{step.operator} {step.api} {step.parameter}",
             )

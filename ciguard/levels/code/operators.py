@@ -1,4 +1,4 @@
-"""The mutation operators of level `code` for one library."""
+"""The mutation operators of level `code`, and checks of single layers, for one library."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Protocol
 from ciguard.levels.code.boundary import Boundary
 from ciguard.levels.code.generation import Generation
 from ciguard.levels.code.knowledge import Apis
-from ciguard.levels.code.omissions import Omissions
+from ciguard.levels.code.omissions import OmissionCheck
 from ciguard.levels.code.replacement import Replacement, ReplacementHistory
-from ciguard.levels.code.samples import Samples
+from ciguard.levels.code.samples import SampleCheck
 from ciguard.levels.code.similarity import Similarities
 
 if TYPE_CHECKING:
@@ -26,41 +26,45 @@ if TYPE_CHECKING:
 
 
 class MutationOperator(Protocol):
-    """Operator AR or RG."""
+    """Mutation operator with one mutant per call: API replacement (AR), random generation (RG)."""
 
     def __call__(self, block: Block, place: int, rng: random.Random) -> BlockMutant | None:
-        """Return the block with one call changed; None if there is nothing to change."""
+        """Return a block in which the call at index `place` is changed; None if that fails."""
 
 
 class BoundaryOperator(Protocol):
-    """Operator BC."""
+    """Mutation operator with several mutants per call: boundary checking (BC)."""
 
     def mutants(self, block: Block, place: int) -> Sequence[BlockMutant]:
-        """Return all mutants of one call with one illegal value."""
+        """Return all mutants in which the call at index `place` has one illegal value."""
 
 
 class StandaloneCheck(Protocol):
     """A check of a layer's guarantee that does not depend on the surrounding program."""
 
     def __call__(self, candidate: CandidateBlock, source: str) -> Iterable[StandaloneProgram]:
-        """Return programs of the changed call of a block that ran alone.
+        """Return programs that check the changed call of a block.
 
         Args:
-            candidate: the block.
+            candidate: a block that ran alone.
             source: the text of the seed program.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operators:
-    """The three operators, and the checks of single layers."""
+    """The three mutation operators, and the checks of single layers."""
 
     replacement: MutationOperator
+    """Operator AR (API replacement)."""
     generation: MutationOperator
+    """Operator RG (random generation)."""
     boundary: BoundaryOperator
+    """Operator BC (boundary checking)."""
     standalone_checks: tuple[StandaloneCheck, ...]
-    experience: ReplacementHistory = field(default_factory=ReplacementHistory)
-    """History of AR, which the level updates."""
+    """Checks of single layers outside of a program."""
+    history: ReplacementHistory = field(default_factory=ReplacementHistory)
+    """Results of earlier replacements by AR; the level updates it."""
 
 
 def operators_of(
@@ -69,16 +73,16 @@ def operators_of(
     """Return the operators for a library.
 
     Args:
-        records: the records of its APIs.
-        encoder: measures the similarity of the APIs' descriptions.
-        specifications: reads what an API's documentation forbids.
+        records: the records of the library's APIs.
+        encoder: the encoder of API descriptions.
+        specifications: the function that returns an API's specifications, by parameter.
     """
     apis = Apis(records)
-    experience = ReplacementHistory()
+    history = ReplacementHistory()
     return Operators(
-        replacement=Replacement(Similarities(apis, encoder), experience),
+        replacement=Replacement(Similarities(apis, encoder), history),
         generation=Generation(apis),
         boundary=Boundary(apis, specifications),
-        standalone_checks=(Samples(apis), Omissions(apis)),
-        experience=experience,
+        standalone_checks=(SampleCheck(apis), OmissionCheck(apis)),
+        history=history,
     )

@@ -1,4 +1,4 @@
-"""The origin of a program, in words that all reports share."""
+"""The origin of a program, as all reports describe it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,21 @@ _MAX_NAME_LENGTH = 80
 
 
 def origin_rows(case: ProgramCase, named: Callable[[str], str]) -> list[tuple[str, str]]:
-    """Return the mutation, and the seed and the mutations before it."""
+    """Return rows of a table: the block, the mutation, and the seed with earlier mutations.
+
+    Args:
+        case: the program.
+        named: the function that formats a name or an expression of the program.
+    """
     if not case.ancestry.path:
         return [("Found in", named(_short_name(case.ancestry.seed)))] if case.ancestry.seed else []
     step = case.ancestry.path[-1]
     block = f"{named(_short_name(step.block))}, line {step.line} of the program"
     if step.adapter:
         block += f", behind {named(_short_name(step.adapter))}"
-    before = [text for step in case.ancestry.path[:-1] if (text := _step_text(step, named))]
-    omitted = len(before) - _MAX_MUTATIONS
-    listed = [*([f"{omitted:,} more"] if omitted > 0 else []), *before[-_MAX_MUTATIONS:]]
+    earlier = [text for step in case.ancestry.path[:-1] if (text := _step_text(step, named))]
+    omitted = len(earlier) - _MAX_MUTATIONS
+    listed = [*([f"{omitted:,} more"] if omitted > 0 else []), *earlier[-_MAX_MUTATIONS:]]
     seed = named(_short_name(case.ancestry.seed))
     rows = (
         ("Block", block),
@@ -37,7 +42,7 @@ def origin_rows(case: ProgramCase, named: Callable[[str], str]) -> list[tuple[st
 
 
 def _step_text(step: Derivation, named: Callable[[str], str]) -> str:
-    """Return one step of a path as text; empty if the block is unchanged."""
+    """Return one mutation as text; empty if the step left its block unchanged."""
     if step.operator is Operator.NONE:
         return ""
     return f"{step.operator.value} {named(_short_name(step.block))}: {named(step.change)}"

@@ -1,7 +1,7 @@
-"""Relations between parameters of one call: groups divide channels, padding fits the kernel.
+"""Relations between parameters of one call, e.g. `groups` divides `in_channels`.
 
-`ciguard.knowledge` knows them as values that are safe to draw (`groups` is 1). A program's own
-arguments vary more, and a changed one must agree with the others.
+`ciguard.knowledge` avoids conflicts by safe values (`groups` is 1). The arguments in programs vary
+more, and a changed argument must agree with the others.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ Scalar: TypeAlias = object
 
 @dataclass(frozen=True, slots=True)
 class ParameterRelation:
-    """A relation between parameters, applied item by item to lists."""
+    """A relation between parameters; lists are compared item by item."""
 
     parameters: tuple[str, ...]
-    holds: Callable[..., bool]
-    """Predicate over numbers; over values of all kinds if `of_any` is set."""
-    of: re.Pattern[str] = re.compile("")
+    """Names of the parameters, all of which an API must have."""
+    predicate: Callable[..., bool]
+    """Predicate over the arguments, in the order of `parameters`; True if the relation holds."""
+    api_pattern: re.Pattern[str] = re.compile("")
     """Pattern that the API's name must contain."""
-    of_any: bool = False
-    """True if `holds` accepts values of all kinds."""
+    takes_all_kinds: bool = False
+    """True if the predicate takes values of all kinds, False if it takes numbers only."""
 
 
 def _divides(whole: int, part: int) -> bool:
@@ -83,38 +84,40 @@ RELATIONS = (
         ("output_size", "output_ratio"),
         _exactly_one_given,
         re.compile("[Ff]ractional"),
-        of_any=True,
+        takes_all_kinds=True,
     ),
     ParameterRelation(("start_dim", "end_dim"), lambda first, last: last < 0 or first <= last),
     ParameterRelation(
         ("size", "scale_factor"),
         _exactly_one_given,
         re.compile("[Uu]psampl|interpolate"),
-        of_any=True,
+        takes_all_kinds=True,
     ),
     ParameterRelation(
         ("align_corners", "mode"),
         _aligns_with_mode,
         re.compile(r"torch\..*(?:Upsample|interpolate)"),
-        of_any=True,
+        takes_all_kinds=True,
     ),
     ParameterRelation(
-        ("padding_mode",), _only_zeros, re.compile(r"torch\..*ConvTranspose"), of_any=True
+        ("padding_mode",), _only_zeros, re.compile(r"torch\..*ConvTranspose"), takes_all_kinds=True
     ),
 )
-"""Relations that the libraries state in their documentation or in exceptions."""
+"""Relations that libraries state in their documentation or in exceptions."""
 
 
 def is_coherent(record: ApiRecord, arguments: Mapping[str, str]) -> bool:
-    """Return whether the literal arguments of a call agree with each other.
+    """Return whether the literal arguments of a call satisfy all relations.
 
     Args:
         record: the record of the API.
-        arguments: text by parameter; missing parameters have their default.
+        arguments: texts of the arguments, by parameter; other parameters have their defaults.
     """
     names = {parameter.name: parameter for parameter in record.parameters}
     for relation in RELATIONS:
-        if not names.keys() >= set(relation.parameters) or not relation.of.search(record.api):
+        if not names.keys() >= set(relation.parameters) or not relation.api_pattern.search(
+            record.api
+        ):
             continue
         texts = [arguments.get(n, default_of(names[n])) for n in relation.parameters]
         values = [None if text is None else value_of(text) for text in texts]
@@ -127,14 +130,14 @@ def _holds(relation: ParameterRelation, values: list[Value]) -> bool:
     if len(values) != len(relation.parameters):
         return True  # a value is unknown, so that the relation cannot be checked
     return all(
-        relation.holds(*items)
+        relation.predicate(*items)
         for items in _item_by_item(values)
-        if relation.of_any or all(type(item) in {int, float} for item in items)
+        if relation.takes_all_kinds or all(type(item) in {int, float} for item in items)
     )
 
 
 def _item_by_item(values: list[Value]) -> list[tuple[Scalar, ...]]:
-    """Return the values at each index; scalars and shorter lists are repeated."""
+    """Return the values at each index of the longest list; shorter lists and scalars repeat."""
     lists = [_items(value) for value in values]
     max_length = max(len(items) for items in lists)
     if any(not items for items in lists):

@@ -1,4 +1,4 @@
-"""Places of blocks in a template, as numbers of nodes that are the same at every parse."""
+"""Places of blocks in a template, as numbers of nodes, which are the same at each parse."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedDefinition:
-    """A definition that several blocks use; a block that changes it gets its own copy."""
+    """A definition that several blocks use; a block that changes the definition gets a copy."""
 
     statement: int
-    """Number of the assignment, class or function that is copied."""
+    """Number of the statement to copy: an assignment, a class or a function."""
     name: str
-    """Name that refers to it: `self.relu`, `Fire`."""
+    """Name by which the program refers to the definition, e.g. `self.relu` or `Fire`."""
     references: tuple[int, ...]
-    """Nodes of this block that refer to it."""
+    """Numbers of the block's nodes that refer to the definition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSite:
-    """A call that may be changed."""
+    """The node of a library call that a mutation may change."""
 
     node: int
     """Number of the call's node."""
@@ -27,7 +27,7 @@ class CallSite:
     """Index in `BlockPlace.shared` of the definition that contains the call; -1 if the call belongs
     to the block alone."""
     uses: tuple[int, ...] = ()
-    """Calls of the created layer that can be rewritten."""
+    """Numbers of the calls of the created layer that can be rewritten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,24 +35,24 @@ class BlockPlace:
     """The nodes of one block in the program."""
 
     calls: tuple[CallSite, ...]
-    """One site for each call of the block."""
+    """One site for each library call of the block."""
     sized_calls: tuple[int, ...]
-    """Calls of the program's own classes and functions with an argument that sets their input's
-    size."""
+    """Numbers of the nodes of `Block.own_calls`."""
     shared: tuple[SharedDefinition, ...]
     """Definitions that the block shares with other blocks."""
     statements: tuple[int, ...]
-    """Statements that contain the block."""
+    """Numbers of the statements that contain the block."""
     steps: tuple[tuple[int, int | None], ...]
-    """Nodes of an expression, the innermost first, each with the operand that holds the data; the
-    operand is None if there is more than one or none."""
+    """Numbers of the operations in an expression, the innermost first. With each comes the number
+    of the operand that holds the data, or None if there are none or several."""
     element: int | None
-    """Element of a sequence that is the block; None if the block is not an element."""
+    """Number of the element of a sequence that is the block; None if the block is not an
+    element."""
     sequences: tuple[int, ...]
-    """Sequences that contain the element, the innermost first."""
+    """Numbers of the sequences that contain the element, the innermost first."""
     keys: tuple[str, ...]
     """Names of the definitions that the block needs."""
-    takes: str
+    input_name: str
     """Name of the variable with the block's input."""
-    gives: str
+    output_name: str
     """Name of the variable with the block's output."""

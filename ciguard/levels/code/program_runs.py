@@ -1,6 +1,6 @@
-"""Results of program runs: the outcome, and the names, shapes and types of the variables.
+"""Results of program runs, and their comparison: outcomes, and shapes and types of variables.
 
-Values are not compared: initialisers, optimisers and the order of sums may change between versions,
+Values are not compared. Initialisers, optimisers and the order of sums may change between versions,
 and training amplifies small differences.
 """
 
@@ -36,7 +36,7 @@ _MISSING_API = re.compile(
     r"has no attribute|cannot import name|No module named|unexpected keyword argument"
     r"|[Uu]nrecognized keyword|[Kk]eyword argument not understood|Unknown keyword|No such module"
 )
-"""Messages that a version lacks a name or a parameter."""
+"""Pattern of messages that a version of the library lacks a name or a parameter."""
 _NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE]\d{1,3})?")
 
 
@@ -45,41 +45,42 @@ class ProgramRun:
     """The results of a program that ran to its end."""
 
     block: str = ""
-    """Class of the error that the block raised alone; empty if it ran."""
+    """Class of the exception that the block raised when it ran alone; empty if it passed."""
     outputs: Mapping[str, Output] = field(default_factory=dict)
+    """Global variables at the end of the program, by name."""
     memory: tuple[float, ...] = ()
-    """Memory of the process after each cycle, in bytes, if there were several cycles."""
+    """Memory of the process after each cycle, in bytes; empty if there was one cycle only."""
     cpu_s: tuple[float, ...] = ()
-    """Processor time of each cycle, in seconds."""
+    """CPU time of each cycle, in seconds; empty if there was one cycle only."""
 
 
 def program_run(outcome: Outcome) -> ProgramRun | None:
     """Return the results of a program; None if it failed or its record is unreadable."""
-    parts = _parts(decode_outputs(outcome.encoded)) if isinstance(outcome, Passed) else {}
+    parts = _items_by_key(decode_outputs(outcome.encoded)) if isinstance(outcome, Passed) else {}
     match parts.get("block"), parts.get("outputs"):
         case Scalar("s", block), Container() as outputs:
             return ProgramRun(
                 block=block,
-                outputs=_parts(outputs),
-                memory=_numbers(parts.get("memory")),
-                cpu_s=_numbers(parts.get("cpu")),
+                outputs=_items_by_key(outputs),
+                memory=_to_floats(parts.get("memory")),
+                cpu_s=_to_floats(parts.get("cpu")),
             )
         case _:
             return None
 
 
-def _parts(output: Output | None) -> dict[str, Output]:
+def _items_by_key(output: Output | None) -> dict[str, Output]:
     if not isinstance(output, Container):
         return {}
     return dict(zip(output.keys, output.items, strict=False))
 
 
-def _numbers(output: Output | None) -> tuple[float, ...]:
+def _to_floats(output: Output | None) -> tuple[float, ...]:
     return tuple(map(float, output.elements)) if isinstance(output, TensorOutput) else ()
 
 
 def lacks_api(outcome: Outcome) -> bool:
-    """Return whether a version lacks a name or parameter, so that the run proves nothing."""
+    """Return whether a program failed because the version lacks a name or a parameter."""
     if not isinstance(outcome, Rejected):
         return False
     return outcome.stage is not Stage.CALL or bool(_MISSING_API.search(outcome.message))
@@ -106,20 +107,20 @@ def _exception_text(outcome: Rejected) -> str:
     return f"{outcome.exception}: {headline(locate_message(outcome.message).message)}"
 
 
-def _compare_runs(mine: ProgramRun | None, theirs: ProgramRun | None) -> Difference | None:
-    if mine is None or theirs is None:
+def _compare_runs(reference: ProgramRun | None, other: ProgramRun | None) -> Difference | None:
+    if reference is None or other is None:
         return None
-    for name in sorted({*mine.outputs, *theirs.outputs}):
-        my_form, their_form = (_form(run.outputs.get(name)) for run in (mine, theirs))
+    for name in sorted({*reference.outputs, *other.outputs}):
+        left_form, right_form = (_form(run.outputs.get(name)) for run in (reference, other))
         kinds = ("structure", "dtype", "shape")
-        for kind, left, right in zip(kinds, my_form, their_form, strict=True):
+        for kind, left, right in zip(kinds, left_form, right_form, strict=True):
             if left != right:
                 return Difference(kind, f"{name} is {left} vs {right}", name)
     return None
 
 
 def _form(output: Output | None) -> tuple[str, str, str]:
-    """Return structure, dtype and shape of a result; unknown ones are empty."""
+    """Return structure, dtype and shape of a variable; each is empty if it does not apply."""
     match output:
         case None:
             return "nothing", "", ""
@@ -153,7 +154,7 @@ def program_evidence(
 def program_outcomes_in_words(
     reference: Outcome, other: Outcome, difference: Difference
 ) -> tuple[str, str]:
-    """Return how two runs ended; if both ran to their ends, the output that differs."""
+    """Return how two runs ended; if both ran to the end, the variable that differs, on each."""
     if difference.kind in {"refused", "accepted"}:
         return ending(reference), ending(other)
     left, _, right = difference.text.partition(" vs ")
@@ -161,7 +162,7 @@ def program_outcomes_in_words(
 
 
 def ending(outcome: Outcome) -> str:
-    """Return how a program ended, in a phrase whose subject is the program."""
+    """Return how a program ended, as the predicate of a sentence about the program."""
     return "runs to its end" if isinstance(outcome, Passed) else outcome_in_words(outcome)
 
 

@@ -1,4 +1,4 @@
-"""The script of a program's finding: the program itself, and a check of the defect."""
+"""The statements of a finding's script: the program itself, and a check that shows the defect."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ _TIME = {"value": "spent", "min_growth": MIN_SECONDS, "what": "seconds of a cycl
 
 
 def program_statements(finding: Finding, case: ProgramCase, writer: Writer) -> str:
-    """Return the program, followed by the check of the defect.
+    """Return the program, followed by a check that shows the defect.
 
-    For an accepted forbidden argument it is the block alone; for growth, the program in a loop. Any
-    other defect shows as the exception that ends the program.
+    For a forbidden argument that is accepted, the script runs the block alone. For growth, it runs
+    the program in a loop. Any other defect shows as an exception of the program.
     """
     if finding.oracle == GROWTH:
         quantity = _TIME if finding.kind == "slows-down" else _MEMORY
@@ -84,7 +84,8 @@ def program_statements(finding: Finding, case: ProgramCase, writer: Writer) -> s
     if shows_block_alone(finding, case):
         if finding.kind != ACCEPTED:
             return _with_newline(case.block)
-        message = f"ACCEPTED: the documentation forbids it ({finding.detail})"
+        forbidden = f"an argument that its documentation forbids ({finding.detail})"
+        message = f"ACCEPTED: the library accepts {forbidden}"
         return f"{_with_newline(case.block)}\nraise SystemExit({scalar(message)})\n"
     if finding.pair is not PairKind.NONE:
         return f"{_with_newline(case.source)}{_comparison(finding, writer)}"
@@ -92,16 +93,16 @@ def program_statements(finding: Finding, case: ProgramCase, writer: Writer) -> s
 
 
 def shows_block_alone(finding: Finding, case: ProgramCase) -> bool:
-    """Return whether the script runs only the last block, which is enough to show the defect."""
+    """Return whether the script runs the last block only, which suffices to show the defect."""
     if not case.block or finding.pair is not PairKind.NONE:
         return False
-    ends = [finding.outcomes[name] for name in finding.targets if name in finding.outcomes]
-    in_block = any(locate_message(getattr(end, "message", "")).in_block for end in ends)
-    return in_block or finding.kind == ACCEPTED
+    outcomes = [finding.outcomes[name] for name in finding.targets if name in finding.outcomes]
+    is_in_block = any(locate_message(getattr(out, "message", "")).in_block for out in outcomes)
+    return is_in_block or finding.kind == ACCEPTED
 
 
 def _comparison(finding: Finding, writer: Writer) -> str:
-    """Return the statements after a program that ends differently than on the reference."""
+    """Return statements that compare the program's end with that on the reference target."""
     name = without_local_paths(finding.targets[0])
     reference = finding.outcomes.get(finding.targets[0])
     if isinstance(reference, Rejected):
@@ -120,7 +121,7 @@ def _comparison(finding: Finding, writer: Writer) -> str:
 
 
 def _form(reference: Outcome | None, name: str) -> str:
-    """Return type and shape of an output, as the script's `leaves` returns them."""
+    """Return an output's type and shape as source text, as the script's `leaves` yields them."""
     run = program_run(reference) if reference is not None else None
     output: Output | None = run.outputs.get(name) if run is not None else None
     match output:
@@ -140,7 +141,7 @@ def _with_newline(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return a text as a Python literal, readable if possible."""
+    """Return a text as a Python literal: a raw multi-line string if possible, else its `repr`."""
     plain = f"r'''{text}'''"
     return plain if _evaluates_to(plain, text) else repr(text)
 
@@ -153,9 +154,9 @@ def _evaluates_to(literal: str, text: str) -> bool:
 
 
 def with_preamble(source: str, lines: Sequence[str]) -> str:
-    """Return a program with further statements before its first one.
+    """Return a program with further lines before its first statement.
 
-    A docstring and imports from `__future__` stay in front.
+    A docstring and imports from `__future__` stay before these lines.
     """
     if not lines:
         return source
@@ -163,6 +164,6 @@ def with_preamble(source: str, lines: Sequence[str]) -> str:
     try:
         body = text.tree.body[: opening(text.tree, with_imports=False)]
     except UnreadableSourceError:
-        return source  # the script shows that defect
+        return source  # an invalid program is itself the defect
     last_line = max((statement.end_lineno or 0 for statement in body), default=0)
     return text.with_lines({last_line + 1: [*lines, ""]})

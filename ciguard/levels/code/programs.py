@@ -1,4 +1,4 @@
-"""A program's text as a numbered syntax tree, with the meanings of its names."""
+"""A program's text as a syntax tree with numbered nodes, and the names that it imports."""
 
 from __future__ import annotations
 
@@ -18,14 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Program:
-    """One parsed program. Nodes have numbers, the same at every parse of a text."""
+    """One parsed program. A node has the same number each time that the text is parsed."""
 
     source: str
+    """Text of the program."""
     dialect: Dialect
+    """Dialect of the program's library."""
     tree: ast.Module = field(init=False)
     nodes: list[ast.AST] = field(init=False)
+    """All nodes of the tree as parsed; a node's number is its index."""
     imports: Imports = field(init=False)
-    bound: set[str] = field(init=False)
+    """Imports of the program, with names that are assigned to imported ones."""
+    bound_names: set[str] = field(init=False)
     """All names that the program binds."""
     parents: dict[int, ast.AST] = field(init=False, default_factory=dict)
     """Parent of a node, by the `id` of the child."""
@@ -37,11 +41,11 @@ class Program:
         self.nodes = list(ast.walk(self.tree))
         self.numbers = {id(node): number for number, node in enumerate(self.nodes)}
         self.imports = imports_of(self.tree).with_aliases(self.tree)
-        self.bound = {name for node in self.nodes for name in bound_by(node)}
+        self.bound_names = {name for node in self.nodes for name in bound_by(node)}
         self.adopt(self.tree)
 
     def adopt(self, node: ast.AST) -> None:
-        """Record the parents of all nodes below a node."""
+        """Record the parent of each node below a node."""
         for parent in ast.walk(node):
             self.parents |= {id(child): parent for child in ast.iter_child_nodes(parent)}
 
@@ -56,11 +60,14 @@ class Program:
         return {node.name: node for node in self.tree.body if isinstance(node, Function)}
 
     def spelling(self, api: str) -> tuple[str, str]:
-        """Return the program's spelling of a qualified name, and the missing import, if any."""
-        return spelling(api, self.imports.meanings, self.bound)
+        """Return the program's spelling of a qualified name, and the import that it lacks.
+
+        The import is a statement; it is empty if no import is missing.
+        """
+        return spelling(api, self.imports.meanings, self.bound_names)
 
     def api(self, node: ast.AST) -> str:
-        """Return the qualified name of a call of the library; empty for other nodes."""
+        """Return the qualified name of the library API that a node calls; empty without one."""
         name = self.imports.imported(node.func) if isinstance(node, ast.Call) else ""
         return name if name and self.dialect.owns(name) else ""
 
@@ -75,17 +82,17 @@ class Program:
         """Return whether a node creates a `Sequential`."""
         return self.api(node).rpartition(".")[2] == "Sequential"
 
-    def above(self, node: ast.AST) -> Iterator[ast.AST]:
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """Yield the ancestors of a node, the nearest first."""
         while (parent := self.parents.get(id(node))) is not None:
             yield parent
             node = parent
 
     def statement(self, node: ast.AST) -> ast.stmt:
-        """Return the statement that a node is or belongs to."""
+        """Return the innermost statement that contains a node; for a statement, itself."""
         if isinstance(node, ast.stmt):
             return node
-        return next(ancestor for ancestor in self.above(node) if isinstance(ancestor, ast.stmt))
+        return next(ancestor for ancestor in self.ancestors(node) if isinstance(ancestor, ast.stmt))
 
     def body(self, statement: ast.stmt) -> list[ast.stmt]:
         """Return the list of statements that contains a statement."""
@@ -97,23 +104,23 @@ class Program:
         raise AssertionError(msg)
 
     def function_of(self, node: ast.AST) -> Function | None:
-        """Return the function that contains a node; None if there is none."""
+        """Return the innermost function that contains a node; None if there is none."""
         return next(
-            (ancestor for ancestor in self.above(node) if isinstance(ancestor, Function)), None
+            (ancestor for ancestor in self.ancestors(node) if isinstance(ancestor, Function)), None
         )
 
     def is_model_class(self, node: ast.ClassDef) -> bool:
-        """Return whether a class is a model or layer, perhaps by another class of the program."""
+        """Return whether a class is a subclass of a model or layer, perhaps an indirect one."""
         for base in node.bases:
             if self.dialect.is_base(self.imports.imported(base)):
                 return True
-            own = self.classes.get(base.id) if isinstance(base, ast.Name) else None
-            if own is not None and own is not node and self.is_model_class(own):
+            parent = self.classes.get(base.id) if isinstance(base, ast.Name) else None
+            if parent is not None and parent is not node and self.is_model_class(parent):
                 return True
         return False
 
     def calls_of(self, name: str) -> list[ast.Call]:
-        """Return the calls of a class or function of the program."""
+        """Return the calls of one of the program's classes or functions, by its name."""
         return [
             node
             for node in self.nodes
@@ -130,10 +137,10 @@ def method_of(node: ast.ClassDef, name: str) -> Function | None:
 
 
 def elements_of(sequence: ast.Call) -> list[ast.expr]:
-    """Return the list of layers of a `Sequential`: the node's own list, not a copy.
+    """Return the list of the elements of a `Sequential`: the node's own list, not a copy.
 
-    For `Sequential(a, b)` it is the arguments; for `Sequential([a, b])` and `OrderedDict([…])` the
-    list.
+    For `Sequential(a, b)`, it is the list of arguments. For `Sequential([a, b])` and
+    `Sequential(OrderedDict([…]))`, it is the inner list.
     """
     values = [item.value for item in sequence.keywords if item.arg == "layers"]
     match [*sequence.args, *values]:
@@ -146,6 +153,7 @@ def elements_of(sequence: ast.Call) -> list[ast.expr]:
 
 
 def _is_ordered(sequence: ast.Call) -> bool:
+    """Return whether the only argument of a `Sequential` is an `OrderedDict(…)`."""
     match sequence.args:
         case [ast.Call(func=ast.Name(id="OrderedDict") | ast.Attribute(attr="OrderedDict"))]:
             return True
@@ -154,7 +162,7 @@ def _is_ordered(sequence: ast.Call) -> bool:
 
 
 def layer_of(element: ast.expr) -> ast.expr:
-    """Return the layer of a sequence's element, which may be a pair of a name and the layer."""
+    """Return the layer of an element of a `Sequential`; an element may be a pair (name, layer)."""
     match element:
         case ast.Tuple(elts=[_, layer]):
             return layer

@@ -1,4 +1,4 @@
-"""Pruning: half of each equivalence class of a generation has children (MoCo, section III-D)."""
+"""Pruning: only half of each equivalence class of a generation has children (MoCo, III-D)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 
     EquivalenceClass: TypeAlias = tuple[str, ...]
 
-KEPT_SHARE = 0.5
-"""Share of each class that has children."""
+PARENT_SHARE = 0.5
+"""Share of the nodes of each class that have children."""
 
 
 def equivalence_class(step: Derivation) -> EquivalenceClass:
-    """Return the class of a node, which its last step determines.
+    """Return the class of a node, which the last step of its path determines.
 
-    It is the new API after a replacement; else the parameter and the kind of its value. `True`,
-    `False`, None and each text are classes of their own; all numbers are one class.
+    After a replacement, nodes with the same new API form a class. After other mutations, nodes with
+    the same parameter and kind of value form a class. `True`, `False`, `None` and each text are
+    kinds of their own; all numbers are of one kind.
     """
     match step.operator:
         case Operator.REPLACEMENT:
@@ -40,20 +41,25 @@ def _kind_of(text: str) -> str:
     return text if text in {"True", "False", "None"} or text[:1] in {"'", '"'} else "number"
 
 
-def pruned(nodes: Sequence[Node], rng: random.Random, *, limit: int) -> list[Node]:
-    """Return the nodes of a generation that have children.
+def select_parents(nodes: Sequence[Node], rng: random.Random, *, limit: int) -> list[Node]:
+    """Select the nodes of a generation that have children.
 
-    Half of each class is kept, rounded up. Of these, at most `limit` are taken from the classes in
-    turn, so that few classes are lost.
+    Half of each class may be selected, rounded up. Of these nodes, at most `limit` are taken from
+    the classes in turn, so that as many classes as possible have children.
+
+    Args:
+        nodes: the nodes of the generation.
+        rng: the source of randomness.
+        limit: the maximum number of nodes to select.
     """
     classes: dict[EquivalenceClass, list[Node]] = {}
     for node in nodes:
         classes.setdefault(equivalence_class(node.path[-1]), []).append(node)
-    selected = []
+    remaining = []
     for members in classes.values():
         rng.shuffle(members)
-        selected.append(members[: math.ceil(len(members) * KEPT_SHARE)])
-    rng.shuffle(selected)
-    rounds = max(map(len, selected), default=0)
-    in_turn = [members[i] for i in range(rounds) for members in selected if i < len(members)]
+        remaining.append(members[: math.ceil(len(members) * PARENT_SHARE)])
+    rng.shuffle(remaining)
+    rounds = max(map(len, remaining), default=0)
+    in_turn = [members[i] for i in range(rounds) for members in remaining if i < len(members)]
     return in_turn[:limit]

@@ -1,6 +1,6 @@
 """Statements that run a model alone, or record the inputs of its layers.
 
-They contain qualified names, which the caller converts to the program's spelling.
+These statements contain qualified names, which the caller converts to the program's spelling.
 """
 
 from __future__ import annotations
@@ -10,46 +10,46 @@ from typing import TYPE_CHECKING
 from ciguard.levels.code.dialects import FLOATS, dialect_of
 
 if TYPE_CHECKING:
-    from ciguard.levels.code.blocks import BlockInput
+    from ciguard.levels.code.blocks import TensorForm
 
 _INTEGER_PREFIXES = ("int", "uint")
 _DEFAULT_UPPER_BOUND = 2
-"""Exclusive upper bound of integers whose bound is unknown."""
+"""Exclusive upper bound of random integers if the form has none."""
 
 
-def random_input(library: str, fed: BlockInput) -> str:
-    """Return an expression of a random tensor; floating-point ones record gradients."""
+def random_input(library: str, form: TensorForm) -> str:
+    """Return an expression that creates a random tensor; a floating-point one records gradients."""
     inputs = dialect_of(library).style.inputs
-    if fed.dtype == "bool":
+    if form.dtype == "bool":
         template = inputs.boolean
-    elif fed.dtype in FLOATS:
+    elif form.dtype in FLOATS:
         template = inputs.floating
-    elif fed.dtype.startswith(_INTEGER_PREFIXES):
+    elif form.dtype.startswith(_INTEGER_PREFIXES):
         template = inputs.whole
     else:
         template = inputs.other
     return (template or inputs.whole).format(
-        shape=fed.shape, dtype=fed.dtype, below=fed.below or _DEFAULT_UPPER_BOUND
+        shape=form.shape, dtype=form.dtype, below=form.below or _DEFAULT_UPPER_BOUND
     )
 
 
-def running(library: str, model: str, fed: BlockInput) -> str:
-    """Return statements that run `model` forwards to `y`, and backwards if possible.
+def run_statements(library: str, model: str, form: TensorForm) -> str:
+    """Return statements that assign a model's result to `y`, and backpropagate if possible.
 
     Args:
         library: the library of the model.
-        model: an expression that is called with the input only.
-        fed: the form of the input, whose values are random.
+        model: an expression of the model, which is called with the input alone.
+        form: the form of the input; its values are random.
     """
-    is_float = fed.dtype in FLOATS
+    is_float = form.dtype in FLOATS
     return dialect_of(library).style.run.format(
         model=model,
-        input=random_input(library, fed),
+        input=random_input(library, form),
         watch="tape.watch(x)" if is_float else "pass",
         source="[x]" if is_float else "[]",
     )
 
 
-def recorder(library: str) -> str:
-    """Return statements that define `_fed` and a layer `_Seen(n)` that records its first input."""
+def recorder_statements(library: str) -> str:
+    """Return statements for a layer `_Seen(n)`, which stores its first input in `_fed[n]`."""
     return dialect_of(library).style.recorder

@@ -1,4 +1,7 @@
-"""Standalone checks with one sample instead of a batch, where documentation lists both forms."""
+"""Standalone checks of layers with one sample instead of a batch.
+
+Only layers are checked whose documentation lists both forms of the input.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.knowledge import without_markup
-from ciguard.levels.code.blocks import BlockInput
+from ciguard.levels.code.blocks import TensorForm
 from ciguard.levels.code.pruning import equivalence_class
 from ciguard.levels.code.standalone import (
-    LINE,
+    CALL_LINE,
     StandaloneProgram,
     standalone_call,
     standalone_program,
@@ -26,43 +29,49 @@ _BATCH_SIZE = "N"
 """Name of the batch size in documentation."""
 
 
-class Samples:
-    """Makes programs that run a layer on one sample."""
+class SampleCheck:
+    """Standalone check: programs that run a layer on one sample."""
 
     def __init__(self, apis: Apis) -> None:
         """Create the check for a library."""
         self._apis = apis
 
     def __call__(self, candidate: CandidateBlock, source: str) -> Iterator[StandaloneProgram]:
-        """Yield the program for a block's changed call if the library documents both forms.
+        """Yield the program for a block's changed call, if its documentation lists both forms.
 
         Args:
             candidate: a block that ran alone.
             source: the text of the seed program, whose constants the call may use.
         """
-        call, takes = standalone_call(candidate.block, candidate.place, source), candidate.takes
+        call, input_form = (
+            standalone_call(candidate.block, candidate.place, source),
+            candidate.input_form,
+        )
         api = None if call is None else self._apis.find(call.api)
-        forms = _both_forms(api.record, len(takes.shape)) if api is not None else ()
+        forms = (
+            _batch_and_sample_forms(api.record, len(input_form.shape)) if api is not None else ()
+        )
         if call is not None and forms:
-            sample = BlockInput(takes.shape[1:], takes.dtype, takes.below)
+            sample = TensorForm(input_form.shape[1:], input_form.dtype, input_form.below)
             step = Derivation(
                 block=candidate.block.name,
-                line=LINE,
+                line=CALL_LINE,
                 api=call.api,
                 operator=Operator.UNBATCHED,
-                before=str(takes.shape),
+                before=str(input_form.shape),
                 after=str(sample.shape),
                 sentence=f"Input: {' or '.join(map(without_markup, forms))}",
             )
-            # Once per kind of change to the layer: with one of them it may reject a sample.
+            # The name has the kind of the change, since a layer may reject a sample after some
+            # changes only.
             name = " ".join((step.operator, step.api, *equivalence_class(candidate.step)))
             yield StandaloneProgram(
-                standalone_program(call, sample), standalone_program(call, takes), step, name
+                standalone_program(call, sample), standalone_program(call, input_form), step, name
             )
 
 
-def _both_forms(record: ApiRecord, rank: int) -> tuple[str, ...]:
-    """Return the form of a batch of that rank and that of a sample; empty if one is missing."""
+def _batch_and_sample_forms(record: ApiRecord, rank: int) -> tuple[str, ...]:
+    """Return the documented forms of a batch of a rank and of a sample; empty if one is missing."""
     listed = {tuple(form.strip("()").split(", ")): form for form in record.forms}
     for dims, form in listed.items():
         if len(dims) == rank and dims[0] == _BATCH_SIZE and dims[1:] in listed:

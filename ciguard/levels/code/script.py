@@ -1,4 +1,4 @@
-"""The script of a program's finding."""
+"""The standalone script that shows a finding of level `code`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _LINE_NOTE = "Lines are counted from where the program begins, below."
 
 
 def program_script(finding: Finding, hint: EnvironmentHint) -> str:
-    """Return the program with the check that shows the defect."""
+    """Return the text of the script: a header, the program, and a check that shows the defect."""
     case, writer = as_kind(finding.case, ProgramCase), source_of(finding, hint).writer
     assignments = [f"os.environ[{scalar(k)}] = {scalar(v)}" for k, v in hint.variables]
     preamble = ["import os", "", *assignments] if assignments else []
     if hint.device != "cpu" and writer.device:
         preamble += ["", *writer.imports, writer.device.format(device=scalar(hint.device))]
     is_block = shows_block_alone(finding, case)
-    note = comment("The program below is the block alone." if is_block else _LINE_NOTE)
+    note = comment("The program below runs the block alone." if is_block else _LINE_NOTE)
     statements = program_statements(finding, case, writer)
     return f"{header(finding, hint)}\n#\n{note}\n\n{with_preamble(statements, preamble)}"

@@ -1,7 +1,7 @@
-"""Sources of seed programs: those that ciguard ships, and files of the user's.
+"""Sources of seed programs: programs that ciguard ships, and the user's files.
 
 resnet18                   shipped by ciguard for each library
-models/tower.py            a script of the user's that builds, trains and evaluates one model
+models/tower.py            a script of the user that builds, trains and evaluates one model
 """
 
 from __future__ import annotations
@@ -29,14 +29,13 @@ class ProgramSource:
     """The text of a seed program."""
 
     name: str
-    """Name: library and name for a shipped one, such as `torch/lenet`; the path as given for a
-    file."""
+    """Library and name of a shipped program, such as `torch/lenet`; for a file, the user's path."""
     text: str
-    """Text with line feeds as line ends."""
+    """Text of the program, with line feeds as line ends."""
 
 
 def shipped_programs(library: str) -> tuple[str, ...]:
-    """Return the names of the programs that ciguard ships for a library, in order."""
+    """Return the sorted names of the programs that ciguard ships for a library."""
     if library not in libraries_with_programs():  # the scripts for Keras are not seed programs
         return ()
     return tuple(sorted(path.stem for path in (seeds_folder() / "models" / library).glob("*.py")))
@@ -60,7 +59,7 @@ def read_program(path: str, *, base: Path) -> ProgramSource:
 
     Args:
         path: the path as the user wrote it.
-        base: the folder that relative paths start from.
+        base: the folder to which a relative path refers.
 
     Raises:
         ConfigurationError: if the file is missing or is not valid Python.
@@ -83,10 +82,11 @@ def read_program(path: str, *, base: Path) -> ProgramSource:
 
 
 def _refusal(path: str, reason: str) -> ConfigurationError:
-    remedy = "Give a Python file that builds, trains and evaluates one model."
+    remedy = "Name a Python file that builds, trains and evaluates one model."
     return ConfigurationError(f"programs: {visible(path)!r}: {reason} {remedy}")
 
 
 def _scripts_in(folder: Path) -> str:
+    """Return a sentence that lists the Python files of a folder."""
     names = sorted(path.name for path in folder.glob("*.py"))
     return f"{folder} contains: {', '.join(names) or 'no .py file':.300}."

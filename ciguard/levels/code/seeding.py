@@ -1,4 +1,4 @@
-"""Level `code` of a campaign: the seed programs, and the level for one library."""
+"""Level `code` in a campaign: its seed programs, and the level for one library."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def check_programs(config: Config) -> None:
     """Raise an error for settings that cannot work, before anything is built.
 
     Raises:
-        ConfigurationError: if no target is of a library with seed programs, or a file is missing
-            or is no Python.
+        ConfigurationError: if no target's library has seed programs, or a file is missing or not
+            valid Python.
         UnknownNameError: if a seed program or the encoder is unknown.
-        TargetSyntaxError, UnknownLibraryError: if a target cannot be read.
+        TargetSyntaxError, UnknownLibraryError: if a target's text is invalid.
     """
     ENCODERS.get(config[ENCODER])
     target_libraries = [
@@ -60,24 +60,24 @@ def check_programs(config: Config) -> None:
 
 
 def refuse_without_library(libraries: Iterable[str]) -> None:
-    """Raise an error if none of these libraries has seed programs.
+    """Raise an error if no library of the targets has seed programs.
 
     Raises:
-        ConfigurationError: if no seed program is for one of them.
+        ConfigurationError: if there is none; the message lists the libraries that have some.
     """
     names = sorted(set(libraries))
     if not libraries_with_programs().intersection(names):
         known = ", ".join(sorted(libraries_with_programs()))
         msg = (
-            f"levels: {LEVEL!r} needs targets of {known}, such as "
-            f"'torch==2.13.0'; the only targets are of {', '.join(names)}."
+            f"levels: {LEVEL!r} needs a target of {known}, such as 'torch==2.13.0', "
+            f"but all targets are of {', '.join(names)}."
         )
         raise ConfigurationError(msg)
 
 
 def _sources(config: Config) -> tuple[list[str], list[ProgramSource]]:
     """Return the globs over shipped programs, and the contents of the user's files."""
-    globs, own = [], []
+    globs, files = [], []
     shipped = {name for library in libraries_with_programs() for name in shipped_programs(library)}
     for text in config[PROGRAMS]:
         if _WILDCARD.intersection(text) or text in shipped:
@@ -85,24 +85,25 @@ def _sources(config: Config) -> tuple[list[str], list[ProgramSource]]:
                 raise UnknownNameError(_KIND, visible(text), known=sorted(shipped))
             globs.append(text)
         elif text.endswith(".py"):
-            own.append(read_program(text, base=Path.cwd()))
+            files.append(read_program(text, base=Path.cwd()))
         else:
             raise UnknownNameError(_KIND, visible(text), known=sorted(shipped))
-    return globs, own
+    return globs, files
 
 
 def seed_programs(config: Config, library: str) -> Generator[Event, None, list[SeedProgram]]:
-    """Disassemble the seed programs of a library.
+    """Split the seed programs of a library into blocks.
+
+    Yields a warning for each program that cannot be split.
 
     Returns:
-        The programs that could be disassembled; a warning reports each other one. The user's
-        files belong to the libraries that they import.
+        The other programs. A user's file belongs to each library that it imports.
     """
-    globs, own = _sources(config)
+    globs, files = _sources(config)
     names = [n for n in shipped_programs(library) if any(fnmatchcase(n, g) for g in globs)]
     sources = [shipped_program(name, library) for name in names]
     module = LIBRARIES.get(library).module
-    sources += [source for source in own if _imports(source.text, module)]
+    sources += [source for source in files if _imports(source.text, module)]
     programs = []
     for source in sources:
         try:
@@ -113,10 +114,11 @@ def seed_programs(config: Config, library: str) -> Generator[Event, None, list[S
 
 
 def _imports(text: str, package: str) -> bool:
+    """Return whether a program imports a package, or cannot be parsed."""
     try:
         tree = parse(text)
     except UnreadableSourceError:
-        return True  # its disassembly reports the error and the line
+        return True  # splitting the program into blocks reports the error and the line
     return package in {module.partition(".")[0] for module in imports_of(tree).modules}
 
 
@@ -129,5 +131,5 @@ def code_level(group: Group, config: Config, programs: Sequence[SeedProgram]) ->
     records = select_layers(group.records(), config.api, config.exclude)
     operators = operators_of(records, ENCODERS.get(config[ENCODER])(), specifications_of)
     seed = config.shard.seed(config.seed)
-    effort = Effort(times=config[MUTATIONS], breadth=config[BREADTH], trees=MIN_TREES)
+    effort = Effort(mutations=config[MUTATIONS], breadth=config[BREADTH], trees=MIN_TREES)
     return CodeLevel(group.library, seed, programs=programs, operators=operators, effort=effort)

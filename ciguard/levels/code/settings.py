@@ -14,10 +14,13 @@ PROGRAMS: Setting[tuple[str, ...]] = level_setting(
     flag="--program",
 )
 MUTATIONS: Setting[int] = level_setting(
-    "mutations", whole(1, 64), 4, "Mutations of each block of a program, at level code."
+    "mutations", whole(1, 64), 4, "Number of mutations of each block of a program, at level code."
 )
 BREADTH: Setting[int] = level_setting(
-    "breadth", whole(1, 500), 8, "Programs per generation that have children, at level code."
+    "breadth",
+    whole(1, 500),
+    8,
+    "Maximum number of programs per generation that have children, at level code.",
 )
 ENCODER: Setting[str] = level_setting(
     "encoder",

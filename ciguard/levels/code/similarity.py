@@ -1,4 +1,4 @@
-"""Similarity of APIs, of which one replaces another: by their descriptions and parameters."""
+"""Similarity of APIs, by their descriptions and parameters, to find replacements of an API."""
 
 from __future__ import annotations
 
@@ -62,14 +62,15 @@ class SimilarApi:
     """An API that can replace another one."""
 
     name: str
-    """Name as the program would write it."""
+    """Qualified name, in the module that the program uses."""
     api: Api
+    """The API with its constraints."""
     similarity: float
-    """Mean of description and parameter similarity, from -0.5 to 1."""
+    """Mean of the similarities of descriptions and of parameters, from -0.5 to 1."""
 
 
 class Similarities:
-    """The candidates to replace an API with, computed once per API."""
+    """Candidates that may replace an API; computed once per API."""
 
     def __init__(self, apis: Apis, encoder: Encoder, *, threshold: float | None = None) -> None:
         """Create the similarities of a library.
@@ -77,7 +78,7 @@ class Similarities:
         Args:
             apis: the APIs of the library.
             encoder: the encoder of API descriptions, called once per module.
-            threshold: the similarity that candidates must exceed; None for the encoder's.
+            threshold: the similarity that candidates must exceed; None for the encoder's threshold.
         """
         self.apis = apis
         self._encoder = encoder
@@ -85,8 +86,8 @@ class Similarities:
         self._cached: dict[str, tuple[SimilarApi, ...]] = {}
         self._vectors: dict[tuple[str, str], dict[str, NDArray[np.float64]]] = {}
 
-    def of(self, name: str) -> tuple[SimilarApi, ...]:
-        """Return the candidates for an API, the most similar first; none for an unknown API."""
+    def candidates_for(self, name: str) -> tuple[SimilarApi, ...]:
+        """Return the candidates to replace an API, most similar first; empty if it is unknown."""
         if name not in self._cached:
             self._cached[name] = self._candidates(name)
         return self._cached[name]
@@ -104,7 +105,7 @@ class Similarities:
         kinds = parameter_kinds(own)
         candidates = (
             SimilarApi(
-                alias, api, (float(cosine) + word_correctness_rate(kinds, parameter_kinds(api))) / 2
+                alias, api, (float(cosine) + parameter_match_rate(kinds, parameter_kinds(api))) / 2
             )
             for (alias, api), cosine in zip(siblings, cosines, strict=True)
         )
@@ -114,18 +115,19 @@ class Similarities:
         )
 
     def _encoded(self, name: str, own: Api) -> dict[str, NDArray[np.float64]]:
+        """Return the vectors of the APIs in an API's family, by canonical name."""
         key = (name.rpartition(".")[0], own.record.kind.value)
         if key not in self._vectors:
             family = self.apis.family(name)
-            rows = self._encoder.encode([definition(record) for record, _ in family.values()])
+            rows = self._encoder.encode([description(record) for record, _ in family.values()])
             self._vectors[key] = dict(zip(family, rows, strict=True))
         return self._vectors[key]
 
 
-def definition(record: ApiRecord) -> str:
-    """Return an API's description: the words of its signature, and its first paragraph.
+def description(record: ApiRecord) -> str:
+    """Return the text to encode: the words of the API's signature, and its documentation.
 
-    Many APIs have one line of documentation or none, so that only names show the similarity.
+    Names are included because many APIs have at most one line of documentation.
     """
     names = [record.api.rpartition(".")[2], *(parameter.name for parameter in record.parameters)]
     words = [word for name in names for word in _NAME_PART.findall(name)]
@@ -135,48 +137,49 @@ def definition(record: ApiRecord) -> str:
 def cosine_similarities(
     vector: NDArray[np.float64], others: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the cosines between one vector and others.
+    """Return the cosines between one vector and each of several vectors.
 
     Args:
-        vector: a vector of length 0 or 1, shape (d,).
-        others: vectors of length 0 or 1, shape (n, d).
+        vector: a vector of norm 0 or 1, shape (d,).
+        others: vectors of norm 0 or 1, shape (n, d).
 
     Returns:
-        Cosines in [-1, 1], shape (n,); 0 if one of the two vectors has length 0.
+        Cosines in [-1, 1], shape (n,); 0 if one of the two vectors has norm 0.
     """
     cosines: NDArray[np.float64] = others @ vector
     return cosines.clip(-1.0, 1.0)
 
 
-def word_correctness_rate(own: Sequence[Kinds], other: Sequence[Kinds]) -> float:
-    """Return the word correctness rate of a parameter list, (N1 - D - S) / N1.
+def parameter_match_rate(own: Sequence[Kinds], other: Sequence[Kinds]) -> float:
+    """Return the share of an API's parameters that match those of another API, (N1 - D - S) / N1.
 
-    The lists are aligned with the fewest substitutions (S), deletions (D) and insertions; among
-    equal alignments, the one that keeps most parameters. A parameter is kept if both accept a
-    common kind of value at one position of the alignment. N1 - D - S parameters are kept, so the
-    rate is in [0, 1]. Insertions, which could make it negative, are not counted.
+    MoCo calls it the word correctness rate. The parameter lists are aligned with the fewest
+    substitutions (S), deletions (D) and insertions. Of several such alignments, the one with most
+    matches counts. A parameter matches the one aligned with it if both accept a common kind of
+    value. There are N1 - D - S matches. Insertions, which could make the rate negative, are not
+    counted.
 
     Args:
-        own: the kinds of values that the N1 parameters accept.
-        other: the kinds of values of the compared API's parameters.
+        own: the kinds of values that the N1 parameters of the API accept.
+        other: the kinds of values that the parameters of the other API accept.
 
     Returns:
-        A rate in [0, 1]; 1 if neither API has parameters, 0 if only `other` has.
+        A rate in [0, 1]; 1 if neither API has parameters, 0 if only the other API has some.
 
     Source: MoCo, section III-C.
     """
     if not own:
         return float(not other)
-    # For every prefix of `other`: the minimum of (edits, -kept).
+    # For each prefix of `other`: the minimum of (edits, -matches).
     best = [(edits, 0) for edits in range(len(other) + 1)]
     for length, kinds in enumerate(own, start=1):
         row = [(length, 0)]
-        for i, others in enumerate(other, start=1):
-            is_kept = is_match(kinds, others)
-            edits, kept = best[i - 1]
+        for i, other_kinds in enumerate(other, start=1):
+            matches = is_match(kinds, other_kinds)
+            edits, negative_count = best[i - 1]
             row.append(
                 min(
-                    (edits + (not is_kept), kept - is_kept),
+                    (edits + (not matches), negative_count - matches),
                     (best[i][0] + 1, best[i][1]),
                     (row[-1][0] + 1, row[-1][1]),
                 )
@@ -186,7 +189,7 @@ def word_correctness_rate(own: Sequence[Kinds], other: Sequence[Kinds]) -> float
 
 
 def is_match(own: Kinds, other: Kinds) -> bool:
-    """Return whether two parameters accept a common kind of value, or both kinds are unknown."""
+    """Return whether two parameters accept a common kind of value; two unknown kinds match too."""
     return bool(own & other) or not (own or other)
 
 

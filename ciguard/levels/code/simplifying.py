@@ -1,4 +1,4 @@
-"""Simpler variants of a program: the block alone, the program alone, less training."""
+"""Simpler variants of a program, for minimisation: the block alone, or less training."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from ciguard.domain.programs import Ancestry, ProgramCase
 
 _AMOUNT = re.compile(r"(?:\w+_)?(?:EPOCHS?|STEPS?|BATCHES|ITERATIONS?|SAMPLES)", re.IGNORECASE)
-"""Names of constants that set the amount of training or data."""
+"""Pattern of names of constants that set the amount of training or data."""
 _MAX_AMOUNT = 1 << 62
 _MAX_AMOUNTS = 8
-"""Number of constants per program that are reduced; foreign programs may have thousands."""
+"""Maximum number of constants that are reduced; a program from a baseline may have thousands."""
 
 
 def simpler_programs(case: ProgramCase) -> Iterator[ProgramCase]:
-    """Yield simpler variants of a case; a defect of the block needs no program around it."""
+    """Yield simpler variants of a case: the block without its program, and less training."""
     ancestry = _ancestry_with_program(case)
     if case.block:
         yield replace(case, source=case.block, block="", ancestry=ancestry)
@@ -34,7 +34,7 @@ def simpler_programs(case: ProgramCase) -> Iterator[ProgramCase]:
 
 
 def _ancestry_with_program(case: ProgramCase) -> Ancestry:
-    """Return the ancestry with the derived program, if that is needed to show the difference."""
+    """Return the ancestry, with the program itself if a report's diff to the parent needs it."""
     ancestry = case.ancestry
     if ancestry.derived or not ancestry.parent:
         return ancestry
@@ -47,7 +47,7 @@ def _with_less_training(source: str) -> Iterator[str]:
     try:
         statements = text.tree.body
     except UnreadableSourceError:
-        return  # a program of a foreign baseline
+        return  # a baseline of another origin may have programs that are not valid Python
     for value, number in islice(_amounts(statements), _MAX_AMOUNTS):
         for smaller in sorted({1, number // 2}):
             yield text.spliced(value, str(smaller))

@@ -1,4 +1,4 @@
-"""Slicing: the statements of a program that create its model."""
+"""Program slicing: the statements that create a program's model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.errors import DisassemblyError
 from ciguard.levels.code.models import Style, adds
-from ciguard.levels.code.syntax import loads
+from ciguard.levels.code.syntax import names_read
 from ciguard.sources import bound_in, dotted_name
 
 if TYPE_CHECKING:
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
     from ciguard.levels.code.programs import Program
 
 _SEEDED_MODULES = ("numpy.random", "random")
-"""Modules, beside the library, whose calls have effects on later statements."""
+"""Modules besides the library whose calls affect later statements."""
 
 
-def creation(
+def creation_statements(
     program: Program, style: Style, owner: str, variable: str
 ) -> tuple[list[ast.stmt], str]:
-    """Return the statements that create a program's model, and the model's expression.
+    """Return the statements that create a program's model, and an expression of the model.
 
     Args:
         program: the program, reduced to the required parts of the model.
         style: the style of the model.
         owner: the class or function that contains the model; empty for the top level.
-        variable: the variable that a sequential model is assigned to; empty for any.
+        variable: the name of the variable of a sequential model; empty if unknown.
 
     Raises:
-        DisassemblyError: if the creation of the model is not found.
+        DisassemblyError: if no statement assigns a new model to a variable.
     """
     if style is Style.FUNCTION:
         definition = next(node for node in program.tree.body if owner in bound_in(node))
         before = program.tree.body[: program.tree.body.index(definition) + 1]
-        return _slice(program, before, loads(definition) | {owner}), owner
+        return _slice(program, before, names_read(definition) | {owner}), owner
     last, model = _creating_statement(program, style, owner, variable)
     before = [*_preceding(program, last), last]
     return _slice(program, before, {model}), model
@@ -45,7 +45,7 @@ def creation(
 def _creating_statement(
     program: Program, style: Style, owner: str, known: str
 ) -> tuple[ast.stmt, str]:
-    """Return the statement after which the model exists, and its variable."""
+    """Return the statement after which the model is complete, and the name of its variable."""
     for statement in _statements(program, owner):
         match statement:
             case ast.Assign(targets=[ast.Name(id=variable)], value=value) if _creates_model(
@@ -56,16 +56,17 @@ def _creating_statement(
                     last = [s for s in body if s is statement or adds(s, variable)][-1]
                     return last, variable
                 return statement, variable
-    msg = "the model is not assigned to a variable"
+    msg = "no statement creates the model and assigns it to a variable"
     raise DisassemblyError(msg)
 
 
 def _statements(program: Program, owner: str) -> Iterator[ast.stmt]:
+    """Yield the statements of a program, except for those in the function `owner`."""
     for node in ast.walk(program.tree):
         if not isinstance(node, ast.stmt):
             continue
-        inside = program.function_of(node)
-        if inside is None or inside.name != owner:
+        function = program.function_of(node)
+        if function is None or function.name != owner:
             yield node
 
 
@@ -82,7 +83,7 @@ def _creates_model(program: Program, value: ast.expr, style: Style, owner: str) 
 
 
 def _preceding(program: Program, last: ast.stmt) -> list[ast.stmt]:
-    """Return the statements that run before a statement, at top level and in its functions."""
+    """Return the statements before a statement, in its body and in all bodies around it."""
     preceding: list[ast.stmt] = []
     statement = last
     while True:
@@ -95,13 +96,13 @@ def _preceding(program: Program, last: ast.stmt) -> list[ast.stmt]:
 
 
 def _slice(program: Program, statements: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
-    """Return the statements that the names depend on, with imports and settings of the library."""
+    """Return those statements that the names depend on; imports and settings are kept too."""
     needed = set(names)
     kept: list[ast.stmt] = []
     for statement in reversed(statements):
         if _is_needed(program, statement, needed):
             kept.append(statement)
-            needed |= loads(statement)
+            needed |= names_read(statement)
     return kept[::-1]
 
 
@@ -112,7 +113,7 @@ def _is_needed(program: Program, statement: ast.stmt, needed: set[str]) -> bool:
 
 
 def _has_effect(program: Program, node: ast.AST, needed: set[str]) -> bool:
-    """Return whether a node changes a needed name or a setting of the library."""
+    """Return whether a node changes a needed object, the library's settings or a random state."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute() as called)):
             name = program.imports.imported(called)

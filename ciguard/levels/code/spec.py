@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
-    """Level `code`: model programs split into blocks and reassembled (MoCo)."""
+    """Level `code`: model programs, split into blocks and rebuilt with mutated blocks (MoCo)."""
 
     name: ClassVar[str] = "code"
     termination_invariant: ClassVar[str] = (
@@ -53,17 +53,17 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
     )
 
     def check(self, config: Config) -> None:
-        """Raise an error for libraries without programs and for unknown seed programs."""
+        """Raise an error if no target's library has seed programs, or a seed program is unknown."""
         check_programs(config)
 
     def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
         """Return a stream for each library with seed programs.
 
-        Each shard grows trees of its own seed programs.
+        Each shard grows derivation trees for its own part of the seed programs.
 
         Raises:
-            ConfigurationError: if no target has seed programs, or no seed program can be
-                disassembled.
+            ConfigurationError: if no target has seed programs, or no seed program can be split
+                into blocks.
         """
         config = factory.config
         refuse_without_library(factory.groups)
@@ -71,10 +71,10 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         for group in factory.groups.values():
             if group.library not in libraries_with_programs() or not group.running_eagerly:
                 continue
-            own = config.shard.part((yield from seed_programs(config, group.library)))
-            if not own:
+            shard_programs = config.shard.part((yield from seed_programs(config, group.library)))
+            if not shard_programs:
                 continue
-            texts = "\n".join(program.source for program in own)
+            texts = "\n".join(program.source for program in shard_programs)
             kind = (
                 f"{self.name}, {config[MUTATIONS]} mutations, breadth {config[BREADTH]}, "
                 f"{config[ENCODER]}, {MIN_TREES} trees"  # feedback identifies trees by number
@@ -82,7 +82,7 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
             digest = hashlib.sha256(texts.encode()).hexdigest()
             selected = select_layers(group.records(), config.api, config.exclude)
             stream = factory.stream(
-                code_level(group, config, own),
+                code_level(group, config, shard_programs),
                 group,
                 kind=f"{kind}: {digest}",
                 chosen=digest_of_apis(selected),
@@ -90,38 +90,42 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
             stream.is_whole = stream.batches.avoids_crashes = True
             streams.append(stream)
         if not streams and factory.is_any_running:
-            msg = "programs: no seed program can be disassembled; see the warnings above."
+            msg = "programs: no seed program could be split into blocks; see the warnings above."
             raise ConfigurationError(msg)
         return streams
 
     def events_of(self, executed: ExecutedBatch) -> Iterator[Event]:
-        """Yield the result of each program, for the tree that it belongs to."""
+        """Yield an event with the result of each whole program, a node of a derivation tree."""
         return programs_of(executed)
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
-        """Return the script of the program."""
+        """Return the standalone script that shows the finding of a program."""
         return program_script(finding, hint)
 
     def mark(self, finding: Finding) -> str:
-        """Return the exception of the program if one target alone rejects it."""
+        """Return the text that the script prints for the defect.
+
+        It is `ACCEPTED` for an accepted argument, and the exception of a program that one target
+        rejects. For other findings it is empty.
+        """
         if finding.kind == ACCEPTED:
             return "ACCEPTED"
         return finding.detail if finding.kind == "refused" else ""
 
     def variants(self, case: ProgramCase) -> Iterator[ProgramCase]:
-        """Yield the block alone, the program alone, and programs with less training."""
+        """Yield simpler cases: the block alone, the program alone, programs with less training."""
         return simpler_programs(case)
 
     def subject(self, case: ProgramCase, api: str) -> str:
-        """Return `One program with …`."""
+        """Return the subject of a title, such as `One program with torch.nn.ReLU`."""
         return f"One {case.noun} with {api}"
 
     def origin_rows(self, case: ProgramCase, named: Callable[[str], str]) -> list[tuple[str, str]]:
-        """Return the mutation, and the seed and the mutations before it."""
+        """Return rows of a table: the block, the mutation, and the seed with earlier mutations."""
         return origin_rows(case, named)
 
     def derivation(self, case: ProgramCase, *, context: int, most: int) -> list[DiffLine]:
-        """Return the difference between the program and its parent."""
+        """Return the lines of a diff from the parent program to this one; empty for a seed."""
         ancestry = case.ancestry
         if not ancestry.parent:
             return []
@@ -130,7 +134,7 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         return program_diff(ancestry.parent, after, line=line, context=context, max_lines=most)
 
     def tree_origin(self, case: ProgramCase) -> TreeOrigin | None:
-        """Return the tree node of the program; None for a seed."""
+        """Return the program's node of a derivation tree; None for a seed."""
         ancestry = case.ancestry
         if not ancestry.path:
             return None
@@ -142,14 +146,17 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         )
 
     def texts_of(self, case: ProgramCase) -> tuple[str, ...]:
-        """Return the texts chosen as parameter values; names of replaced APIs are not included."""
+        """Return the texts that mutations chose as parameter values, without names of APIs."""
         values = [step.after for step in case.ancestry.path if step.parameter]
         return tuple(dict.fromkeys(text for value in values if (text := _string_of(value))))
 
     def compare(
         self, case: ProgramCase, reference: Outcome, other: Outcome, inputs: InputPrecision
     ) -> Difference | None:
-        """Return how outcomes, shapes and types differ; training changes values too much."""
+        """Return how outcomes, shapes or types differ; None if they agree.
+
+        Values are not compared, since training amplifies small differences.
+        """
         del case, inputs
         return compare_programs(reference, other)
 
@@ -168,19 +175,20 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         return has_large_number(case)
 
     def is_repeated(self, case: ProgramCase) -> bool:
-        """Return whether the program is built and trained repeatedly."""
+        """Return whether the case builds and trains the program more than once."""
         return case.cycles > 1
 
     def without_place(self, message: str) -> str:
-        """Return a message without the line number of the program."""
+        """Return an exception's message without the line number of the program."""
         return locate_message(message).message
 
     def readable(self, case: ProgramCase) -> ProgramCase:
-        """Return the case without the stored parent programs."""
+        """Return the case without the stored programs of its ancestry."""
         return replace(case, ancestry=replace(case.ancestry, parent="", derived=""))
 
 
 def _string_of(value: str) -> str:
+    """Return the string that a literal denotes; empty for any other expression."""
     try:
         literal = ast.literal_eval(value)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,4 +1,4 @@
-"""Programs of one layer alone, for checks of what a library guarantees outside of a model."""
+"""Programs that run one layer alone, to check guarantees that do not depend on a model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.code.blocks import INPUT
 from ciguard.levels.code.dialects import dialect_of_root
-from ciguard.levels.code.running import running
+from ciguard.levels.code.running import run_statements
 from ciguard.levels.code.uses import PLAIN
 from ciguard.sources import parse_expression
 
@@ -17,25 +17,28 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.domain.programs import Derivation
-    from ciguard.levels.code.blocks import Block, BlockInput, LibraryCall
+    from ciguard.levels.code.blocks import Block, LibraryCall, TensorForm
 
-LINE = 2
-"""Line of the layer's call in the programs below."""
+CALL_LINE = 2
+"""Line of a standalone program that creates the layer."""
 
 
 @dataclass(frozen=True, slots=True)
 class StandaloneProgram:
-    """A program that checks one layer, with a control program that runs the layer as usual."""
+    """A program that checks one layer, and its control program."""
 
     source: str
+    """Text of the program."""
     control: str
+    """Text of a program that runs the layer in the usual way, and must pass."""
     step: Derivation
+    """The change from the control program to the program."""
     name: str
-    """Name of the check; no check is repeated."""
+    """Name of the check; a campaign makes each check once."""
 
 
 def standalone_call(block: Block, place: int, source: str) -> LibraryCall | None:
-    """Return a call of a block as it may be written outside the program.
+    """Return a call of a block with its constants replaced by numbers.
 
     Args:
         block: the block that contains the call.
@@ -43,22 +46,22 @@ def standalone_call(block: Block, place: int, source: str) -> LibraryCall | None
         source: the text of the seed program, whose constants the call may use.
 
     Returns:
-        None if the call makes no layer or the layer is not called with exactly the block's
-        input. None, too, if an argument is neither a literal nor an expression of constants.
+        The call; None if it creates no layer, the layer is not called with the block's input
+        alone, or an argument is not an expression of literals and constants.
     """
-    takes_block_input = place == 0 and block.follows[:1] == (INPUT,) and not block.adapter
-    if not takes_block_input or not block.calls or not block.calls[place].makes_layer:
+    is_on_input = place == 0 and block.input_sources[:1] == (INPUT,) and not block.adapter
+    if not is_on_input or not block.calls or not block.calls[place].makes_layer:
         return None
     if block.calls[place].use not in {"", PLAIN}:
         return None
     return _with_constants(block.calls[place], _constants(source))
 
 
-def standalone_program(call: LibraryCall, fed: BlockInput) -> str:
-    """Return a program that runs a layer forwards and backwards on a random input."""
+def standalone_program(call: LibraryCall, input_form: TensorForm) -> str:
+    """Return a program that runs a layer forwards and backwards on a random input of a form."""
     root = call.api.partition(".")[0]
     arguments = ", ".join((*call.positional, *(f"{name}={text}" for name, text in call.keywords)))
-    run = running(dialect_of_root(root).library, "layer", fed)
+    run = run_statements(dialect_of_root(root).library, "layer", input_form)
     return f"import {root}\nlayer = {call.api}({arguments}){run}"
 
 
@@ -76,7 +79,7 @@ def _constants(source: str) -> Mapping[str, int]:
 
 
 def _with_constants(call: LibraryCall, constants: Mapping[str, int]) -> LibraryCall | None:
-    """Return a call without names; None if it has names other than constants."""
+    """Return a call with constants replaced by their values; None if other names remain."""
     positional = [_without_names(text, constants) for text in call.positional]
     keywords = [(name, _without_names(text, constants)) for name, text in call.keywords]
     if None in positional or None in dict(keywords).values():
@@ -89,7 +92,7 @@ def _with_constants(call: LibraryCall, constants: Mapping[str, int]) -> LibraryC
 
 
 def _without_names(text: str, constants: Mapping[str, int]) -> str | None:
-    """Return an expression with its constants replaced; None if other names remain."""
+    """Return an expression with constants replaced by their values; None if other names remain."""
     if text.startswith("*"):
         return None
     expression = _ConstantFolder(constants).visit(parse_expression(text))
@@ -98,6 +101,8 @@ def _without_names(text: str, constants: Mapping[str, int]) -> str | None:
 
 
 class _ConstantFolder(ast.NodeTransformer):
+    """Replaces names of constants by their values."""
+
     def __init__(self, constants: Mapping[str, int]) -> None:
         self._constants = constants
 

@@ -1,4 +1,4 @@
-"""Units of a model: its parts between points where one variable is live."""
+"""Units of a model: its parts between points where a single variable holds the data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ciguard.levels.code.chains import Step, result_of, steps_of
 from ciguard.levels.code.dialects import has_weights
 from ciguard.levels.code.models import Model, Style, adds
 from ciguard.levels.code.programs import elements_of, layer_of
-from ciguard.levels.code.syntax import alive
+from ciguard.levels.code.syntax import live_names
 from ciguard.sources import bound_in, dotted_name
 
 if TYPE_CHECKING:
@@ -27,23 +27,25 @@ class Unit:
     """The nodes of one block: statements, steps of one statement, or an element of a list."""
 
     statements: tuple[ast.stmt, ...] = ()
+    """Statements that contain the block."""
     steps: tuple[Step, ...] = ()
-    """Steps of the only statement; empty if the block is its whole statements."""
+    """Operations in the only statement; empty if the block is whole statements or an element."""
     element: ast.expr | None = None
+    """Element of a list of layers; None if the block is not an element."""
     sequence: ast.Call | None = None
-    """Sequence that contains the element or to which it is added."""
+    """`Sequential` that contains the element, or to which the statement adds a layer."""
     sequences: tuple[ast.Call, ...] = ()
-    """Sequences that contain the element, the innermost first."""
+    """All sequences that contain the element, the innermost first."""
     key: str = ""
-    """Name by which the outermost sequence is called, if it is defined elsewhere."""
-    takes: str = ""
+    """Name by which the outermost sequence is called, if it has a definition; else empty."""
+    input_name: str = ""
     """Name of the variable with the block's input."""
-    gives: str = ""
+    output_name: str = ""
     """Name of the variable with the block's output."""
 
     @property
     def parts(self) -> list[tuple[ast.AST, ast.AST | None]]:
-        """Nodes of the unit, each with a child that does not belong to it."""
+        """Nodes of the unit, each with a node below it that belongs to another unit, if any."""
         if self.element is not None:
             return [(self.element, None)]
         if self.steps:
@@ -53,7 +55,7 @@ class Unit:
 
 @dataclass(slots=True)
 class Cutter:
-    """Splits one model into units."""
+    """Splitter of a model into units."""
 
     program: Program
     model: Model
@@ -84,7 +86,12 @@ class Cutter:
     # --- sequences --------------------------------------------------------------------------------
 
     def _elements(self, sequence: ast.Call, template: Unit) -> Iterator[Unit]:
-        """Yield the units of a sequence, including those of nested sequences."""
+        """Yield a unit for each layer of a sequence and of nested sequences.
+
+        Args:
+            sequence: the sequence.
+            template: a unit with the fields that the units share, and the sequences around.
+        """
         sequences = (sequence, *template.sequences)
         for element in elements_of(sequence):
             layer = layer_of(element)
@@ -94,8 +101,8 @@ class Cutter:
                     Unit(
                         sequences=sequences,
                         key=template.key,
-                        takes=template.takes,
-                        gives=template.gives,
+                        input_name=template.input_name,
+                        output_name=template.output_name,
                     ),
                 )
             else:
@@ -105,8 +112,8 @@ class Cutter:
                     sequences=sequences,
                     key=template.key,
                     statements=template.statements,
-                    takes=template.takes,
-                    gives=template.gives,
+                    input_name=template.input_name,
+                    output_name=template.output_name,
                 )
 
     def _added(self) -> Iterator[Unit]:
@@ -121,9 +128,9 @@ class Cutter:
 
     def _statement_units(self) -> Iterator[Unit]:
         model = self.model
-        first, free = self._find_head()
-        live = alive(model.body, model.inputs)
-        tracked = self._tracked(first) - free
+        first, untracked = self._find_head()
+        live = live_names(model.body, model.inputs)
+        tracked = self._tracked(first) - untracked
         cuts = [
             index
             for index in range(first, model.last + 1)
@@ -131,32 +138,32 @@ class Cutter:
         ]
         if not cuts:
             msg = (
-                f"line {model.body[0].lineno}: at no point does a single variable hold all the data"
+                f"line {model.body[0].lineno}: there is no point where one variable holds all data"
             )
             raise DisassemblyError(msg)
         weighted = self._last_with_weights(cuts[0])
-        start, takes = cuts[0], min(live[cuts[0]] & tracked)
+        start, input_name = cuts[0], min(live[cuts[0]] & tracked)
         for index in [*cuts[1:], model.last + 1]:
             is_end = index > model.last
-            gives = takes if is_end else min(live[index] & tracked)
+            output_name = input_name if is_end else min(live[index] & tracked)
             stretch = model.body[start:index]
-            if not is_end and gives not in bound_in(*stretch):
+            if not is_end and output_name not in bound_in(*stretch):
                 continue
             split = weighted in range(start, index)
             yield from self._stretch_units(
-                self._without_definitions(stretch), takes, gives, split=split
+                self._without_definitions(stretch), input_name, output_name, split=split
             )
-            start, takes = index, gives
+            start, input_name = index, output_name
 
     def _without_definitions(self, stretch: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """Return the statements without those that only create layers called elsewhere."""
+        """Return the statements without those that only define layers for calls elsewhere."""
         definitions = [definition.statement for definition in self.model.definitions.values()]
         return [statement for statement in stretch if statement not in definitions]
 
     def _find_head(self) -> tuple[int, set[str]]:
-        """Return the index of the first change to the data, and the names that are set before.
+        """Return the index of the first statement that processes the data, and names bound before.
 
-        Statements that only read shapes come before it: `batch = x.size(0)`.
+        The statements before it may read shapes: `batch = x.size(0)`.
         """
         model = self.model
         names: set[str] = set()
@@ -170,11 +177,11 @@ class Cutter:
     def _tracked(self, first: int) -> set[str]:
         """Return the names that may hold the data or values computed from it."""
         model = self.model
-        inside = bound_in(*model.body[first : model.last])
-        return ({model.data} | inside) - model.definitions.keys()
+        bound = bound_in(*model.body[first : model.last])
+        return ({model.data} | bound) - model.definitions.keys()
 
     def _may_return_early(self, index: int) -> bool:
-        """Return whether the function may return at or after an index, before its end."""
+        """Return whether a statement at or after an index may return before the end of the body."""
         early = (ast.Return, ast.Yield, ast.YieldFrom)
         rest = self.model.body[index : self.model.last]
         return self.model.style is not Style.SYMBOLIC and any(
@@ -182,7 +189,7 @@ class Cutter:
         )
 
     def _last_with_weights(self, first: int) -> int:
-        """Return the index of the last statement with weights, which is split finely."""
+        """Return the index of the last statement with weights, to be split into single layers."""
         for index in range(self.model.last, first, -1):
             if any(self.has_weights(node) for node in ast.walk(self.model.body[index])):
                 return index
@@ -203,36 +210,51 @@ class Cutter:
         return has_weights(self.program.api(node))
 
     def _stretch_units(
-        self, stretch: Sequence[ast.stmt], takes: str, gives: str, *, split: bool
+        self, stretch: Sequence[ast.stmt], input_name: str, output_name: str, *, split: bool
     ) -> Iterator[Unit]:
-        whole = Unit(statements=tuple(stretch), takes=takes, gives=gives)
-        steps = self._steps(stretch, takes, gives)
+        whole = Unit(statements=tuple(stretch), input_name=input_name, output_name=output_name)
+        steps = self._steps(stretch, input_name, output_name)
         if steps is None:
             yield whole
             return
-        is_fine = split or isinstance(stretch[0], ast.Return) or stretch[0] is self._end
+        is_split = split or isinstance(stretch[0], ast.Return) or stretch[0] is self._end
         group: list[Step] = []
         for step in steps:
             sequence = self._sequence_called(step)
-            if group and (sequence is not None or (is_fine and self._may_have_weights(step))):
-                yield Unit(statements=whole.statements, steps=(*group,), takes=takes, gives=gives)
+            if group and (sequence is not None or (is_split and self._may_have_weights(step))):
+                yield Unit(
+                    statements=whole.statements,
+                    steps=(*group,),
+                    input_name=input_name,
+                    output_name=output_name,
+                )
                 group = []
             if sequence is None:
                 group.append(step)
                 continue
             template = Unit(
-                statements=whole.statements, key=_callee(step.node), takes=takes, gives=gives
+                statements=whole.statements,
+                key=_callee(step.node),
+                input_name=input_name,
+                output_name=output_name,
             )
             yield from self._elements(sequence, template)
         if group:
-            yield Unit(statements=whole.statements, steps=(*group,), takes=takes, gives=gives)
+            yield Unit(
+                statements=whole.statements,
+                steps=(*group,),
+                input_name=input_name,
+                output_name=output_name,
+            )
 
     @property
     def _end(self) -> ast.stmt | None:
         return self.model.body[self.model.last] if self.model.style is Style.SYMBOLIC else None
 
-    def _steps(self, stretch: Sequence[ast.stmt], takes: str, gives: str) -> list[Step] | None:
-        """Return the steps of a stretch that is one expression of one variable; else None."""
+    def _steps(
+        self, stretch: Sequence[ast.stmt], input_name: str, output_name: str
+    ) -> list[Step] | None:
+        """Return the operations of a stretch; None if it is not one expression of one variable."""
         if len(stretch) != 1:
             return None
         statement = stretch[0]
@@ -240,18 +262,19 @@ class Cutter:
         if statement is self._end:
             calls = (n for n in ast.walk(statement) if isinstance(n, ast.Call))
             call = next(n for n in calls if self._makes_model(n))
-        elif not isinstance(statement, ast.Return) and bound_in(statement) != {gives}:
+        elif not isinstance(statement, ast.Return) and bound_in(statement) != {output_name}:
             return None
         expression = result_of(statement, call)
-        return None if expression is None else steps_of(expression, takes)
+        return None if expression is None else steps_of(expression, input_name)
 
     def _makes_model(self, node: ast.AST) -> bool:
         return self.program.api(node).rpartition(".")[2] in {"Model", "Functional"}
 
     def _sequence_called(self, step: Step) -> ast.Call | None:
-        """Return the sequence that a step calls, if its elements can be separate units.
+        """Return the sequence that a step calls; None if its elements cannot be separate units.
 
-        It must be called once, with the data alone, and not be used otherwise.
+        They can if the program calls the sequence once, with the data alone, and does not use it
+        otherwise.
         """
         key = _callee(step.node)
         definition = self.model.definitions.get(key)
@@ -262,7 +285,7 @@ class Cutter:
         return definition.value if self.program.is_sequence(definition.value) else None
 
     def is_pinned(self, key: str) -> bool:
-        """Return whether a node outside of the model's body refers to a definition."""
+        """Return whether the program refers to a definition outside of the model's body."""
         receiver, _, name = key.rpartition(".")
         mentions = 0
         for node in self.program.nodes:
@@ -276,7 +299,11 @@ class Cutter:
 
     def _is_of_other_class(self, node: ast.Attribute) -> bool:
         """Return whether an attribute is read from `self` in another class than the model's."""
-        classes = [above for above in self.program.above(node) if isinstance(above, ast.ClassDef)]
+        classes = [
+            ancestor
+            for ancestor in self.program.ancestors(node)
+            if isinstance(ancestor, ast.ClassDef)
+        ]
         return (
             bool(classes)
             and self.model.owner not in classes
@@ -287,8 +314,8 @@ class Cutter:
         """Return whether a step calls a layer with weights, or a function of the program."""
         if not isinstance(step.node, ast.Call):
             return False
-        own = dotted_name(step.node.func) in self.program.functions
-        return own or self.has_weights(step.node) or self.has_weights(step.node.func)
+        is_own = dotted_name(step.node.func) in self.program.functions
+        return is_own or self.has_weights(step.node) or self.has_weights(step.node.func)
 
 
 def _callee(node: ast.expr) -> str:

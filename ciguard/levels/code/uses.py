@@ -1,4 +1,4 @@
-"""Usages: the calls of layers in a program, and how to rewrite them."""
+"""Usages: calls of layers in a program, and their rewriting."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ PLAIN = "f(x)"
 """Usage of a layer that is called with the data alone."""
 _LAYER, _DATA = "f", "x"
 _TEMPORARY = "held"
-"""Name of a variable for data that is needed more than once."""
+"""Name of a new variable for data that a usage needs more than once."""
 
 
 def uses_of(
     program: Program, model: Model, collected: Collection, call: ast.Call
 ) -> tuple[ast.Call, ...]:
-    """Return the calls, within a unit, of the layer that one of its calls creates.
+    """Return the calls of a layer within a unit.
 
     Args:
-        program: the program that contains them.
+        program: the program.
         model: the model of the program.
         collected: the nodes of the unit.
-        call: the call of the unit.
+        call: the call in the unit that creates the layer.
 
     Returns:
-        The calls; empty if the layer is also used otherwise, as in a list of layers, or if a call
-        has further positional arguments beside the data.
+        The calls; empty if the layer is also used in another way, such as in a list of layers, or
+        if a call has several positional arguments.
     """
     references = _references_to(program, model, collected, call)
     parents = [program.parents[id(node)] for node in references]
@@ -50,7 +50,7 @@ def uses_of(
 def _references_to(
     program: Program, model: Model, collected: Collection, call: ast.Call
 ) -> list[ast.expr]:
-    """Return the nodes that denote a call's result: itself, or the names assigned to it."""
+    """Return the nodes that denote the created layer: the names assigned to it, else the call."""
     home = collected.containers[id(call)]
     if home in model.definitions and model.definitions[home].value is call:
         return collected.references[home]
@@ -74,17 +74,17 @@ def _is_plain(use: ast.Call) -> bool:
     return len(use.args) == 1 and not isinstance(use.args[0], ast.Starred)
 
 
-def use_as(draft: Draft, use: ast.AST, text: str) -> None:
-    """Rewrite the call of a layer.
+def rewrite_usage(draft: Draft, use: ast.AST, text: str) -> None:
+    """Rewrite the call of a layer to another usage.
 
-    Its keyword arguments, such as `training=True`, are passed on to the layer's new call.
+    Keyword arguments, such as `training=True`, are passed on to the layer's new call.
 
     Args:
         draft: the draft of the program.
         use: the layer's call, whose only positional argument is the data.
-        text: the new usage, an expression of the layer `f` and the data `x`.
+        text: the usage, an expression of the layer `f` and the data `x`.
     """
-    assert isinstance(use, ast.Call)  # noqa: S101 - numbered as one
+    assert isinstance(use, ast.Call)  # noqa: S101 - the number denotes a call
     expression = draft.expression(text)
     occurrences = sum(
         isinstance(node, ast.Name) and node.id == _DATA for node in ast.walk(expression)
@@ -92,12 +92,14 @@ def use_as(draft: Draft, use: ast.AST, text: str) -> None:
     needs_variable = occurrences > 1 and not isinstance(use.args[0], ast.Name)
     draft.replace(
         use,
-        _UsageRewriter(use, draft.unused(_TEMPORARY) if needs_variable else "").visit(expression),
+        _UsageRewriter(use, draft.unused_name(_TEMPORARY) if needs_variable else "").visit(
+            expression
+        ),
     )
 
 
 class _UsageRewriter(ast.NodeTransformer):
-    """Replaces `f` and `x` in a usage by a layer and its data."""
+    """Replaces `f` and `x` in a usage by the layer and the data of a call."""
 
     def __init__(self, use: ast.Call, variable: str) -> None:
         self.use = use
@@ -123,5 +125,5 @@ class _UsageRewriter(ast.NodeTransformer):
         if first:
             return self.use.args[0]
         (data,) = self.use.args
-        known = self.variable or (data.id if isinstance(data, ast.Name) else "")
-        return ast.Name(id=known, ctx=ast.Load())
+        data_name = self.variable or (data.id if isinstance(data, ast.Name) else "")
+        return ast.Name(id=data_name, ctx=ast.Load())

@@ -1,1 +1,4 @@
-"""Level `model`: mutants of layer graphs, run on several targets and compared (LEMON)."""
+"""Level `model`: mutants of layer graphs, whose runs on several targets are compared.
+
+The method is that of the LEMON paper.
+"""

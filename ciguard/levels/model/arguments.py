@@ -1,7 +1,7 @@
-"""Arguments that keep a layer's output shape, drawn by its documentation.
+"""Drawing of layer arguments that do not change the output's shape.
 
-Documented enumerations, ranges and booleans are drawn from; otherwise a table has values that every
-version of Keras accepts.
+Values come from documented enumerations, ranges and booleans. For other arguments, a table has
+values that every version of Keras accepts.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ if TYPE_CHECKING:
     from ciguard.knowledge import Parameter
     from ciguard.levels.model.layers import Config, LayerKind
 
-GIVEN_PROBABILITY = 0.2
-"""Probability that such an argument is given."""
-ONE_GIVEN_PROBABILITY = 0.5
-"""Probability that one of them is given for certain, since layers with few arguments would often
-have none."""
+ARGUMENT_PROBABILITY = 0.2
+"""Probability that a layer gets an argument."""
+CERTAIN_ARGUMENT_PROBABILITY = 0.5
+"""Probability that a layer gets one argument in any case; otherwise layers with few arguments would
+often get none."""
 ACTIVATIONS = "keras.activations."
 """Module of the library's activations."""
-_NOT_AN_ACTIVATION = {"deserialize", "get", "serialize"}
+_OTHER_FUNCTIONS = {"deserialize", "get", "serialize"}
+"""Functions in the module of activations that are not activations."""
 _UNUSABLE_ACTIVATIONS = {"glu", "threshold"}
-"""`glu` halves the last dimension; `threshold` needs further arguments."""
+"""Activations that are not drawn: `glu` halves the last dimension, `threshold` needs arguments."""
 USUAL_ACTIVATIONS = ("relu", "tanh", "sigmoid", "leaky_relu", "elu", "softplus", "linear")
-"""Activations for a library without a catalogue."""
+"""Activations to draw if there is no catalogue."""
 _COMMON_VALUES: Mapping[str, tuple[Json, ...]] = {
     "alpha": (0.1, 0.5, 1.0),
     "antialias": (True, False),
@@ -68,14 +69,13 @@ _COMMON_VALUES: Mapping[str, tuple[Json, ...]] = {
     "use_scale": (True, False),
 }
 _UNSUPPORTED_VALUES = {"lanczos3", "lanczos5"}
-"""Values that PyTorch's backend rejects although they are documented for all: they find nothing
-new."""
+"""Documented values that PyTorch's backend rejects; as this is known, they are not drawn."""
 _DOCUMENTATION_SOURCES = {ClueSource.DOC_TYPE, ClueSource.DOC_PHRASE, ClueSource.MINED_RULE}
-"""Sources of documented ranges; names and defaults only suggest ranges."""
+"""Sources of evidence that count as documentation; names and defaults only suggest ranges."""
 
 
 class LayerArguments:
-    """Values of arguments, by layer; a layer's record is read when it is first drawn."""
+    """Values that the arguments of layers may have; read from a layer's record when needed."""
 
     def __init__(self, records: Iterable[ApiRecord] = ()) -> None:
         """Index the records by every public name."""
@@ -83,27 +83,27 @@ class LayerArguments:
         names = [
             name.removeprefix(ACTIVATIONS) for name in self._records if name.startswith(ACTIVATIONS)
         ]
-        usable = sorted(set(names) - _NOT_AN_ACTIVATION - _UNUSABLE_ACTIVATIONS)
+        usable = sorted(set(names) - _OTHER_FUNCTIONS - _UNUSABLE_ACTIVATIONS)
         self.activations: tuple[str, ...] = tuple(usable) or USUAL_ACTIVATIONS
         """Names that `activation` arguments accept."""
         self._values_of = cache(self._read_values)
 
     def knows(self, layer: str) -> bool:
-        """Return whether the library has a layer of this public name; True without a catalogue."""
+        """Return whether the library has a layer with a public name; True without a catalogue."""
         return not self._records or layer in self._records
 
     def draw(self, rng: random.Random, kind: LayerKind) -> Config:
-        """Draw some of the arguments of a layer that keep its output shape."""
+        """Draw values for some arguments of a layer that do not change its output's shape."""
         values_by_name = self._values_of(kind)
         certain_name = (
             rng.choice(tuple(values_by_name))
-            if values_by_name and rng.random() < ONE_GIVEN_PROBABILITY
+            if values_by_name and rng.random() < CERTAIN_ARGUMENT_PROBABILITY
             else ""
         )
         return {
             name: self._value(rng, values)
             for name, values in values_by_name.items()
-            if name == certain_name or rng.random() < GIVEN_PROBABILITY
+            if name == certain_name or rng.random() < ARGUMENT_PROBABILITY
         }
 
     def _value(self, rng: random.Random, values: tuple[Json, ...] | Int | Float) -> Json:
@@ -118,12 +118,16 @@ class LayerArguments:
     def _read_values(self, kind: LayerKind) -> dict[str, tuple[Json, ...] | Int | Float]:
         record = self._records.get(kind.public)
         if record is None:
-            names = set(kind.varying) if not self._records else set[str]()
-            return {name: self._common_values(name) for name in kind.varying if name in names}
-        parameters = {p.name: p for p in understand(record).parameters if p.name in kind.varying}
+            names = set(kind.varied_arguments) if not self._records else set[str]()
+            return {
+                name: self._common_values(name) for name in kind.varied_arguments if name in names
+            }
+        parameters = {
+            p.name: p for p in understand(record).parameters if p.name in kind.varied_arguments
+        }
         return {
-            name: _documented(parameters[name]) or self._common_values(name)
-            for name in kind.varying
+            name: _documented_values(parameters[name]) or self._common_values(name)
+            for name in kind.varied_arguments
             if name in parameters
         }
 
@@ -131,8 +135,8 @@ class LayerArguments:
         return self.activations if name.endswith("activation") else _COMMON_VALUES[name]
 
 
-def _documented(parameter: Parameter) -> tuple[Json, ...] | Int | Float | None:
-    """Return the documented values of an argument; None if they are not documented well enough."""
+def _documented_values(parameter: Parameter) -> tuple[Json, ...] | Int | Float | None:
+    """Return the values or range that an argument's documentation lists; None if it lists none."""
     constraint = parameter.constraint
     if isinstance(constraint, Optional):
         constraint = constraint.inner

@@ -1,9 +1,9 @@
-"""Layers in double precision: a reference for the accuracy of single precision.
+"""Runs of layers in double precision, as a reference for results in single precision.
 
-The same run in float64 is accurate to many more digits than float32 has. Its change under
-perturbation of weights and data by one rounding of float32 is the layer's condition, whatever
-algorithm a backend uses. A target whose result differs from the exact one by no more than that has
-only rounded.
+A run in float64 is accurate to many more digits than float32 has. How much its result changes if
+weights and data are perturbed by one rounding of float32 is the layer's condition, whatever
+algorithm a backend uses. If a target's result differs from the exact result by no more than that,
+the target has only rounded.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from ciguard.oracles.comparing import InputPrecision
 
 EXACT = "float64"
-"""Name of the exact type."""
+"""Name of the element type of exact runs."""
 _NUMERIC_KINDS = frozenset({"values", "nan"})
 _PERTURBATION_SEEDS = (1, 2)
-"""Seeds that decide which numbers go up and which go down."""
+"""Seeds that decide which numbers a perturbation raises and which it lowers."""
 _MAX_ROUNDINGS = 8.0
-"""Allowed error, in units of the effect of one rounding of all inputs: a layer rounds more than
-once."""
+"""Allowed error, in units of the effect of rounding all inputs once; a layer rounds several
+times."""
 _LOSS_INDEX = 0
 """Index of the loss among the numbers of a training step."""
 
@@ -51,28 +51,28 @@ def may_be_inexact(finding: Finding) -> bool:
 
 
 def exact_runs(case: ModelCase) -> tuple[ModelCase, ...]:
-    """Return the run in double precision, and again with inputs perturbed by one rounding."""
+    """Return the run in double precision, and the same run with perturbed inputs, once per seed."""
     exact = replace(case, dtype=EXACT)
     return (exact, *(nudged_run(exact, move) for move in _PERTURBATION_SEEDS))
 
 
 def is_inexact(finding: Finding, case: ModelCase, exact: Mapping[str, Sequence[Outcome]]) -> bool:
-    """Return whether both targets of a finding only rounded, or are both far off.
+    """Return whether both targets of a finding are near the exact result, or both are far from it.
 
-    Backends differ in what single precision cannot compute, such as numbers beyond its range, and
-    at jumps that rounding decides.
+    Near results differ by rounding only. Both are far if single precision cannot compute the
+    result, as beyond its range, or if rounding decides on which side of a jump a result is.
 
     Args:
         finding: a finding about a single layer.
         case: the run of the layer.
-        exact: the outcomes of `exact_runs`, by target. Backends without float64 reject them.
+        exact: the outcomes of `exact_runs`, by target; a backend without float64 rejects the runs.
 
     Returns:
-        False if no backend computes in double precision, or if those that do disagree.
+        False also if no backend computes in double precision, or the exact results disagree.
     """
-    references = [runs for runs in map(_decoded, exact.values()) if runs is not None]
+    references = [runs for runs in map(_decoded_runs, exact.values()) if runs is not None]
     single = [_arrays(finding.outcomes[name]) for name in finding.targets]
-    double = [right for right, *_ in references]
+    double = [unperturbed for unperturbed, *_ in references]
     inputs = precision_of(case)
 
     def are_near(results: list[list[NDArray[Any]]]) -> Iterator[bool]:
@@ -85,12 +85,12 @@ def is_inexact(finding: Finding, case: ModelCase, exact: Mapping[str, Sequence[O
 
 
 def _gradient_floor(exact: list[NDArray[Any]], inputs: InputPrecision) -> float:
-    """Return the error of gradients that rounding alone causes, whatever the layer.
+    """Return the error of gradients that rounding alone causes in any layer.
 
-    The gradient of a weight is a sum of inputs times the incoming gradient. If the incoming
-    gradient cancels, as after a softmax that is certain, its rounding remains, multiplied by inputs
-    that may be huge. The incoming gradient is the derivative 2·(y - t)/n of the mean of n squares,
-    at most 2·√loss.
+    The gradient of a weight is a sum of products of inputs and the incoming gradient. If the
+    incoming gradient cancels, as after a softmax with a probability of 1, its rounding error
+    remains, multiplied by inputs that may be huge. The incoming gradient is the derivative
+    2·(y - t)/n of a mean of n squares, which is at most 2·√loss.
     """
     largest = max(abs(inputs.low), abs(inputs.high))
     incoming = 2.0 * math.sqrt(float(np.max(exact[_LOSS_INDEX], initial=0.0)))
@@ -98,7 +98,8 @@ def _gradient_floor(exact: list[NDArray[Any]], inputs: InputPrecision) -> float:
     return floor if math.isfinite(floor) else 0.0
 
 
-def _decoded(runs: Sequence[Outcome]) -> list[list[NDArray[Any]]] | None:
+def _decoded_runs(runs: Sequence[Outcome]) -> list[list[NDArray[Any]]] | None:
+    """Return the arrays of a target's exact runs; None unless all runs have results."""
     arrays = [_arrays(run) for run in runs]
     return arrays if len(arrays) == 1 + len(_PERTURBATION_SEEDS) and all(arrays) else None
 
@@ -127,6 +128,7 @@ def _is_near(
     inputs: InputPrecision,
     gradient_floor: float,
 ) -> bool:
+    """Return whether all arrays of a result differ from the exact arrays by rounding only."""
     if [array.shape for array in result] != [array.shape for array in exact]:
         return False
     for index, (array, expected) in enumerate(zip(result, exact, strict=True)):
@@ -144,6 +146,15 @@ def _is_within(
     inputs: InputPrecision,
     floor: float,
 ) -> bool:
+    """Return whether an array differs from the exact one by rounding only.
+
+    Args:
+        array: the array to check.
+        expected: the exact array.
+        neighbours: the arrays of the exact runs with perturbed inputs.
+        inputs: the precision of the inputs.
+        floor: the error that is allowed in any case.
+    """
     finite = np.isfinite(expected)
     if not np.array_equal(finite, np.isfinite(array)):
         return False

@@ -1,4 +1,4 @@
-"""Feedback of level `model`: the inconsistency of each mutant of a batch, and its derivation."""
+"""Feedback of level `model`: the inconsistency and derivation of each mutant of a batch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutantFeedback:
-    """Feedback of one case."""
+    """Feedback of one run of a mutant or of a seed model."""
 
     name: str
     """Name of the mutant or seed model."""
@@ -24,26 +24,28 @@ class MutantFeedback:
     acc: float | None
     """Accumulated inconsistency; None if fewer than two targets returned outputs."""
     parent: str = ""
-    """Name of the parent; empty for a seed model."""
+    """Name of the mutant's parent; empty for a seed model."""
     parent_acc: float | None = None
     """Accumulated inconsistency of the parent; None if it was unknown when the mutant was made."""
     rule: RuleName | None = None
+    """Rule that made the mutant; None for a seed model."""
     mutations: tuple[str, ...] = ()
+    """Descriptions of all mutations since the seed model."""
     graph: LayerGraph | None = None
-    """Graph of a mutant that may join the pool."""
+    """Graph of a mutant that may join its seed's pool; otherwise None."""
     cost: int = 0
     """Cost of the run, see `cost_of`; more than 0 if a process crashed or hung."""
     added: tuple[str, ...] = ()
-    """Layers that the parent lacks: the suspects if the run crashed."""
+    """Layers that the parent lacks, which are suspects if the run crashed."""
     drawn: tuple[str, ...] = ()
-    """Layers and activations that the rule drew, whether or not the parent has them. A layer that
-    all seeds have would otherwise count as unused and be preferred."""
+    """Names under which the rule's draws of layers and activations are counted. Layers that the
+    parent has are included; otherwise a layer that all seeds have would count as unused."""
     chains: tuple[LayerGraph, ...] = ()
-    """Inserted layer chains, if they ran: graphs of one input and one output."""
+    """Inserted chains of layers, if the mutant ran, as graphs with one input and one output."""
 
     @property
     def may_amplify(self) -> bool:
-        """True if the mutant amplifies inconsistency, as far as is known."""
+        """True if the mutant amplifies inconsistency, or its parent's inconsistency is unknown."""
         return self.acc is not None and (self.parent_acc is None or self.acc >= self.parent_acc)
 
 
@@ -52,10 +54,12 @@ class ModelFeedback:
     """Feedback of one batch."""
 
     index: int
+    """Index of the batch."""
     mutants: tuple[MutantFeedback, ...]
+    """Feedback of the batch's mutants, or of its seed model."""
 
     def to_json(self) -> Json:
-        """Return the JSON form."""
+        """Return the JSON form of the feedback."""
         return [self.index, [_to_json(mutant) for mutant in self.mutants]]
 
     @classmethod
@@ -69,7 +73,7 @@ class ModelFeedback:
             index, mutants = encoded
             return cls(int(index), tuple(map(_from_json, mutants)))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            msg = f"not encoded feedback: {error!r}"
+            msg = f"not feedback of level model: {error!r}"
             raise ValueError(msg) from error
 
 
@@ -85,8 +89,8 @@ def _to_json(mutant: MutantFeedback) -> Json:
         "drawn": [*mutant.drawn],
         "chains": [graph_to_json(chain) for chain in mutant.chains],
     }
-    filled = {key: item for key, item in optional.items() if item not in ("", None, [])}
-    return {"name": mutant.name, "seed": mutant.seed, "acc": mutant.acc, **filled}
+    present = {key: item for key, item in optional.items() if item not in ("", None, [])}
+    return {"name": mutant.name, "seed": mutant.seed, "acc": mutant.acc, **present}
 
 
 def _from_json(encoded: Json) -> MutantFeedback:

@@ -1,7 +1,7 @@
-"""Guidance: which model is mutated next, by which rule (LEMON, section 3.2).
+"""Guidance of mutation: the choice of models and rules (LEMON, section 3.2).
 
-It implements the guided variant and the random one that the paper compares it with. All randomness
-comes from the given generator: the same observations and the same generator give the same choices.
+Both variants of the paper are implemented: guided and random mutation. The same observations and an
+equal random generator give the same choices.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
     from ciguard.domain.models import LayerGraph
 
-POOL = 50
-"""Maximum number of models per seed model that are mutated, including the seed, as in LEMON's
-released material."""
+MAX_POOL_SIZE = 50
+"""Maximum number of models in the pool of a seed, including the seed (LEMON's published code)."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,42 +26,44 @@ class Parent:
     """A model that may be mutated."""
 
     name: str
-    """Name, unique in the pool."""
+    """Name of the model, unique in all pools."""
     seed: str
-    """Name of the seed model that it is or derives from."""
+    """Name of the seed model; for a mutant, of the one from which it derives."""
     graph: LayerGraph
+    """Layer graph of the model."""
     mutations: tuple[str, ...] = ()
+    """Descriptions of all mutations since the seed model; empty for a seed."""
     acc: float | None = None
     """Accumulated inconsistency; None for a seed that has not run yet."""
-    chosen: int = 0
+    choice_count: int = 0
     """Number of times that the model was chosen."""
 
     @property
     def score(self) -> float:
-        """Score of formula 6."""
-        return 1 / (self.chosen + 1)
+        """Score of the model, formula 6 of LEMON: the lower, the more often it was chosen."""
+        return 1 / (self.choice_count + 1)
 
 
 @dataclass(slots=True)
 class Roulette:
-    """Pools of models, from which one is chosen with probability by its score (formula 7).
+    """Pools of models, from which one is chosen with a probability by its score (formula 7).
 
-    Every seed model has its own pool, and all pools are equally probable, as LEMON mutates one seed
-    at a time. Otherwise, if targets disagree on a layer of one seed, all its mutants would join and
-    displace the other seeds.
+    Each seed model has its own pool, and all pools are equally probable, since LEMON mutates one
+    seed at a time. With a single pool, the mutants of a seed with an inconsistent layer would all
+    join and displace the other seeds.
     """
 
     pool: dict[str, Parent] = field(default_factory=dict)
-    """Models of all seeds, by name."""
-    size: int = POOL
-    """Maximum size of the pool of one seed."""
+    """Models of all pools, by name."""
+    size: int = MAX_POOL_SIZE
+    """Maximum number of models in the pool of one seed."""
 
     def probabilities(self) -> dict[str, float]:
-        """Return the probability of each model's choice."""
+        """Return the probability with which each model is chosen, by name."""
         return self._shares({name: parent.score for name, parent in self.pool.items()})
 
     def _shares(self, scores: Mapping[str, float]) -> dict[str, float]:
-        """Return the probabilities of models with these scores, equal in sum for each seed."""
+        """Return the probabilities of models by their scores; their sum is equal for all seeds."""
         totals: dict[str, float] = {}
         for name, score in scores.items():
             seed = self.pool[name].seed
@@ -73,7 +74,7 @@ class Roulette:
         }
 
     def choose(self, rng: random.Random, *, is_guided: bool = True) -> Parent:
-        """Choose a model. The choice is not counted; call `count` for that.
+        """Choose a model; `count` must be called to count the choice.
 
         Args:
             rng: the source of randomness.
@@ -85,7 +86,7 @@ class Roulette:
     def count(self, name: str) -> None:
         """Count the choice of a model, unless it has left the pool."""
         if name in self.pool:
-            self.pool[name].chosen += 1
+            self.pool[name].choice_count += 1
 
     def leave(self, name: str) -> None:
         """Remove a model, unless it is the last one."""
@@ -93,51 +94,52 @@ class Roulette:
             self.pool.pop(name, None)
 
     def join(self, parent: Parent) -> None:
-        """Add a model to its seed's pool; if that is full, remove the most chosen mutant.
+        """Add a model to its seed's pool; if the pool is full, remove the mutant chosen most often.
 
-        Seeds stay, so that mutants do not drift away from real models.
+        Seed models are never removed, so that mutants do not drift away from real models.
         """
         self.pool[parent.name] = parent
         pool = [p for p in self.pool.values() if p.seed == parent.seed]
         mutants = [p for p in pool if p.mutations and p is not parent]
         if len(pool) > self.size and mutants:
-            del self.pool[max(mutants, key=lambda p: p.chosen).name]
+            del self.pool[max(mutants, key=lambda p: p.choice_count).name]
 
 
 @dataclass(slots=True)
 class RuleScore:
-    """Success of a rule."""
+    """Success of a mutation rule."""
 
-    chosen: int = 0
-    """Number of mutants by the rule."""
-    amplified: int = 0
-    """Number of mutants that amplified inconsistency."""
+    mutant_count: int = 0
+    """Number of mutants that the rule made."""
+    amplifying_count: int = 0
+    """Number of these mutants that amplified inconsistency."""
 
     @property
     def ratio(self) -> float:
-        """Priority score; 0 for a rule that was never chosen."""
-        return self.amplified / self.chosen if self.chosen else 0.0
+        """Share of mutants that amplified inconsistency; 0 for a rule without mutants."""
+        return self.amplifying_count / self.mutant_count if self.mutant_count else 0.0
 
 
 class RuleChoice(Protocol):
-    """Chooses rules by their results."""
+    """Choice of mutation rules by their results."""
 
     def choose(self, rng: random.Random, current: RuleName | None) -> RuleName:
-        """Return the rule after `current`; the first rule if that is None."""
+        """Draw the rule after `current`; None stands for the start."""
 
     def observe(self, rule: RuleName, *, amplified: bool) -> None:
-        """Record the result of a mutant by this rule."""
+        """Record whether a mutant by a rule amplified inconsistency."""
 
     @property
     def current(self) -> RuleName | None:
-        """Rule that was observed last."""
+        """Rule of the mutant that was recorded last; None before the first."""
 
 
 class MetropolisHastings:
-    """Ranks rules by success and draws the next one relative to the current one.
+    """Choice of rules by success, as a Metropolis-Hastings walk over the ranked rules.
 
-    A rule b, proposed uniformly, is accepted with probability min(1, (1 - p)^(k_b - k_a)). Here k
-    are ranks and p = 1 / number of rules (formula 8, and LEMON's released material for p).
+    A rule b is proposed uniformly. After a rule a, it is accepted with the probability
+    min(1, (1 - p)^(k_b - k_a)), where k_a and k_b are the ranks of the rules (formula 8). In
+    LEMON's published code, p is 1 divided by the number of rules.
     """
 
     def __init__(self, rules: Sequence[RuleName] = tuple(RuleName)) -> None:
@@ -146,16 +148,16 @@ class MetropolisHastings:
         self.current: RuleName | None = None
 
     def ranking(self, rng: random.Random) -> list[RuleName]:
-        """Return the rules by success, the best first; ties are broken at random."""
+        """Return the rules by success, the most successful first; ties are broken at random."""
         ties = {rule: rng.random() for rule in self.scores}
         return sorted(self.scores, key=lambda rule: (-self.scores[rule].ratio, ties[rule]))
 
     def acceptance(self, before: int, after: int) -> float:
-        """Return the probability of a step from one rank to another."""
+        """Return the probability with which a step from one rank to another is accepted."""
         return min(1.0, float((1 - self.p) ** (after - before)))
 
     def choose(self, rng: random.Random, current: RuleName | None) -> RuleName:
-        """Return the rule after `current`, perhaps the same; the first one is drawn uniformly."""
+        """Draw the rule after `current`, perhaps the same rule; the first rule uniformly."""
         ranked = self.ranking(rng)
         if current is None:
             return rng.choice(ranked)
@@ -166,66 +168,68 @@ class MetropolisHastings:
                 return ranked[after]
 
     def observe(self, rule: RuleName, *, amplified: bool) -> None:
-        """Record the result of a mutant by this rule."""
-        self.scores[rule].chosen += 1
-        self.scores[rule].amplified += amplified
+        """Record whether a mutant by a rule amplified inconsistency."""
+        self.scores[rule].mutant_count += 1
+        self.scores[rule].amplifying_count += amplified
         self.current = rule
 
 
 class UniformChoice:
-    """Chooses all rules equally often: the baseline for guidance."""
+    """Choice of all rules with equal probability, to which guidance is compared."""
 
     def __init__(self, rules: Sequence[RuleName] = tuple(RuleName)) -> None:
         self._rules = tuple(rules)
         self.current: RuleName | None = None
 
     def choose(self, rng: random.Random, current: RuleName | None) -> RuleName:
-        """Return a rule."""
+        """Draw a rule, whatever the current rule."""
         del current
         return rng.choice(self._rules)
 
     def observe(self, rule: RuleName, *, amplified: bool) -> None:
-        """Record only the rule."""
+        """Record the rule only."""
         del amplified
         self.current = rule
 
 
 @dataclass(slots=True)
 class Guidance:
-    """The roulette and the choice of rules together."""
+    """State of guidance: the pools of models, and the success of rules."""
 
     roulette: Roulette
+    """Pools of models, for the choice of a model."""
     rules: RuleChoice
+    """Choice of rules."""
     is_guided: bool = True
-    """True for guidance. If False, every mutant joins and all models of a pool are equally
-    probable: random mutation, which the paper compares with (LEMON_r)."""
+    """True for guided mutation. False for random mutation (LEMON_r in the paper): every mutant that
+    returns outputs joins its pool, and all models of a pool are equally probable."""
 
     @classmethod
     def begin(cls, seeds: Mapping[str, LayerGraph], *, is_guided: bool = True) -> Guidance:
-        """Return the initial state."""
+        """Return the initial state for seed models, given as graphs by name."""
         pool = {name: Parent(name=name, seed=name, graph=graph) for name, graph in seeds.items()}
         rules: RuleChoice = MetropolisHastings() if is_guided else UniformChoice()
         return cls(Roulette(pool), rules, is_guided)
 
     def parent(self, rng: random.Random) -> Parent:
-        """Choose a model."""
+        """Choose the model to mutate."""
         return self.roulette.choose(rng, is_guided=self.is_guided)
 
-    def measured(self, seed: str, acc: float) -> None:
+    def record_seed(self, seed: str, acc: float) -> None:
         """Record the accumulated inconsistency of a seed model."""
         self.roulette.pool[seed].acc = acc
 
     def observe(
         self, mutant: Parent, *, parent: str, parent_acc: float | None, rule: RuleName
     ) -> bool:
-        """Update the state with a mutant's inconsistency; return whether the mutant joins the pool.
+        """Record a mutant's inconsistency; return whether the mutant joins the pool of its seed.
 
         Args:
             mutant: the mutant, with its accumulated inconsistency.
             parent: the name of its parent, which may have left the pool.
-            parent_acc: the parent's accumulated inconsistency if it was known when the mutant was
-                made; otherwise it is read from the pool. A mutant of an unmeasured seed does not
-                join, as it may not amplify.
+            parent_acc: the parent's accumulated inconsistency; None if it was unknown when the
+                mutant was made. Then it is read from the pool, and if it is unknown there too, a
+                guided mutant does not join.
             rule: the last rule applied to the mutant.
         """
         if parent_acc is None and parent in self.roulette.pool:

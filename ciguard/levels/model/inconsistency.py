@@ -1,7 +1,7 @@
 """Inconsistency of targets' outputs, and its origin among layers (LEMON, sections 2.2, 3.2).
 
-All arrays have the batch dimension first. Numbers that are not finite are ignored: differences in
-them are judged elsewhere.
+All arrays have the batch dimension first. Numbers that are not finite are ignored, since oracles
+compare them.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 EPSILON = 1e-7
-"""ε of formula 4, for layers without a layer before them."""
+"""ε of formula 4, which avoids a division by 0 for layers whose inputs do not deviate."""
 
 
 def deviations(outputs: Floats, truth: Floats) -> Floats:
-    """Return δ of formula 1: mean |O_i - G_i| over the m elements of each input's output.
+    """Return δ of formula 1: mean |O_i - G_i| over the elements of the output for each input.
 
     Args:
-        outputs: outputs of one target, shape (n, …).
-        truth: expected outputs, same shape.
+        outputs: O, the outputs of one target, shape (n, …).
+        truth: G, the expected outputs, same shape.
 
     Returns:
-        One number per input, >= 0, shape (n,).
+        One number >= 0 per input, shape (n,).
 
     Raises:
         ValueError: if the shapes differ.
     """
     if outputs.shape != truth.shape:
-        msg = f"outputs of shape {outputs.shape} for a truth of shape {truth.shape}"
+        msg = f"the outputs have the shape {outputs.shape}, the expected outputs {truth.shape}"
         raise ValueError(msg)
     distances = np.abs(outputs - truth).reshape(len(outputs), -1)
     return np.asarray(distances.mean(axis=1), dtype=np.float64)
@@ -47,11 +47,11 @@ def d_mad(truth: Floats, outputs: Floats, other: Floats) -> Floats:
 
     Args:
         truth: G, the expected outputs, shape (n, …).
-        outputs: outputs of a target, same shape.
-        other: outputs of another target, same shape.
+        outputs: O_j, the outputs of a target, same shape.
+        other: O_k, the outputs of another target, same shape.
 
     Returns:
-        One number in [0, 1] per input, shape (n,); 0 if both targets are exactly right or
+        One number in [0, 1] per input, shape (n,); 0 if both outputs equal the expected one, or if
         an output is not finite.
 
     Raises:
@@ -64,8 +64,12 @@ def d_mad(truth: Floats, outputs: Floats, other: Floats) -> Floats:
     return np.where(np.isfinite(share), share, 0.0)
 
 
-def accumulated(truth: Floats, outputs: Sequence[Floats]) -> float:
+def accumulated_inconsistency(truth: Floats, outputs: Sequence[Floats]) -> float:
     """Return ACC of formula 5: D_MAD summed over all inputs and all pairs of targets.
+
+    Args:
+        truth: the expected outputs, shape (n, …).
+        outputs: the outputs of each target, same shape.
 
     Raises:
         ValueError: if the shapes differ.
@@ -74,41 +78,46 @@ def accumulated(truth: Floats, outputs: Sequence[Floats]) -> float:
 
 
 def layer_deviation(output: Floats, other: Floats) -> float:
-    """Return Δ of a layer: mean |difference| of its outputs on two targets; may be `inf`.
+    """Return Δ of a layer: the mean absolute difference of its outputs on two targets.
+
+    It is `inf` if an element is not finite on one target only; equal infinities and NaN on both do
+    not count as differences.
 
     Raises:
         ValueError: if the shapes differ.
     """
     if output.shape != other.shape:
-        msg = f"a layer's outputs have the shapes {output.shape} and {other.shape}"
+        msg = f"the layer's outputs have different shapes: {output.shape} and {other.shape}"
         raise ValueError(msg)
     if not output.size:
         return 0.0
     with np.errstate(all="ignore"):
-        # The same infinity, or NaN on both, is not a difference.
-        same = (output == other) | (np.isnan(output) & np.isnan(other))
-        mean = float(np.where(same, 0.0, np.abs(output - other)).mean())
+        is_same = (output == other) | (np.isnan(output) & np.isnan(other))
+        mean = float(np.where(is_same, 0.0, np.abs(output - other)).mean())
     return mean if np.isfinite(mean) else float("inf")
 
 
 def change_rates(
     deviation: Mapping[str, float], inputs: Mapping[str, Sequence[str]]
 ) -> dict[str, float]:
-    """Return R_a of formula 4: (Δ_a - Δ_pre) / (Δ_pre + ε), Δ_pre the largest Δ of a's inputs.
+    """Return R_a of formula 4, (Δ_a - Δ_pre) / (Δ_pre + ε), for each layer a.
+
+    Δ_pre is the largest Δ of the layers that produce the inputs of a.
 
     Args:
-        deviation: Δ of each layer between two targets.
-        inputs: the layers that produce each layer's inputs; empty for inputs of the graph.
+        deviation: Δ between two targets, by layer.
+        inputs: the layers that produce a layer's inputs, by layer; none for inputs of the graph.
 
     Returns:
-        Rates by layer, in the order of `deviation`. The suspect has the largest. The rate is `inf`
-        for the first layer with different non-finite outputs, and 0 after it.
+        Rates by layer, in the order of `deviation`; the layer with the largest rate is suspect. The
+        rate is `inf` for a layer whose Δ becomes infinite, and 0 for the layers that take its
+        output.
     """
     rates = {}
-    for name, own in deviation.items():
-        before = max((deviation.get(i, 0.0) for i in inputs.get(name, ())), default=0.0)
-        if np.isinf(before):
+    for name, delta in deviation.items():
+        delta_before = max((deviation.get(i, 0.0) for i in inputs.get(name, ())), default=0.0)
+        if np.isinf(delta_before):
             rates[name] = 0.0
         else:
-            rates[name] = (own - before) / (before + EPSILON)
+            rates[name] = (delta - delta_before) / (delta_before + EPSILON)
     return rates

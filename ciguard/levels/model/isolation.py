@@ -1,12 +1,12 @@
 """Isolation: from a model on which targets disagree to the single layer that causes it.
 
-LEMON checks each of its findings by hand, with a model of one layer that gets the suspect's input.
-Here that is an ordinary run. A suspect runs alone, first on numbers in the range of its inputs,
-then on the exact inputs, which the elected target returns whole.
+The authors of LEMON checked each finding by hand, with a model of one layer that gets the suspect's
+input. Here such a model is an ordinary run. A suspect runs alone, first on numbers in the range of
+its inputs, then on its exact inputs, which the elected target returns.
 
-A defect that shows there is a finding about that layer. If no layer shows one alone, the model only
-amplified rounding, and nothing is reported. Only a model with different outcomes on its targets is
-reported as a whole.
+If targets disagree on the layer alone, that is a finding about the layer. If they agree on each
+suspect alone, the model only amplified rounding errors, and nothing is reported. A model as a whole
+is reported only if its outcomes differ between targets.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ciguard.domain.outcomes import Outcome, Passed
 from ciguard.domain.values import ArrayValue, Explicit
 from ciguard.execution import Container, Job, TensorOutput, decode_outputs
 from ciguard.levels.model.exact import exact_runs, is_inexact, may_be_inexact
-from ciguard.levels.model.suspicion import ModelSuspicion, isolated, suspicion
+from ciguard.levels.model.suspicion import ModelSuspicion, isolated_run, suspicion
 from ciguard.levels.model.wide_range import wide_range_run
 from ciguard.oracles import judge
 from ciguard.oracles.relations import encode
@@ -36,47 +36,60 @@ if TYPE_CHECKING:
     from ciguard.execution import Dispatcher, JobResult
 
 _MAX_RUNNING = 2
+"""Maximum number of searches that run at the same time."""
 _MAX_WAITING = 64
-"""Maximum number of suspicions that wait; later models raise the dropped ones again."""
+"""Maximum number of searches that wait. Others are dropped; later models raise the same
+suspicions."""
 _MAX_FRUITLESS = 3
-"""Number of runs of one kind of layer without a defect, after which the kind is skipped."""
+"""Number of runs without a defect after which a kind of layer is skipped."""
 _MAX_REPRODUCED = 2
-"""Number of runs of one kind of layer with a defect, after which the kind is known to be defective
-without a run: a layer of a seed model is in most mutants."""
+"""Number of runs with a defect after which a kind of layer counts as defective without a run. A
+layer of a seed model is in most mutants."""
 _MAX_FINDINGS = 6
-"""Maximum number of findings about one kind of layer, check and symptom."""
+"""Maximum number of findings with the same layer class, check, symptom and targets."""
 _MAX_WIDE = 3
-"""Number of configurations of a layer that run far from zero; a single one may show nothing, as an
-enlarged image of one pixel does not."""
+"""Maximum number of configurations of a layer that run on numbers far from zero. A single one may
+not show a defect, such as an enlargement of an image of one pixel."""
 _MAX_ELEMENTS = 16384
-"""Maximum number of elements of all inputs of a layer that are written out, as a case is stored and
-sent as text."""
+"""Maximum number of elements of all explicit inputs of a layer, since a case is stored and sent as
+text."""
 _MODEL = "keras.Model"
+"""API of cases that run whole models."""
 _TIMEOUT_S = 20.0
 """Timeout of one layer, in seconds; a backend may have to compile it first."""
 
 
 @dataclass(slots=True)
 class _IsolationSearch:
+    """The search for the layer that causes a disagreement."""
+
     suspicion: ModelSuspicion
     group: Group
+    """Targets that run the layers."""
     model_findings: list[Finding]
-    """Findings about the model as a whole, reported if no layer is to blame."""
+    """Findings about the model as a whole, which are reported if no layer is to blame."""
     remaining: deque[str]
+    """Names of suspects that have not run yet."""
     suspect: str = ""
+    """Name of the current suspect."""
     case: ModelCase | None = None
     """Current case: the whole model with a probe, or a layer alone."""
     targets: tuple[str, ...] = ()
+    """Names of the targets on which the current cases run."""
     outcomes: dict[str, tuple[Outcome, ...]] = field(default_factory=dict)
+    """Outcomes of the current cases so far, by target."""
     is_explicit: bool = False
+    """True if no run on exact inputs follows: the current case has them, or is a wide-range run."""
     candidates: list[Finding] = field(default_factory=list)
-    """Findings about the layer alone, while it runs in double precision."""
+    """Findings about the layer alone that rounding may explain, while it runs in double
+    precision."""
     has_reported: bool = False
-    """True if a layer to blame is known; the remaining suspects are new layers after it."""
+    """True once a layer to blame is known; the remaining suspects are layers of new kinds after
+    it."""
 
 
 class Isolator:
-    """Runs suspects on a dispatcher; the caller passes it the results of its jobs."""
+    """Isolator of defective layers, which runs suspects; the caller passes on results of jobs."""
 
     key = "isolate"
 
@@ -84,16 +97,20 @@ class Isolator:
         self._dispatcher = dispatcher
         self._queue: deque[_IsolationSearch] = deque()
         self._running: dict[int, _IsolationSearch] = {}
-        self._number = 0
+        self._run_count = 0
         self._fruitless: Counter[str] = Counter()
+        """Number of runs without a defect, by kind of layer."""
         self._reproduced: Counter[str] = Counter()
+        """Number of runs with a defect, by kind of layer."""
         self._reported: Counter[str] = Counter()
+        """Number of similar findings, by what they have in common."""
         self._isolated_kinds: set[str] = set()
         """Kinds of layers that ran alone."""
         self._configurations: dict[str, set[str]] = {}
         """First configurations of each layer in any model, by class and activation."""
         self._wide_runs: deque[tuple[ModelCase, Group]] = deque()
-        """Runs of these layers on numbers far from zero, started when nothing else waits."""
+        """Runs of these configurations on numbers far from zero, which start when nothing else
+        waits."""
 
     @property
     def is_idle(self) -> bool:
@@ -101,7 +118,7 @@ class Isolator:
         return not self._queue and not self._wide_runs and not self._running
 
     def note(self, executed: ExecutedBatch, group: Group) -> None:
-        """Take the runs of whole models and queue those on which targets disagree."""
+        """Queue the runs of whole models in a batch on which targets disagree."""
         names = list(executed.outcomes)
         rows = zip(*executed.outcomes.values(), strict=True)
         for case, row in zip(executed.cases, rows, strict=True):
@@ -118,21 +135,21 @@ class Isolator:
                 self._queue.append(_IsolationSearch(suspect_model, group, findings, suspects))
 
     def _queue_new_layers(self, case: ModelCase, group: Group) -> None:
-        """Queue wide-range runs of layers with configurations that no model had before."""
+        """Queue wide-range runs of layers with configurations that no earlier model had."""
         for node in case.graph.nodes:
             key = f"{node.layer} {node.config.get('activation', '')}"
-            known = self._configurations.setdefault(key, set())
-            alone = wide_range_run(case, node) if node.inputs and len(known) < _MAX_WIDE else None
-            if alone is not None and _kind(alone) not in known:
-                known.add(_kind(alone))
-                self._wide_runs.append((alone, group))
+            seen = self._configurations.setdefault(key, set())
+            wide = wide_range_run(case, node) if node.inputs and len(seen) < _MAX_WIDE else None
+            if wide is not None and _kind(wide) not in seen:
+                seen.add(_kind(wide))
+                self._wide_runs.append((wide, group))
 
     def pump(self) -> list[Finding]:
-        """Start as many searches as may run; return findings that blame no layer."""
+        """Start as many searches as may run; return findings about models without a culprit."""
         findings = []
         while self._queue and len(self._running) < _MAX_RUNNING:
             findings += self._next_suspect(self._queue.popleft())
-        if self._wide_runs and not self._running:  # one at a time: mutants matter more
+        if self._wide_runs and not self._running:  # one at a time, since searches have priority
             case, group = self._wide_runs.popleft()
             unsuspected = ModelSuspicion(case=case, suspects=(), samples={})
             search = _IsolationSearch(unsuspected, group, [], deque(), is_explicit=True)
@@ -140,10 +157,10 @@ class Isolator:
         return findings
 
     def _next_suspect(self, search: _IsolationSearch) -> list[Finding]:
-        """Run the next suspect; if there is none, return the findings about the whole model."""
+        """Run the next suspect; without one, return the findings about the whole model."""
         while search.remaining:
             name = search.remaining.popleft()
-            case = isolated(search.suspicion, name)
+            case = isolated_run(search.suspicion, name)
             if self._reproduced[_kind(case)] >= _MAX_REPRODUCED:
                 _add_hidden_suspects(search)
             elif self._is_worth_isolating(case, search):
@@ -166,20 +183,20 @@ class Isolator:
         self, search: _IsolationSearch, cases: tuple[ModelCase, ...], targets: tuple[str, ...]
     ) -> None:
         search.targets, search.outcomes = targets, {}
-        self._number += 1
-        self._running[self._number] = search
+        self._run_count += 1
+        self._running[self._run_count] = search
         encoded = tuple(map(encode, cases))
         for target in targets:
-            key = self.key, self._number
+            key = self.key, self._run_count
             job = Job(target, key, encoded, max_hangs=1, limit_s=_TIMEOUT_S)
             self._dispatcher.add(job, urgent=True)  # queued jobs are dropped between stages
 
     def take(self, result: JobResult) -> Iterator[Finding]:
-        """Yield the findings that the result of one of this isolator's jobs proves."""
+        """Yield the findings that follow from the result of one of this isolator's jobs."""
         number: int = result.job.key[1]  # type: ignore[index]
         search = self._running.get(number)
         if search is None:
-            return  # the search was given up
+            return  # the search was dropped
         search.outcomes[result.job.target] = result.outcomes
         if len(search.outcomes) < len(search.targets):
             return
@@ -198,7 +215,7 @@ class Isolator:
             data = _probed_inputs(first[search.targets[0]])
             if data:
                 search.is_explicit = True
-                alone = isolated(search.suspicion, search.suspect, data)
+                alone = isolated_run(search.suspicion, search.suspect, data)
                 self._send(search, alone, search.group.running_eagerly)
             else:
                 yield from self._next_suspect(search)
@@ -214,7 +231,7 @@ class Isolator:
         yield from self._try_exact_inputs(search, case)
 
     def _compare_with_exact(self, search: _IsolationSearch, case: ModelCase) -> Iterator[Finding]:
-        """Drop candidates that double precision explains as rounding, and report the others."""
+        """Report the candidates that double precision does not explain as rounding."""
         candidates, search.candidates = search.candidates, []
         findings = [
             finding
@@ -227,7 +244,7 @@ class Isolator:
             yield from self._try_exact_inputs(search, case)
 
     def _try_exact_inputs(self, search: _IsolationSearch, case: ModelCase) -> Iterator[Finding]:
-        """Run the suspect on its exact inputs, or else the next suspect."""
+        """Run the suspect on its exact inputs; if they are not available, run the next suspect."""
         if not search.is_explicit and search.suspicion.witness and not search.has_reported:
             whole = replace(search.suspicion.case, probe=search.suspect)
             self._send(search, whole, (search.suspicion.witness,))
@@ -238,13 +255,14 @@ class Isolator:
     def _report(
         self, search: _IsolationSearch, case: ModelCase, findings: list[Finding]
     ) -> Iterator[Finding]:
-        """Yield the findings about a layer and continue the search."""
-        yield from self._limited(case, findings)
+        """Yield the findings about a layer, and continue the search with the next suspect."""
+        yield from self._below_limit(case, findings)
         self._reproduced[_kind(case)] += 1
         _add_hidden_suspects(search)
         yield from self._next_suspect(search)
 
-    def _limited(self, case: ModelCase, findings: list[Finding]) -> Iterator[Finding]:
+    def _below_limit(self, case: ModelCase, findings: list[Finding]) -> Iterator[Finding]:
+        """Yield the findings of which `_MAX_FINDINGS` similar ones were not reported before."""
         for finding in findings:
             key = f"{case.api} {case.check} {finding.oracle} {finding.kind} {finding.targets}"
             self._reported[key] += 1
@@ -252,7 +270,7 @@ class Isolator:
                 yield finding
 
     def give_up(self, target: str) -> None:
-        """Drop the searches that need a target which failed."""
+        """Drop the running searches that need a failed target."""
         for number, search in list(self._running.items()):
             if target in search.targets:
                 del self._running[number]
@@ -265,10 +283,11 @@ class Isolator:
 
 
 def _add_hidden_suspects(search: _IsolationSearch) -> None:
-    """Continue with the layers after a deviating one, whose samples show nothing.
+    """Add the layers after a deviating layer to the suspects.
 
-    Each new kind of them runs once. Otherwise a defective layer of a seed model, which is in most
-    mutants, would hide the layers after it.
+    Their inputs deviate, so samples prove nothing about them. One layer of each kind that is new
+    runs. Otherwise a defective layer of a seed model, which is in most mutants, would hide the
+    layers after it.
     """
     if not search.has_reported:
         search.has_reported = True
@@ -278,7 +297,7 @@ def _add_hidden_suspects(search: _IsolationSearch) -> None:
 
 
 def _kind(case: ModelCase) -> str:
-    """Return the key of a kind of layer: class, configuration, ranks and check."""
+    """Return the key of a kind of layer: its class, configuration, input ranks and check."""
     layer = case.graph.nodes[-1]
     config = json.dumps(dict(layer.config), sort_keys=True)
     ranks = [len(node.shape) for node in case.graph.inputs]
@@ -286,7 +305,10 @@ def _kind(case: ModelCase) -> str:
 
 
 def _probed_inputs(outcome: Outcome) -> tuple[Data, ...]:
-    """Return the first rows of each input of a layer; empty if the probe returned none."""
+    """Return the first rows of each input of a layer, from the outcome of a probe.
+
+    The result is empty if the probe failed or an input does not consist of numbers.
+    """
     output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
     if not isinstance(output, Container) or output.keys != ("inputs",):
         return ()
@@ -308,7 +330,7 @@ def _first_rows(array: TensorOutput, rows: int) -> ArrayValue:
 
 
 def _is_numeric(array: TensorOutput) -> bool:
-    """Return whether a tensor consists of rows of numbers."""
+    """Return whether a stored tensor is whole and consists of rows of numbers."""
     return (
         bool(array.shape)
         and array.elements.dtype.kind in "fiub"

@@ -1,8 +1,8 @@
-"""Oracle of layer graphs: a vote among targets blames the one that deviates.
+"""Oracle of layer graphs, which compares each target with the majority of the targets.
 
-A layer alone is judged as `differential` judges a call. For a whole model only the outcome of the
-run counts. `suspicion` compares what its layers compute, and the cause is judged after its layer is
-isolated.
+A layer alone is judged as `differential` judges a call. Of a whole model, only the outcome of the
+run is judged. `suspicion` compares the results of its layers, and a suspected layer is judged after
+it ran alone.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ if TYPE_CHECKING:
     from ciguard.oracles.comparing import InputPrecision
 
 _OUTCOME_KINDS = frozenset({"refused", "exception"})
-"""Kinds of differences between outcomes; `accepted` is `refused` from the other side."""
+"""Kinds of differences between outcomes that count; `accepted` is the reverse of `refused`."""
 _GRADIENT_CONDITION = 8.0
-"""Allowed rounding of a gradient relative to that of an output: it is computed from the output and
-passes backwards through the whole layer."""
+"""Allowed rounding error of a gradient, relative to that of an output. A gradient is computed from
+the output and passes backwards through the whole layer."""
 _ELEMENT_KINDS = frozenset({"values", "nan"})
 _SEED_STRIDE = 1_000_003
-"""Distance of the seeds of two inputs of one run."""
+"""Difference between the seeds of consecutive inputs of a run."""
 
 
 class LayerRunOracle:
-    """Blames each target whose result differs from the majority's."""
+    """Oracle that reports each target whose result differs from the majority's."""
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return one finding per target that deviates from the elected one."""
+        """Return one finding per target that deviates from the target that the majority elected."""
         if not isinstance(case, ModelCase):
             return []
         if case.check is Check.SAVE and case.is_one_layer:
@@ -81,34 +81,34 @@ class LayerRunOracle:
 
 
 def inputs_of(case: ModelCase) -> InputPrecision:
-    """Return how exact the outputs of a run can be."""
+    """Return how precise the outputs of a run can be."""
     return input_precision(
         case,
         ranges=[("float32", 0.0, 1.0) for data in case.data if isinstance(data, DataSample)],
-        sizes=[math.prod(node.shape) for node in case.graph.nodes],  # represents the weights too
+        sizes=[math.prod(node.shape) for node in case.graph.nodes],  # also stands for the weights
     )
 
 
 def precision_of(case: ModelCase) -> InputPrecision:
-    """Return how exact all results of a run can be, including gradients."""
+    """Return how precise all results of a run can be, including gradients."""
     inputs = inputs_of(case)
     return replace(inputs, condition=_GRADIENT_CONDITION) if case.check is Check.TRAIN else inputs
 
 
 def _difference(reference: Outcome, other: Outcome, inputs: InputPrecision) -> Difference | None:
-    """Return how two runs differ, with the differing part of the result as detail."""
+    """Return how two runs differ, with the name of the part that differs; None if they agree."""
     if not isinstance(reference, Passed) or not isinstance(other, Passed):
         return outcome_difference(reference, other, inputs)
     if reference.encoded == other.encoded:
         return None
-    mine, theirs = decode_outputs(reference.encoded), decode_outputs(other.encoded)
-    if not isinstance(mine, Container) or not isinstance(theirs, Container):
+    expected, observed = decode_outputs(reference.encoded), decode_outputs(other.encoded)
+    if not isinstance(expected, Container) or not isinstance(observed, Container):
         return None
-    parts = dict(zip(theirs.keys, theirs.items, strict=False))
-    for key, part in zip(mine.keys, mine.items, strict=False):
-        if key not in parts:
+    observed_items = dict(zip(observed.keys, observed.items, strict=False))
+    for key, item in zip(expected.keys, expected.items, strict=False):
+        if key not in observed_items:
             return Difference("structure", f"only one of them has {key}", key)
-        difference = compare_outputs(part, parts[key], inputs)
+        difference = compare_outputs(item, observed_items[key], inputs)
         if difference is not None:
             detail = " ".join(filter(None, [key if key != "outputs" else "", difference.detail]))
             return Difference(difference.kind, difference.text, detail)
@@ -124,7 +124,7 @@ def _is_meaningful(difference: Difference, case: ModelCase, subject: Subject) ->
 
 
 def _is_unstable(case: ModelCase, subject: Subject) -> bool:
-    """Return whether the values of a layer may differ, as those of random layers in training."""
+    """Return whether a layer's values may legally differ, e.g. of a random layer in training."""
     tags = UNSTABLE_TAGS if case.training else UNSTABLE_TAGS - {"random"}
     return bool(subject.tags & tags)
 
@@ -165,7 +165,7 @@ def _finding(
 def _saving_findings(
     case: ModelCase, outcomes: Mapping[str, Outcome], subject: Subject
 ) -> Sequence[Finding]:
-    """Return one finding for all targets on which saving and loading changes a layer's results."""
+    """Return one finding for all targets on which saving and loading changes the results."""
     inputs = precision_of(case)
     broken: dict[str, Difference] = {}
     for name, outcome in outcomes.items():
@@ -200,7 +200,7 @@ def _saving_findings(
 
 
 def changed_by_saving(output: Output, inputs: InputPrecision) -> Difference | None:
-    """Return how the outputs before and after saving differ; None if they agree."""
+    """Return how the outputs before saving and after loading differ; None if they agree."""
     match output:
         case Container(keys=("before", "after"), items=(before, after)):
             return compare_outputs(before, after, inputs)
@@ -209,10 +209,10 @@ def changed_by_saving(output: Output, inputs: InputPrecision) -> Difference | No
 
 
 def nudged_run(case: ModelCase, seed: int) -> ModelCase:
-    """Return the run with data and weights perturbed by one rounding.
+    """Return the run with data and weights perturbed by one rounding error each.
 
-    Each input is perturbed differently, so that equal elements, as in merged inputs, become
-    unequal. Zeros are perturbed too if gradients are compared, since most kinks are at zero.
+    Inputs are perturbed differently, so that equal elements of merged inputs become unequal. If
+    gradients are compared, zeros are perturbed too, since most kinks of functions are at zero.
     """
     of_zero = dtypes.EPSILON["float32"] if case.check is Check.TRAIN else 0.0
     perturbed = tuple(

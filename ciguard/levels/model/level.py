@@ -1,4 +1,4 @@
-"""Level `model`: batches of mutants from seed models, index and feedback."""
+"""Level `model`: batches of mutants, derived from seed models, the batch's index and feedback."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ciguard.levels import Batch, cost_of
 from ciguard.levels.model.feedback import ModelFeedback, MutantFeedback
 from ciguard.levels.model.guidance import Guidance, Parent
 from ciguard.levels.model.layers import elements
-from ciguard.levels.model.mutants import ModelMutant, mutated
+from ciguard.levels.model.mutants import ModelMutant, mutate
 from ciguard.levels.model.repertoire import Repertoire
-from ciguard.levels.model.universe import Universe, bound, canonical
+from ciguard.levels.model.universe import Universe, canonical, max_mutant_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,22 +30,23 @@ if TYPE_CHECKING:
     Amplification: TypeAlias = Callable[[ModelCase, Mapping[str, Outcome]], float | None]
 
 API = "keras.Model"
-"""Name under which whole models are run."""
+"""API of cases that run whole models."""
 PER_BATCH = 4
 """Number of mutants of one model per batch."""
 SAMPLE_COUNT = 8
-"""Number of inputs per run. ACC is summed over them, and all mutants of one seed share them, so
-that their ACC is comparable."""
+"""Number of inputs per run. The accumulated inconsistency (ACC) is a sum over the inputs, which all
+mutants of a seed share, so that their ACC is comparable."""
 _TRAIN_PERIOD, _SAVE_PERIOD = 4, 8
-"""Periods of cases that are trained, and of cases that are saved and loaded."""
+"""Average numbers of cases of which one trains the model, and of which one saves and loads it."""
 _MAX_LAYER_COST = 16
-"""Cost of the mutants that introduced a layer, from which on the layer is excluded, see
-`cost_of`."""
+"""Total cost at which a layer is excluded: that of the mutants that introduced it, by `cost_of`."""
 REPEATS_WHERE_COMPILED = 0.85
-"""Share of known chains on a backend that compiles each operation for each shape. There a new layer
-costs more than two mutants, so new layers alternate with new combinations of known ones."""
+"""Probability that an inserted chain is a known one, on backends that compile each operation for
+each shape. There a new layer costs more than two mutants with known layers."""
 _INDEX_BITS = 40
+"""Number of bits for a batch's index in the seed of the batch's random numbers."""
 _SEED_BITS = 31
+"""Size of a case's random seed, in bits."""
 
 
 class ModelInput(Protocol):
@@ -53,7 +54,7 @@ class ModelInput(Protocol):
 
     @property
     def kind(self) -> SampleKind | None:
-        """Kind of data that the model was written for; None if unknown."""
+        """Kind of data for which the model was written; None if unknown."""
 
     @property
     def shape(self) -> Shape:
@@ -65,15 +66,15 @@ class ModelInput(Protocol):
 
     @property
     def below(self) -> int:
-        """Exclusive upper bound of integers; 0 if unknown."""
+        """Exclusive upper bound of integer elements; 0 if unknown."""
 
 
 class ModelSeed(Protocol):
-    """A model that mutation starts from."""
+    """A model from which mutants are derived."""
 
     @property
     def name(self) -> str:
-        """Name, unique among the seeds."""
+        """Name of the model, unique among the seeds."""
 
     @property
     def graph(self) -> LayerGraph:
@@ -81,11 +82,11 @@ class ModelSeed(Protocol):
 
     @property
     def data(self) -> Sequence[ModelInput]:
-        """Inputs, in the order of the graph's."""
+        """Inputs of the model, in the order of the graph's inputs."""
 
     @property
-    def truth(self) -> Shape:
-        """Shape of the first output."""
+    def label_shape(self) -> Shape:
+        """Shape of the first output, and of its expected value, without the batch dimension."""
 
     @property
     def classes(self) -> int:
@@ -97,19 +98,22 @@ class _SeedContext:
     """The data and limits that all mutants of a seed share."""
 
     data: tuple[Data, ...]
+    """Inputs of all runs."""
     truth: ArrayValue
+    """Expected first output of all runs."""
     universe: Universe
+    """Layers that mutation may insert, within the size limit of the seed."""
 
 
 class ModelLevel:
-    """Mutants of seed models, guided towards inconsistency between targets.
+    """Level of mutants of seed models, guided towards inconsistency between targets.
 
-    The first batches run one unchanged seed each, so that the inconsistency to amplify is known.
-    The level learns: a batch depends on the seed, the index, and the feedback so far; `cases` does
-    not change later batches.
+    The first batches run one unchanged seed each, which shows the inconsistency to amplify. A batch
+    depends on the seed, the index, and the feedback so far. Calling `cases` does not change later
+    batches.
     """
 
-    def __init__(  # noqa: PLR0913 - the settings of a run
+    def __init__(  # noqa: PLR0913 - each argument is a setting of the run
         self,
         apis: Sequence[ApiRecord],
         seed: int,
@@ -125,10 +129,10 @@ class ModelLevel:
             apis: the records of the library's layers and activations.
             seed: the seed of the run.
             models: the seed models.
-            amplification: returns the accumulated inconsistency of a case from its outcomes by
-                target; None if fewer than two targets returned outputs.
-            is_guided: False for the random variant.
-            repeat_probability: the share of known chains in insertions, see
+            amplification: the function that returns the accumulated inconsistency of a case from
+                its outcomes by target, or None if fewer than two targets returned outputs.
+            is_guided: False for random mutation, see `Guidance`.
+            repeat_probability: the probability that an inserted chain is a known one, see
                 `REPEATS_WHERE_COMPILED`.
 
         Raises:
@@ -137,12 +141,12 @@ class ModelLevel:
         if not models:
             msg = "level model: no seed model to mutate"
             raise ValueError(msg)
-        self._uses: Counter[str] = Counter()
-        """Number of times that a rule drew a layer or activation, by name."""
+        self._draw_counts: Counter[str] = Counter()
+        """Number of times that rules drew a layer or activation, by name."""
         self._repertoire = Repertoire()
         universe = replace(
             Universe.of(apis),
-            uses=self._uses,
+            draw_counts=self._draw_counts,
             repertoire=self._repertoire,
             repeat_probability=repeat_probability,
         )
@@ -154,12 +158,12 @@ class ModelLevel:
         self._graphs = {model.name: model.graph for model in models}
         self._universes = {name: context.universe for name, context in self._contexts.items()}
         self._costs: Counter[str] = Counter()
-        """Cost of the mutants that introduced a layer, by layer."""
+        """Total cost of the mutants that introduced a layer, by layer."""
         self._pending: dict[int, tuple[ModelMutant, ...]] = {}
         """Mutants of batches whose feedback is pending."""
 
     def api_of(self, index: int) -> str:
-        """Return the API of the batch of an index: the same for all."""
+        """Return the API of the batch of an index, which is the same for all batches."""
         del index
         return API
 
@@ -178,7 +182,7 @@ class ModelLevel:
         return Batch(api=API, kind=CallKind.LAYER, cases=tuple(cases))
 
     def feedback(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
-        """Return the feedback of a batch, a `ModelFeedback`, without applying it.
+        """Return the feedback of a batch without applying it: the JSON form of a `ModelFeedback`.
 
         Args:
             index: the index of the batch.
@@ -235,24 +239,24 @@ class ModelLevel:
             drawn=mutant.drawn,
             chains=mutant.chains if acc is not None and not cost else (),
         )
-        # Graphs are most of the feedback's size, and only mutants that may join need them.
+        # Graphs are most of the feedback's size, and only mutants that may join a pool need them.
         may_join = feedback.may_amplify or (acc is not None and not self.guidance.is_guided)
         return replace(feedback, graph=mutant.graph) if may_join else feedback
 
     def update(self, encoded: Json) -> None:
-        """Apply feedback to the batches that are made from now on.
+        """Apply feedback to the batches that are made after this call.
 
         Raises:
-            ValueError: if the feedback is not of this level.
+            ValueError: if the feedback does not have the form that `feedback` returns.
         """
         for feedback in ModelFeedback.from_json(encoded).mutants:
             if feedback.rule is None:
                 if feedback.acc is not None:
-                    self.guidance.measured(feedback.seed, feedback.acc)
+                    self.guidance.record_seed(feedback.seed, feedback.acc)
                 if feedback.cost:
                     self.guidance.roulette.leave(feedback.seed)
                 continue
-            self._uses.update(map(canonical, feedback.drawn))
+            self._draw_counts.update(map(canonical, feedback.drawn))
             for chain in feedback.chains:
                 self._repertoire.learn(chain)
             self._exclude_crashing_layers(feedback)
@@ -268,7 +272,7 @@ class ModelLevel:
             )
 
     def _exclude_crashing_layers(self, mutant: MutantFeedback) -> None:
-        """Exclude layers whose mutants mostly crash or hang.
+        """Exclude the layers that a crashed or hung mutant introduced, if they have cost too much.
 
         Each such mutant costs a worker or the whole timeout, and finds nothing new.
         """
@@ -278,22 +282,23 @@ class ModelLevel:
             self._costs[layer] += mutant.cost
         excluded = [layer for layer, cost in self._costs.items() if cost >= _MAX_LAYER_COST]
         self._universes = {
-            name: context.universe.without(excluded) for name, context in self._contexts.items()
+            name: context.universe.with_exclusions(excluded)
+            for name, context in self._contexts.items()
         }
 
     # --- batches --------------------------------------------------------------------------------
 
     def _rng(self, index: int) -> random.Random:
-        return random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - repeatable
+        return random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - a seeded generator is repeatable
 
     def _mutants(self, rng: random.Random) -> tuple[ModelMutant, ...]:
-        """Return mutants of one model, each by the rule that follows the previous one."""
+        """Return mutants of one model; each mutant's rule depends on that of the previous one."""
         parent = self.guidance.parent(rng)
         universe = self._universes[parent.seed]
         current = self.guidance.rules.current
         mutants: list[ModelMutant] = []
         for _ in range(PER_BATCH):
-            mutant = mutated(parent, self.guidance, universe, rng, current=current)
+            mutant = mutate(parent, self.guidance, universe, rng, current=current)
             if mutant is not None:
                 mutants.append(mutant)
                 current = mutant.rule
@@ -328,29 +333,30 @@ class ModelLevel:
     # --- data -----------------------------------------------------------------------------------
 
     def _context_of(self, model: ModelSeed, universe: Universe) -> _SeedContext:
-        rng = random.Random(f"{self._seed} {model.name}")  # noqa: S311 - repeatable
+        rng = random.Random(f"{self._seed} {model.name}")  # noqa: S311 - a seeded generator is repeatable
         return _SeedContext(
-            data=tuple(_data(feed, rng) for feed in model.data),
+            data=tuple(_data(model_input, rng) for model_input in model.data),
             truth=_expected_output(model, rng),
-            universe=universe.within(bound(universe.size(model.graph))),
+            universe=universe.with_size_limit(max_mutant_size(universe.size(model.graph))),
         )
 
 
-def _data(feed: ModelInput, rng: random.Random) -> Data:
-    shape = (SAMPLE_COUNT, *feed.shape)
+def _data(model_input: ModelInput, rng: random.Random) -> Data:
+    """Draw data for an input of a model."""
+    shape = (SAMPLE_COUNT, *model_input.shape)
     seed = rng.getrandbits(_SEED_BITS)
-    if feed.kind is not None:
-        return DataSample(feed.kind, seed, shape)
-    if feed.dtype.startswith(("int", "uint")):
-        numbers = [rng.randrange(feed.below or 2) for _ in range(elements(shape))]
-        return ArrayValue(feed.dtype, shape, Explicit(tuple(numbers)))
-    return ArrayValue(feed.dtype, shape, Uniform(seed, 0.0, 1.0))
+    if model_input.kind is not None:
+        return DataSample(model_input.kind, seed, shape)
+    if model_input.dtype.startswith(("int", "uint")):
+        numbers = [rng.randrange(model_input.below or 2) for _ in range(elements(shape))]
+        return ArrayValue(model_input.dtype, shape, Explicit(tuple(numbers)))
+    return ArrayValue(model_input.dtype, shape, Uniform(seed, 0.0, 1.0))
 
 
 def _expected_output(model: ModelSeed, rng: random.Random) -> ArrayValue:
     """Draw one-hot labels, or the expected values of a regression in [0, 1]."""
-    shape = (SAMPLE_COUNT, *model.truth)
-    if model.classes != model.truth[-1] or not model.classes:
+    shape = (SAMPLE_COUNT, *model.label_shape)
+    if model.classes != model.label_shape[-1] or not model.classes:
         return ArrayValue("float32", shape, Uniform(rng.getrandbits(_SEED_BITS), 0.0, 1.0))
     rows = elements(shape[:-1])
     labels = [rng.randrange(model.classes) for _ in range(rows)]

@@ -1,4 +1,4 @@
-"""Mutation of a model: rules are attempted until one applies."""
+"""Mutation of a model: rules are attempted until one applies to its graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ciguard.levels.model.universe import Universe
 
 _MAX_ATTEMPTS = 20
-"""Number of rules attempted on one model; if none applies, there is no mutant."""
+"""Maximum number of rules that are attempted on a model; if none applies, there is no mutant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,22 +24,28 @@ class ModelMutant:
     """A mutant and its derivation."""
 
     parent: str
+    """Name of the parent."""
     parent_acc: float | None
+    """Accumulated inconsistency of the parent; None if unknown."""
     seed: str
+    """Name of the seed model."""
     rule: RuleName
+    """Rule that made the mutant."""
     graph: LayerGraph
+    """Layer graph of the mutant."""
     mutations: tuple[str, ...]
+    """Descriptions of all mutations since the seed model."""
     rejected: tuple[RuleName, ...] = ()
-    """Rules that did not apply, in order."""
+    """Rules that were attempted before but did not apply, in order."""
     added: tuple[str, ...] = ()
-    """Layers that the parent lacks, by their public names."""
+    """Public names of layers that the parent lacks."""
     drawn: tuple[str, ...] = ()
-    """Layers and activations that the rule drew, whether or not the parent has them."""
+    """Names under which the rule's draws of layers and activations are counted."""
     chains: tuple[LayerGraph, ...] = ()
-    """Inserted layer chains, if the rule inserts any."""
+    """Inserted chains of layers, as graphs with one input and one output."""
 
 
-def mutated(
+def mutate(
     parent: Parent,
     guidance: Guidance,
     universe: Universe,
@@ -47,7 +53,15 @@ def mutated(
     *,
     current: RuleName | None,
 ) -> ModelMutant | None:
-    """Return a mutant by the first chosen rule that applies; None if none does."""
+    """Return a mutant of a model by the first rule that applies; None if no rule applies.
+
+    Args:
+        parent: the model to mutate.
+        guidance: the choice of rules.
+        universe: the layers that may be inserted.
+        rng: the source of randomness.
+        current: the rule of the previous mutant; None if there is none.
+    """
     rejected: list[RuleName] = []
     for _ in range(_MAX_ATTEMPTS):
         current = guidance.rules.choose(rng, current)
@@ -59,9 +73,9 @@ def mutated(
                 seed=parent.seed,
                 rule=current,
                 graph=mutation.graph,
-                mutations=(*parent.mutations, f"{current.value} {mutation.what}"),
+                mutations=(*parent.mutations, f"{current.value} {mutation.description}"),
                 rejected=tuple(rejected),
-                added=_added(mutation.graph, parent.graph),
+                added=_added_layers(mutation.graph, parent.graph),
                 drawn=mutation.drawn,
                 chains=mutation.chains,
             )
@@ -69,6 +83,7 @@ def mutated(
     return None
 
 
-def _added(graph: LayerGraph, before: LayerGraph) -> tuple[str, ...]:
-    known = {node.layer for node in before.nodes}
-    return tuple(sorted({node.layer for node in graph.nodes} - known))
+def _added_layers(graph: LayerGraph, before: LayerGraph) -> tuple[str, ...]:
+    """Return the public names of the layers that a mutant has and its parent lacks, sorted."""
+    layers_before = {node.layer for node in before.nodes}
+    return tuple(sorted({node.layer for node in graph.nodes} - layers_before))

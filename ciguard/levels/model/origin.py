@@ -1,4 +1,4 @@
-"""The origin of a layer's or model's run, in words that all reports share."""
+"""The origin of a layer's or model's run, as all reports describe it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _MAX_NAME_LENGTH = 80
 
 
 def checked_text(case: ModelCase) -> str:
-    """Return what was compared, in words."""
+    """Return a phrase about what was compared."""
     return _CHECKS[case.check]
 
 
 def origin_text(case: ModelCase, named: Callable[[str], str] = str) -> str:
-    """Return the origin of a case; empty if no seed model is known.
+    """Return a phrase about the origin of a case; empty if its seed model is unknown.
 
-    For example `a mutant of lenet5-mnist (LA conv_1: keras.layers.PReLU; GF dense), isolated from
+    For example: `a mutant of lenet5-mnist (LA conv_1: keras.layers.PReLU; GF dense), isolated from
     17 layers; R_a 3.2e4 at layer conv_3`.
     """
     if case.origin.model == "":
@@ -46,7 +46,7 @@ def origin_text(case: ModelCase, named: Callable[[str], str] = str) -> str:
 
 
 def layer_origin(case: ModelCase) -> LayerOrigin:
-    """Return the model of a case, with the deviations of its layers."""
+    """Return the seed model of a case, its mutations, and the deviations of its layers."""
     origin = case.origin
     return LayerOrigin(
         model=origin.model,
@@ -59,9 +59,9 @@ def layer_origin(case: ModelCase) -> LayerOrigin:
 
 
 def suspect(origin: GraphOrigin) -> str:
-    """Return the isolated layer; if it is not stored, the one with the largest R_a."""
+    """Return the name of the isolated layer; by default, of the layer with the largest R_a."""
     rates = [(rate, name) for name, rate in origin.deviations if not math.isnan(rate)]
-    return origin.suspect or max(rates, key=lambda rated: rated[0], default=(0.0, ""))[1]
+    return origin.suspect or max(rates, key=lambda pair: pair[0], default=(0.0, ""))[1]
 
 
 def _model_text(origin: GraphOrigin, named: Callable[[str], str]) -> str:
@@ -75,7 +75,7 @@ def _model_text(origin: GraphOrigin, named: Callable[[str], str]) -> str:
 
 
 def _part_text(case: ModelCase, named: Callable[[str], str]) -> str:
-    """Return which part of the model the case is, in words."""
+    """Return a phrase about the part of the model that the case runs."""
     if not case.is_one_layer:
         return f", run whole: {_layer_count(sum(node.layer != INPUT for node in case.graph.nodes))}"
     if case.origin.deviations:

@@ -1,4 +1,4 @@
-"""Repertoire: layer chains that were inserted before and can be inserted elsewhere."""
+"""Repertoire: chains of layers that were inserted before and can be inserted elsewhere."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from ciguard.domain.models import Shape
 
 _MAX_CHAINS = 64
-"""Maximum number of chains of one kind for one shape; the oldest are dropped."""
+"""Maximum number of chains for a shape, of one layer or of several; the oldest are dropped."""
 _SOURCE = "source"
 
 
 class Repertoire:
-    """Chains that keep their shape and whose mutants ran, so that backends have compiled them.
+    """Collection of chains whose mutants ran, so that backends have compiled their layers.
 
-    A chain is a graph of one input and one output of the same shape.
+    A chain is a graph with one input and one output of the same shape.
     """
 
     def __init__(self) -> None:
@@ -32,42 +32,61 @@ class Repertoire:
         )
 
     def learn(self, chain: LayerGraph) -> None:
-        """Add a chain, unless it is known."""
+        """Add a chain, unless the repertoire has it."""
         first, *layers = chain.nodes
-        known = self._chains[first.shape, len(layers) > 1]
-        if chain not in known:
-            known.append(chain)
+        chains = self._chains[first.shape, len(layers) > 1]
+        if chain not in chains:
+            chains.append(chain)
 
     def choose(self, rng: random.Random, shape: Shape, *, is_bundle: bool) -> LayerGraph | None:
-        """Return a chain for a shape, of several layers or of one; None if none is known."""
-        known = self._chains.get((shape, is_bundle))
-        return rng.choice(known) if known else None
+        """Choose a chain for a tensor of a shape; None if the repertoire has none.
+
+        Args:
+            rng: the source of randomness.
+            shape: the shape of the tensor.
+            is_bundle: True for a chain of several layers, False for a single layer.
+        """
+        chains = self._chains.get((shape, is_bundle))
+        return rng.choice(chains) if chains else None
 
 
 def as_chain(source: LayerNode, nodes: Sequence[LayerNode]) -> LayerGraph:
-    """Return inserted nodes as a graph of its own.
+    """Return inserted nodes as a separate graph.
 
-    Inputs from elsewhere, which have the source's shape, are replaced by the source. Names and
-    weights are normalised, so that the same layers give the same graph.
+    Inputs from other nodes, which have the source's shape, are replaced by the source. Names and
+    weights are normalised, so that equal layers give equal graphs.
+
+    Args:
+        source: the node after which the nodes were inserted.
+        nodes: the inserted nodes.
     """
     first = LayerNode(name=_SOURCE, layer=INPUT, shape=source.shape, dtype=source.dtype)
-    attached = _attached(_SOURCE, nodes, taken=())
+    attached = _renamed_nodes(_SOURCE, nodes, taken=())
     layers = [replace(node, weights=Weights(seed=0)) for node in attached]
     return LayerGraph(nodes=(first, *layers), outputs=(layers[-1].name,))
 
 
-def renewed(
+def attach_chain(
     chain: LayerGraph, rng: random.Random, source: str, taken: Iterable[str]
 ) -> tuple[LayerNode, ...]:
-    """Return a chain's layers after another source, with unused names and new weights."""
+    """Return the layers of a chain for insertion after a node, with unused names and new weights.
+
+    Args:
+        chain: the chain.
+        rng: the source of randomness for weights.
+        source: the name of the node.
+        taken: the names of nodes that are in use.
+    """
     return tuple(
         replace(node, weights=Weights(seed=rng.getrandbits(SEED_BITS)))
-        for node in _attached(source, chain.nodes[1:], taken)
+        for node in _renamed_nodes(source, chain.nodes[1:], taken)
     )
 
 
-def _attached(source: str, nodes: Sequence[LayerNode], taken: Iterable[str]) -> list[LayerNode]:
-    """Return nodes with unused names; inputs that are not their own are replaced by the source."""
+def _renamed_nodes(
+    source: str, nodes: Sequence[LayerNode], taken: Iterable[str]
+) -> list[LayerNode]:
+    """Return nodes with unused names; inputs from other nodes are replaced by the source."""
     names: dict[str, str] = {}
     used = {source, *taken}
     attached = []

@@ -1,4 +1,4 @@
-"""Source code for the run of a layer graph: layers, weights, and what is compared."""
+"""Source code of a run of a layer graph: the layers, their weights, and the compared results."""
 
 from __future__ import annotations
 
@@ -129,21 +129,22 @@ if before.shape != after.shape or not np.allclose(before, after, 1e-4, 1e-4, equ
 print("No difference.")
 """
 _MAX_GRADIENT_ELEMENTS = 4096
+"""Maximum number of elements of a gradient that a script compares."""
 
 
 def model_statements(case: ModelCase, source: ScriptSource) -> tuple[list[str], list[str]]:
-    """Return the source text of a run.
+    """Return the source text of a run, as definitions and statements.
 
     Args:
         case: the case to write.
-        source: the script to which imports and preceding statements are added.
+        source: the script, to which needed imports are added.
 
     Returns:
-        Definitions, and the statements that bind `result`. Those of a model that is saved end the
-        script themselves and bind nothing.
+        Definitions, and statements that assign the result to `result`. The statements of a model
+        that is saved end the script and assign nothing.
 
     Raises:
-        ValueError: if a name in the case is no Python identifier.
+        ValueError: if a name in the case is not a Python identifier.
     """
     source.needs_numpy = True
     definitions = [*_definitions(case, source)]
@@ -163,24 +164,24 @@ def model_statements(case: ModelCase, source: ScriptSource) -> tuple[list[str], 
     return definitions, statements
 
 
-def compared(case: ModelCase, outcome: Outcome) -> Outcome:
-    """Return the outcome of a run reduced to what a script computes again."""
+def comparable_outcome(case: ModelCase, outcome: Outcome) -> Outcome:
+    """Return the outcome of a run, reduced to the results that a script computes."""
     if not isinstance(outcome, Passed):
         return outcome
     try:
         parts = dict(json.loads(outcome.encoded)[2])
         if case.check is Check.TRAIN:
-            samples_of = [
+            samples = [
                 dict(described[2])["sample"]
                 for key in ("gradients", "inputs")
                 for _, described in parts[key][2]
             ]
-            items = [parts["loss"], *samples_of]
+            items = [parts["loss"], *samples]
             tree: Json = ["L", "list", items, len(items)]
         else:
             tree = parts["outputs"]
     except (IndexError, KeyError, TypeError, ValueError):
-        return outcome  # the record is damaged, so that nothing in it is compared
+        return outcome  # a damaged record has nothing to compare
     return replace(outcome, encoded=json.dumps(tree).encode("ascii"))
 
 
@@ -207,10 +208,10 @@ def _is_plain(case: ModelCase) -> bool:
 
 
 def _module_source(function: Callable[..., object], source: ScriptSource) -> str:
-    """Return the source of the function's module without its docstring and imports.
+    """Return the source text of a function's module, without its docstring and imports.
 
-    Imports of the standard library are added to `source`. The caller must also write the
-    definitions that the module imports from ciguard.
+    Its imports of the standard library are added to `source`. The caller must write the definitions
+    that the module imports from ciguard.
     """
     text = inspect.getsource(sys.modules[function.__module__])
     head, _, body = text.partition("import numpy as np\n")
@@ -243,6 +244,7 @@ def _layers(case: ModelCase, source: ScriptSource) -> Iterator[str]:
 
 
 def _layer(name: str, config: Mapping[str, Json], source: ScriptSource, extra: str = "") -> str:
+    """Return the expression that creates a layer; `extra` is a further argument after a comma."""
     named = [f"{key}={_json(item, source)}" for key, item in config.items() if is_name(key)]
     others = [f"{key!a}: {_json(item, source)}" for key, item in config.items() if not is_name(key)]
     arguments = [*named, *([f"**{{{', '.join(others)}}}"] if others else [])]
@@ -250,6 +252,7 @@ def _layer(name: str, config: Mapping[str, Json], source: ScriptSource, extra: s
 
 
 def _json(item: Json, source: ScriptSource) -> str:
+    """Return the expression of an argument; a dictionary with `layer` is a nested layer."""
     match item:
         case {"layer": str() as name, **rest} if set(rest) <= {"config"}:
             config = rest.get("config", {})
@@ -279,7 +282,7 @@ def _model(case: ModelCase) -> str:
 
 
 def _variables(case: ModelCase) -> dict[str, str]:
-    """Return a Python name for the output of each node."""
+    """Return a unique Python name for the output of each node, by node name."""
     names: dict[str, str] = {}
     for node in case.graph.nodes:
         name = f"of_{_NOT_NAME_CHARACTERS.sub('_', node.name)}" if node.layer != INPUT else ""
@@ -302,7 +305,7 @@ def _recipes(case: ModelCase) -> Iterator[str]:
 
 
 def _wrapped_layer(node: LayerNode) -> str:
-    """Return the layer that owns the weights: the innermost one of a wrapper."""
+    """Return the class of the layer that has the weights: for a wrapper, the innermost layer."""
     name, config = node.layer, node.config
     while wrapped := next(
         (item for item in config.values() if isinstance(item, dict) and "layer" in item), None

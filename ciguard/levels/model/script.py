@@ -1,4 +1,4 @@
-"""The script of a layer graph's finding."""
+"""The standalone script that shows a finding of level `model`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ciguard.domain.case import as_kind
 from ciguard.domain.findings import PairKind
 from ciguard.domain.models import Check, ModelCase
 from ciguard.levels.model.layer_runs import precision_of
-from ciguard.levels.model.run_source import compared, model_statements
+from ciguard.levels.model.run_source import comparable_outcome, model_statements
 from ciguard.triage import without_local_paths
 from ciguard.triage.scripting import assembled, comparison, header, indented_try, source_of
 
@@ -20,17 +20,18 @@ if TYPE_CHECKING:
     from ciguard.writing import ScriptSource
 
 _TOLERANCE_FACTOR = 4.0
+"""Factor of the tolerance in scripts, which have one tolerance for results of all sizes."""
 
 
 def model_script(finding: Finding, hint: EnvironmentHint) -> str:
-    """Return a script that runs the graph and shows the defect."""
+    """Return the text of a script that runs the graph and shows the defect."""
     source = source_of(finding, hint)
     body = _body(as_kind(finding.case, ModelCase), finding, source)
     return assembled(finding, source, hint, header=header(finding, hint), body=body)
 
 
 def _body(case: ModelCase, finding: Finding, source: ScriptSource) -> tuple[str, list[str]]:
-    """Return the definitions before the run of a layer graph, and the run with the check."""
+    """Return definitions, and statements that run a layer graph and check the result."""
     definitions, statements = model_statements(case, source)
     reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
     if case.check is Check.SAVE:
@@ -39,15 +40,15 @@ def _body(case: ModelCase, finding: Finding, source: ScriptSource) -> tuple[str,
         shown = 'print("returned:", result)\nprint("The defect did not show.")'
         return "\n\n\n".join(definitions), [*statements, shown]
     before, after_error, after = comparison(
-        compared(case, reference),
+        comparable_outcome(case, reference),
         name=without_local_paths(finding.targets[0]),
         writer=source.writer,
-        inputs=_lenient(precision_of(case)),
+        inputs=_scaled_precision(precision_of(case)),
     )
     body = indented_try(statements, after_error)
     return "\n\n\n".join(filter(None, [before, *definitions])), [*body, after]
 
 
-def _lenient(inputs: InputPrecision) -> InputPrecision:
-    """Return the precision for a script, which uses one tolerance for parts of all sizes."""
+def _scaled_precision(inputs: InputPrecision) -> InputPrecision:
+    """Return the precision of the inputs, multiplied by `_TOLERANCE_FACTOR`."""
     return replace(inputs, condition=_TOLERANCE_FACTOR * inputs.condition)

@@ -1,10 +1,10 @@
-"""Sources of seed models: the shipped scripts, and what the user specifies.
+"""Sources of seed models, as the user names them.
 
 lenet5-mnist               a script that ciguard ships
 models/tower.py:build      a function that returns a `keras.Model`
 models/tower.keras         a saved model with its weights; also `.h5`
 application:ResNet50       a model of `keras.applications` with random weights
-pretrained:ResNet50        the same with its ImageNet weights, downloaded once
+pretrained:ResNet50        a model of `keras.applications` with ImageNet weights, downloaded once
 """
 
 from __future__ import annotations
@@ -29,30 +29,32 @@ _APPLICATION = re.compile(r"(?P<kind>application|pretrained):(?P<name>.*)")
 _BUILD = "build"
 _KIND = "seed model"
 FOLDERS = "CIGUARD_MODELS"
-"""Environment variable with the folders of weight files for workers, by name; see
-`keras_stored`."""
+"""Environment variable of workers: JSON with the folders of weight files, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Script:
-    """A function of a Python file that returns a model; shipped or the user's."""
+class ModelScript:
+    """A function in a Python file that returns a model; the file is shipped or the user's."""
 
     name: str
+    """Name or path, as the user wrote it."""
     path: Path
+    """Path of the file."""
     function: str = _BUILD
+    """Name of the function."""
     root: Path
-    """Folder that its imports start from, beside its own."""
+    """Folder from which the file may import modules, besides its own folder."""
     width: float = 1.0
-    """Argument for the function's parameter `width`, if it has one; 1 is the published size."""
+    """Argument for the function's parameter `width`, if it has one; 1 is the published width."""
 
     @property
     def readable(self) -> tuple[Path, ...]:
-        """Paths that the worker that builds it may read, without private parts."""
+        """Paths that the worker that builds the model must be able to read."""
         return (self.path.parent, self.root)
 
     @property
     def writable(self) -> tuple[Path, ...]:
-        """Paths that this worker may write, beside its own folder."""
+        """Paths to which that worker may write, besides its own folder."""
         return ()
 
     @property
@@ -66,32 +68,34 @@ class Script:
             "width": self.width,
         }
 
-    def owns(self, file: str) -> bool:
-        """Return whether a graph of this source may read its weights from a file: never."""
+    def may_read_weights(self, file: str) -> bool:
+        """Return False: a graph of this source may not read its weights from a file."""
         del file
         return False
 
     @property
-    def weights_in(self) -> Mapping[str, Path]:
-        """Folders of files with weights, by their names in graphs."""
+    def weight_folders(self) -> Mapping[str, Path]:
+        """Folders of weight files, by their names in graphs; none for a script."""
         return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
-    """A `.keras` or `.h5` file."""
+class SavedModel:
+    """A model in a `.keras` or `.h5` file."""
 
     name: str
+    """Path as the user wrote it."""
     path: Path
+    """Absolute path of the file."""
 
     @property
     def readable(self) -> tuple[Path, ...]:
-        """Paths that workers must be able to read, including those that run its graph."""
+        """Paths that workers must be able to read, to load the model and to run its graph."""
         return (self.path,)
 
     @property
     def writable(self) -> tuple[Path, ...]:
-        """Paths that the worker that loads it may write, beside its own folder."""
+        """Paths to which the worker that loads the model may write, besides its own folder."""
         return ()
 
     @property
@@ -99,17 +103,15 @@ class Saved:
         """Request for `execution.Dispatcher.models`."""
         return {"name": self.name, "file": str(self.path)}
 
-    def owns(self, file: str) -> bool:
+    def may_read_weights(self, file: str) -> bool:
         """Return whether a graph of this source may read its weights from a file."""
         return file == str(self.path)
 
     @property
-    def weights_in(self) -> Mapping[str, Path]:
-        """Folders of weight files, by their names in graphs: as the user wrote them."""
-        given_folder = Path(self.name).parent
-        return {
-            given_folder.name if given_folder.is_absolute() else str(given_folder): self.path.parent
-        }
+    def weight_folders(self) -> Mapping[str, Path]:
+        """Folders of weight files, by their names in graphs, which hide absolute paths."""
+        folder = Path(self.name).parent
+        return {folder.name if folder.is_absolute() else str(folder): self.path.parent}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,62 +119,65 @@ class KerasApplication:
     """A model of `keras.applications`."""
 
     name: str
+    """Name as the user wrote it, e.g. `pretrained:ResNet50`."""
     application: str
-    kept_in: Path | None = None
-    """Folder for its ImageNet weights; None for random weights."""
+    """Name of the function in `keras.applications`."""
+    weights_folder: Path | None = None
+    """Folder for the downloaded ImageNet weights; None for random weights."""
 
     @property
     def readable(self) -> tuple[Path, ...]:
-        """Paths that workers must be able to read, including those that run its graph."""
-        return () if self.kept_in is None else (self.kept_in,)
+        """Paths that workers must be able to read, to load the model and to run its graph."""
+        return () if self.weights_folder is None else (self.weights_folder,)
 
     @property
     def writable(self) -> tuple[Path, ...]:
-        """Paths that the worker that downloads it may write, beside its own folder."""
-        return () if self.kept_in is None else (self.kept_in,)
+        """Paths to which the downloading worker may write, besides its own folder."""
+        return () if self.weights_folder is None else (self.weights_folder,)
 
     @property
     def request(self) -> Mapping[str, Json]:
         """Request for `execution.Dispatcher.models`."""
-        kept = {} if self.kept_in is None else {"folder": str(self.kept_in)}
-        return {"name": self.name, "application": self.application, **kept}
+        folder = {} if self.weights_folder is None else {"folder": str(self.weights_folder)}
+        return {"name": self.name, "application": self.application, **folder}
 
-    def owns(self, file: str) -> bool:
+    def may_read_weights(self, file: str) -> bool:
         """Return whether a graph of this source may read its weights from a file."""
-        return Path(file).parent == self.kept_in
+        return Path(file).parent == self.weights_folder
 
     @property
-    def weights_in(self) -> Mapping[str, Path]:
+    def weight_folders(self) -> Mapping[str, Path]:
         """Folders of weight files, by their names in graphs."""
-        return {} if self.kept_in is None else {"pretrained": self.kept_in}
+        return {} if self.weights_folder is None else {"pretrained": self.weights_folder}
 
 
-Source: TypeAlias = Script | Saved | KerasApplication
+SeedSource: TypeAlias = ModelScript | SavedModel | KerasApplication
+"""Source of a seed model."""
 
 
 def shipped_scripts(folder: Path | None = None) -> dict[str, Path]:
-    """Return the scripts that ciguard ships, by name, sorted."""
+    """Return the paths of the scripts that ciguard ships, by model name, sorted."""
     scripts = sorted((folder or seeds_folder() / "models" / "keras").glob("*.py"))
     return {path.stem.replace("_", "-"): path for path in scripts}
 
 
-def parse_source(text: str, *, width: float, base: Path, keep: Path) -> Source:
-    """Parse the user's specification of a seed model; see the module's docstring.
+def parse_source(text: str, *, width: float, base: Path, weights_folder: Path) -> SeedSource:
+    """Return the source of a seed model that the user named; see the module's docstring.
 
     Args:
-        text: the name, or the path of a file.
-        width: the width of models that a function builds.
-        base: the absolute folder that paths and imports of scripts start from.
-        keep: the folder for downloaded weights of applications.
+        text: the text that names the model.
+        width: the width of models that a function builds, relative to the published width.
+        base: the absolute folder to which paths of files and imports of scripts refer.
+        weights_folder: the folder for downloaded weights of applications.
 
     Raises:
         UnknownNameError: if the text is neither a path nor the name of a shipped model.
         ConfigurationError: if the file is missing or the text is invalid.
     """
     if match := _APPLICATION.fullmatch(text):
-        return _application(match["kind"], match["name"], keep)
+        return _application(match["kind"], match["name"], weights_folder)
     if text.endswith(_SAVED_SUFFIXES):
-        return Saved(name=text, path=_existing(text, text, base))
+        return SavedModel(name=text, path=_existing(text, text, base))
     if match := _SCRIPT.fullmatch(text):
         function = _BUILD if match["function"] is None else match["function"]
         if not function.isidentifier():
@@ -182,24 +187,24 @@ def parse_source(text: str, *, width: float, base: Path, keep: Path) -> Source:
             )
             raise ConfigurationError(msg)
         path = _existing(match["path"], text, base)
-        return Script(name=text, path=path, function=function, root=base, width=width)
+        return ModelScript(name=text, path=path, function=function, root=base, width=width)
     scripts = shipped_scripts()
     if text not in scripts:
         hint = "A file must end in .py, .keras or .h5. " if "/" in text or "." in text else ""
         raise UnknownNameError(_KIND, visible(text), known=scripts, where=hint)
     path = scripts[text]
-    return Script(name=text, path=path, root=path.parent, width=width)
+    return ModelScript(name=text, path=path, root=path.parent, width=width)
 
 
-def _application(kind: str, name: str, keep: Path) -> KerasApplication:
+def _application(kind: str, name: str, weights_folder: Path) -> KerasApplication:
     if not name.isidentifier():
         msg = (
             f"seed model '{kind}:{visible(name)}': write {kind}:NAME with a model of "
             f"keras.applications, such as {kind}:MobileNetV2"
         )
         raise ConfigurationError(msg)
-    kept = keep if kind == "pretrained" else None
-    return KerasApplication(name=f"{kind}:{name}", application=name, kept_in=kept)
+    folder = weights_folder if kind == "pretrained" else None
+    return KerasApplication(name=f"{kind}:{name}", application=name, weights_folder=folder)
 
 
 def _existing(path: str, text: str, base: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Seed models of level `model`: their sources, and their descriptions by a target."""
+"""Seed models of level `model`: their sources, and their description by a target."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ciguard.campaign import Group
     from ciguard.config import Config
     from ciguard.execution import Dispatcher
-    from ciguard.levels.model.seed_sources import Source as SeedSource
+    from ciguard.levels.model.seed_sources import SeedSource
     from ciguard.levels.model.seeds import SeedModel
 
 LEVEL = "model"
@@ -28,7 +28,7 @@ _KIND = "seed model"
 _WILDCARD = frozenset("*?[")
 _PRETRAINED_PREFIX = "pretrained:"
 LIBRARY = "keras"
-"""The library whose layer graphs run on several backends."""
+"""Name of the library whose layer graphs run on several backends."""
 
 
 def check_models(config: Config) -> None:
@@ -37,7 +37,7 @@ def check_models(config: Config) -> None:
     Raises:
         UnknownNameError: if a seed model is unknown.
         ConfigurationError: if no target is of Keras, or a file is missing.
-        TargetSyntaxError, UnknownLibraryError: if a target cannot be read.
+        TargetSyntaxError, UnknownLibraryError: if a target's text is invalid.
     """
     target_libraries = [
         libraries_of(parse_target(text)) for text in (*config.base, *config.targets)
@@ -50,22 +50,22 @@ def check_models(config: Config) -> None:
 
 
 def refuse_without_keras(libraries: Iterable[str]) -> None:
-    """Raise an error if Keras is not among these libraries.
+    """Raise an error if Keras is not among the libraries of the targets.
 
     Raises:
-        ConfigurationError: if Keras is not among them.
+        ConfigurationError: if Keras is missing; the message lists the libraries.
     """
     names = sorted(set(libraries))
     if LIBRARY not in names:
         msg = (
             f"levels: {LEVEL!r} needs targets of Keras 3, such as 'keras==3.15.1 + torch'; "
-            f"the only targets are of {', '.join(names)}."
+            f"but all targets are of {', '.join(names)}."
         )
         raise ConfigurationError(msg)
 
 
 def seed_sources(config: Config) -> tuple[SeedSource, ...]:
-    """Return the sources of a run's seed models; empty if it does not test models.
+    """Return the sources of a run's seed models; empty if the run does not test models.
 
     Raises:
         UnknownNameError: if a setting is neither a path nor the name of a shipped model.
@@ -74,11 +74,15 @@ def seed_sources(config: Config) -> tuple[SeedSource, ...]:
     if LEVEL not in config.levels:
         return ()
     names = [name for text in config[MODELS] for name in _matches(text)]
-    width, keep = config[WIDTH] / 100, cache_folder() / "models"
+    width, weights_folder = config[WIDTH] / 100, cache_folder() / "models"
     if any(name.startswith(_PRETRAINED_PREFIX) for name in names):
-        keep.mkdir(parents=True, exist_ok=True)  # workers may write only to existing folders
+        # Workers may write only to existing folders.
+        weights_folder.mkdir(parents=True, exist_ok=True)
     working_folder = Path.cwd()
-    return tuple(parse_source(name, width=width, base=working_folder, keep=keep) for name in names)
+    return tuple(
+        parse_source(name, width=width, base=working_folder, weights_folder=weights_folder)
+        for name in names
+    )
 
 
 def _matches(text: str) -> list[str]:
@@ -94,14 +98,16 @@ def _matches(text: str) -> list[str]:
 def seed_models(
     group: Group, config: Config, dispatcher: Dispatcher
 ) -> Generator[Event, None, list[SeedModel]]:
-    """Let the first target of a group describe the seed models.
+    """Describe the seed models with the first target of a group.
+
+    Yields a warning for each model that could not be described.
 
     Returns:
-        The models that could be described; a warning reports each other one.
+        The other models.
 
     Raises:
         ConfigurationError: if no model could be described.
-        WorkerStartError: if the target's server has ended.
+        WorkerStartError: if the server of that target has ended.
     """
     sources = seed_sources(config)
     target = group.running_eagerly[0]
@@ -113,6 +119,6 @@ def seed_models(
         except SeedModelError as error:
             yield Warned(message=str(error))
     if not models:
-        msg = f"models: {target} can describe no seed model; see the warnings above."
+        msg = f"models: target {target} could not describe any seed model; see the warnings above."
         raise ConfigurationError(msg)
     return models

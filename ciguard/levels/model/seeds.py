@@ -1,4 +1,4 @@
-"""Seed models, parsed from a target's untrusted description."""
+"""Seed models, parsed from descriptions by a target, which are not trusted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ciguard.domain.untrusted import Untrusted
 from ciguard.errors import SeedModelError
 
 if TYPE_CHECKING:
-    from ciguard.levels.model.seed_sources import Source
+    from ciguard.levels.model.seed_sources import SeedSource
 
 _MAX_NODES = 20_000
 _MAX_ELEMENTS = 1 << 31
@@ -24,38 +24,41 @@ _DTYPE = re.compile(r"bool|bfloat16|u?int(?:8|16|32|64)|float(?:16|32|64)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Feed:
+class InputDescription:
     """Description of one input of a model."""
 
     kind: SampleKind | None
-    """Kind of data that the model was written for; None if its author does not declare it."""
+    """Kind of data for which the model was written; None if its script does not declare it."""
     shape: Shape
+    """Shape without the batch dimension."""
     dtype: str
+    """Type of the elements."""
     below: int = 0
-    """Number of rows of the table that its numbers index; 0 if there is none."""
+    """Exclusive upper bound of integers that index the rows of a table; 0 if there is no table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedModel:
-    """A model that mutation starts from."""
+    """A model from which mutants are derived."""
 
     name: str
     """Name as the user wrote it."""
     graph: LayerGraph
-    data: tuple[Feed, ...]
-    """Inputs, in the order of `graph.inputs`."""
-    truth: Shape
-    """Shape of the first output."""
+    """Layer graph of the model."""
+    data: tuple[InputDescription, ...]
+    """Inputs of the model, in the order of `graph.inputs`."""
+    label_shape: Shape
+    """Shape of the first output, and of its expected value, without the batch dimension."""
     classes: int
     """Number of classes of the first output; 0 for a regression."""
 
 
-def read_seed_model(source: Source, record: dict[str, Any]) -> SeedModel:
+def read_seed_model(source: SeedSource, record: dict[str, Any]) -> SeedModel:
     """Parse a target's description of a seed model.
 
     Args:
         source: the source of the seed model.
-        record: a record of `execution.Dispatcher.models`; the user's code may have written it.
+        record: a record of `execution.Dispatcher.models`; the user's code may have influenced it.
 
     Raises:
         SeedModelError: if the model could not be described, or the record is damaged.
@@ -70,33 +73,33 @@ def read_seed_model(source: Source, record: dict[str, Any]) -> SeedModel:
         raise SeedModelError(msg) from error
 
 
-def _seed_model(source: Source, record: Untrusted) -> SeedModel:
+def _seed_model(source: SeedSource, record: Untrusted) -> SeedModel:
     graph = graph_from_json(record.of("graph", dict))
     if len(graph.nodes) > _MAX_NODES:
-        msg = f"it has {len(graph.nodes)} nodes, more than {_MAX_NODES}"
+        msg = f"its graph has {len(graph.nodes):,} nodes; the maximum is {_MAX_NODES:,}"
         raise ValueError(msg)
     for node in graph.nodes:
         _check_node(node, source)
-    feeds = record.rows("data", _parse_feed)
-    if [(feed.shape, feed.dtype) for feed in feeds] != [(n.shape, n.dtype) for n in graph.inputs]:
-        msg = "its data do not match the inputs of its graph"
+    inputs = record.rows("data", _parse_input)
+    if [(item.shape, item.dtype) for item in inputs] != [(n.shape, n.dtype) for n in graph.inputs]:
+        msg = "the shapes or types of its data differ from those of its graph's inputs"
         raise ValueError(msg)
-    truth = _parse_shape(record, "truth")
-    if truth != graph.node(graph.outputs[0]).shape:
-        msg = "the shape of its truth differs from that of its first output"
+    label_shape = _parse_shape(record, "truth")
+    if label_shape != graph.node(graph.outputs[0]).shape:
+        msg = "the shape of its labels differs from the shape of its first output"
         raise ValueError(msg)
     return SeedModel(
         name=source.name,
         graph=_without_paths(graph, source),
-        data=feeds,
-        truth=truth,
+        data=inputs,
+        label_shape=label_shape,
         classes=record.count("classes"),
     )
 
 
-def _without_paths(graph: LayerGraph, source: Source) -> LayerGraph:
-    """Return the graph with weight files named as the user wrote them, not by local paths."""
-    (folder,) = source.weights_in or ("",)
+def _without_paths(graph: LayerGraph, source: SeedSource) -> LayerGraph:
+    """Return the graph with paths of weight files as the user wrote them, not absolute ones."""
+    (folder,) = source.weight_folders or ("",)
     nodes = tuple(
         replace(
             node, weights=replace(node.weights, file=f"{folder}/{Path(node.weights.file).name}")
@@ -108,22 +111,22 @@ def _without_paths(graph: LayerGraph, source: Source) -> LayerGraph:
     return replace(graph, nodes=nodes)
 
 
-def _check_node(node: LayerNode, source: Source) -> None:
-    """Raise an error for a node that no adapter writes.
+def _check_node(node: LayerNode, source: SeedSource) -> None:
+    """Raise an error for a node that an adapter would not write.
 
     Raises:
         ValueError: if a part of the node is invalid; the message names the node.
     """
-    wrong = [
+    faults = [
         not _NODE.fullmatch(node.name),
         node.layer != INPUT and not _LAYER.fullmatch(node.layer),
         not _DTYPE.fullmatch(node.dtype),
         not _is_bounded(node.shape),
-        node.weights.file != "" and not source.owns(node.weights.file),
+        node.weights.file != "" and not source.may_read_weights(node.weights.file),
         (node.layer == INPUT) != (not node.inputs),
     ]
-    if any(wrong):
-        msg = f"its node {node.name!r:.120} ({node.layer!r:.120}) is invalid"
+    if any(faults):
+        msg = f"node {node.name!r:.120} ({node.layer!r:.120}) of its graph is invalid"
         raise ValueError(msg)
 
 
@@ -131,13 +134,13 @@ def _is_bounded(shape: Shape) -> bool:
     return all(size > 0 for size in shape) and math.prod(shape) <= _MAX_ELEMENTS
 
 
-def _parse_feed(record: Untrusted) -> Feed:
+def _parse_input(record: Untrusted) -> InputDescription:
     kind = record.text("kind")
     if kind and kind not in set(SampleKind):
         known = ", ".join(SampleKind)
-        msg = f"DATA = {kind!r} in its script is not a known kind of data. Known: {known}"
+        msg = f"its script sets DATA = {kind!r}, which is not a known kind of data. Known: {known}"
         raise ValueError(msg)
-    return Feed(
+    return InputDescription(
         kind=SampleKind(kind) if kind else None,
         shape=_parse_shape(record, "shape"),
         dtype=record.text("dtype"),

@@ -13,15 +13,15 @@ MODELS: Setting[tuple[str, ...]] = level_setting(
     texts("MODEL", required=True),
     SMALL_MODELS,
     "Seed model of level model: a glob over the names of the shipped models, "
-    "file.keras, file.py:function or pretrained:ResNet50. The default is the small ones; "
-    "deep ones take minutes on backends that compile.",
+    "file.keras, file.py:function or pretrained:ResNet50. The default is the small models; "
+    "deep models take minutes on backends that compile.",
     flag="--model",
 )
 WIDTH: Setting[int] = level_setting(
     "model-width",
     whole(1, 400),
     25,
-    "Width of models that a function builds, in per cent of the published one: channels "
+    "Width of models that a function builds, in per cent of the published width: channels "
     "and units, not layers.",
 )
 

@@ -1,4 +1,4 @@
-"""Simpler variants of one layer's run: fewer rows, simpler data, fewer constructor arguments."""
+"""Simpler variants of a layer's run, for minimisation: fewer rows, simpler data or arguments."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from ciguard.domain.models import LayerNode
 
 _MIN, _MAX = -1.0, 1.0
+"""Range of simpler data."""
 
 
 def simpler_models(case: ModelCase) -> Iterator[ModelCase]:
-    """Yield variants of a run of one layer; whole models are left as they are."""
+    """Yield simpler variants of the run of one layer; a whole model has none."""
     if not case.is_one_layer:
         return
     yield from _fewer_rows(case)
@@ -29,7 +30,7 @@ def simpler_models(case: ModelCase) -> Iterator[ModelCase]:
 
 
 def _fewer_rows(case: ModelCase) -> Iterator[ModelCase]:
-    """Yield the run with a part of the batch: the first row, the first half, the second."""
+    """Yield the run with a part of the batch: the first row, the first half, the second half."""
     arrays = [data for data in case.data if isinstance(data, ArrayValue)]
     rows = {data.shape[0] for data in (*arrays, case.truth) if data.shape}
     if len(arrays) < len(case.data) or len(rows) != 1:

@@ -49,8 +49,7 @@ if TYPE_CHECKING:
     from ciguard.triage import EnvironmentHint, LayerOrigin
 
 _TIMEOUT_S = 60.0
-"""Timeout of one run of a model, in seconds: hundreds of layers, each of which may be compiled
-first."""
+"""Timeout of one run of a model, in seconds: a backend may compile each of hundreds of layers."""
 
 
 class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
@@ -58,17 +57,17 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
 
     name: ClassVar[str] = "model"
     compares_targets: ClassVar[bool] = False
-    """False: the level's own oracle lets the majority of the targets outvote the reference."""
+    """False, since the level's own oracle takes the majority of the targets as the reference."""
 
     def check(self, config: Config) -> None:
-        """Raise an error for models without Keras and for unknown seed models."""
+        """Raise an error if no target is of Keras, or a seed model is unknown."""
         check_models(config)
 
     def needs(self, config: Config, library: Library) -> WorkerNeeds:
-        """Return the folders of the seed models' weight files."""
+        """Return the folders that workers need for the seed models' weight files."""
         sources = seed_sources(config) if library.name == LIBRARY else ()
         folders = {
-            name: str(path) for source in sources for name, path in source.weights_in.items()
+            name: str(path) for source in sources for name, path in source.weight_folders.items()
         }
         return WorkerNeeds(
             variables={FOLDERS: json.dumps(folders)} if folders else {},
@@ -79,11 +78,11 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
         )
 
     def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
-        """Return one stream. Each shard mutates its own seed models.
+        """Return one stream; each shard mutates its own part of the seed models.
 
         Raises:
             ConfigurationError: if no target is of Keras, or no seed model can be described.
-            WorkerStartError: if the server of the describing target has ended.
+            WorkerStartError: if the server of the target that describes the models has ended.
         """
         config = factory.config
         refuse_without_keras(factory.groups)
@@ -91,16 +90,16 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
         if not group.running_eagerly:
             return []
         models = yield from seed_models(group, config, factory.dispatcher)
-        own = config.shard.part(models)
+        shard_models = config.shard.part(models)
         selected = select_layers(group.records(), config.api, config.exclude)
         level = ModelLevel(
             selected,
             config.shard.seed(config.seed),
-            models=own,
+            models=shard_models,
             amplification=amplification,
             repeat_probability=REPEATS_WHERE_COMPILED if _compiles(group) else 0.0,
         )
-        names = "\n".join(model.name for model in own)
+        names = "\n".join(model.name for model in shard_models)
         kind = f"{self.name} of {config[WIDTH]} % width: {names}"
         stream = factory.stream(level, group, kind=kind, chosen=digest_of_apis(selected))
         stream.is_whole, stream.limit_s = True, _TIMEOUT_S
@@ -116,44 +115,44 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
         return model_script(finding, hint)
 
     def variants(self, case: ModelCase) -> Iterator[ModelCase]:
-        """Yield runs of the layer with fewer rows, simpler data, fewer constructor arguments."""
+        """Yield runs of the layer with fewer rows, simpler data or fewer constructor arguments."""
         return simpler_models(case)
 
     def inputs(self, case: ModelCase) -> InputPrecision:
-        """Return how exact the outputs of a run can be."""
+        """Return how precise the outputs of a run can be."""
         return inputs_of(case)
 
     def nudged(self, case: ModelCase, seed: int, move: Perturbation) -> ModelCase:
-        """Return the run with data and weights perturbed by one rounding."""
+        """Return the run with data and weights perturbed by one rounding error each."""
         del move
         return nudged_run(case, seed)
 
     def witnesses(self, finding: Finding) -> tuple[str, ...]:
-        """Return the target that the vote blames.
+        """Return the target that the majority elected as the reference.
 
-        The layer's condition number is already known from double precision. If a target computes
-        in half precision internally, the layer looks ill-conditioned there, but the target is at
-        fault.
+        The layer's condition number is already known from double precision. The deviating target
+        does not count: if it computes in half precision internally, the layer looks
+        ill-conditioned there, but the target is at fault.
         """
         return finding.targets[:1]
 
     def is_broken(self, case: ModelCase, output: Output, inputs: InputPrecision) -> bool:
-        """Return whether saving and loading changes a layer's results."""
+        """Return whether the layer's results changed when it was saved and loaded."""
         del case
         return changed_by_saving(output, inputs) is not None
 
     def origin_rows(self, case: ModelCase, named: Callable[[str], str]) -> list[tuple[str, str]]:
-        """Return the seed model with its mutations, and what was compared."""
+        """Return rows of a table: the seed model with its mutations, and what was compared."""
         rows = (("Found in", origin_text(case, named)), ("Compared", checked_text(case)))
         return [(name, text) for name, text in rows if text]
 
     def layer_origin(self, case: ModelCase) -> LayerOrigin:
-        """Return the model, its mutations, and the deviations of its layers."""
+        """Return the seed model, its mutations, and the deviations of its layers."""
         return layer_origin(case)
 
 
 def _compiles(group: Group) -> bool:
-    """Return whether a target compiles each operation for each shape."""
+    """Return whether the backend of a target compiles each operation for each shape."""
     libraries = LIBRARIES.items()
     environments = [member.environment for member in group.running]
     backends = [

@@ -1,9 +1,9 @@
-"""Suspicion: the layers of a model to run alone, because targets disagree on the model.
+"""Suspicion: the choice of layers that run alone because targets disagree on a model.
 
-A run of a model returns a sample of every layer's output (`layers` in its result). If targets
+A run of a model returns a sample of each layer's output (`layers` in its result). If targets
 disagree, the layers at which the deviation grows are suspects, the most suspicious first (LEMON,
-section 3.3). A suspect proves nothing: only its behaviour alone counts, with the same input on
-every target.
+section 3.3). A suspicion is no proof: the suspect must also behave differently when it runs alone,
+with the same input on every target.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ciguard.domain.outcomes import Exhausted, Passed, Rejected, Stage
 from ciguard.domain.values import ArrayValue, Constant, Uniform
 from ciguard.execution import Container, decode_outputs
 from ciguard.levels.model.inconsistency import EPSILON, change_rates
-from ciguard.levels.model.layer_samples import LayerSample, deviation, layer_samples, part
+from ciguard.levels.model.layer_samples import LayerSample, deviation, item_of, layer_samples
 from ciguard.oracles import input_precision_of, majority_target
 from ciguard.oracles.comparing import compare_outputs
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from ciguard.execution import Output
 
 _MIN_DEVIATION = 1e-5
-"""Minimum deviation of a layer's output, relative to its largest sampled element; smaller ones are
-rounding."""
+"""Minimum deviation of a layer's output, relative to its largest sampled element; smaller
+deviations are rounding errors."""
 _MAX_SUSPECTS = 3
-"""Number of layers that run alone if samples identify them; otherwise all layers do."""
+"""Maximum number of suspects that samples identify; without samples, all layers are suspects."""
 _LAYER_IN_MESSAGE = re.compile(r"\A(?:.{0,60}?: )?layer '([A-Za-z0-9_.\-/>]{1,200})': ")
-"""Start of a worker's message about an exception that a layer raised."""
+"""Pattern of the start of a worker's message about an exception that a layer raised."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,21 +46,21 @@ class ModelSuspicion:
     suspects: tuple[str, ...]
     """Names of the suspected layers, in the order in which they run alone."""
     hidden: tuple[str, ...] = ()
-    """Layers with inputs that already deviate, so that their outputs show nothing about them."""
+    """Names of layers whose inputs deviate already, so that their outputs prove nothing."""
     deviations: tuple[tuple[str, float], ...] = ()
-    """R_a of every layer, in the order of the graph, between the two targets that differ most."""
+    """Name and R_a of each layer, in the order of the graph, for the target that deviates most."""
     samples: Mapping[str, LayerSample]
-    """Samples of the layers on the elected target; empty if no target finished the run."""
+    """Samples of the layers on the elected target, by name; empty if no target passed."""
     witness: str = ""
-    """The elected target, if it finished the run."""
+    """Name of the target that the majority elected; empty if no target passed."""
 
 
 def suspicion(case: ModelCase, outcomes: Mapping[str, Outcome]) -> ModelSuspicion | None:
-    """Return the suspicion about a model; None if all targets agree or all reject it.
+    """Return the suspicion about a model; None if all targets agree or all reject the model.
 
     Args:
         case: the run of a whole model.
-        outcomes: the outcomes by target.
+        outcomes: the outcomes of the run, by target.
     """
     conclusive = {name: outcome for name, outcome in outcomes.items() if _is_conclusive(outcome)}
     outputs = {
@@ -86,7 +86,7 @@ def suspicion(case: ModelCase, outcomes: Mapping[str, Outcome]) -> ModelSuspicio
     return ModelSuspicion(
         case=case,
         suspects=suspects,
-        hidden=_hidden(case, deltas, witness_samples, suspects) if deviations else (),
+        hidden=_hidden_layers(case, deltas, witness_samples, suspects) if deviations else (),
         deviations=deviations,
         samples=witness_samples,
         witness=witness,
@@ -94,7 +94,7 @@ def suspicion(case: ModelCase, outcomes: Mapping[str, Outcome]) -> ModelSuspicio
 
 
 def _suspects_of_other_checks(case: ModelCase, outputs: Mapping[str, Output]) -> tuple[str, ...]:
-    """Return the suspects of a training step or of a saved model."""
+    """Return the suspects of a training step, or of a model that was saved and loaded."""
     if case.check is Check.SAVE:
         return () if _agrees_on_saving(case, outputs) else _distinct_layers(case, is_reversed=True)
     if _agrees_on_training(case, outputs):
@@ -102,13 +102,14 @@ def _suspects_of_other_checks(case: ModelCase, outputs: Mapping[str, Output]) ->
     return _nearest_first(case, outputs, _distinct_layers(case, is_reversed=True))
 
 
-def isolated(model: ModelSuspicion, name: str, data: Sequence[Data] = ()) -> ModelCase:
+def isolated_run(model: ModelSuspicion, name: str, data: Sequence[Data] = ()) -> ModelCase:
     """Return the run of one layer alone.
 
     Args:
         model: the suspicion about the model.
         name: the name of the layer.
-        data: the inputs of the layer; if empty, numbers in the range of its inputs in the model.
+        data: the inputs of the layer; if empty, random numbers in the range of its inputs in the
+            model.
     """
     graph = model.case.graph
     node = graph.node(name)
@@ -118,14 +119,14 @@ def isolated(model: ModelSuspicion, name: str, data: Sequence[Data] = ()) -> Mod
     values = tuple(data) or tuple(
         _similar_data(model, source, rows, index) for index, source in enumerate(sources)
     )
-    # A tensor that is passed twice stays one tensor, whose gradient is the sum.
-    known = {source.name: value for source, value in zip(sources, values, strict=True)}
-    names = {source: f"x{index}" for index, source in enumerate(known)}
+    # A tensor that is passed twice remains one tensor, whose gradient is a sum.
+    value_of = {source.name: value for source, value in zip(sources, values, strict=True)}
+    names = {source: f"x{index}" for index, source in enumerate(value_of)}
     inputs = tuple(
         LayerNode(
             name=names[source], layer=INPUT, shape=value.shape[1:], dtype=graph.node(source).dtype
         )
-        for source, value in known.items()
+        for source, value in value_of.items()
     )
     layer = replace(
         owner,
@@ -140,14 +141,14 @@ def isolated(model: ModelSuspicion, name: str, data: Sequence[Data] = ()) -> Mod
         model.case,
         api=node.layer,
         graph=LayerGraph(nodes=(*inputs, layer), outputs=(ONE_LAYER,)),
-        data=tuple(known.values()),
-        truth=_target(rows, node),
+        data=tuple(value_of.values()),
+        truth=_expected_output(rows, node),
         origin=replace(model.case.origin, deviations=model.deviations, suspect=name),
     )
 
 
 _Deltas: TypeAlias = "dict[str, dict[str, float]]"
-"""Δ of every layer relative to the elected target, by target."""
+"""Δ of each layer between the elected target and another target, by the other target."""
 
 
 def _deltas(samples: Mapping[str, Mapping[str, LayerSample]], witness: str) -> _Deltas:
@@ -164,7 +165,7 @@ def _deltas(samples: Mapping[str, Mapping[str, LayerSample]], witness: str) -> _
 def _deviating_layers(
     case: ModelCase, deltas: _Deltas, reference: Mapping[str, LayerSample]
 ) -> tuple[tuple[tuple[str, float], ...], tuple[str, ...]]:
-    """Return R_a of every layer for the target that differs most, and the suspects."""
+    """Return R_a of each layer for the target that deviates most, and all targets' suspects."""
     sources = {node.name: node.inputs for node in case.graph.nodes}
     max_rates: dict[str, float] = {}
     deviations: tuple[tuple[str, float], ...] = ()
@@ -185,13 +186,13 @@ def _deviating_layers(
     return deviations, tuple(ranked[:_MAX_SUSPECTS])
 
 
-def _hidden(
+def _hidden_layers(
     case: ModelCase,
     deltas: _Deltas,
     reference: Mapping[str, LayerSample],
     suspects: tuple[str, ...],
 ) -> tuple[str, ...]:
-    """Return one layer of each kind that is not a suspect and has inputs that already deviate."""
+    """Return one layer of each kind whose inputs deviate already and that is not a suspect."""
     deviating = {
         name
         for by_layer in deltas.values()
@@ -220,13 +221,16 @@ def _witness_of(case: ModelCase, outputs: Mapping[str, Output]) -> str:
 
 
 def _is_conclusive(outcome: Outcome) -> bool:
-    """Return whether a run proves something: not if a layer or memory is missing."""
+    """Return whether a run says something about layers: not if it lacked a layer or memory."""
     is_unable = isinstance(outcome, Rejected) and outcome.stage is not Stage.CALL
     return not is_unable and not isinstance(outcome, Exhausted)
 
 
 def _suspects_of_failure(case: ModelCase, outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
-    """Return the suspects if not every target finished the run; none if all reject it."""
+    """Return the suspects of a run that not all targets passed; empty if all targets reject it.
+
+    Layers that messages name come first, then the layers before them, from the last to the first.
+    """
     if all(isinstance(outcome, Rejected) for outcome in outcomes.values()):
         return ()
     names = {node.name for node in case.graph.nodes if node.layer != INPUT}
@@ -235,7 +239,6 @@ def _suspects_of_failure(case: ModelCase, outcomes: Mapping[str, Outcome]) -> tu
         for outcome in outcomes.values()
         if (match := _LAYER_IN_MESSAGE.match(getattr(outcome, "message", ""))) and match[1] in names
     ]
-    # Earlier layers may cause a wrong input: the nearest come next.
     before = [
         name
         for name in _distinct_layers(case, is_reversed=True)
@@ -252,12 +255,12 @@ def _is_before(case: ModelCase, name: str, reported: Sequence[str]) -> bool:
 def _nearest_first(
     case: ModelCase, outputs: Mapping[str, Output], suspects: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the suspects, starting near the first layer in backward order whose gradients differ.
+    """Return the suspects, rotated to start near the first layer whose gradients differ.
 
     Args:
         case: a training step on which targets disagree.
-        outputs: the outputs by target.
-        suspects: the suspects in the order in which gradients reach them.
+        outputs: the outputs of the training step, by target.
+        suspects: the suspects, in the order in which gradients reach them.
     """
     inputs = input_precision_of(case)
     first, *others = (_gradients(output) for output in outputs.values())
@@ -271,8 +274,8 @@ def _nearest_first(
     differing_indices = [index for index, name in enumerate(suspects) if name in differing]
     if not differing_indices:
         return suspects
-    # The last layer before it has agreeing weight gradients, but may compute a wrong gradient
-    # of its input: start there.
+    # The layer before that one has equal weight gradients, but may pass on a wrong gradient of
+    # its input. So the suspects start there.
     agreeing_indices = [
         index for index, name in enumerate(suspects[: differing_indices[0]]) if name in agreeing
     ]
@@ -281,7 +284,7 @@ def _nearest_first(
 
 
 def _gradients(output: Output) -> dict[str, Output]:
-    gradients = part(output, "gradients")
+    gradients = item_of(output, "gradients")
     return (
         dict(zip(gradients.keys, gradients.items, strict=False))
         if isinstance(gradients, Container)
@@ -290,7 +293,7 @@ def _gradients(output: Output) -> dict[str, Output]:
 
 
 def _distinct_layers(case: ModelCase, *, is_reversed: bool = False) -> tuple[str, ...]:
-    """Return one layer of each kind and configuration, in forward or backward order."""
+    """Return the names of one layer per class and configuration, in forward or backward order."""
     nodes = [node for node in case.graph.nodes if node.layer != INPUT and not node.shares]
     if is_reversed:
         nodes.reverse()
@@ -308,7 +311,7 @@ def _agrees_on_training(case: ModelCase, outputs: Mapping[str, Output]) -> bool:
 
 def _agrees_on_saving(case: ModelCase, outputs: Mapping[str, Output]) -> bool:
     inputs = input_precision_of(case)
-    pairs = [(part(out, "before"), part(out, "after")) for out in outputs.values()]
+    pairs = [(item_of(out, "before"), item_of(out, "after")) for out in outputs.values()]
     return all(
         before is None or after is None or compare_outputs(before, after, inputs) is None
         for before, after in pairs
@@ -320,7 +323,14 @@ def _rows_of(case: ModelCase) -> int:
 
 
 def _similar_data(model: ModelSuspicion, source: LayerNode, rows: int, index: int) -> Data:
-    """Return numbers of the shape and range of a layer's input, different for each input."""
+    """Return data like a layer's input in the model, in shape and range.
+
+    Args:
+        model: the suspicion about the model.
+        source: the node that computes the input.
+        rows: the batch size.
+        index: the index of the input, which makes the data of inputs different.
+    """
     for node, data in zip(model.case.graph.inputs, model.case.data, strict=True):
         if node.name == source.name and isinstance(data, DataSample):
             return ArrayValue(
@@ -336,5 +346,6 @@ def _similar_data(model: ModelSuspicion, source: LayerNode, rows: int, index: in
     return ArrayValue(source.dtype, shape, Uniform((model.case.seed + index) % 65536, low, high))
 
 
-def _target(rows: int, node: LayerNode) -> ArrayValue:
+def _expected_output(rows: int, node: LayerNode) -> ArrayValue:
+    """Return random expected outputs of a layer, for the loss of a training step."""
     return ArrayValue("float32", (rows, *node.shape), Uniform(17, -1.0, 1.0))

@@ -1,4 +1,4 @@
-"""The universe of layers that graphs can contain, with shapes, arguments and sizes."""
+"""The universe: all layers that graphs can contain, with shapes, arguments and sizes."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _BY_NAME = {kind.public: kind for kind in KINDS}
 _SHAPE_CHANGE_SUFFIX = " of another shape"
 _OTHER_FORMAT = "channels_first"
 _RARITY_EXPONENT = 8
-"""Preference for rarely used layers: one that was used once is 256 times less probable than an
-unused one. It is not excluded, since a suitable layer may be rejected for its size."""
+"""Strength of the preference for rarely drawn layers. A layer that was drawn once is 256 times less
+probable than a new one, but not excluded: a suitable layer may be rejected for its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,10 @@ class Size:
     """Size of a graph."""
 
     activations: int = 0
-    """Elements that all layers compute for one sample, including intermediate ones,
-    approximately."""
+    """Approximate number of elements that all layers compute for one sample, with intermediate
+    elements."""
     weights: int = 0
-    """Number of weights, approximately."""
+    """Approximate number of weights."""
 
     def fits(self, limit: Size) -> bool:
         """Return whether the size is within a limit."""
@@ -54,75 +54,80 @@ class Size:
 
 
 GROWTH = 1.5
-"""Factor by which a mutant may exceed its seed."""
+"""Factor by which a mutant may be larger than its seed."""
 _MIN_ALLOWANCE = Size(4096, 16384)
+"""Size that each mutant may add, so that the smallest models can grow too."""
 
 
-def bound(seed: Size) -> Size:
-    """Return the maximum size of a mutant of a model of this size.
+def max_mutant_size(seed: Size) -> Size:
+    """Return the maximum size of a seed's mutants, from the size of the seed.
 
-    It is 1.5 times the size plus 4,096 elements and 16,384 weights, so that the smallest models can
-    grow too.
+    It is 1.5 times the size of the seed, plus 4,096 elements and 16,384 weights.
     """
     scaled = Size(int(GROWTH * seed.activations), int(GROWTH * seed.weights))
     return scaled + _MIN_ALLOWANCE
 
 
 def canonical(layer: str) -> str:
-    """Return the canonical public name of a layer's class, for any of its public names."""
+    """Return the canonical public name of a layer class, from any of its public names."""
     for pattern, name in _ALIASES:
         layer = pattern.sub(name, layer)
     return layer
 
 
-def drawing(kind: LayerKind, *, keeps: bool) -> str:
-    """Return the name under which draws of a layer are counted."""
-    return kind.public if keeps else f"{kind.public}{_SHAPE_CHANGE_SUFFIX}"
+def draw_name(kind: LayerKind, *, keeps_shape: bool) -> str:
+    """Return the name under which draws of a layer are counted.
+
+    Draws that keep the shape and draws that change it are counted separately.
+    """
+    return kind.public if keeps_shape else f"{kind.public}{_SHAPE_CHANGE_SUFFIX}"
 
 
 @dataclass(frozen=True)
 class Universe:
-    """The layers that mutation draws from, with their limits."""
+    """The layers from which mutation draws, and its limits."""
 
     arguments: LayerArguments
-    most: Size | None = None
+    """Values of the layers' arguments."""
+    max_size: Size | None = None
     """Maximum size of a mutant; None for no limit."""
-    left_out: frozenset[str] = frozenset()
-    """Public names of layers that are no longer drawn."""
-    uses: Mapping[str, int] = field(default_factory=dict, compare=False)
-    """Number of draws, by the name from `drawing` or an activation's public name. The owner updates
-    it."""
+    excluded_layers: frozenset[str] = frozenset()
+    """Canonical public names of layers that are not drawn any more."""
+    draw_counts: Mapping[str, int] = field(default_factory=dict, compare=False)
+    """Number of draws, by `draw_name` or an activation's public name; the level updates it."""
     repertoire: Repertoire = field(default_factory=Repertoire, compare=False)
-    """Chains that were inserted before. The owner updates it."""
+    """Chains that were inserted before; the level updates it."""
     repeat_probability: float = 0.0
     """Probability that a chain of the repertoire is inserted instead of a new one."""
 
     @classmethod
     def of(cls, records: Iterable[ApiRecord] = ()) -> Universe:
-        """Return the universe of the library with these records; without records, all layers."""
+        """Return the universe of a library by its records; without records, it has all layers."""
         return cls(LayerArguments(records))
 
-    def within(self, limit: Size) -> Universe:
+    def with_size_limit(self, limit: Size) -> Universe:
         """Return the same universe with a size limit."""
-        return replace(self, most=limit)
+        return replace(self, max_size=limit)
 
-    def without(self, layers: Iterable[str]) -> Universe:
-        """Return the same universe without some layers, by their public names."""
-        return replace(self, left_out=self.left_out | {canonical(layer) for layer in layers})
+    def with_exclusions(self, layers: Iterable[str]) -> Universe:
+        """Return the same universe without some layers, given by public names."""
+        return replace(
+            self, excluded_layers=self.excluded_layers | {canonical(layer) for layer in layers}
+        )
 
     @cached_property
     def kinds(self) -> tuple[LayerKind, ...]:
-        """Layers that the library has."""
+        """Layers that the library has and that are not excluded."""
         return tuple(filter(self.has, KINDS))
 
     def has(self, kind: LayerKind) -> bool:
         """Return whether the library has a layer that is not excluded."""
-        return kind.public not in self.left_out and self.arguments.knows(kind.public)
+        return kind.public not in self.excluded_layers and self.arguments.knows(kind.public)
 
     # --- layers ---------------------------------------------------------------------------------
 
     def kind(self, node: LayerNode) -> LayerKind | None:
-        """Return the description of a node's layer; None if there is none."""
+        """Return the description of a node's layer; None if the layer is not described."""
         kind = _BY_NAME.get(canonical(node.layer))
         return None if kind is None or node.config.get("data_format") == _OTHER_FORMAT else kind
 
@@ -131,33 +136,43 @@ class Universe:
         kinds = [self.kind(node) for node in graph.nodes if node.layer != INPUT]
         return all(kind is not None and self.has(kind) for kind in kinds)
 
-    def choose(self, rng: random.Random, kinds: Sequence[LayerKind], *, keeps: bool) -> LayerKind:
-        """Choose one of some layers, with a strong preference for rarely used ones.
+    def choose(
+        self, rng: random.Random, kinds: Sequence[LayerKind], *, keeps_shape: bool
+    ) -> LayerKind:
+        """Choose one of several layers, with a strong preference for rarely drawn ones.
 
         Args:
             rng: the source of randomness.
             kinds: the layers to choose from.
-            keeps: True if the layer must keep the shape, see `uses_of`.
+            keeps_shape: True if the layer must keep the shape, see `draw_count`.
         """
-        return self._least_used(rng, kinds, [self.uses_of(kind, keeps=keeps) for kind in kinds])
+        return self._choose_rare(
+            rng, kinds, [self.draw_count(kind, keeps_shape=keeps_shape) for kind in kinds]
+        )
 
-    def uses_of(self, kind: LayerKind, *, keeps: bool) -> int:
-        """Return the number of uses of a layer, either to keep the shape or to change it.
+    def draw_count(self, kind: LayerKind, *, keeps_shape: bool) -> int:
+        """Return the number of draws of a layer, either to keep the shape or to change it.
 
-        A pool with stride 1 and a pool that halves an image are different tests, so they are
-        counted separately. One use is added for a layer that was used in either way, so that
-        entirely unused layers come first.
+        A pool with stride 1 and a pool that halves an image are different tests, so their draws are
+        counted separately. One draw is added for a layer that was drawn in either way, so that new
+        layers come first.
         """
-        own = self.uses.get(drawing(kind, keeps=keeps), 0)
-        return own + 1 if own or self.uses.get(drawing(kind, keeps=not keeps)) else 0
+        count = self.draw_counts.get(draw_name(kind, keeps_shape=keeps_shape), 0)
+        return (
+            count + 1
+            if count or self.draw_counts.get(draw_name(kind, keeps_shape=not keeps_shape))
+            else 0
+        )
 
     def choose_activation(self, rng: random.Random, names: Sequence[str]) -> str:
-        """Choose one of some activations, with the same preference."""
-        uses = [self.uses.get(f"{ACTIVATIONS}{name}", 0) for name in names]
-        return self._least_used(rng, names, uses)
+        """Choose one of several activations, with a strong preference for rarely drawn ones."""
+        draw_counts = [self.draw_counts.get(f"{ACTIVATIONS}{name}", 0) for name in names]
+        return self._choose_rare(rng, names, draw_counts)
 
-    def _least_used(self, rng: random.Random, options: Sequence[T], uses: Sequence[int]) -> T:
-        return rng.choices(options, [(1 + count) ** -_RARITY_EXPONENT for count in uses])[0]
+    def _choose_rare(
+        self, rng: random.Random, options: Sequence[T], draw_counts: Sequence[int]
+    ) -> T:
+        return rng.choices(options, [(1 + count) ** -_RARITY_EXPONENT for count in draw_counts])[0]
 
     def draw(
         self, rng: random.Random, kind: LayerKind, place: LayerPlace
@@ -165,7 +180,7 @@ class Universe:
         """Draw the arguments of a layer for a place.
 
         Returns:
-            The arguments and the output shape; None if the draw does not fit the place.
+            The arguments and the output's shape; None if they do not fit the place.
         """
         if not kind.fits(place.shapes):
             return None
@@ -176,14 +191,14 @@ class Universe:
         shape = kind.shape(config, place.shapes)
         if shape is None and config.pop("unroll", None):
             shape = kind.shape(config, place.shapes)
-        if shape is None or 0 in shape or (place.keeps and shape != place.shapes[0]):
+        if shape is None or 0 in shape or (place.keeps_shape and shape != place.shapes[0]):
             return None
         return config, shape
 
     # --- graphs ---------------------------------------------------------------------------------
 
     def is_consistent(self, graph: LayerGraph) -> bool:
-        """Return whether each known layer returns the shape of its node."""
+        """Return whether each described layer of a graph returns the shape that its node has."""
         nodes = {node.name: node for node in graph.nodes}
         for node in graph.nodes:
             kind = self.kind(node)
@@ -198,20 +213,20 @@ class Universe:
         return True
 
     def weights(self, node: LayerNode, shapes: Shapes) -> int:
-        """Return the approximate number of a node's weights; 0 for an unknown layer."""
+        """Return the approximate number of a node's weights; 0 if its layer is not described."""
         kind = self.kind(node)
         return 0 if kind is None else kind.weights(dict(node.config), shapes)
 
     def size(self, graph: LayerGraph) -> Size:
-        """Return the size of a graph."""
+        """Return the approximate size of a graph."""
         nodes = {node.name: node for node in graph.nodes}
         total = Size()
         for node in graph.nodes:
             shapes = tuple(nodes[name].shape for name in node.inputs)
             kind = None if node.layer == INPUT else self.kind(node)
-            scratch = kind.scratch(dict(node.config), shapes) if kind else 0
-            own = 0 if node.shares else self.weights(node, shapes)
-            total += Size(elements(node.shape) + scratch, own)
+            scratch_elements = kind.scratch_elements(dict(node.config), shapes) if kind else 0
+            weights = 0 if node.shares else self.weights(node, shapes)
+            total += Size(elements(node.shape) + scratch_elements, weights)
         return total
 
     def is_random(self, graph: LayerGraph) -> bool:
@@ -224,13 +239,13 @@ class Universe:
 
     def allows(self, graph: LayerGraph) -> bool:
         """Return whether a graph is within the size limit."""
-        return self.most is None or self.size(graph).fits(self.most)
+        return self.max_size is None or self.size(graph).fits(self.max_size)
 
-    def taking(self, held: Elements) -> tuple[LayerKind, ...]:
-        """Return the layers that accept such elements."""
-        return tuple(kind for kind in self.kinds if kind.takes is held)
+    def layers_accepting(self, element_type: Elements) -> tuple[LayerKind, ...]:
+        """Return the layers that accept inputs with elements of a type."""
+        return tuple(kind for kind in self.kinds if kind.input_elements is element_type)
 
 
-def short(layer: str) -> str:
-    """Return a layer's name without its module."""
+def short_name(layer: str) -> str:
+    """Return a layer's public name without its module."""
     return layer.removeprefix(PUBLIC)

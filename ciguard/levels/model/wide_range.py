@@ -1,7 +1,7 @@
 """Runs of a layer on numbers far from zero, which models with data in [0, 1] rarely produce.
 
-Only there some defects show: an exponential that is not kept in range, a square in half precision,
-or a maximum that starts at zero.
+Some defects show only with such numbers: an exponential that overflows, a square in half precision,
+or a maximum whose initial value is zero.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.models import Check
 from ciguard.domain.values import ArrayValue, Uniform
-from ciguard.levels.model.suspicion import ModelSuspicion, isolated
+from ciguard.levels.model.suspicion import ModelSuspicion, isolated_run
 
 if TYPE_CHECKING:
     from ciguard.domain.models import LayerNode, ModelCase
 
 WIDTH = 200.0
-"""Bound of the numbers: exp(200) exceeds float32; 200² and a sum of a thousand such squares do
+"""Bound of the numbers: exp(200) is too large for float32, but a sum of a thousand squares is
 not."""
 
 
@@ -40,4 +40,6 @@ def wide_range_run(case: ModelCase, node: LayerNode) -> ModelCase | None:
         for index, source in enumerate(sources)
     ]
     whole = replace(case, check=Check.PREDICT, training=False)
-    return isolated(ModelSuspicion(case=whole, suspects=(node.name,), samples={}), node.name, data)
+    return isolated_run(
+        ModelSuspicion(case=whole, suspects=(node.name,), samples={}), node.name, data
+    )

@@ -1,4 +1,4 @@
-"""Focus: the shares of batches of APIs in focus and of the others."""
+"""Focus: the shares of a level's batches that APIs in focus and other APIs get."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MANY = _records(*(f"lib.f{number:03}" for number in range(60)))
 
 @dataclass
 class _Plain:
-    """A level that learns nothing: its APIs in turn."""
+    """A level without feedback that calls its APIs in turn."""
 
     apis: Sequence[ApiRecord]
 
@@ -49,7 +49,7 @@ def _plain(records: Sequence[ApiRecord], seed: int) -> Level:
     return _Plain(records)
 
 
-def _met(level: Level, batches: int) -> Counter[str]:
+def _api_counts(level: Level, batches: int) -> Counter[str]:
     return Counter(level.cases(index).api for index in range(batches))
 
 
@@ -57,22 +57,22 @@ def test_apis_in_focus_get_seven_of_ten_batches_and_no_api_is_left_out() -> None
     focus = ("lib.f007", "lib.f03?", "nothing.*")
 
     level, rounds = focused_level(_plain, MANY, 0, focus=focus)
-    counts = _met(level, 1000)
+    counts = _api_counts(level, 1000)
 
     inside = sum(count for api, count in counts.items() if api == "lib.f007" or "f03" in api)
     assert inside == 700
-    assert len(_met(level, rounds)) == len(MANY)
+    assert len(_api_counts(level, rounds)) == len(MANY)
 
 
 def test_the_first_apis_in_focus_get_as_many_batches_as_the_others_in_focus() -> None:
     focus = [record.api for record in MANY[:40]]
 
     level, rounds = focused_level(_plain, MANY, 0, focus=focus)
-    counts = _met(level, 2000)
+    counts = _api_counts(level, 2000)
 
     assert sum(counts[name] for name in focus[:8]) == pytest.approx(700, abs=5)
     assert sum(counts[name] for name in focus[8:]) == pytest.approx(700, abs=5)
-    assert len(_met(level, rounds)) == len(MANY)
+    assert len(_api_counts(level, rounds)) == len(MANY)
 
 
 @pytest.mark.parametrize("focus", [(), ("nothing.*",)])
@@ -86,7 +86,7 @@ def test_a_level_without_focus_is_the_plain_level(focus: tuple[str, ...]) -> Non
 def test_with_everything_in_focus_all_apis_are_called() -> None:
     level, rounds = focused_level(_plain, MANY, 0, focus=("*",))
 
-    assert len(_met(level, rounds)) == 60
+    assert len(_api_counts(level, rounds)) == 60
 
 
 def test_a_focus_keeps_the_order_of_its_globs() -> None:

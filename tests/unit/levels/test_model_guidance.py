@@ -10,10 +10,16 @@ import numpy as np
 import pytest
 from model_graphs import GRAPHS
 
-from ciguard.levels.model.guidance import POOL, Guidance, MetropolisHastings, Parent, Roulette
+from ciguard.levels.model.guidance import (
+    MAX_POOL_SIZE,
+    Guidance,
+    MetropolisHastings,
+    Parent,
+    Roulette,
+)
 from ciguard.levels.model.inconsistency import (
     EPSILON,
-    accumulated,
+    accumulated_inconsistency,
     change_rates,
     d_mad,
     deviations,
@@ -32,7 +38,7 @@ def chi_squared(counts: Counter[str], expected: dict[str, float]) -> float:
 
 def test_the_roulette_chooses_by_scores() -> None:
     roulette = Roulette(
-        {str(c): Parent(name=str(c), seed="s", graph=GRAPH, chosen=c) for c in (0, 1, 3)}
+        {str(c): Parent(name=str(c), seed="s", graph=GRAPH, choice_count=c) for c in (0, 1, 3)}
     )
     rng = random.Random(1)
 
@@ -45,22 +51,22 @@ def test_the_roulette_chooses_by_scores() -> None:
 
 def test_every_seed_is_equally_probable_whatever_the_size_of_its_pool() -> None:
     guidance = Guidance.begin({"lstm": GRAPH, "other": GRAPH})
-    guidance.measured("lstm", 1.0)
-    for index in range(POOL + 5):
+    guidance.record_seed("lstm", 1.0)
+    for index in range(MAX_POOL_SIZE + 5):
         guidance.observe(mutant(f"m{index}", 2.0), parent="m3", parent_acc=1.0, rule=RuleName.COPY)
 
     shares = guidance.roulette.probabilities()
 
     assert shares["other"] == pytest.approx(0.5)
     assert sum(shares.values()) == pytest.approx(1.0)
-    assert len(guidance.roulette.pool) == POOL + 1
+    assert len(guidance.roulette.pool) == MAX_POOL_SIZE + 1
 
 
 def stationary(choice: MetropolisHastings) -> list[float]:
-    """Return the distribution over ranks that the chain leaves as it is."""
+    """Return the stationary distribution of the chain over ranks."""
     n = len(choice.scores)
     steps = np.array([[choice.acceptance(a, b) for b in range(n)] for a in range(n)])
-    # A rejected proposal is drawn again: rows are normalised.
+    # A rejected proposal is drawn again, so rows are normalised.
     steps /= steps.sum(axis=1, keepdims=True)
     share = np.full(n, 1 / n)
     for _ in range(200):
@@ -81,12 +87,12 @@ def test_rules_are_chosen_by_rank() -> None:
         counts[current] += 1
 
     expected = dict(zip(RuleName, stationary(choice), strict=True))
-    # 0.999 quantile for eleven degrees of freedom; draws of a chain hang together a little.
+    # 0.999 quantile for eleven degrees of freedom; draws of a chain are slightly correlated.
     assert chi_squared(counts, {k.value: p for k, p in expected.items()}) < 1.5 * 31.3
     assert counts[RuleName.REMOVAL] > 1.5 * counts[RuleName.NEURON_SWITCH]
 
 
-def test_acceptance_is_that_of_the_formula() -> None:
+def test_the_probability_of_acceptance_follows_the_formula() -> None:
     choice = MetropolisHastings()
 
     assert choice.acceptance(5, 2) == 1
@@ -101,13 +107,13 @@ def test_a_mutant_that_amplifies_joins_the_pool() -> None:
     guidance = Guidance.begin({"lstm": GRAPH})
     rule = RuleName.COPY
     too_early = guidance.observe(mutant("a", 9), parent="lstm", parent_acc=None, rule=rule)
-    guidance.measured("lstm", 1.0)
+    guidance.record_seed("lstm", 1.0)
     equal = guidance.observe(mutant("b", 1.0), parent="lstm", parent_acc=None, rule=rule)
     less = guidance.observe(mutant("c", 1.9), parent="b", parent_acc=2.0, rule=rule)
 
     assert (too_early, equal, less) == (False, True, False)
     assert list(guidance.roulette.pool) == ["lstm", "b"]
-    assert guidance.roulette.pool["lstm"].chosen == 2
+    assert guidance.roulette.pool["lstm"].choice_count == 2
     assert guidance.rules.current is rule
 
 
@@ -122,18 +128,18 @@ def test_without_guidance_every_mutant_that_ran_joins() -> None:
 
 def test_a_full_pool_drops_the_most_chosen_mutant_and_no_seed() -> None:
     guidance = Guidance.begin({"lstm": GRAPH})
-    guidance.roulette.pool["lstm"].chosen = 999
-    for index in range(POOL + 5):
+    guidance.roulette.pool["lstm"].choice_count = 999
+    for index in range(MAX_POOL_SIZE + 5):
         guidance.observe(mutant(f"m{index}", 2.0), parent="m3", parent_acc=1.0, rule=RuleName.COPY)
 
-    assert len(guidance.roulette.pool) == POOL
+    assert len(guidance.roulette.pool) == MAX_POOL_SIZE
     assert "lstm" in guidance.roulette.pool
     assert "m3" not in guidance.roulette.pool
 
 
 def test_the_random_variant_is_uniform() -> None:
     guidance = Guidance.begin({"a": GRAPH, "b": GRAPH}, is_guided=False)
-    guidance.roulette.pool["a"].chosen = 50
+    guidance.roulette.pool["a"].choice_count = 50
     rng = random.Random(3)
 
     models = Counter(guidance.parent(rng).name for _ in range(DRAWS))
@@ -150,10 +156,10 @@ ONE = np.array([[0.9, 0.1], [0.0, 1.0]])
 OTHER = np.array([[0.7, 0.3], [0.0, 1.0]])
 
 
-def test_deviation_and_d_mad_are_those_of_the_paper() -> None:
+def test_deviation_and_d_mad_follow_the_formulas_of_the_paper() -> None:
     assert deviations(ONE, TRUTH) == pytest.approx([0.1, 0.0])
     assert d_mad(TRUTH, ONE, OTHER) == pytest.approx([0.2 / 0.4, 0.0])
-    assert accumulated(TRUTH, [ONE, OTHER, TRUTH]) == pytest.approx(0.5 + 1.0 + 1.0)
+    assert accumulated_inconsistency(TRUTH, [ONE, OTHER, TRUTH]) == pytest.approx(0.5 + 1.0 + 1.0)
 
 
 def test_non_finite_outputs_add_no_inconsistency() -> None:

@@ -1,4 +1,4 @@
-"""Batches of mutants: they depend on seed, index and feedback, which survives JSON."""
+"""Batches of mutants depend on seed, index and feedback, which survives JSON."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PASSED = Passed(b"", 0.1)
 
 
 def amplification(case: ModelCase, outcomes: Mapping[str, Outcome]) -> float | None:
-    """A stand-in that is larger for larger graphs."""
+    """Return a stand-in for ACC that is larger for larger graphs."""
     passed = [o for o in outcomes.values() if isinstance(o, Passed)]
     return float(len(case.graph.nodes)) if len(passed) > 1 else None
 
@@ -45,19 +45,19 @@ def outcomes_of(batch: Batch) -> dict[str, list[Outcome]]:
 def run(
     model_level: ModelLevel, count: int, *, lag: int = 3, through_json: bool = False
 ) -> list[Batch]:
-    """Run batches, each taught by those that lie a lag back."""
-    waiting: list[Json] = []
+    """Run batches; the feedback of a batch is applied `lag` batches later."""
+    pending: list[Json] = []
     batches = []
     for index in range(count):
-        while waiting and ModelFeedback.from_json(waiting[0]).index <= index - lag:
-            feedback = waiting.pop(0)
+        while pending and ModelFeedback.from_json(pending[0]).index <= index - lag:
+            feedback = pending.pop(0)
             if through_json:
                 feedback = json.loads(json.dumps(feedback))
             model_level.update(feedback)
         batches.append(model_level.cases(index))
-        feedback_ = model_level.feedback(index, batches[-1], outcomes_of(batches[-1]))
-        assert feedback_ is not None
-        waiting.append(feedback_)
+        new_feedback = model_level.feedback(index, batches[-1], outcomes_of(batches[-1]))
+        assert new_feedback is not None
+        pending.append(new_feedback)
     return batches
 
 
@@ -80,22 +80,22 @@ def test_batches_depend_on_seed_index_and_feedback() -> None:
 
 
 def test_making_a_batch_does_not_change_others() -> None:
-    plain, asked = level(), level()
+    plain, busy = level(), level()
     for index in (9, 4, 9, 20):
-        asked.cases(index)
+        busy.cases(index)
 
-    assert run(plain, 12) == run(asked, 12)
+    assert run(plain, 12) == run(busy, 12)
 
 
 def test_mutants_of_one_seed_share_inputs_and_truth() -> None:
-    seen: dict[str, set[str]] = {}
+    data_of_seed: dict[str, set[str]] = {}
     for batch in run(level(), 40)[len(MODELS) :]:
         assert len(batch.cases) == PER_BATCH
         assert len({case.origin.model for case in models_in(batch)}) == 1
         for case in models_in(batch):
-            seen.setdefault(case.origin.model, set()).add(repr((case.data, case.truth)))
+            data_of_seed.setdefault(case.origin.model, set()).add(repr((case.data, case.truth)))
 
-    assert {name: len(texts) for name, texts in seen.items()} == {"lenet": 1, "lstm": 1}
+    assert {name: len(texts) for name, texts in data_of_seed.items()} == {"lenet": 1, "lstm": 1}
 
 
 def test_labels_are_one_hot() -> None:
@@ -143,24 +143,24 @@ def test_hanging_layers_are_excluded() -> None:
     model_level, lag = level(), 6
     seeds = {node.layer for model in MODELS for node in model.graph.nodes}
     crashing = {kind.public for kind in KINDS[::4]} - seeds
-    met: Counter[str] = Counter()
+    mutant_counts: Counter[str] = Counter()
     pending: dict[int, Json] = {}
     for index in range(500):
         if index - lag in pending:
             model_level.update(pending.pop(index - lag))
         batch = model_level.cases(index)
-        found = [{n.layer for n in case.graph.nodes} & crashing for case in models_in(batch)]
-        # What follows a hang in its batch is not run.
-        count = next((index + 1 for index, hangs in enumerate(found) if hangs), len(found))
-        met.update(layer for hangs in found[:count] for layer in hangs)
-        outcomes: list[Outcome] = [Hung(60.0) if hangs else PASSED for hangs in found[:count]]
+        hanging = [{n.layer for n in case.graph.nodes} & crashing for case in models_in(batch)]
+        # Cases after a hang in the same batch do not run.
+        count = next((index + 1 for index, hangs in enumerate(hanging) if hangs), len(hanging))
+        mutant_counts.update(layer for hangs in hanging[:count] for layer in hangs)
+        outcomes: list[Outcome] = [Hung(60.0) if hangs else PASSED for hangs in hanging[:count]]
         feedback = model_level.feedback(index, batch, {"one": outcomes, "two": [PASSED] * count})
         if feedback is not None:
             pending[index] = feedback
 
-    assert len(met) > 10
-    assert max(met.values()) <= 2 + lag
-    assert sum(count > 1 for count in met.values()) > 5
+    assert len(mutant_counts) > 10
+    assert max(mutant_counts.values()) <= 2 + lag
+    assert sum(count > 1 for count in mutant_counts.values()) > 5
 
 
 def test_a_hanging_seed_model_is_no_longer_mutated() -> None:
@@ -181,7 +181,7 @@ def test_a_hanging_seed_model_is_no_longer_mutated() -> None:
 @pytest.mark.parametrize("layer", [kind.public for kind in KINDS])
 @pytest.mark.lengthy
 def test_a_universe_of_one_layer_is_enough(layer: str) -> None:
-    """Globs may leave that few: rules that need others find no place."""
+    """Globs may leave a single layer, so that some rules never apply."""
     record = ApiRecord(api=layer, kind=CallKind.LAYER, parameters=())
     narrow = ModelLevel((record,), 5, models=MODELS, amplification=amplification)
 
@@ -197,5 +197,5 @@ def test_the_level_implements_the_protocol() -> None:
 
 @pytest.mark.parametrize("text", [[], [1], ["x", []], [1, [{}]], {"a": 1}])
 def test_invalid_feedback_is_an_error(text: object) -> None:
-    with pytest.raises(ValueError, match="not encoded feedback"):
+    with pytest.raises(ValueError, match="not feedback of level model"):
         ModelFeedback.from_json(text)

@@ -13,9 +13,9 @@ from model_graphs import GRAPHS, entry, node
 
 from ciguard.domain.models import LayerGraph, WeightRule, graph_from_json, graph_to_json
 from ciguard.levels.model.arguments import ACTIVATIONS
-from ciguard.levels.model.edits import edges, protected
+from ciguard.levels.model.edits import edges, protected_nodes
 from ciguard.levels.model.rules import RULES, RuleName
-from ciguard.levels.model.universe import Universe, bound, drawing
+from ciguard.levels.model.universe import Universe, draw_name, max_mutant_size
 
 ALL = Universe.of()
 NAMES = st.sampled_from(sorted(GRAPHS))
@@ -23,7 +23,7 @@ RULE = st.sampled_from(RuleName)
 
 
 def mutants(graph: LayerGraph, rules: list[RuleName], seed: int) -> list[LayerGraph]:
-    universe = ALL.within(bound(ALL.size(graph)))
+    universe = ALL.with_size_limit(max_mutant_size(ALL.size(graph)))
     rng = random.Random(seed)
     graphs = [graph]
     for rule in rules:
@@ -38,7 +38,7 @@ def test_mutants_of_any_order_are_valid_graphs(name: str, rules: list[RuleName],
     graph = GRAPHS[name]
 
     for mutant in mutants(graph, rules, seed)[1:]:
-        # Reading refuses what is not in order, or named twice.
+        # Parsing rejects nodes in a wrong order and repeated names.
         assert graph_from_json(graph_to_json(mutant)) == mutant
         assert ALL.is_consistent(mutant)
         assert mutant.inputs == graph.inputs
@@ -46,11 +46,13 @@ def test_mutants_of_any_order_are_valid_graphs(name: str, rules: list[RuleName],
         for out in graph.outputs:
             assert mutant.node(out).shape == graph.node(out).shape
             assert mutant.node(out).config == graph.node(out).config
-        assert ALL.size(mutant).fits(bound(ALL.size(graph)))
+        assert ALL.size(mutant).fits(max_mutant_size(ALL.size(graph)))
 
 
 @given(NAMES, st.lists(RULE, min_size=1, max_size=12), st.integers(0, 2**32))
-def test_calls_of_a_shared_layer_agree_on_it(name: str, rules: list[RuleName], seed: int) -> None:
+def test_nodes_that_share_a_layer_have_the_same_configuration(
+    name: str, rules: list[RuleName], seed: int
+) -> None:
     for mutant in mutants(GRAPHS[name], rules, seed):
         for current in mutant.nodes:
             if current.shares:
@@ -87,7 +89,7 @@ def test_no_rule_changes_layers_from_the_softmax_on() -> None:
     out = node("out", "Dense", behind, units=4)
     graph = LayerGraph(nodes=(x, a, soft, behind, out), outputs=("out",))
 
-    assert protected(graph) == {"x", "soft", "behind", "out"}
+    assert protected_nodes(graph) == {"x", "soft", "behind", "out"}
     assert [(edge.source, edge.target) for edge in edges(graph)] == [("x", "a"), ("a", "soft")]
 
 
@@ -128,13 +130,14 @@ def test_a_copy_has_the_weights_of_the_layer() -> None:
     mutation = next(
         m
         for seed in range(99)
-        if (m := RULES[RuleName.COPY](graph, random.Random(seed), ALL)) and m.what.startswith("d2")
+        if (m := RULES[RuleName.COPY](graph, random.Random(seed), ALL))
+        and m.description.startswith("d2")
     )
-    twin = mutation.graph.node("dense_1")
+    copied = mutation.graph.node("dense_1")
 
-    assert twin.inputs == ("d2",)
+    assert copied.inputs == ("d2",)
     assert mutation.graph.node("out").inputs == ("dense_1",)
-    assert twin.weights == graph.node("d2").weights
+    assert copied.weights == graph.node("d2").weights
 
 
 def test_an_activation_that_is_an_argument_becomes_linear_or_another() -> None:
@@ -166,55 +169,64 @@ def test_weight_rules_append_edits_in_order(rule: WeightRule) -> None:
 
 def test_the_least_used_layer_is_chosen_first() -> None:
     kinds = ALL.kinds[:4]
-    uses = {kind.public: 0 if at == 2 else 10_000 for at, kind in enumerate(kinds)}
-    choosing = replace(ALL, uses=uses)
+    draw_counts = {kind.public: 0 if at == 2 else 10_000 for at, kind in enumerate(kinds)}
+    choosing = replace(ALL, draw_counts=draw_counts)
     rng = random.Random(3)
 
-    chosen = Counter(choosing.choose(rng, kinds, keeps=True).public for _ in range(300))
+    chosen = Counter(choosing.choose(rng, kinds, keeps_shape=True).public for _ in range(300))
 
     assert chosen.most_common(1)[0][0] == kinds[2].public
     assert chosen[kinds[2].public] > 290
 
 
-def test_an_unused_layer_comes_before_another_use_of_a_used_one() -> None:
-    kept, changing, never = ALL.kinds[:3]
-    uses = {drawing(kept, keeps=True): 1, drawing(changing, keeps=False): 1}
-    choosing = replace(ALL, uses=uses)
+def test_a_new_layer_comes_before_a_layer_that_was_drawn_in_another_way() -> None:
+    keeping, changing, never_drawn = ALL.kinds[:3]
+    draw_counts = {
+        draw_name(keeping, keeps_shape=True): 1,
+        draw_name(changing, keeps_shape=False): 1,
+    }
+    choosing = replace(ALL, draw_counts=draw_counts)
 
-    in_order = [choosing.uses_of(kind, keeps=True) for kind in (never, changing, kept)]
+    in_order = [
+        choosing.draw_count(kind, keeps_shape=True) for kind in (never_drawn, changing, keeping)
+    ]
 
     assert in_order == [0, 1, 2]
 
 
-def test_a_new_layer_goes_to_the_edge_of_the_least_used_one() -> None:
-    """Were edges not compared, about half of the layers would go where no image comes along."""
+def test_a_new_layer_is_inserted_on_the_edge_that_accepts_the_rarest_layer() -> None:
+    """Without the comparison of edges, about half of the layers would be inserted after vectors."""
     graph = GRAPHS["lenet"]
     of_images, of_vectors = (
         {kind.public for kind in ALL.kinds if kind.fits((shape,))}
         for shape in (graph.inputs[0].shape, (8,))
     )
-    never = of_images - of_vectors
-    uses = {drawing(kind, keeps=True): 1 for kind in ALL.kinds if kind.public not in never}
-    universe = replace(ALL, uses=uses)
+    never_drawn = of_images - of_vectors
+    draw_counts = {
+        draw_name(kind, keeps_shape=True): 1 for kind in ALL.kinds if kind.public not in never_drawn
+    }
+    universe = replace(ALL, draw_counts=draw_counts)
 
-    mutation = [
+    mutations = [
         RULES[RuleName.ADDITION](graph, random.Random(seed), universe) for seed in range(200)
     ]
 
-    assert sum(bool(one and one.drawn[0] in never) for one in mutation) > 150
+    assert sum(bool(mutation and mutation.drawn[0] in never_drawn) for mutation in mutations) > 150
 
 
 @pytest.mark.lengthy
 def test_bundles_reach_layers_of_volumes() -> None:
     graph = next(graph for graph in GRAPHS.values() if len(graph.inputs[0].shape) == 3)
-    rng, uses = random.Random(1), Counter[str]()
-    universe = replace(ALL, uses=uses).within(bound(ALL.size(graph)))
+    rng, draw_counts = random.Random(1), Counter[str]()
+    universe = replace(ALL, draw_counts=draw_counts).with_size_limit(
+        max_mutant_size(ALL.size(graph))
+    )
     layers = set()
 
     for _ in range(600):
         mutation = RULES[RuleName.MULTI_ADDITION](graph, rng, universe)
         if mutation:
-            uses.update(mutation.drawn)
+            draw_counts.update(mutation.drawn)
             layers |= {node.layer for node in mutation.graph.nodes}
 
     assert {"keras.layers.MaxPooling3D", "keras.layers.SpatialDropout3D"} <= layers
@@ -222,14 +234,14 @@ def test_bundles_reach_layers_of_volumes() -> None:
 
 @pytest.mark.lengthy
 def test_a_layer_that_fits_nowhere_does_not_block_insertion() -> None:
-    """What was drawn least comes first, again and again, if nothing tells that it does not suit."""
+    """A rarely drawn layer is preferred, so a layer that does not fit must not be drawn again."""
 
     def added(seed: int, universe: Universe) -> tuple[str, ...]:
         mutation = RULES[RuleName.ADDITION](GRAPHS["lstm"], random.Random(seed), universe)
         return mutation.drawn if mutation else ()
 
-    suiting = Counter(name for seed in range(300) for name in added(seed, ALL))
-    universe = replace(ALL, uses=dict.fromkeys(suiting, 1000))
+    suitable = Counter(name for seed in range(300) for name in added(seed, ALL))
+    universe = replace(ALL, draw_counts=dict.fromkeys(suitable, 1000))
 
     assert all(added(seed, universe) for seed in range(20))
 
@@ -249,11 +261,15 @@ def test_a_layer_of_several_inputs_mostly_gets_different_tensors() -> None:
 
 def test_the_least_drawn_activations_come_first() -> None:
     chosen = "softplus"
-    used = {f"{ACTIVATIONS}{name}": 1000 for name in ALL.arguments.activations if name != chosen}
-    rng, universe = random.Random(1), replace(ALL, uses=used)
+    draw_counts = {
+        f"{ACTIVATIONS}{name}": 1000 for name in ALL.arguments.activations if name != chosen
+    }
+    rng, universe = random.Random(1), replace(ALL, draw_counts=draw_counts)
 
-    mutation = [
+    mutations = [
         RULES[RuleName.ACTIVATION_REPLACEMENT](GRAPHS["lenet"], rng, universe) for _ in "123"
     ]
 
-    assert [one and one.drawn for one in mutation] == [(f"{ACTIVATIONS}{chosen}",)] * 3
+    assert [mutation and mutation.drawn for mutation in mutations] == [
+        (f"{ACTIVATIONS}{chosen}",)
+    ] * 3

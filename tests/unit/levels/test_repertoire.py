@@ -9,8 +9,8 @@ import pytest
 from model_graphs import MODELS
 
 from ciguard.domain.models import LayerNode, Weights, graph_from_json, graph_to_json
-from ciguard.levels.model.edits import Edge, inserted
-from ciguard.levels.model.repertoire import Repertoire, as_chain, renewed
+from ciguard.levels.model.edits import Edge, insert_chain
+from ciguard.levels.model.repertoire import Repertoire, as_chain, attach_chain
 from ciguard.levels.model.rules.adding import add, add_many
 from ciguard.levels.model.universe import Universe
 
@@ -58,13 +58,13 @@ def test_inputs_from_elsewhere_are_replaced_by_the_source() -> None:
 
 
 def test_a_chain_is_stored_once_per_shape_and_kind() -> None:
-    rng, known = random.Random(0), Repertoire()
-    one, several = as_chain(SOURCE, [SUM]), as_chain(SOURCE, [WIDER, BACK])
-    for chain in (one, several):
-        known.learn(chain)
-    assert known.choose(rng, SHAPE, is_bundle=False) == one
-    assert known.choose(rng, SHAPE, is_bundle=True) == several
-    assert known.choose(rng, (4, 4, 3), is_bundle=True) is None
+    rng, repertoire = random.Random(0), Repertoire()
+    single, several = as_chain(SOURCE, [SUM]), as_chain(SOURCE, [WIDER, BACK])
+    for chain in (single, several):
+        repertoire.learn(chain)
+    assert repertoire.choose(rng, SHAPE, is_bundle=False) == single
+    assert repertoire.choose(rng, SHAPE, is_bundle=True) == several
+    assert repertoire.choose(rng, (4, 4, 3), is_bundle=True) is None
 
 
 def flat(negative_slope: float) -> LayerNode:
@@ -75,32 +75,32 @@ def flat(negative_slope: float) -> LayerNode:
 
 
 def test_the_oldest_chains_are_dropped() -> None:
-    rng, known = random.Random(0), Repertoire()
+    rng, repertoire = random.Random(0), Repertoire()
     for slope in range(200):
-        known.learn(as_chain(SOURCE, [flat(slope)]))
-    drawn = {slope_of(known, rng) for _ in range(2000)}
+        repertoire.learn(as_chain(SOURCE, [flat(slope)]))
+    drawn = {slope_of(repertoire, rng) for _ in range(2000)}
     assert drawn == set(range(200 - 64, 200))
 
 
 def test_chains_ignore_names_and_weights() -> None:
-    rng, known = random.Random(0), Repertoire()
+    rng, repertoire = random.Random(0), Repertoire()
     for seed in range(200):
         again = replace(flat(1), name=f"leaky_{seed}", weights=Weights(seed=seed))
-        known.learn(as_chain(SOURCE, [again]))
-        known.learn(as_chain(SOURCE, [flat(2)]))
-    drawn = [slope_of(known, rng) for _ in range(200)]
+        repertoire.learn(as_chain(SOURCE, [again]))
+        repertoire.learn(as_chain(SOURCE, [flat(2)]))
+    drawn = [slope_of(repertoire, rng) for _ in range(200)]
     assert 50 < drawn.count(1) < 150
 
 
-def slope_of(known: Repertoire, rng: random.Random) -> object:
-    chain = known.choose(rng, SHAPE, is_bundle=False)
+def slope_of(repertoire: Repertoire, rng: random.Random) -> object:
+    chain = repertoire.choose(rng, SHAPE, is_bundle=False)
     assert chain is not None
     return chain.nodes[1].config["negative_slope"]
 
 
-def test_a_renewed_chain_has_unused_names_and_new_weights() -> None:
+def test_an_attached_chain_has_unused_names_and_new_weights() -> None:
     chain = as_chain(SOURCE, [WIDER, BACK])
-    wider, back = renewed(chain, random.Random(0), "pool", {"zero_padding2_d_1", "pool"})
+    wider, back = attach_chain(chain, random.Random(0), "pool", {"zero_padding2_d_1", "pool"})
     assert wider.inputs == ("pool",)
     assert back.inputs == (wider.name,)
     assert wider.name not in {"zero_padding2_d_1", "pool", back.name}
@@ -109,8 +109,8 @@ def test_a_renewed_chain_has_unused_names_and_new_weights() -> None:
 
 
 @pytest.mark.lengthy
-def test_every_insertion_can_be_repeated_where_it_was_made() -> None:
-    """The graph with the chain once more is consistent, for all that both rules insert."""
+def test_every_inserted_chain_can_be_inserted_again() -> None:
+    """A graph with the same chain inserted twice is consistent, for both rules."""
     universe = Universe.of()
     repeated_count = 0
     for seed in range(600):
@@ -120,11 +120,11 @@ def test_every_insertion_can_be_repeated_where_it_was_made() -> None:
         if mutation is None or len(mutation.chains) > 1:
             continue
         (chain,) = mutation.chains
-        source, target = mutation.what.split(":")[0].split(" → ")
+        source, target = mutation.description.split(":")[0].split(" → ")
         place = mutation.graph.node(target).inputs
         last = next(name for name in place if name not in {n.name for n in graph.nodes})
-        nodes = renewed(chain, rng, last, [n.name for n in mutation.graph.nodes])
-        again = inserted(mutation.graph, Edge(last, target, place.index(last)), nodes)
+        nodes = attach_chain(chain, rng, last, [n.name for n in mutation.graph.nodes])
+        again = insert_chain(mutation.graph, Edge(last, target, place.index(last)), nodes)
         assert universe.is_consistent(again)
         assert chain.inputs[0].shape == mutation.graph.node(source).shape
         repeated_count += 1
@@ -139,7 +139,7 @@ def test_the_share_of_repeated_chains_is_as_configured() -> None:
     assert first is not None
     chain = first.chains[0]
     universe.repertoire.learn(chain)
-    known = [(node.layer, node.config) for node in chain.nodes[1:]]
+    layers = [(node.layer, node.config) for node in chain.nodes[1:]]
     shape = chain.inputs[0].shape
     repeated = drawn = 0
     for _ in range(400):
@@ -147,7 +147,7 @@ def test_the_share_of_repeated_chains_is_as_configured() -> None:
         for other in mutation.chains if mutation else ():
             if other.inputs[0].shape == shape:
                 drawn += 1
-                repeated += [(node.layer, node.config) for node in other.nodes[1:]] == known
+                repeated += [(node.layer, node.config) for node in other.nodes[1:]] == layers
     assert drawn > 50
     assert 0.3 < repeated / drawn < 0.8
 
@@ -160,7 +160,7 @@ def test_excluded_layers_are_not_repeated() -> None:
     chain = first.chains[0]
     universe.repertoire.learn(chain)
     layer = chain.nodes[-1].layer
-    rest = replace(universe, repeat_probability=1.0).without([layer])
+    rest = replace(universe, repeat_probability=1.0).with_exclusions([layer])
     for _ in range(200):
         mutation = add(graph, rng, rest)
         assert mutation is not None

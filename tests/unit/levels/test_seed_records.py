@@ -15,21 +15,21 @@ from ciguard.domain.models import INPUT, LayerNode, SampleKind
 from ciguard.errors import ConfigurationError, SeedModelError, UnknownNameError
 from ciguard.levels.model.seed_sources import (
     KerasApplication,
-    Saved,
-    Script,
-    Source,
+    ModelScript,
+    SavedModel,
+    SeedSource,
     parse_source,
     shipped_scripts,
 )
-from ciguard.levels.model.seeds import Feed, read_seed_model
+from ciguard.levels.model.seeds import InputDescription, read_seed_model
 
-KEEP = Path("/cache/models")
+WEIGHTS_FOLDER = Path("/cache/models")
 SHIPPED = {
     *("alexnet-cifar10", "densenet121", "inception-v3", "lenet5-fashion-mnist", "lenet5-mnist"),
     *("lstm-price", "lstm-sine", "mobilenet-v1", "resnet50", "vgg16", "vgg19", "xception"),
 }
-SCRIPT = Script(name="own", path=Path("/user/own.py"), root=Path("/user"))
-SAVED = Saved(name="saved", path=Path("/user/m.keras"))
+SCRIPT = ModelScript(name="own", path=Path("/user/own.py"), root=Path("/user"))
+SAVED = SavedModel(name="saved", path=Path("/user/m.keras"))
 RECORD: dict[str, Any] = {
     "name": "own",
     "graph": {
@@ -47,19 +47,19 @@ RECORD: dict[str, Any] = {
 }  # fmt: skip
 
 
-def parse(text: str, base: Path, width: float = 1.0) -> Source:
-    return parse_source(text, width=width, base=base, keep=KEEP)
+def parse(text: str, base: Path, width: float = 1.0) -> SeedSource:
+    return parse_source(text, width=width, base=base, weights_folder=WEIGHTS_FOLDER)
 
 
 def constants(path: Path) -> dict[str, Any]:
-    """Return what a script assigns by name, where it is a literal."""
+    """Return the literals that a script assigns at its top level, by name."""
     source = {}
     for node in ast.parse(path.read_text("utf-8")).body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             try:
                 source[node.targets[0].id] = ast.literal_eval(node.value)
             except ValueError:
-                continue  # computed
+                continue  # not a literal
     return source
 
 
@@ -83,7 +83,7 @@ def test_a_shipped_script_declares_its_model(name: str) -> None:
 def test_a_shipped_model_is_found_by_name(tmp_path: Path) -> None:
     source = parse("lenet5-mnist", tmp_path, 0.25)
 
-    assert isinstance(source, Script)
+    assert isinstance(source, ModelScript)
     assert source.path.name == "lenet5_mnist.py"
     assert source.readable == (source.path.parent, source.path.parent)
     assert source.request == {
@@ -100,15 +100,15 @@ def test_a_function_of_a_file_is_found(tmp_path: Path) -> None:
     path.parent.mkdir()
     path.touch()
 
-    named = parse("models/tower.py:tall", tmp_path)
-    usual = parse("models/tower.py", tmp_path)
+    explicit = parse("models/tower.py:tall", tmp_path)
+    default = parse("models/tower.py", tmp_path)
 
-    expected = Script(name="models/tower.py:tall", path=path, function="tall", root=tmp_path)
-    assert named == expected
-    assert isinstance(usual, Script)
-    assert usual.function == "build"
+    expected = ModelScript(name="models/tower.py:tall", path=path, function="tall", root=tmp_path)
+    assert explicit == expected
+    assert isinstance(default, ModelScript)
+    assert default.function == "build"
     assert expected.readable == (path.parent, tmp_path)
-    assert not expected.owns(str(path))
+    assert not expected.may_read_weights(str(path))
 
 
 @pytest.mark.parametrize("name", ["tower.keras", "tower.h5"])
@@ -118,11 +118,11 @@ def test_a_saved_model_is_found(tmp_path: Path, name: str) -> None:
 
     source = parse(name, tmp_path)
 
-    assert source == Saved(name=name, path=path)
+    assert source == SavedModel(name=name, path=path)
     assert source.readable == (path,)
     assert source.writable == ()
-    assert source.owns(str(path))
-    assert not source.owns("/etc/passwd")
+    assert source.may_read_weights(str(path))
+    assert not source.may_read_weights("/etc/passwd")
 
 
 def test_weights_of_an_application_are_downloaded_only_on_request(tmp_path: Path) -> None:
@@ -132,10 +132,10 @@ def test_weights_of_an_application_are_downloaded_only_on_request(tmp_path: Path
     assert plain == KerasApplication(name="application:MobileNet", application="MobileNet")
     assert plain.readable == plain.writable == ()
     assert "folder" not in plain.request
-    assert trained.request["folder"] == str(KEEP)
-    assert trained.readable == trained.writable == (KEEP,)
-    assert trained.owns(f"{KEEP}/mobilenet.keras")
-    assert not trained.owns("/etc/passwd")
+    assert trained.request["folder"] == str(WEIGHTS_FOLDER)
+    assert trained.readable == trained.writable == (WEIGHTS_FOLDER,)
+    assert trained.may_read_weights(f"{WEIGHTS_FOLDER}/mobilenet.keras")
+    assert not trained.may_read_weights("/etc/passwd")
 
 
 @pytest.mark.parametrize(
@@ -190,8 +190,8 @@ def test_a_missing_seed_model_is_an_error_with_a_remedy(
 def test_a_seed_record_is_parsed() -> None:
     seed = read_seed_model(SCRIPT, RECORD)
 
-    assert (seed.name, seed.truth, seed.classes) == ("own", (8,), 0)
-    assert seed.data == (Feed(kind=None, shape=(4,), dtype="int32", below=9),)
+    assert (seed.name, seed.label_shape, seed.classes) == ("own", (8,), 0)
+    assert seed.data == (InputDescription(kind=None, shape=(4,), dtype="int32", below=9),)
     assert [node.name for node in seed.graph.nodes] == ["words", "table", "out"]
     assert seed.graph.inputs == (LayerNode(name="words", layer=INPUT, shape=(4,), dtype="int32"),)
 

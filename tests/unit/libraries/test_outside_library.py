@@ -22,11 +22,11 @@ from ciguard.domain.values import CallValue, Constant, ListValue, LiteralValue, 
 from ciguard.errors import RegistrationError
 from ciguard.knowledge import mined
 from ciguard.knowledge.clues import ClueSource
-from ciguard.levels.api.forms import form_mutator
-from ciguard.levels.code.blocks import BlockInput
+from ciguard.levels.api.forms import reforming
+from ciguard.levels.code.blocks import TensorForm
 from ciguard.levels.code.calling import rank_of
 from ciguard.levels.code.dialects import dialect_of
-from ciguard.levels.code.running import recorder, running
+from ciguard.levels.code.running import recorder_statements, run_statements
 from ciguard.levels.code.seeds import SeedProgram
 from ciguard.libraries import LIBRARIES, Library, description_version
 from ciguard.oracles import equivalent_call
@@ -152,8 +152,8 @@ def test_programs_of_the_library_are_disassembled_in_its_style() -> None:
 def test_statements_of_the_style_run_in_the_library(dtype: str) -> None:
     namespace: dict[str, Any] = {"planted_tiles": planted_tiles, "model": planted_tiles.absolute}
 
-    exec(running("tiles", "model", BlockInput((2, 3), dtype)), namespace)
-    exec(recorder("tiles"), namespace)
+    exec(run_statements("tiles", "model", TensorForm((2, 3), dtype)), namespace)
+    exec(recorder_statements("tiles"), namespace)
 
     assert namespace["y"].shape == (2, 3)
     namespace["_Seen"](1)(namespace["x"])

@@ -6,7 +6,7 @@ import pytest
 
 from ciguard.errors import ProvisioningError
 from ciguard.targets import IndexPackage, cpu_builds, parse_target
-from ciguard.targets.cuda_builds import cuda_extra, refuse_cpu_builds, refuse_unfit_builds
+from ciguard.targets.cuda_builds import cuda_extra, refuse_cpu_builds, refuse_unusable_builds
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_an_installed_build_that_cannot_use_the_gpu_is_rejected(
     installed: dict[str, str], message: str
 ) -> None:
     with pytest.raises(ProvisioningError, match=message):
-        refuse_unfit_builds(parse_target("torch@cuda"), installed, (12, 8))
+        refuse_unusable_builds(parse_target("torch@cuda"), installed, (12, 8))
 
 
 def test_an_installed_build_for_an_older_cuda_is_accepted() -> None:
@@ -60,7 +60,7 @@ def test_an_installed_build_for_an_older_cuda_is_accepted() -> None:
         "torchvision": "not a number",
     }
 
-    refuse_unfit_builds(parse_target("torch@cuda"), installed, (13, 0))
+    refuse_unusable_builds(parse_target("torch@cuda"), installed, (13, 0))
 
 
 @pytest.mark.parametrize(

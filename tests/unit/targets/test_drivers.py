@@ -119,7 +119,9 @@ def test_the_oldest_driver_of_a_cuda_version_is_known(major: int, branch: int) -
     assert oldest_driver(major) == branch
 
 
-def test_the_required_cuda_of_a_target_is_that_of_the_driver(machine: Path) -> None:
+def test_the_required_cuda_of_a_target_is_the_newest_that_the_driver_supports(
+    machine: Path,
+) -> None:
     (machine / "version").write_text(OPEN, "utf-8")
 
     assert required_cuda(parse_target("torch@cuda")) == (13, 0)

@@ -1,4 +1,4 @@
-"""The cache of environments: only recorded ones count, and pruning keeps the last used."""
+"""The cache of environments: records mark complete builds; pruning keeps recently used ones."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_published_environment_has_a_record() -> None:
     assert record["target"] == "torch-a"
 
 
-def test_an_unfinished_build_has_no_record_and_is_removed_by_the_next() -> None:
+def test_an_unfinished_build_has_no_record_and_is_removed_by_the_next_build() -> None:
     slot = EnvironmentSlot("torch-a")
     leftover = slot.new_build()
 
@@ -98,7 +98,7 @@ def test_environments_are_listed_by_last_use_with_their_size() -> None:
     assert all(environment.size_bytes > 0 and environment.is_complete for environment in listed)
 
 
-def test_pruning_keeps_the_last_used_and_removes_interrupted_builds() -> None:
+def test_pruning_keeps_the_last_used_environment_and_removes_interrupted_builds() -> None:
     for number in range(3):
         stored(f"torch-{number}", used_s=100.0 * number)
     EnvironmentSlot("half").new_build()

@@ -22,7 +22,7 @@ def test_a_target_with_newer_packages_succeeds_the_former(later: str, former: st
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ("torch==2.13.0", "torch==2.13.0"),
         ("torch==2.13.0@cuda", "torch==2.12.0"),
@@ -34,6 +34,6 @@ def test_a_target_with_newer_packages_succeeds_the_former(later: str, former: st
         ("", "torch==2.12.0"),
     ],
 )
-def test_targets_with_other_differences_do_not_succeed_each_other(one: str, other: str) -> None:
-    assert not succeeds(one, other)
-    assert not succeeds(other, one)
+def test_targets_with_other_differences_do_not_succeed_each_other(first: str, second: str) -> None:
+    assert not succeeds(first, second)
+    assert not succeeds(second, first)

@@ -29,7 +29,7 @@ def test_a_worker_inherits_no_variables(monkeypatch: pytest.MonkeyPatch) -> None
     assert "HOME" not in variables
 
 
-def test_a_cpu_target_sees_no_gpu_and_a_cuda_target_does() -> None:
+def test_only_a_cuda_target_sees_a_gpu() -> None:
     assert variables_of("torch")["CUDA_VISIBLE_DEVICES"] == ""
     assert variables_of("torch@cuda:1")["CUDA_VISIBLE_DEVICES"] == "1"
     assert variables_of("torch@cuda:1")["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
@@ -55,7 +55,7 @@ def test_a_device_number_is_an_index_into_the_visible_gpus(
 
 
 @pytest.mark.parametrize("visible", ["3", "", "-1", "0,-1,1", "NoDevFiles"])
-def test_a_device_beyond_the_visible_gpus_is_an_error_with_both(
+def test_a_device_beyond_the_visible_gpus_is_an_error_with_device_and_variable(
     visible: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)

@@ -26,7 +26,7 @@ def test_settings_of_pip_apply_to_uv_unless_uv_has_its_own(pip_name: str, uv_nam
     assert uv_environment({pip_name: pip, uv_name: own})[uv_name] == own
 
 
-def test_the_index_is_disabled_for_uv_if_it_is_for_pip() -> None:
+def test_the_index_is_disabled_for_uv_if_it_is_disabled_for_pip() -> None:
     assert index_arguments({"PIP_NO_INDEX": "1"}) == ("--no-index",)
     assert index_arguments({"PIP_NO_INDEX": "false"}) == ()
     assert index_arguments({}) == ()

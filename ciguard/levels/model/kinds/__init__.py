@@ -1,4 +1,4 @@
-"""Table of the layer classes: one module per family, one row per class."""
+"""Table of the layer classes: one row per class, in modules by family."""
 
 from ciguard.levels.model.kinds import (
     convolution,

@@ -12,22 +12,22 @@ from ciguard.levels.model.kinds.windows import (
     transposed_size,
     window_positions,
 )
-from ciguard.levels.model.layers import Config, Family, LayerKind, LayerPlace, Shapes, near
+from ciguard.levels.model.layers import Config, Family, LayerKind, LayerPlace, Shapes, similar_size
 
 if TYPE_CHECKING:
     import random
 
     from ciguard.domain.models import Shape
 
-_VARYING = ("activation", "use_bias")
+_VARIED_ARGUMENTS = ("activation", "use_bias")
 _DILATION_PROBABILITY, _GROUPS_PROBABILITY, _STRIDES_PROBABILITY = 0.2, 0.2, 0.5
 
 
 def _draw_window(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw the window's arguments; strides and dilation exclude each other."""
+    """Draw the arguments of the window, with strides or dilation but not both."""
     axes = len(place.shapes[0]) - 1
     config: Config = {"kernel_size": draw_size(rng, axes), "padding": "same"}
-    if not place.keeps:
+    if not place.keeps_shape:
         config["padding"] = rng.choice(("same", "valid"))
         if rng.random() < _STRIDES_PROBABILITY:
             return config | {"strides": 2}
@@ -48,7 +48,7 @@ def _output_space(config: Config, shape: Shape) -> Shape | None:
 
 def _filters(rng: random.Random, place: LayerPlace) -> int:
     channels = place.shapes[0][-1]
-    return channels if place.keeps else near(rng, channels)
+    return channels if place.keeps_shape else similar_size(rng, channels)
 
 
 def _draw_plain(rng: random.Random, place: LayerPlace) -> Config:
@@ -58,7 +58,7 @@ def _draw_plain(rng: random.Random, place: LayerPlace) -> Config:
     divisors = [n for n in range(2, min(common, 16) + 1) if common % n == 0]
     if divisors and rng.random() < _GROUPS_PROBABILITY:
         config["groups"] = rng.choice(divisors)
-    causal_rank = 2
+    causal_rank = 2  # only series can be padded causally
     if len(place.shapes[0]) == causal_rank and rng.random() < _DILATION_PROBABILITY:
         config["padding"] = "causal"
     return config
@@ -71,14 +71,14 @@ def _draw_separable(rng: random.Random, place: LayerPlace) -> Config:
 
 def _draw_depthwise(rng: random.Random, place: LayerPlace) -> Config:
     config = _draw_window(rng, place)
-    return config if place.keeps else config | {"depth_multiplier": rng.randint(1, 3)}
+    return config if place.keeps_shape else config | {"depth_multiplier": rng.randint(1, 3)}
 
 
 def _draw_transposed(rng: random.Random, place: LayerPlace) -> Config:
     axes = len(place.shapes[0]) - 1
     config: Config = {"filters": _filters(rng, place), "padding": "same"}
-    if not place.keeps:
-        # A kernel narrower than its strides leaves gaps, which not every backend supports.
+    if not place.keeps_shape:
+        # Some backends reject kernels that are narrower than their strides.
         config |= {"strides": rng.randint(1, 2), "padding": rng.choice(("same", "valid"))}
         return config | {"kernel_size": draw_size(rng, axes, min_width=2)}
     return config | {"kernel_size": draw_size(rng, axes)}
@@ -134,7 +134,7 @@ KINDS = tuple(
         draw=draw,
         shape=shape,
         weights=weights,
-        varying=_VARYING,
+        varied_arguments=_VARIED_ARGUMENTS,
     )
     for names, draw, shape, weights in (
         (("Conv1D", "Conv2D", "Conv3D"), _draw_plain, _shape, _weights),

@@ -13,8 +13,8 @@ from ciguard.levels.model.layers import (
     LayerPlace,
     Shapes,
     elements,
-    kept,
-    near,
+    same_shape,
+    similar_size,
 )
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def _draw_dense(rng: random.Random, place: LayerPlace) -> Config:
     features = place.shapes[0][-1]
-    return {"units": features if place.keeps else near(rng, features)}
+    return {"units": features if place.keeps_shape else similar_size(rng, features)}
 
 
 def _shape_dense(config: Config, shapes: Shapes) -> Shape:
@@ -40,11 +40,11 @@ _LETTERS = "bcdefg"
 
 
 def _draw_einsum(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw an equation that multiplies one dimension, not necessarily the last, by a matrix."""
+    """Draw an equation that multiplies one dimension, often the last one, by a matrix."""
     shape = place.shapes[0]
     letters = _LETTERS[: len(shape)]
     axis = rng.choice((len(shape) - 1, rng.randrange(len(shape))))
-    size = shape[axis] if place.keeps else near(rng, shape[axis])
+    size = shape[axis] if place.keeps_shape else similar_size(rng, shape[axis])
     out = letters[:axis] + "z" + letters[axis + 1 :]
     sizes = [*shape[:axis], size, *shape[axis + 1 :]]
     config: Config = {
@@ -70,7 +70,7 @@ def _weights_einsum(config: Config, shapes: Shapes) -> int:
 
 
 def _draw_bins(rng: random.Random, place: LayerPlace) -> Config | None:
-    if place.keeps:
+    if place.keeps_shape:
         return None
     count = rng.randint(1, TOKENS - 1)
     return {"bin_boundaries": sorted(round(rng.uniform(-1, 2), 3) for _ in range(count))}
@@ -91,7 +91,7 @@ def _weights_embedding(config: Config, shapes: Shapes) -> int:
 
 
 def _draw_encoding(rng: random.Random, place: LayerPlace) -> Config:
-    # For several rows, Keras 3.15.1 counts over all and returns another shape than it declares.
+    # In Keras 3.15.1, the output of several rows in these modes has another shape than declared.
     is_one_row = len(place.shapes[0]) == 1
     modes = ("one_hot", "multi_hot", "count") if is_one_row else ("one_hot",)
     return {"num_tokens": TOKENS + rng.randint(0, 2), "output_mode": rng.choice(modes)}
@@ -119,7 +119,7 @@ KINDS = (
         draw=_draw_dense,
         shape=_shape_dense,
         weights=_weights_dense,
-        varying=("activation", "use_bias"),
+        varied_arguments=("activation", "use_bias"),
     ),
     LayerKind(
         name="EinsumDense",
@@ -128,15 +128,15 @@ KINDS = (
         draw=_draw_einsum,
         shape=_shape_einsum,
         weights=_weights_einsum,
-        varying=("activation",),
+        varied_arguments=("activation",),
     ),
     LayerKind(
         name="Discretization",
         family=Family.PREPROCESSING,
         ranks=_ANY_RANK,
         draw=_draw_bins,
-        shape=kept,
-        gives=Elements.TOKENS,
+        shape=same_shape,
+        output_elements=Elements.TOKENS,
     ),
     *(
         LayerKind(
@@ -146,7 +146,7 @@ KINDS = (
             draw=_draw_embedding,
             shape=_shape_embedding,
             weights=_weights_embedding,
-            takes=Elements.TOKENS,
+            input_elements=Elements.TOKENS,
         )
         for name in ("Embedding", "ReversibleEmbedding")
     ),
@@ -156,7 +156,7 @@ KINDS = (
         ranks=(1, 2),
         draw=_draw_encoding,
         shape=_shape_encoding,
-        scratch=_scratch_encoding,
-        takes=Elements.TOKENS,
+        scratch_elements=_scratch_encoding,
+        input_elements=Elements.TOKENS,
     ),
 )

@@ -13,8 +13,8 @@ from ciguard.levels.model.layers import (
     LayerKind,
     LayerPlace,
     Shapes,
-    kept,
     no_weights,
+    same_shape,
 )
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ def _channels(config: Config, shapes: Shapes) -> int:
     return shapes[0][-1]
 
 
-def _row(  # noqa: PLR0913 - one row of a table
+def _row(  # noqa: PLR0913 - the arguments are columns of a table
     name: str,
     family: Family,
     *,
     ranks: tuple[int, ...] = ANY_RANK,
     draw: Draw | None = None,
-    varying: tuple[str, ...] = (),
+    varied_arguments: tuple[str, ...] = (),
     weights: Count = no_weights,
     is_random: bool = False,
 ) -> LayerKind:
@@ -47,8 +47,8 @@ def _row(  # noqa: PLR0913 - one row of a table
         family=family,
         ranks=ranks,
         draw=draw or Choices(),
-        shape=kept,
-        varying=varying,
+        shape=same_shape,
+        varied_arguments=varied_arguments,
         is_random=is_random,
         weights=weights,
     )
@@ -85,16 +85,16 @@ def _draw_axis(rng: random.Random, place: LayerPlace) -> int:
 
 
 _ACTIVATIONS = (
-    _row("ReLU", Family.ACTIVATION, varying=("max_value", "negative_slope", "threshold")),
-    _row("LeakyReLU", Family.ACTIVATION, varying=("negative_slope",)),
-    _row("ELU", Family.ACTIVATION, varying=("alpha",)),
+    _row("ReLU", Family.ACTIVATION, varied_arguments=("max_value", "negative_slope", "threshold")),
+    _row("LeakyReLU", Family.ACTIVATION, varied_arguments=("negative_slope",)),
+    _row("ELU", Family.ACTIVATION, varied_arguments=("alpha",)),
     _row("PReLU", Family.ACTIVATION, draw=_draw_prelu, weights=_slope_count),
     _row("Softmax", Family.ACTIVATION, draw=_draw_any_axis),
     _row(
         "Activation",
         Family.ACTIVATION,
         draw=Choices(always={"activation": ("relu", "tanh", "sigmoid", "leaky_relu")}),
-        varying=("activation",),
+        varied_arguments=("activation",),
     ),
 )
 
@@ -102,7 +102,7 @@ _ACTIVATIONS = (
 
 
 def _draw_axes(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw the last axis, or the last few: Keras 3.15.1 on PyTorch accepts no others."""
+    """Draw the last axis or the last axes; Keras 3.15.1 on PyTorch rejects other axes."""
     rank = len(place.shapes[0])
     if rank > 1 and rng.random() < _VARIANT_PROBABILITY:
         return {"axis": list(range(rng.randint(1, rank), rank + 1))}
@@ -113,7 +113,7 @@ _VARIANT_PROBABILITY = 0.25
 
 
 def _draw_last_axis(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw one of the two notations of the last axis, see `_draw_axes`."""
+    """Draw one of two ways to name the last axis, see `_draw_axes`."""
     return {"axis": len(place.shapes[0])} if rng.random() < _VARIANT_PROBABILITY else {}
 
 
@@ -132,7 +132,7 @@ def _draw_groups(rng: random.Random, place: LayerPlace) -> Config:
 
 
 def _draw_normalization(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw a mean and a variance; without them the layer must be adapted to data first."""
+    """Draw a mean and a variance; without these, the layer must first be adapted to data."""
     channels = place.shapes[0][-1]
     config: Config = {"invert": True} if rng.random() < _VARIANT_PROBABILITY else {}
     if rng.random() < _VARIANT_PROBABILITY:
@@ -147,6 +147,7 @@ def _draw_normalization(rng: random.Random, place: LayerPlace) -> Config:
 
 
 _MAX_LISTED = 16
+"""Maximum number of channels that get a mean and a variance each."""
 _SCALED = ("epsilon", "center", "scale")
 
 _NORMALISATION = (
@@ -154,28 +155,28 @@ _NORMALISATION = (
         "BatchNormalization",
         Family.NORMALISATION,
         draw=_draw_any_axis,
-        varying=("momentum", *_SCALED),
+        varied_arguments=("momentum", *_SCALED),
         weights=_weights_along_axes,
     ),
     _row(
         "LayerNormalization",
         Family.NORMALISATION,
         draw=_draw_axes,
-        varying=_SCALED,
+        varied_arguments=_SCALED,
         weights=_weights_along_axes,
     ),
     _row(
         "GroupNormalization",
         Family.NORMALISATION,
         draw=_draw_groups,
-        varying=_SCALED,
+        varied_arguments=_SCALED,
         weights=_channels,
     ),
     _row(
         "RMSNormalization",
         Family.NORMALISATION,
         draw=_draw_last_axis,
-        varying=("epsilon",),
+        varied_arguments=("epsilon",),
         weights=_weights_along_axes,
     ),
     _row("UnitNormalization", Family.NORMALISATION, draw=_draw_axes),
@@ -190,7 +191,7 @@ _REGULARISATION = (
             name,
             Family.REGULARISATION,
             draw=Choices(always={"rate": _RATES}),
-            varying=("rate",),
+            varied_arguments=("rate",),
             is_random=True,
         )
         for name in ("Dropout", "AlphaDropout")
@@ -213,12 +214,12 @@ _REGULARISATION = (
             Family.REGULARISATION,
             ranks=(axes + 1,),
             draw=Choices(always={"rate": _RATES}),
-            varying=("rate",),
+            varied_arguments=("rate",),
             is_random=True,
         )
         for axes in (1, 2, 3)
     ),
-    _row("ActivityRegularization", Family.REGULARISATION, varying=("l1", "l2")),
+    _row("ActivityRegularization", Family.REGULARISATION, varied_arguments=("l1", "l2")),
 )
 
 KINDS = (
@@ -227,5 +228,5 @@ KINDS = (
     *_REGULARISATION,
     _row("Identity", Family.CORE),
     # At higher ranks it masks whole images, which recurrent layers over images reject.
-    _row("Masking", Family.CORE, ranks=(2,), varying=("mask_value",)),
+    _row("Masking", Family.CORE, ranks=(2,), varied_arguments=("mask_value",)),
 )

@@ -1,4 +1,4 @@
-"""Layers of several inputs: merging and attention."""
+"""Layers with several inputs: merging and attention."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ciguard.levels.model.layers import (
     LayerPlace,
     OutputShape,
     Shapes,
-    kept,
+    same_shape,
 )
 
 if TYPE_CHECKING:
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 _ANY_RANK = (1, 2, 3, 4)
 _MAX_MERGED = 8
+"""Maximum number of inputs of a merging layer."""
 
 
 def _shape_elementwise(config: Config, shapes: Shapes) -> Shape | None:
-    """Return the shape after broadcasting; None if ranks differ or sizes do not match."""
+    """Return the output's shape after broadcasting; None if the shapes do not match."""
     del config
     if len({len(shape) for shape in shapes}) > 1:
         return None
@@ -42,7 +43,7 @@ def _shape_elementwise(config: Config, shapes: Shapes) -> Shape | None:
 
 
 def _draw_concatenation(rng: random.Random, place: LayerPlace) -> Config | None:
-    if place.keeps:
+    if place.keeps_shape:
         return None
     rank = len(place.shapes[0])
     axis = rng.choice((-1, rng.randint(1, rank)))
@@ -61,7 +62,7 @@ def _shape_concatenated(config: Config, shapes: Shapes) -> Shape | None:
 
 def _draw_dot(rng: random.Random, place: LayerPlace) -> Config | None:
     rank = len(place.shapes[0])
-    return None if place.keeps else {"axes": rng.choice((1, rank, [rank, rank]))}
+    return None if place.keeps_shape else {"axes": rng.choice((1, rank, [rank, rank]))}
 
 
 def _shape_dot(config: Config, shapes: Shapes) -> Shape | None:
@@ -80,7 +81,12 @@ def _shape_dot(config: Config, shapes: Shapes) -> Shape | None:
 
 
 def _row(
-    name: str, draw: Draw, shape: OutputShape, *, most: int = _MAX_MERGED, varying: str = ""
+    name: str,
+    draw: Draw,
+    shape: OutputShape,
+    *,
+    max_inputs: int = _MAX_MERGED,
+    varied_arguments: str = "",
 ) -> LayerKind:
     return LayerKind(
         name=name,
@@ -88,9 +94,9 @@ def _row(
         ranks=_ANY_RANK if name != "Dot" else _ANY_RANK[:2],
         draw=draw,
         shape=shape,
-        inputs=(2, most),
+        inputs=(2, max_inputs),
         as_list=True,
-        varying=(varying,) if varying else (),
+        varied_arguments=(varied_arguments,) if varied_arguments else (),
     )
 
 
@@ -99,9 +105,9 @@ _MERGING = (
         _row(name, Choices(), _shape_elementwise)
         for name in ("Add", "Average", "Maximum", "Minimum", "Multiply")
     ),
-    _row("Subtract", Choices(), _shape_elementwise, most=2),
+    _row("Subtract", Choices(), _shape_elementwise, max_inputs=2),
     _row("Concatenate", _draw_concatenation, _shape_concatenated),
-    _row("Dot", _draw_dot, _shape_dot, most=2, varying="normalize"),
+    _row("Dot", _draw_dot, _shape_dot, max_inputs=2, varied_arguments="normalize"),
 )
 
 # --- attention ----------------------------------------------------------------------------------
@@ -138,7 +144,7 @@ def _draw_multi_head(rng: random.Random, place: LayerPlace) -> Config:
         config["value_dim"] = rng.randint(1, 8)
     if len(place.shapes[0]) > 2 and rng.random() < _AXES_PROBABILITY:  # noqa: PLR2004 - (steps, features)
         config["attention_axes"] = [rng.randint(1, len(place.shapes[0]) - 1)]
-    if not place.keeps:
+    if not place.keeps_shape:
         config["output_shape"] = rng.randint(1, 8)
     return config
 
@@ -177,7 +183,7 @@ def _weights_grouped(config: Config, shapes: Shapes) -> int:
 
 
 def _scale_weights(config: Config, shapes: Shapes) -> int:
-    """Return 1 for the scale of all scores, if there is one."""
+    """Return 1 if the layer has a scale for all scores, else 0."""
     del shapes
     return int(bool(config.get("use_scale")))
 
@@ -186,7 +192,9 @@ def _feature_weights(config: Config, shapes: Shapes) -> int:
     return shapes[0][-1] if config.get("use_scale", True) else 0
 
 
-def _attention(name: str, weights: Count, scratch: Count, varying: tuple[str, ...]) -> LayerKind:
+def _attention(
+    name: str, weights: Count, scratch_elements: Count, varied_arguments: tuple[str, ...]
+) -> LayerKind:
     return LayerKind(
         name=name,
         family=Family.ATTENTION,
@@ -194,10 +202,10 @@ def _attention(name: str, weights: Count, scratch: Count, varying: tuple[str, ..
         draw=Choices(sometimes={"dropout": (0.0, 0.3)}),
         shape=_shape_attention,
         weights=weights,
-        scratch=scratch,
+        scratch_elements=scratch_elements,
         inputs=(2, 3),
         as_list=True,
-        varying=varying,
+        varied_arguments=varied_arguments,
         is_random=True,
     )
 
@@ -212,9 +220,9 @@ _ATTENTION = (
         draw=_draw_multi_head,
         shape=_shape_multi_head,
         weights=_weights_multi_head,
-        scratch=_score_elements,
+        scratch_elements=_score_elements,
         inputs=(2, 3),
-        varying=("use_bias", "dropout"),
+        varied_arguments=("use_bias", "dropout"),
         is_random=True,
     ),
     LayerKind(
@@ -222,11 +230,11 @@ _ATTENTION = (
         family=Family.ATTENTION,
         ranks=(2,),
         draw=_draw_grouped,
-        shape=kept,
+        shape=same_shape,
         weights=_weights_grouped,
-        scratch=_score_elements,
+        scratch_elements=_score_elements,
         inputs=(2, 3),
-        varying=("use_bias", "dropout"),
+        varied_arguments=("use_bias", "dropout"),
         is_random=True,
     ),
 )

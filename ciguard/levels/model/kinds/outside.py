@@ -1,4 +1,4 @@
-"""Public layers that no functional graph of float tensors can contain, and why."""
+"""Public layers that a functional graph of floating-point tensors cannot contain, and why."""
 
 OUTSIDE = {
     "Layer": "base class of all layers; computes nothing",
@@ -21,4 +21,4 @@ OUTSIDE = {
     "MaxNumBoundingBoxes": "takes a dictionary of bounding boxes",
     "Equalization": "its symbolic output is its input, which Keras 3.15.1 treats as a cycle",
 }
-"""Reason by layer name."""
+"""Reason why a layer cannot be in a graph, by class name."""

@@ -18,7 +18,7 @@ _MAX_WIDTH = 3
 def _draw(rng: random.Random, place: LayerPlace) -> Config:
     axes = len(place.shapes[0]) - 1
     config: Config = {"pool_size": draw_size(rng, axes, max_width=_MAX_WIDTH)}
-    if place.keeps:
+    if place.keeps_shape:
         return config | {"strides": 1, "padding": "same"}
     if rng.random() < 0.5:  # noqa: PLR2004 - as likely as the default
         config["strides"] = rng.randint(1, 2)
@@ -39,7 +39,7 @@ def _shape(config: Config, shapes: Shapes) -> Shape | None:
 
 
 def _draw_global(rng: random.Random, place: LayerPlace) -> Config | None:
-    if place.keeps:
+    if place.keeps_shape:
         return None
     return {"keepdims": True} if rng.random() < 0.5 else {}  # noqa: PLR2004 - even odds
 
@@ -51,7 +51,7 @@ def _shape_global(config: Config, shapes: Shapes) -> Shape:
 
 def _draw_adaptive(rng: random.Random, place: LayerPlace) -> Config:
     space = place.shapes[0][:-1]
-    sizes = list(space) if place.keeps else [rng.randint(1, size) for size in space]
+    sizes = list(space) if place.keeps_shape else [rng.randint(1, size) for size in space]
     return {"output_size": sizes[0] if len(sizes) == 1 else sizes}
 
 

@@ -1,4 +1,4 @@
-"""Preprocessing of images, random or not, and of sound."""
+"""Preprocessing of images and sound."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ciguard.levels.model.layers import (
     LayerPlace,
     Shapes,
     elements,
-    kept,
+    same_shape,
 )
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _IMAGE = (3,)
 _UNIT_RANGE: tuple[list[float], ...] = ([0.0, 1.0],)
-"""Value ranges that may be passed; the default is 0 to 255."""
+"""Values of `value_range`; the default is 0 to 255."""
 _VALUE_RANGE = {"value_range": _UNIT_RANGE}
 _FACTORS = (0.1, 0.3, [0.1, 0.4])
 _COLOUR_CHANNELS, _COLOUR_OR_GREY_CHANNELS = (3,), (1, 3)
@@ -33,7 +33,7 @@ _COLOUR_CHANNELS, _COLOUR_OR_GREY_CHANNELS = (3,), (1, 3)
 
 def _draw_resizing(rng: random.Random, place: LayerPlace) -> Config:
     height, width, _ = place.shapes[0]
-    if place.keeps:
+    if place.keeps_shape:
         return {"height": height, "width": width}
     return {
         "height": rng.randint(1, min(2 * height, height + 8)),
@@ -42,7 +42,10 @@ def _draw_resizing(rng: random.Random, place: LayerPlace) -> Config:
 
 
 def _draw_random_crop(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw the whole image: Keras 3.15.1 crops in training only, but always declares it."""
+    """Return the size of the whole image.
+
+    Keras 3.15.1 crops in training only, but always declares the shape of the crop.
+    """
     del rng
     height, width, _ = place.shapes[0]
     return {"height": height, "width": width}
@@ -50,7 +53,7 @@ def _draw_random_crop(rng: random.Random, place: LayerPlace) -> Config:
 
 def _draw_crop(rng: random.Random, place: LayerPlace) -> Config:
     height, width, _ = place.shapes[0]
-    if place.keeps:
+    if place.keeps_shape:
         return {"height": height, "width": width}
     return {
         "height": rng.randint(max(1, height - 3), height),
@@ -67,9 +70,9 @@ def _shape_resized(config: Config, shapes: Shapes) -> Shape:
 
 def _draw_mel(rng: random.Random, place: LayerPlace) -> Config | None:
     samples = place.shapes[0][0]
-    # Frames are reflected at the ends, so no frame may be longer than the sound.
+    # The ends are padded by reflection, so a frame must not be longer than the sound.
     lengths = [n for n in (4, 8, 16, 32) if n <= samples]
-    if place.keeps or not lengths:
+    if place.keeps_shape or not lengths:
         return None
     length = rng.choice(lengths)
     return {
@@ -89,7 +92,7 @@ def _shape_mel(config: Config, shapes: Shapes) -> Shape:
 def _draw_stft(rng: random.Random, place: LayerPlace) -> Config | None:
     samples, _ = place.shapes[0]
     lengths = [n for n in (2, 4, 8) if n <= samples]
-    if place.keeps or not lengths:
+    if place.keeps_shape or not lengths:
         return None
     length = rng.choice(lengths)
     return {
@@ -121,7 +124,7 @@ def _image(
     draw: Draw | None = None,
     *,
     channels: tuple[int, ...] = (),
-    varying: tuple[str, ...] = (),
+    varied_arguments: tuple[str, ...] = (),
     is_random: bool = True,
 ) -> LayerKind:
     return LayerKind(
@@ -129,19 +132,19 @@ def _image(
         family=Family.PREPROCESSING,
         ranks=_IMAGE,
         draw=draw or Choices(),
-        shape=kept,
-        varying=varying,
+        shape=same_shape,
+        varied_arguments=varied_arguments,
         is_random=is_random,
         channels=channels,
     )
 
 
-def _factor(*values: float | list[float], **others: tuple[float, ...]) -> Choices:
+def _factor_choices(*values: float | list[float], **others: tuple[float, ...]) -> Choices:
     return Choices(always={"factor": values or _FACTORS, **others}, sometimes=_VALUE_RANGE)
 
 
-def _always(**always: tuple[float, ...]) -> Choices:
-    return Choices(always=always)
+def _choices(**arguments: tuple[float, ...]) -> Choices:
+    return Choices(always=arguments)
 
 
 def _scratch_equalization(config: Config, shapes: Shapes) -> int:
@@ -157,33 +160,37 @@ _IMAGES = (
     _image("RandAugment", Choices(always=_VALUE_RANGE), channels=_COLOUR_OR_GREY_CHANNELS),
     _image("CutMix"),
     _image("MixUp", Choices(sometimes={"alpha": (0.2, 1.0)})),
-    _image("RandomBrightness", _factor(0.1, 0.4)),
-    _image("RandomColorDegeneration", _factor(0.2, [0.1, 0.9]), channels=_COLOUR_CHANNELS),
+    _image("RandomBrightness", _factor_choices(0.1, 0.4)),
+    _image("RandomColorDegeneration", _factor_choices(0.2, [0.1, 0.9]), channels=_COLOUR_CHANNELS),
     _image("RandomColorJitter", Choices(always=_VALUE_RANGE), channels=_COLOUR_CHANNELS),
-    _image("RandomContrast", _factor(0.2, 0.5)),
-    _image("RandomElasticTransform", _factor(), varying=_TRANSFORM_ARGUMENTS),
-    _image("RandomErasing", _factor()),
-    _image("RandomFlip", varying=("mode",)),
-    _image("RandomGaussianBlur", _factor()),
-    _image("RandomGrayscale", _always(factor=(0.2, 0.7)), channels=_COLOUR_OR_GREY_CHANNELS),
-    _image("RandomHue", _factor(0.2, [0.1, 0.3]), channels=_COLOUR_CHANNELS),
-    _image("RandomInvert", _factor(0.2, 0.7)),
-    _image("RandomPerspective", _always(factor=(0.2, 0.7)), varying=_TRANSFORM_ARGUMENTS[1:]),
+    _image("RandomContrast", _factor_choices(0.2, 0.5)),
+    _image("RandomElasticTransform", _factor_choices(), varied_arguments=_TRANSFORM_ARGUMENTS),
+    _image("RandomErasing", _factor_choices()),
+    _image("RandomFlip", varied_arguments=("mode",)),
+    _image("RandomGaussianBlur", _factor_choices()),
+    _image("RandomGrayscale", _choices(factor=(0.2, 0.7)), channels=_COLOUR_OR_GREY_CHANNELS),
+    _image("RandomHue", _factor_choices(0.2, [0.1, 0.3]), channels=_COLOUR_CHANNELS),
+    _image("RandomInvert", _factor_choices(0.2, 0.7)),
+    _image(
+        "RandomPerspective", _choices(factor=(0.2, 0.7)), varied_arguments=_TRANSFORM_ARGUMENTS[1:]
+    ),
     _image("RandomPosterization", Choices(always={"factor": (2, 5, 8)}, sometimes=_VALUE_RANGE)),
-    _image("RandomRotation", _always(factor=(0.1, 0.4)), varying=_TRANSFORM_ARGUMENTS),
-    _image("RandomSaturation", _factor(0.2, [0.1, 0.9]), channels=_COLOUR_CHANNELS),
-    _image("RandomSharpness", _factor(0.2, [0.1, 0.9])),
+    _image("RandomRotation", _choices(factor=(0.1, 0.4)), varied_arguments=_TRANSFORM_ARGUMENTS),
+    _image("RandomSaturation", _factor_choices(0.2, [0.1, 0.9]), channels=_COLOUR_CHANNELS),
+    _image("RandomSharpness", _factor_choices(0.2, [0.1, 0.9])),
     _image(
         "RandomShear",
-        _always(x_factor=(0.1, 0.3), y_factor=(0.0, 0.2)),
-        varying=_TRANSFORM_ARGUMENTS,
+        _choices(x_factor=(0.1, 0.3), y_factor=(0.0, 0.2)),
+        varied_arguments=_TRANSFORM_ARGUMENTS,
     ),
     _image(
         "RandomTranslation",
-        _always(height_factor=(0.1, 0.3), width_factor=(0.1, 0.2)),
-        varying=_TRANSFORM_ARGUMENTS,
+        _choices(height_factor=(0.1, 0.3), width_factor=(0.1, 0.2)),
+        varied_arguments=_TRANSFORM_ARGUMENTS,
     ),
-    _image("RandomZoom", _always(height_factor=(0.1, -0.2)), varying=_TRANSFORM_ARGUMENTS),
+    _image(
+        "RandomZoom", _choices(height_factor=(0.1, -0.2)), varied_arguments=_TRANSFORM_ARGUMENTS
+    ),
     _image("Solarization", Choices(always={"addition_factor": (0.1, 0.3)}, sometimes=_VALUE_RANGE)),
 )
 
@@ -197,8 +204,8 @@ KINDS = (
             always={"tile_grid_size": ([1, 1], [2, 2]), **_VALUE_RANGE},
             sometimes={"clip_limit": (1.0, 4.0)},
         ),
-        shape=kept,
-        scratch=_scratch_equalization,
+        shape=same_shape,
+        scratch_elements=_scratch_equalization,
     ),
     LayerKind(
         name="Rescaling",
@@ -207,7 +214,7 @@ KINDS = (
         draw=Choices(
             always={"scale": (0.5, 2.0, -1.0, 1 / 255)}, sometimes={"offset": (0.5, -1.0)}
         ),
-        shape=kept,
+        shape=same_shape,
     ),
     *(
         LayerKind(
@@ -216,10 +223,10 @@ KINDS = (
             ranks=_IMAGE,
             draw=draw,
             shape=_shape_resized,
-            varying=varying,
+            varied_arguments=varied_arguments,
             is_random=name.startswith("Random"),
         )
-        for name, draw, varying in (
+        for name, draw, varied_arguments in (
             ("Resizing", _draw_resizing, ("interpolation", "crop_to_aspect_ratio", "antialias")),
             ("CenterCrop", _draw_crop, ()),
             ("RandomCrop", _draw_random_crop, ()),
@@ -231,7 +238,7 @@ KINDS = (
         ranks=(1,),
         draw=_draw_mel,
         shape=_shape_mel,
-        varying=("power_to_db", "mag_exp"),
+        varied_arguments=("power_to_db", "mag_exp"),
     ),
     LayerKind(
         name="STFTSpectrogram",

@@ -6,7 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ciguard.levels.model.kinds.windows import draw_size, rank_of, window_positions
-from ciguard.levels.model.layers import PUBLIC, Config, Family, LayerKind, LayerPlace, Shapes, near
+from ciguard.levels.model.layers import (
+    PUBLIC,
+    Config,
+    Family,
+    LayerKind,
+    LayerPlace,
+    Shapes,
+    similar_size,
+)
 
 if TYPE_CHECKING:
     import random
@@ -16,10 +24,17 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 GATES = {"SimpleRNN": 1, "GRU": 3, "LSTM": 4}
-"""Number of matrices in a layer's kernel, by layer."""
+"""Number of matrices in a layer's kernel, by class name."""
 CELLS = tuple(f"{PUBLIC}{name}Cell" for name in GATES)
-"""Public names of the cells."""
-_VARYING = ("activation", "use_bias", "dropout", "recurrent_dropout", "go_backwards", "unroll")
+"""Public names of the cell classes."""
+_VARIED_ARGUMENTS = (
+    "activation",
+    "use_bias",
+    "dropout",
+    "recurrent_dropout",
+    "go_backwards",
+    "unroll",
+)
 _SPECIFIC_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "SimpleRNN": (),
     "GRU": ("recurrent_activation", "reset_after"),
@@ -29,18 +44,18 @@ _MAX_UNROLLED_LENGTH = 16
 
 
 def _draw_return_sequences(rng: random.Random, place: LayerPlace) -> Config:
-    returns_all = place.keeps or rng.random() < 0.5  # noqa: PLR2004 - as likely as the last step
+    returns_all = place.keeps_shape or rng.random() < 0.5  # noqa: PLR2004 - all steps and the last step are equally likely
     return {"return_sequences": True} if returns_all else {}
 
 
 def _draw(rng: random.Random, place: LayerPlace) -> Config:
     features = place.shapes[0][-1]
-    units = features if place.keeps else near(rng, features)
+    units = features if place.keeps_shape else similar_size(rng, features)
     return {"units": units, **_draw_return_sequences(rng, place)}
 
 
 def shape_of_sequence(config: Config, shapes: Shapes, units: int) -> Shape | None:
-    """Return the shape of all steps or of the last one; None if it is unsupported."""
+    """Return the output's shape, of all steps or of the last step; None if it is not supported."""
     steps, _ = shapes[0]
     if config.get("return_state") or (config.get("unroll") and steps > _MAX_UNROLLED_LENGTH):
         return None
@@ -58,19 +73,19 @@ def _weights_of(gates: int, features: int, units: int) -> int:
 # --- cells --------------------------------------------------------------------------------------
 
 
-def _nested(layer: str, **config: Json) -> Json:
+def _nested_layer(layer: str, **config: Json) -> Json:
     return {"layer": layer, "config": config}
 
 
 def _draw_cells(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw one cell, or a stack of two."""
+    """Draw one cell, or a stack of two cells."""
     features = place.shapes[0][-1]
-    units = features if place.keeps else near(rng, features)
-    top = _nested(rng.choice(CELLS), units=units)
+    units = features if place.keeps_shape else similar_size(rng, features)
+    top = _nested_layer(rng.choice(CELLS), units=units)
     config: Config = {"cell": top, **_draw_return_sequences(rng, place)}
     if rng.random() < _STACK_PROBABILITY:
-        below = _nested(rng.choice(CELLS), units=near(rng, min(features, 16)))
-        config["cell"] = {"layer": f"{PUBLIC}StackedRNNCells", "config": {"cells": [below, top]}}
+        first = _nested_layer(rng.choice(CELLS), units=similar_size(rng, min(features, 16)))
+        config["cell"] = {"layer": f"{PUBLIC}StackedRNNCells", "config": {"cells": [first, top]}}
     return config
 
 
@@ -102,15 +117,15 @@ _MERGE_MODES = ("sum", "mul", "ave")
 
 
 def _draw_bidirectional(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw a layer for both directions, whose results are merged or concatenated."""
+    """Draw a layer that runs in both directions, and how its two results are merged."""
     features = place.shapes[0][-1]
     merge = rng.choice((*_MERGE_MODES, "concat"))
-    if place.keeps and merge == "concat" and features % 2:
+    if place.keeps_shape and merge == "concat" and features % 2:
         merge = "sum"
-    units = features if place.keeps else near(rng, features)
-    if merge == "concat" and place.keeps:
+    units = features if place.keeps_shape else similar_size(rng, features)
+    if merge == "concat" and place.keeps_shape:
         units = features // 2
-    inner = _nested(
+    inner = _nested_layer(
         PUBLIC + rng.choice(list(GATES)), units=units, **_draw_return_sequences(rng, place)
     )
     return {"layer": inner} | ({} if merge == "concat" else {"merge_mode": merge})
@@ -137,8 +152,8 @@ def _weights_bidirectional(config: Config, shapes: Shapes) -> int:
 def _draw_images(rng: random.Random, place: LayerPlace) -> Config:
     *_, channels = place.shapes[0]
     axes = len(place.shapes[0]) - 2
-    filters = channels if place.keeps else near(rng, channels)
-    padding = "same" if place.keeps else rng.choice(("same", "valid"))
+    filters = channels if place.keeps_shape else similar_size(rng, channels)
+    padding = "same" if place.keeps_shape else rng.choice(("same", "valid"))
     return {
         "filters": filters,
         "kernel_size": draw_size(rng, axes, max_width=3),
@@ -184,7 +199,7 @@ KINDS = (
             draw=_draw,
             shape=_shape,
             weights=partial(_weights_units, gates),
-            varying=(*_VARYING, *_SPECIFIC_ARGUMENTS[name]),
+            varied_arguments=(*_VARIED_ARGUMENTS, *_SPECIFIC_ARGUMENTS[name]),
             is_random=True,
         )
         for name, gates in GATES.items()
@@ -196,7 +211,7 @@ KINDS = (
         draw=_draw_cells,
         shape=_shape_cells,
         weights=_weights_cells,
-        varying=("go_backwards", "unroll"),
+        varied_arguments=("go_backwards", "unroll"),
     ),
     LayerKind(
         name="Bidirectional",
@@ -214,7 +229,13 @@ KINDS = (
             draw=_draw_images,
             shape=_shape_images,
             weights=_weights_images,
-            varying=("activation", "recurrent_activation", "use_bias", "go_backwards", "dropout"),
+            varied_arguments=(
+                "activation",
+                "recurrent_activation",
+                "use_bias",
+                "go_backwards",
+                "dropout",
+            ),
             is_random=True,
         )
         for axes in (1, 2, 3)

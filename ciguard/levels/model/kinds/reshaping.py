@@ -19,7 +19,7 @@ _ANY_RANK = (1, 2, 3, 4)
 
 def _draw_flatten(rng: random.Random, place: LayerPlace) -> Config | None:
     del rng
-    return None if place.keeps else {}
+    return None if place.keeps_shape else {}
 
 
 def _shape_flatten(config: Config, shapes: Shapes) -> Shape:
@@ -28,9 +28,9 @@ def _shape_flatten(config: Config, shapes: Shapes) -> Shape:
 
 
 def _draw_reshape(rng: random.Random, place: LayerPlace) -> Config | None:
-    """Draw a shape with two of the sizes joined, or one split."""
+    """Draw a target shape in which two sizes are joined, or one is split."""
     sizes = list(place.shapes[0])
-    if place.keeps:
+    if place.keeps_shape:
         return {"target_shape": [*sizes[:-1], -1]}
     axis = rng.randrange(len(sizes))
     divisors = [n for n in range(2, sizes[axis]) if sizes[axis] % n == 0]
@@ -40,8 +40,8 @@ def _draw_reshape(rng: random.Random, place: LayerPlace) -> Config | None:
         first = rng.randrange(len(sizes) - 1)
         sizes[first : first + 2] = [sizes[first] * sizes[first + 1]]
     elif divisors:
-        part = rng.choice(divisors)
-        sizes[axis : axis + 1] = [part, sizes[axis] // part]
+        factor = rng.choice(divisors)
+        sizes[axis : axis + 1] = [factor, sizes[axis] // factor]
     else:
         sizes.insert(rng.randint(0, 1), 1)
     return {"target_shape": sizes}
@@ -52,19 +52,18 @@ _JOIN_PROBABILITY = 0.5
 
 def _shape_reshape(config: Config, shapes: Shapes) -> Shape | None:
     target_shape, count = list(config["target_shape"]), elements(shapes[0])
-    known = elements(tuple(size for size in target_shape if size != -1))
-    if -1 in target_shape and known:
-        target_shape[target_shape.index(-1)] = count // known
+    known_count = elements(tuple(size for size in target_shape if size != -1))
+    if -1 in target_shape and known_count:
+        target_shape[target_shape.index(-1)] = count // known_count
     return tuple(target_shape) if elements(tuple(target_shape)) == count else None
 
 
 def _draw_permute(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw an order of the dimensions, which only permutes equal sizes if the shape must stay."""
+    """Draw an order of the dimensions; if the shape must stay, only equal sizes are exchanged."""
     shape = place.shapes[0]
     order = list(range(len(shape)))
     rng.shuffle(order)
-    if place.keeps:
-        # Only dimensions of equal size change places.
+    if place.keeps_shape:
         free = {size: [axis for axis in order if shape[axis] == size] for size in set(shape)}
         order = [free[size].pop() for size in shape]
     return {"dims": [axis + 1 for axis in order]}
@@ -87,14 +86,16 @@ def _shape_repeat(config: Config, shapes: Shapes) -> Shape:
 
 
 def edges(argument: Json, axes: int) -> tuple[tuple[int, int], ...]:
-    """Return the amounts cropped or padded before and after each axis.
+    """Return how many elements to crop or pad at both ends of each axis.
 
-    A number holds for all axes. A list has one number or one pair per axis; for a single axis it
-    may also have both sides.
+    Args:
+        argument: one number for all ends; or a list with one number or one pair per axis. For a
+            single axis, it may also be a pair.
+        axes: the number of axes.
     """
     if isinstance(argument, int):
         return ((argument, argument),) * axes
-    if axes == 1 and len(argument) == 2:  # noqa: PLR2004 - both sides
+    if axes == 1 and len(argument) == 2:  # noqa: PLR2004 - a pair
         return ((int(argument[0]), int(argument[1])),)
     return tuple((n, n) if isinstance(n, int) else (int(n[0]), int(n[1])) for n in argument)
 
@@ -106,12 +107,12 @@ def _draw_edges(rng: random.Random, limits: Iterable[int]) -> Json:
 
 def _draw_padding(rng: random.Random, place: LayerPlace) -> Config | None:
     space = place.shapes[0][:-1]
-    return None if place.keeps else {"padding": _draw_edges(rng, (2 for _ in space))}
+    return None if place.keeps_shape else {"padding": _draw_edges(rng, (2 for _ in space))}
 
 
 def _draw_cropping(rng: random.Random, place: LayerPlace) -> Config | None:
     space = place.shapes[0][:-1]
-    if place.keeps:
+    if place.keeps_shape:
         return None
     return {"cropping": _draw_edges(rng, (min(2, (size - 1) // 2) for size in space))}
 
@@ -131,7 +132,7 @@ def _shape_cropped(config: Config, shapes: Shapes) -> Shape | None:
 
 def _draw_upsampling(rng: random.Random, place: LayerPlace) -> Config | None:
     axes = len(place.shapes[0]) - 1
-    if place.keeps:
+    if place.keeps_shape:
         return None
     return {"size": [rng.randint(1, 3) for _ in range(axes)] if axes > 1 else rng.randint(1, 3)}
 
@@ -159,7 +160,7 @@ KINDS = (
             ranks=(axes + 1,),
             draw=draw,
             shape=shape,
-            varying=("interpolation",) if (name, axes) == ("UpSampling", 2) else (),
+            varied_arguments=("interpolation",) if (name, axes) == ("UpSampling", 2) else (),
         )
         for name, draw, shape in (
             ("ZeroPadding", _draw_padding, _shape_padded),

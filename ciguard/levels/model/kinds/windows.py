@@ -20,20 +20,20 @@ def rank_of(layer: str) -> int:
     """Return the rank of a layer's inputs, from the number of axes in its name."""
     match = _AXES.search(layer)
     if match is None:
-        msg = f"{layer}: the name contains no number of axes"
+        msg = f"{layer}: the name has no number of axes, such as 2D"
         raise ValueError(msg)
     return int(match.group(1)) + 1
 
 
 def per_axis(argument: Json, axes: int) -> tuple[int, ...]:
-    """Return one number per axis for an argument that is one number or a list."""
+    """Return an argument as one number per axis; the argument is a number or a list."""
     return (int(argument),) * axes if isinstance(argument, int) else tuple(map(int, argument))
 
 
 def draw_size(
     rng: random.Random, axes: int, *, min_width: int = 1, max_width: int = MAX_KERNEL
 ) -> Json:
-    """Draw the size of a window as one number, or one per axis."""
+    """Draw the size of a window, as one number or as a list with one number per axis."""
     if rng.random() < 0.5:  # noqa: PLR2004 - even odds
         return rng.randint(min_width, max_width)
     return [rng.randint(min_width, max_width) for _ in range(axes)]

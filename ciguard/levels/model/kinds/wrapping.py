@@ -27,7 +27,7 @@ _WRAPPABLE = {
     for module in (convolution, core, elementwise, pooling, reshaping)
     for kind in module.KINDS
 }
-"""Layers that may be wrapped, by public name."""
+"""Layers that may be wrapped, by public class name."""
 _STEP_LAYERS = [
     "Dense",
     "Conv1D",
@@ -42,8 +42,9 @@ _STEP_LAYERS = [
     "Permute",
     "Activation",
 ]
-"""Layers that run once per step, each for the rank of one step."""
+"""Layers for `TimeDistributed`, which runs a layer once per step."""
 _LAYERS_WITH_KERNEL = ["Dense", "EinsumDense", "Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose"]
+"""Layers for `SpectralNormalization`, which normalises a kernel."""
 _PIPELINE_LAYERS = [
     "Activation",
     "ReLU",
@@ -56,11 +57,15 @@ _PIPELINE_LAYERS = [
 
 def _kinds(names: Iterable[str], shape: Shape) -> list[LayerKind]:
     candidates = [_WRAPPABLE[PUBLIC + name] for name in names]
-    return [kind for kind in candidates if kind.fits((shape,)) and kind.takes is Elements.FLOATS]
+    return [
+        kind
+        for kind in candidates
+        if kind.fits((shape,)) and kind.input_elements is Elements.FLOATS
+    ]
 
 
 def _draw_inner(rng: random.Random, names: Iterable[str], place: LayerPlace) -> Json:
-    """Draw a wrapped layer; None if none fits."""
+    """Draw a layer to wrap, as a nested configuration; None if no layer fits the place."""
     kinds = _kinds(names, place.shapes[0])
     kind = rng.choice(kinds) if kinds else None
     config = kind.draw(rng, place) if kind else None
@@ -82,7 +87,7 @@ def _weights_inner(nested: Json, shape: Shape) -> int:
 
 
 def _draw_distributed(rng: random.Random, place: LayerPlace) -> Config | None:
-    step = LayerPlace((place.shapes[0][1:],), place.keeps)
+    step = LayerPlace((place.shapes[0][1:],), place.keeps_shape)
     inner = _draw_inner(rng, _STEP_LAYERS, step)
     return None if inner is None else {"layer": inner}
 
@@ -117,7 +122,7 @@ def _weights_wrapped(config: Config, shapes: Shapes) -> int:
 
 
 def _draw_pipeline(rng: random.Random, place: LayerPlace) -> Config | None:
-    keeping = LayerPlace(place.shapes, keeps=True)
+    keeping = LayerPlace(place.shapes, keeps_shape=True)
     inner = [_draw_inner(rng, _PIPELINE_LAYERS, keeping) for _ in range(rng.randint(1, 3))]
     return None if None in inner else {"layers": inner}
 
@@ -149,7 +154,7 @@ KINDS = (
         draw=_draw_spectral,
         shape=_shape_wrapped,
         weights=_weights_wrapped,
-        varying=("power_iterations",),
+        varied_arguments=("power_iterations",),
     ),
     LayerKind(
         name="Pipeline",

@@ -1,4 +1,4 @@
-"""The twelve mutation rules of LEMON, section 3.1, as pure functions of a graph."""
+"""The twelve mutation rules of LEMON (section 3.1), as pure functions of a graph."""
 
 from __future__ import annotations
 

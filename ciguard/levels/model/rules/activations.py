@@ -1,4 +1,4 @@
-"""Rules AFRm and AFRp: removal and replacement of an activation."""
+"""Mutation rules AFRm and AFRp: removal and replacement of an activation."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from ciguard.levels.model.arguments import ACTIVATIONS
 from ciguard.levels.model.edits import (
     SOFTMAX,
-    changed,
-    configured,
     layer_group,
     new_node,
-    protected,
+    protected_nodes,
+    remove_node,
+    replace_nodes,
     shapes_into,
-    without,
+    with_arguments,
 )
 from ciguard.levels.model.layers import Family, LayerPlace
 from ciguard.levels.model.rules.contract import ModelMutation
-from ciguard.levels.model.universe import short
+from ciguard.levels.model.universe import short_name
 
 if TYPE_CHECKING:
     import random
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _ARGUMENT = "activation"
 _NONE = "linear"
 _RECURRENT_DEFAULT = "tanh"
-"""Default activation of a recurrent layer."""
+"""Activation of a recurrent layer without the argument."""
 
 
 def remove_activation(
@@ -43,10 +43,10 @@ def remove_activation(
     ]
     rng.shuffle(choices)
     for node in choices:
-        description = f"{node.name}: {_activation(node, universe) or short(node.layer)}"
+        description = f"{node.name}: {_activation(node, universe) or short_name(node.layer)}"
         if not _is_layer(node, universe):
-            return ModelMutation(configured(graph, node, {_ARGUMENT: _NONE}), description)
-        mutant = without(graph, node.name, node.inputs[0])
+            return ModelMutation(with_arguments(graph, node, {_ARGUMENT: _NONE}), description)
+        mutant = remove_node(graph, node.name, node.inputs[0])
         if mutant is not None:
             return ModelMutation(mutant, description)
     return None
@@ -67,7 +67,7 @@ def replace_activation(
     if not names:
         return None
     new = universe.choose_activation(rng, names)
-    mutant = configured(graph, node, {_ARGUMENT: new})
+    mutant = with_arguments(graph, node, {_ARGUMENT: new})
     return ModelMutation(mutant, f"{node.name}: {current} by {new}", drawn=(f"{ACTIVATIONS}{new}",))
 
 
@@ -78,14 +78,14 @@ def _other_layer(
     others = [kind for kind in kinds if kind.name != "Softmax"]
     if not others:
         return None
-    kind = universe.choose(rng, others, keeps=True)
-    drawn = universe.draw(rng, kind, LayerPlace(shapes_into(graph, node), keeps=True))
+    kind = universe.choose(rng, others, keeps_shape=True)
+    drawn = universe.draw(rng, kind, LayerPlace(shapes_into(graph, node), keeps_shape=True))
     if drawn is None:
         return None
     config, shape = drawn
     new = new_node(rng, kind, config, name=node.name, inputs=node.inputs, shape=shape)
     group = layer_group(graph, node)
-    mutant = changed(
+    mutant = replace_nodes(
         graph,
         {
             other.name: replace(new, name=other.name, inputs=other.inputs, shares=other.shares)
@@ -95,13 +95,13 @@ def _other_layer(
     )
     if not universe.allows(mutant):
         return None
-    description = f"{node.name}: {short(node.layer)} by {kind.name}"
+    description = f"{node.name}: {short_name(node.layer)} by {kind.name}"
     return ModelMutation(mutant, description, drawn=(kind.public,))
 
 
 def _mutable_activations(graph: LayerGraph, universe: Universe) -> list[LayerNode]:
-    """Return the nodes with an activation that may change in all calls of the layer."""
-    protected_names = protected(graph)
+    """Return the nodes with an activation that may change, in all nodes that call the layer."""
+    protected_names = protected_nodes(graph)
     return [
         node
         for node in graph.nodes
@@ -111,10 +111,12 @@ def _mutable_activations(graph: LayerGraph, universe: Universe) -> list[LayerNod
 
 
 def _activation(node: LayerNode, universe: Universe) -> str:
-    """Return the activation argument of a layer; empty if it has none."""
+    """Return the name of a layer's activation; empty if the layer has no such argument."""
     kind = universe.kind(node)
     is_recurrent = kind is not None and kind.family is Family.RECURRENT
-    default = _RECURRENT_DEFAULT if is_recurrent and kind and _ARGUMENT in kind.varying else ""
+    default = (
+        _RECURRENT_DEFAULT if is_recurrent and kind and _ARGUMENT in kind.varied_arguments else ""
+    )
     activation = node.config.get(_ARGUMENT, default)
     return activation if isinstance(activation, str) else ""
 

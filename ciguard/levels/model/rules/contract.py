@@ -1,4 +1,4 @@
-"""The type of mutation rules, and their names."""
+"""The names of mutation rules, and the types of a rule and its result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RuleName(StrEnum):
-    """The twelve rules of LEMON, section 3.1. The value is the name in files."""
+    """The twelve rules of LEMON (section 3.1), by the abbreviations that files have."""
 
     REMOVAL = "LR"
     SWITCH = "LS"
@@ -33,17 +33,18 @@ class RuleName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelMutation:
-    """A mutant, with a description of the mutation."""
+    """The result of a mutation rule."""
 
     graph: LayerGraph
-    what: str
-    """Node and layer, for people."""
+    """Graph of the mutant."""
+    description: str
+    """Description of the mutation for reports: nodes and layers."""
     drawn: tuple[str, ...] = ()
-    """Newly drawn layers, as named by `drawing`, and replacement activations, by their public
-    names."""
+    """Names under which draws are counted: of layers by `draw_name`, of activations the public
+    name."""
     chains: tuple[LayerGraph, ...] = ()
-    """Inserted layer chains, if there are any: graphs of one input and one output."""
+    """Inserted chains of layers, as graphs with one input and one output."""
 
 
 MutationRule: TypeAlias = "Callable[[LayerGraph, random.Random, Universe], ModelMutation | None]"
-"""Makes a mutant; returns None if it does not apply to the graph."""
+"""Function that makes a mutant of a graph; None if the rule does not apply to the graph."""

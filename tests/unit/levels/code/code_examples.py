@@ -11,7 +11,7 @@ import numpy as np
 from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.domain.programs import Derivation, Operator, ProgramCase
 from ciguard.execution.worker.summarise import Summariser
-from ciguard.levels.code.blocks import Block, BlockInput, BlockMutant, LibraryCall
+from ciguard.levels.code.blocks import Block, BlockMutant, LibraryCall, TensorForm
 
 if TYPE_CHECKING:
     import random
@@ -28,14 +28,14 @@ class _NoAdapter:
 
 
 def passed(**variables: object) -> Passed:
-    """Return what came of a program that ends with these variables."""
+    """Return the outcome of a program that passes with these global variables."""
     text = Summariser(_NoAdapter()).encode({"block": "", "outputs": variables})
     return Passed(text, 0.1)
 
 
 @dataclass(frozen=True)
-class Text:
-    """What `Assembled` is of the real thing."""
+class ExampleAssembly:
+    """Stand-in for an assembled program."""
 
     source: str
     adapter: str = ""
@@ -50,7 +50,7 @@ def call(api: str, **keywords: str) -> LibraryCall:
 
 @dataclass(frozen=True)
 class Program:
-    """A seed whose programs are JSON."""
+    """Stand-in for a seed program; its programs are JSON texts."""
 
     name: str = "tower"
     source: str = "seed"
@@ -60,32 +60,36 @@ class Program:
         Block(name="three", calls=()),
     )
 
-    def program(self, chain: Sequence[Block], gives: BlockInput, met: BlockInput) -> Text:
-        assert met.shape == SHAPE
-        return Text(json.dumps(["whole", [_said(block) for block in chain], gives.shape]))
+    def program(
+        self, chain: Sequence[Block], result_form: TensorForm, output_layer_input: TensorForm
+    ) -> ExampleAssembly:
+        assert output_layer_input.shape == SHAPE
+        return ExampleAssembly(
+            json.dumps(["whole", [_description(block) for block in chain], result_form.shape])
+        )
 
-    def alone(self, block: Block, takes: BlockInput) -> Text:
-        return Text(json.dumps(["alone", [_said(block)], takes.shape]))
+    def alone(self, block: Block, input_form: TensorForm) -> ExampleAssembly:
+        return ExampleAssembly(json.dumps(["alone", [_description(block)], input_form.shape]))
 
     def observing(self) -> str:
         return "observing"
 
     def fitted(
-        self, block: Block, was: BlockInput, now: BlockInput, rank: int | None = None
+        self, block: Block, old: TensorForm, new: TensorForm, rank: int | None = None
     ) -> Block | None:
         del rank
-        if len(was.shape) == len(now.shape):
+        if len(old.shape) == len(new.shape):
             return block
-        return replace(block, adapter="x.flatten(1)") if len(now.shape) > 1 else None
+        return replace(block, adapter="x.flatten(1)") if len(new.shape) > 1 else None
 
 
-def _said(block: Block) -> list[object]:
+def _description(block: Block) -> list[object]:
     return [block.name, [[call.api, *map(list, call.keywords)] for call in block.calls]]
 
 
 @dataclass
-class Changing:
-    """AR or RG: another name, or another number."""
+class ExampleMutation:
+    """Stand-in for AR and RG, which draws another API name or another number of units."""
 
     operator: Operator
 
@@ -109,11 +113,11 @@ class Changing:
         return BlockMutant(block.with_call(place, new), step)
 
 
-class Forbidding:
-    """BC: no units at all, or fewer."""
+class ExampleBoundary:
+    """Stand-in for BC, with 0 and -1 units as illegal values."""
 
     def mutants(self, block: Block, place: int) -> list[BlockMutant]:
-        blocks_made = []
+        mutants = []
         for text in ("0", "-1"):
             new = replace(block.calls[place], keywords=(("units", text),))
             step = Derivation(
@@ -125,15 +129,15 @@ class Forbidding:
                 after=text,
                 sentence="Positive integer.",
             )
-            blocks_made.append(BlockMutant(block.with_call(place, new), step))
-        return blocks_made
+            mutants.append(BlockMutant(block.with_call(place, new), step))
+        return mutants
 
 
-def ran(case: ProgramCase) -> Outcome:
-    """Return what comes of a program of these: illegal units are refused, but not -1."""
+def outcome_of(case: ProgramCase) -> Outcome:
+    """Return the outcome of an example program: 0 units are refused, but -1 units are accepted."""
     if case.source == "observing":
-        fed = {f"fed_{n}": np.zeros(SHAPE, np.float32) for n in range(1, 5)}
-        return passed(**fed)
+        variables = {f"fed_{n}": np.zeros(SHAPE, np.float32) for n in range(1, 5)}
+        return passed(**variables)
     if '"0"' in case.source:
         return Rejected("ValueError", "units must be positive")
     return passed(y=np.zeros(SHAPE, np.float32), loss=0.5)

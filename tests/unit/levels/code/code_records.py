@@ -188,18 +188,18 @@ def apis() -> Apis:
     return _APIS
 
 
-def chance(seed: int) -> random.Random:
+def rng_of(seed: int) -> random.Random:
     return random.Random(seed)
 
 
-def made(api: str, *positional: str, **keywords: str) -> LibraryCall:
+def layer_call(api: str, *positional: str, **keywords: str) -> LibraryCall:
     """Return a call that makes a layer."""
     return LibraryCall(
         api=api, positional=positional, keywords=tuple(keywords.items()), makes_layer=True
     )
 
 
-def called(api: str, *positional: str, **keywords: str) -> LibraryCall:
+def function_call(api: str, *positional: str, **keywords: str) -> LibraryCall:
     """Return the call of a function."""
     return LibraryCall(api=api, positional=positional, keywords=tuple(keywords.items()))
 
@@ -209,14 +209,14 @@ def block_of(*calls: LibraryCall) -> Block:
 
 
 CALLS = (
-    made("torch.nn.Conv2d", "3", "16", "5", padding="2"),
-    made("torch.nn.Conv2d", "16", "16", kernel_size="3", groups="16"),
-    made("torch.nn.MaxPool2d", "2"),
-    made("torch.nn.MaxPool2d", "(2, 2)"),
-    made("torch.nn.ReLU", inplace="True"),
-    made("torch.nn.LeakyReLU", "0.1"),
-    made("torch.nn.Dropout", "0.5"),
-    made("torch.nn.BatchNorm2d", "16"),
-    made("tensorflow.keras.layers.Dense", "10", activation='"relu"', name='"fc"'),
-    called("torch.nn.functional.relu", "x"),
+    layer_call("torch.nn.Conv2d", "3", "16", "5", padding="2"),
+    layer_call("torch.nn.Conv2d", "16", "16", kernel_size="3", groups="16"),
+    layer_call("torch.nn.MaxPool2d", "2"),
+    layer_call("torch.nn.MaxPool2d", "(2, 2)"),
+    layer_call("torch.nn.ReLU", inplace="True"),
+    layer_call("torch.nn.LeakyReLU", "0.1"),
+    layer_call("torch.nn.Dropout", "0.5"),
+    layer_call("torch.nn.BatchNorm2d", "16"),
+    layer_call("tensorflow.keras.layers.Dense", "10", activation='"relu"', name='"fc"'),
+    function_call("torch.nn.functional.relu", "x"),
 )

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from code_records import CALLS, RECORDS, apis, block_of, called, chance, made
+from code_records import CALLS, RECORDS, apis, block_of, function_call, layer_call, rng_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,37 +27,37 @@ SEEDS = st.integers(0, 2**32)
 @given(st.sampled_from(CALLS), SEEDS)
 def test_the_mutant_calls_another_api_that_the_step_names(call: LibraryCall, seed: int) -> None:
     block = block_of(call)
-    mutant = REPLACE(block, 0, chance(seed))
+    mutant = REPLACE(block, 0, rng_of(seed))
 
     if mutant is not None:
-        now = mutant.block.calls[0]
+        new_call = mutant.block.calls[0]
         step = mutant.step
-        assert now.api == step.after == step.api != step.before == block.calls[0].api
+        assert new_call.api == step.after == step.api != step.before == block.calls[0].api
         assert (step.operator, step.line, step.parameter) == (Operator.REPLACEMENT, 0, "")
-        assert now.api in {c.name for c in SIMILARITIES.of(step.before)}
+        assert new_call.api in {c.name for c in SIMILARITIES.candidates_for(step.before)}
 
 
 @given(st.sampled_from(CALLS), SEEDS)
 def test_the_new_call_has_all_required_and_no_unknown_arguments(
     call: LibraryCall, seed: int
 ) -> None:
-    mutant = REPLACE(block_of(call), 0, chance(seed))
+    mutant = REPLACE(block_of(call), 0, rng_of(seed))
 
     if mutant is not None:
-        known = apis().find(mutant.block.calls[0].api)
-        assert known is not None
-        bound = bind(mutant.block.calls[0], known.record)
+        api = apis().find(mutant.block.calls[0].api)
+        assert api is not None
+        bound = bind(mutant.block.calls[0], api.record)
         assert bound is not None
-        needed = {p.name for p in known.record.parameters if p.required}
-        assert needed <= set(bound.named)
-        assert not bound.further or any(p.kind == "var_keyword" for p in known.record.parameters)
+        required_names = {p.name for p in api.record.parameters if p.required}
+        assert required_names <= set(bound.named)
+        assert not bound.further or any(p.kind == "var_keyword" for p in api.record.parameters)
 
 
 def test_shared_arguments_keep_their_text() -> None:
-    call = made("torch.nn.Conv2d", "3", "16", "SIZE", padding="2", groups="1")
+    call = layer_call("torch.nn.Conv2d", "3", "16", "SIZE", padding="2", groups="1")
     expected = {"in_channels": "3", "out_channels": "16", "kernel_size": "SIZE", "padding": "2"}
 
-    mutants = [REPLACE(block_of(call), 0, chance(seed)) for seed in range(20)]
+    mutants = [REPLACE(block_of(call), 0, rng_of(seed)) for seed in range(20)]
 
     transposed = [
         m.block.calls[0] for m in mutants if m and m.step.after == "torch.nn.ConvTranspose2d"
@@ -67,21 +67,21 @@ def test_shared_arguments_keep_their_text() -> None:
 
 
 def test_unaccepted_arguments_are_dropped_and_missing_ones_drawn() -> None:
-    call = made("torch.nn.MaxPool2d", "2", padding="1", return_indices="True")
+    call = layer_call("torch.nn.MaxPool2d", "2", padding="1", return_indices="True")
     similarities = Similarities(apis(), TfIdf(), threshold=0.0)
 
-    after = _all_of(Replacement(similarities), block_of(call))
+    after = _arguments_by_replacement(Replacement(similarities), block_of(call))
 
-    pooled, convolved = after["torch.nn.AvgPool2d"], after["torch.nn.Conv2d"]
-    assert pooled == {"kernel_size": "2", "padding": "1"}
-    assert {"in_channels", "out_channels", "kernel_size", "padding"} == set(convolved)
-    assert int(convolved["in_channels"]) >= 1
+    pooling_arguments, convolution_arguments = after["torch.nn.AvgPool2d"], after["torch.nn.Conv2d"]
+    assert pooling_arguments == {"kernel_size": "2", "padding": "1"}
+    assert {"in_channels", "out_channels", "kernel_size", "padding"} == set(convolution_arguments)
+    assert int(convolution_arguments["in_channels"]) >= 1
 
 
-def _all_of(operator: Replacement, block: Block) -> dict[str, dict[str, str]]:
+def _arguments_by_replacement(operator: Replacement, block: Block) -> dict[str, dict[str, str]]:
     drawn_arguments = {}
     for seed in range(200):
-        mutant = operator(block, 0, chance(seed))
+        mutant = operator(block, 0, rng_of(seed))
         assert mutant is not None
         drawn_arguments[mutant.step.after] = dict(mutant.block.calls[0].keywords)
     return drawn_arguments
@@ -89,7 +89,7 @@ def _all_of(operator: Replacement, block: Block) -> dict[str, dict[str, str]]:
 
 def test_in_place_arguments_are_not_shared() -> None:
     mutants = [
-        REPLACE(block_of(made("torch.nn.ReLU", inplace="True")), 0, chance(seed))
+        REPLACE(block_of(layer_call("torch.nn.ReLU", inplace="True")), 0, rng_of(seed))
         for seed in range(30)
     ]
 
@@ -97,25 +97,25 @@ def test_in_place_arguments_are_not_shared() -> None:
 
 
 def test_a_function_keeps_its_data_under_another_parameter_name() -> None:
-    mutant = REPLACE(block_of(called("torch.nn.functional.relu", "h + x")), 0, chance(0))
+    mutant = REPLACE(block_of(function_call("torch.nn.functional.relu", "h + x")), 0, rng_of(0))
 
     assert mutant is not None
-    assert mutant.block.calls[0] == called("torch.nn.functional.elu", "h + x")
+    assert mutant.block.calls[0] == function_call("torch.nn.functional.elu", "h + x")
 
 
-def test_apis_of_one_catch_all_signature_take_each_others_arguments() -> None:
-    call = made("torch.nn.LSTM", "16", "32", num_layers="2")
+def test_apis_with_the_same_catch_all_signature_share_all_arguments() -> None:
+    call = layer_call("torch.nn.LSTM", "16", "32", num_layers="2")
 
-    mutant = REPLACE(block_of(call), 0, chance(0))
+    mutant = REPLACE(block_of(call), 0, rng_of(0))
 
     assert mutant is not None
-    assert mutant.block.calls[0] == made("torch.nn.GRU", "16", "32", num_layers="2")
+    assert mutant.block.calls[0] == layer_call("torch.nn.GRU", "16", "32", num_layers="2")
 
 
 def test_an_api_with_a_required_non_literal_is_never_called() -> None:
-    after = _all_of(
+    after = _arguments_by_replacement(
         Replacement(Similarities(apis(), TfIdf(), threshold=0.0)),
-        block_of(made("torch.nn.ReLU")),
+        block_of(layer_call("torch.nn.ReLU")),
     )
 
     assert "torch.nn.Wrapping" not in after
@@ -123,15 +123,15 @@ def test_an_api_with_a_required_non_literal_is_never_called() -> None:
 
 
 def test_a_call_without_candidates_is_not_replaced() -> None:
-    calls = (made("torch.nn.Unheard"), made("tensorflow.keras.layers.Dense", "10"))
+    calls = (layer_call("torch.nn.Unheard"), layer_call("tensorflow.keras.layers.Dense", "10"))
 
-    assert all(REPLACE(block_of(call), 0, chance(0)) is None for call in calls)
+    assert all(REPLACE(block_of(call), 0, rng_of(0)) is None for call in calls)
 
 
 def test_only_the_call_at_the_index_is_changed() -> None:
-    block = block_of(made("torch.nn.Conv2d", "3", "16", "5"), made("torch.nn.ReLU"))
+    block = block_of(layer_call("torch.nn.Conv2d", "3", "16", "5"), layer_call("torch.nn.ReLU"))
 
-    mutant = REPLACE(block, 1, chance(3))
+    mutant = REPLACE(block, 1, rng_of(3))
 
     assert mutant is not None
     assert mutant.block.calls[0] is block.calls[0]
@@ -139,34 +139,36 @@ def test_only_the_call_at_the_index_is_changed() -> None:
 
 
 def test_the_roulette_draws_in_proportion_to_similarity() -> None:
-    known = apis().find("torch.nn.ReLU")
-    assert known is not None
-    wheel = [SimilarApi("likely", known, 0.9), SimilarApi("unlikely", known, 0.3)]
-    rng = chance(0)
+    api = apis().find("torch.nn.ReLU")
+    assert api is not None
+    candidates = [SimilarApi("likely", api, 0.9), SimilarApi("unlikely", api, 0.3)]
+    rng = rng_of(0)
 
-    drawn = Counter(roulette("old", wheel, rng, ReplacementHistory()).name for _ in range(4000))
+    drawn = Counter(
+        roulette("old", candidates, rng, ReplacementHistory()).name for _ in range(4000)
+    )
 
     assert 2.5 < drawn["likely"] / drawn["unlikely"] < 3.6
 
 
 @pytest.mark.parametrize(
-    ("experience", "minimum", "maximum"),
+    ("history", "minimum", "maximum"),
     [
-        # 256 by its use, a third by its likeness
-        (ReplacementHistory(tried=Counter({("old", "often"): 1})), 40, 180),
-        (ReplacementHistory(ran=Counter({"often": 1})), 1000, 4001),
-        (ReplacementHistory(tried=Counter({("elsewhere", "often"): 9})), 0.2, 0.5),
+        # The preference is 1 / 256, and the similarity three times that of the other candidate.
+        (ReplacementHistory(attempts=Counter({("old", "often"): 1})), 40, 180),
+        (ReplacementHistory(runs=Counter({"often": 1})), 1000, 4001),
+        (ReplacementHistory(attempts=Counter({("elsewhere", "often"): 9})), 0.2, 0.5),
     ],
 )
-def test_a_frequent_replacement_is_drawn_less(
-    experience: ReplacementHistory, minimum: float, maximum: float
+def test_a_frequent_replacement_is_drawn_less_often(
+    history: ReplacementHistory, minimum: float, maximum: float
 ) -> None:
-    known = apis().find("torch.nn.ReLU")
-    assert known is not None
-    wheel = [SimilarApi("often", known, 0.9), SimilarApi("never", known, 0.3)]
-    rng = chance(0)
+    api = apis().find("torch.nn.ReLU")
+    assert api is not None
+    candidates = [SimilarApi("often", api, 0.9), SimilarApi("never", api, 0.3)]
+    rng = rng_of(0)
 
-    drawn = Counter(roulette("old", wheel, rng, experience).name for _ in range(4000))
+    drawn = Counter(roulette("old", candidates, rng, history).name for _ in range(4000))
 
     assert minimum < drawn["never"] / max(1, drawn["often"]) < maximum
 
@@ -174,8 +176,8 @@ def test_a_frequent_replacement_is_drawn_less(
 def test_the_same_generator_makes_the_same_mutant() -> None:
     block = block_of(CALLS[0])
 
-    assert REPLACE(block, 0, chance(5)) == Replacement(Similarities(apis(), TfIdf()))(
-        block, 0, chance(5)
+    assert REPLACE(block, 0, rng_of(5)) == Replacement(Similarities(apis(), TfIdf()))(
+        block, 0, rng_of(5)
     )
 
 

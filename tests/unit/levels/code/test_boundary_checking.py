@@ -7,13 +7,13 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
-from code_records import CALLS, apis, block_of, chance, layer, made, optional, required
+from code_records import CALLS, apis, block_of, layer, layer_call, optional, required, rng_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.domain.programs import Operator
 from ciguard.domain.values import LiteralValue
-from ciguard.levels.code.boundary import STEP, Boundary, beyond
+from ciguard.levels.code.boundary import STEP, Boundary, values_beyond
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.literals import text_of, value_of
 from ciguard.oracles.specifications import (
@@ -42,8 +42,8 @@ def parameter(annotation: str, default: str = "1") -> Parameter:
     return known.parameters[0]
 
 
-def texts(annotation: str, requirement: Requirement, now: str | None = "1") -> list[str]:
-    values = beyond(parameter(annotation), requirement, now)
+def texts(annotation: str, requirement: Requirement, current: str | None = "1") -> list[str]:
+    values = values_beyond(parameter(annotation), requirement, current)
     return [text_of(value) for value in values]
 
 
@@ -123,9 +123,9 @@ INTERVALS = st.builds(
     st.sampled_from(["1", "(1, 1)", None, "SIZE"]),
 )
 def test_every_value_beyond_a_requirement_violates_it(
-    requirement: Float, kind: str, now: str | None
+    requirement: Float, kind: str, current: str | None
 ) -> None:
-    values = beyond(parameter(kind), requirement, now)
+    values = values_beyond(parameter(kind), requirement, current)
 
     assert values
     assert all(violation_in_words(value, requirement) for value in values)
@@ -133,7 +133,7 @@ def test_every_value_beyond_a_requirement_violates_it(
 
 @given(st.sampled_from(CALLS), st.integers(0, 2**32))
 def test_every_mutant_quotes_the_violated_sentence(call: LibraryCall, seed: int) -> None:
-    mutant = BREAK(block_of(call), 0, chance(seed))
+    mutant = BREAK(block_of(call), 0, rng_of(seed))
 
     if mutant is not None:
         step = mutant.step
@@ -151,7 +151,7 @@ def test_every_mutant_quotes_the_violated_sentence(call: LibraryCall, seed: int)
 
 
 def test_every_violation_of_a_call_has_a_mutant() -> None:
-    mutants = BREAK.mutants(block_of(made("torch.nn.MaxPool2d", "2")), 0)
+    mutants = BREAK.mutants(block_of(layer_call("torch.nn.MaxPool2d", "2")), 0)
 
     assert [(m.step.parameter, m.step.before, m.step.after) for m in mutants] == [
         ("kernel_size", "2", "0"),
@@ -159,19 +159,19 @@ def test_every_violation_of_a_call_has_a_mutant() -> None:
     ]
     assert {m.step.sentence for m in mutants} == {"The size of the sliding window, must be > 0"}
     assert [m.block.calls[0] for m in mutants] == [
-        made("torch.nn.MaxPool2d", kernel_size="0"),
-        made("torch.nn.MaxPool2d", kernel_size="-1"),
+        layer_call("torch.nn.MaxPool2d", kernel_size="0"),
+        layer_call("torch.nn.MaxPool2d", kernel_size="-1"),
     ]
 
 
 def test_a_call_without_specifications_has_no_mutant() -> None:
     blocks = [
-        block_of(made("torch.nn.AvgPool2d", "2")),
-        block_of(made("torch.nn.Unheard", "2")),
-        block_of(made("torch.nn.Dropout", "*options")),
+        block_of(layer_call("torch.nn.AvgPool2d", "2")),
+        block_of(layer_call("torch.nn.Unheard", "2")),
+        block_of(layer_call("torch.nn.Dropout", "*options")),
     ]
 
-    assert [BREAK(block, 0, chance(0)) for block in blocks] == [None, None, None]
+    assert [BREAK(block, 0, rng_of(0)) for block in blocks] == [None, None, None]
 
 
 def test_input_sizes_are_not_mutated() -> None:
@@ -179,7 +179,9 @@ def test_input_sizes_are_not_mutated() -> None:
 
     assert "in_features" in specifications_of(record)
     assert (
-        Boundary(Apis([record]), specifications_of).mutants(block_of(made("lib.Linear", "3")), 0)
+        Boundary(Apis([record]), specifications_of).mutants(
+            block_of(layer_call("lib.Linear", "3")), 0
+        )
         == ()
     )
 
@@ -200,4 +202,4 @@ def test_specifications_are_read_once_per_api() -> None:
 
 def test_the_step_of_reals_is_that_of_the_paper() -> None:
     assert math.isclose(STEP, 1e-4)
-    assert beyond(parameter("float"), interval(high=2), "1.0")[0] == LiteralValue(2.0001)
+    assert values_beyond(parameter("float"), interval(high=2), "1.0")[0] == LiteralValue(2.0001)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from code_records import CONV2D, DENSE, F_ELU, RECURRENT, called, made
+from code_records import CONV2D, DENSE, F_ELU, RECURRENT, function_call, layer_call
 
 from ciguard.domain.records import record_from_json
-from ciguard.levels.code.binding import arranged, bind, with_argument
+from ciguard.levels.code.binding import bind, call_with_arguments, with_argument
 from ciguard.levels.code.blocks import LibraryCall
 from ciguard.levels.code.literals import is_same, text_of, value_of
 
@@ -29,14 +29,14 @@ FIXED = record_from_json(
 
 
 def test_positional_and_keyword_arguments_are_bound_to_their_parameters() -> None:
-    bound = bind(made(CONV2D.api, "3", "16", kernel_size="5"), CONV2D)
+    bound = bind(layer_call(CONV2D.api, "3", "16", kernel_size="5"), CONV2D)
 
     assert bound is not None
     assert bound.named == {"in_channels": "3", "out_channels": "16", "kernel_size": "5"}
 
 
 def test_arguments_of_a_catch_all_are_kept_apart() -> None:
-    bound = bind(made(DENSE.api, "10", name='"fc"'), DENSE)
+    bound = bind(layer_call(DENSE.api, "10", name='"fc"'), DENSE)
 
     assert bound is not None
     assert (dict(bound.named), dict(bound.further)) == ({"units": "10"}, {"name": '"fc"'})
@@ -60,27 +60,29 @@ def test_an_ambiguous_call_is_not_bound(
 
 
 def test_a_changed_argument_and_later_ones_become_keywords() -> None:
-    call = with_argument(made(CONV2D.api, "3", "16", "5", padding="2"), CONV2D, "out_channels", "7")
+    call = with_argument(
+        layer_call(CONV2D.api, "3", "16", "5", padding="2"), CONV2D, "out_channels", "7"
+    )
 
     assert call.positional == ("3",)
     assert call.keywords == (("out_channels", "7"), ("kernel_size", "5"), ("padding", "2"))
 
 
 def test_a_missing_argument_is_added() -> None:
-    call = with_argument(made(CONV2D.api, "3", "16", "5"), CONV2D, "stride", "2")
+    call = with_argument(layer_call(CONV2D.api, "3", "16", "5"), CONV2D, "stride", "2")
 
     assert (call.positional, call.keywords) == (("3", "16", "5"), (("stride", "2"),))
 
 
 def test_positional_only_arguments_stay_positional() -> None:
-    call = with_argument(called("lib.clip", "x", "0", "1"), FIXED, "low", "-1")
+    call = with_argument(function_call("lib.clip", "x", "0", "1"), FIXED, "low", "-1")
 
     assert (call.positional, call.keywords) == (("x", "-1", "1"), ())
 
 
 def test_the_data_of_a_function_is_written_first() -> None:
-    call = arranged(
-        called("torch.nn.functional.relu", "h"),
+    call = call_with_arguments(
+        function_call("torch.nn.functional.relu", "h"),
         F_ELU.api,
         F_ELU,
         {"alpha": "0.5", "x": "h"},
@@ -90,8 +92,8 @@ def test_the_data_of_a_function_is_written_first() -> None:
 
 
 def test_positional_only_arguments_are_written_by_position() -> None:
-    call = arranged(
-        called("lib.other", "h"), "lib.clip", FIXED, {"x": "h", "low": "0", "high": "1"}
+    call = call_with_arguments(
+        function_call("lib.other", "h"), "lib.clip", FIXED, {"x": "h", "low": "0", "high": "1"}
     )
 
     assert (call.positional, call.keywords) == (("h", "0"), (("high", "1"),))

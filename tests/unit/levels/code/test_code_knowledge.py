@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 from code_records import CONV2D, DENSE, NORM, apis
 
-from ciguard.levels.code.knowledge import INPUT_SIZES, data_parameters, rank_after, spaces
+from ciguard.levels.code.knowledge import (
+    INPUT_SIZES,
+    data_parameters,
+    rank_after,
+    spatial_dimensions,
+)
 from ciguard.values import OneOf
 
 
@@ -60,8 +65,8 @@ def test_an_unknown_api_has_no_siblings() -> None:
 
 
 def test_dimensions_are_read_from_all_names() -> None:
-    assert spaces(CONV2D) == {"2"}
-    assert spaces(NORM) == {"1", "2"}
+    assert spatial_dimensions(CONV2D) == {"2"}
+    assert spatial_dimensions(NORM) == {"1", "2"}
 
 
 def test_keras_activations_are_choices_of_the_activation_parameter() -> None:

@@ -109,7 +109,7 @@ def test_a_layer_that_fails_on_its_default_none_is_found() -> None:
 
     assert finding.detail == "scale_factor"
     assert finding.message.startswith(
-        "torch.nn.Upsample without scale_factor (was 2) stumbles over None, which is its default"
+        "torch.nn.Upsample without scale_factor (was 2) fails on None, which is its default"
     )
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.errors import UnknownNameError
-from ciguard.levels.code.blocks import BlockInput, LibraryCall
+from ciguard.levels.code.blocks import LibraryCall, TensorForm
 from ciguard.levels.code.dialects import dialect_of, has_weights, keeps_size
-from ciguard.levels.code.running import recorder, running
+from ciguard.levels.code.running import recorder_statements, run_statements
 
 LIBRARIES = ("torch", "tensorflow", "jittor")
 shapes = st.lists(st.integers(1, 40), min_size=2, max_size=5).map(tuple)
@@ -127,11 +127,11 @@ def test_layers_with_weights_are_recognised() -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "uint8"])
 def test_statements_that_run_a_model_are_python(library: str, dtype: str) -> None:
-    text = running(library, "model", BlockInput((2, 3), dtype))
+    text = run_statements(library, "model", TensorForm((2, 3), dtype))
 
     assert "(2, 3)" in text
     ast.parse(text)
-    ast.parse(recorder(library))
+    ast.parse(recorder_statements(library))
 
 
 def test_an_unknown_library_is_an_error() -> None:

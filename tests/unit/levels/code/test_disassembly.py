@@ -49,19 +49,19 @@ def test_programs_of_every_style_are_split_into_blocks(key: tuple[str, str]) -> 
     blocks = disassemble(PROGRAMS[key], library).blocks
 
     assert [block.name for block in blocks] == BLOCKS[key]
-    assert all(len(block.follows) == len(block.calls) for block in blocks)
+    assert all(len(block.input_sources) == len(block.calls) for block in blocks)
 
 
 def test_a_statement_is_one_block_with_all_its_calls() -> None:
     first, second, view, last = disassemble(PROGRAMS["torch", "class"], "torch").blocks
 
     assert apis(first) == ["Conv2d", "MaxPool2d", "relu"]
-    assert first.follows == (-1, 0, 0)
+    assert first.input_sources == (-1, 0, 0)
     assert apis(second) == ["MaxPool2d", "Conv2d", "ReLU"]
-    assert second.follows == (1, -1, 1)
+    assert second.input_sources == (1, -1, 1)
     assert view.calls == ()
     assert apis(last) == ["ReLU", "Linear"]
-    assert last.follows == (1, -1)
+    assert last.input_sources == (1, -1)
     assert first.calls[0].keywords == (("padding", "1"),)
     assert first.calls[2].positional == ("self.conv1(x)",)
     assert [call.makes_layer for call in first.calls] == [True, True, False]
@@ -71,20 +71,20 @@ def test_merged_branches_are_one_block() -> None:
     _, residual, activation, joined, *_ = disassemble(PROGRAMS["torch", "branches"], "torch").blocks
 
     assert apis(residual) == ["Conv2d", "BatchNorm2d", "Conv2d", "BatchNorm2d"]
-    assert residual.follows == (-1, 0, -1, 2)
+    assert residual.input_sources == (-1, 0, -1, 2)
     assert apis(activation) == ["relu"]
     assert apis(joined) == ["Conv2d", "Conv2d", "relu", "cat"]
-    assert joined.follows == (-1, -1, 1, None)
+    assert joined.input_sources == (-1, -1, 1, None)
 
 
 def test_a_class_of_the_program_contributes_its_library_calls() -> None:
     _, block, *_ = disassemble(PROGRAMS["torch", "own classes"], "torch").blocks
 
     assert apis(block) == ["Conv2d", "BatchNorm2d", "ReLU"]
-    assert block.follows == (None, 0, 0)
-    (own,) = block.own
+    assert block.input_sources == (None, 0, 0)
+    (own,) = block.own_calls
     assert (own.call.api, own.call.positional) == ("Basic", ("4", "6"))
-    assert (own.size, own.position, own.axis) == ("in_channels", 0, 1)
+    assert (own.parameter, own.position, own.axis) == ("in_channels", 0, 1)
 
 
 def test_the_output_layer_stays_in_the_template() -> None:
@@ -102,7 +102,7 @@ def test_the_output_layer_stays_in_the_template() -> None:
         ("torch", "model = nn.Linear(3, 4)", "found no model of torch"),
         (
             *("torch", "model = nn.Sequential(nn.Flatten(), nn.Linear(9, 4))\nmodel[0] = model[1]"),
-            "line 10: layers of 'model' are read by index",
+            "line 10: the program reads layers of 'model' by index",
         ),
         (
             *("torch", "def run(m):\n    return m\nmodel = run(run(1))"),
@@ -133,7 +133,7 @@ def test_the_output_layer_stays_in_the_template() -> None:
                 "    return model\n"
                 "train(nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Linear(9, 4)))"
             ),
-            "the model is not assigned to a variable",
+            "no statement creates the model and assigns it to a variable",
         ),
         ("torch", "model = = 1", "line 9: invalid syntax"),
     ],

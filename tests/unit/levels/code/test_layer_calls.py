@@ -9,19 +9,19 @@ import pytest
 from code_records import (
     RELU,
     block_of,
-    called,
-    chance,
     function,
+    function_call,
     layer,
-    made,
+    layer_call,
     optional,
     required,
+    rng_of,
 )
 
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.knowledge import understand
-from ciguard.levels.code.blocks import BlockInput
-from ciguard.levels.code.calling import rank_of, required_settings, usage_of, used
+from ciguard.levels.code.blocks import TensorForm
+from ciguard.levels.code.calling import rank_of, required_settings, usage_for_replacement, usage_of
 from ciguard.levels.code.encoders import TfIdf
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.mutation import BlockSlot, candidates
@@ -42,19 +42,19 @@ REDUCTION = optional("reduction", "Literal['none', 'mean', 'sum']", "'mean'")
 DOC = "Applies the rectified linear unit function element-wise."
 
 
-def takes(api: str, *inputs: str, parameters: Sequence[Mapping[str, Any]] = ()) -> ApiRecord:
+def layer_record(api: str, *inputs: str, parameters: Sequence[Mapping[str, Any]] = ()) -> ApiRecord:
     """Return the record of a layer that is called with some tensors."""
     arguments = [{"name": name, "annotation": "Tensor"} for name in inputs]
     return layer(api, DOC, *map(dict, parameters), inputs=arguments)
 
 
-def known(api: str, *inputs: str) -> Api:
-    return understand(takes(api, *inputs))
+def api_of(api: str, *inputs: str) -> Api:
+    return understand(layer_record(api, *inputs))
 
 
 THRICE = "f(x[:, :16], x[:, :16], x[:, :16])"
 RELU_API = understand(RELU)
-LOSS = takes("torch.nn.MSELoss", "input", "target", parameters=[REDUCTION])
+LOSS = layer_record("torch.nn.MSELoss", "input", "target", parameters=[REDUCTION])
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ LOSS = takes("torch.nn.MSELoss", "input", "target", parameters=[REDUCTION])
     ],
 )
 def test_layers_are_called_as_documented(api: str, inputs: list[str], use: str) -> None:
-    assert usage_of(known(api, *inputs)) == use
+    assert usage_of(api_of(api, *inputs)) == use
 
 
 def test_functions_have_no_usage() -> None:
@@ -84,30 +84,30 @@ def test_functions_have_no_usage() -> None:
 
 
 def test_a_call_with_the_data_alone_can_be_rewritten() -> None:
-    call = made("torch.nn.ReLU")
+    call = layer_call("torch.nn.ReLU")
     loss = understand(LOSS)
 
-    assert used(called("torch.nn.ReLU"), RELU_API, loss) is None
-    assert used(_plain(call), RELU_API, loss) == "f(x, x)"
-    assert used(_plain(call), RELU_API, RELU_API) == PLAIN
-    assert used(call, RELU_API, RELU_API) == ""
+    assert usage_for_replacement(function_call("torch.nn.ReLU"), RELU_API, loss) is None
+    assert usage_for_replacement(_plain(call), RELU_API, loss) == "f(x, x)"
+    assert usage_for_replacement(_plain(call), RELU_API, RELU_API) == PLAIN
+    assert usage_for_replacement(call, RELU_API, RELU_API) == ""
 
 
 def test_a_call_in_a_list_suits_only_layers_of_one_input() -> None:
-    add, dot = (known(f"keras.layers.{name}", "inputs") for name in ("Add", "Dot"))
+    add, dot = (api_of(f"keras.layers.{name}", "inputs") for name in ("Add", "Dot"))
 
-    assert used(_plain(made("keras.layers.Add")), add, dot) == PLAIN
-    assert used(_plain(made("keras.layers.Add")), add, RELU_API) is None
+    assert usage_for_replacement(_plain(layer_call("keras.layers.Add")), add, dot) == PLAIN
+    assert usage_for_replacement(_plain(layer_call("keras.layers.Add")), add, RELU_API) is None
 
 
 def test_a_program_that_selects_the_first_result_keeps_doing_so() -> None:
-    lstm = known("torch.nn.LSTM", "input")
-    attention = known("torch.nn.MultiheadAttention", "query", "key", "value")
-    call = _plain(made("torch.nn.LSTM"))
+    lstm = api_of("torch.nn.LSTM", "input")
+    attention = api_of("torch.nn.MultiheadAttention", "query", "key", "value")
+    call = _plain(layer_call("torch.nn.LSTM"))
 
-    assert used(call, lstm, attention) == THRICE
-    assert used(call, lstm, RELU_API) is None
-    assert used(_plain(made("torch.nn.ReLU")), RELU_API, lstm) == "f(x)[0]"
+    assert usage_for_replacement(call, lstm, attention) == THRICE
+    assert usage_for_replacement(call, lstm, RELU_API) is None
+    assert usage_for_replacement(_plain(layer_call("torch.nn.ReLU")), RELU_API, lstm) == "f(x)[0]"
 
 
 def test_a_loss_is_used_without_reduction() -> None:
@@ -118,16 +118,18 @@ def test_a_loss_is_used_without_reduction() -> None:
     unlisted = {"torch.nn.KLDivLoss": {"reduction": "'none'"}, "jittor.nn.MSELoss": {}}
     for name, arguments in unlisted.items():
         assert (
-            required_settings(understand(takes(name, "input", "target", parameters=[mean])))
+            required_settings(understand(layer_record(name, "input", "target", parameters=[mean])))
             == arguments
         )
 
 
 def test_a_cell_has_as_many_units_as_its_state() -> None:
-    units = takes("keras.layers.GRUCell", "inputs", "states", parameters=[required("units", "int")])
+    units = layer_record(
+        "keras.layers.GRUCell", "inputs", "states", parameters=[required("units", "int")]
+    )
 
     assert required_settings(understand(units)) == {"units": "8"}
-    assert required_settings(known("keras.layers.GRUCell", "inputs", "states")) == {}
+    assert required_settings(api_of("keras.layers.GRUCell", "inputs", "states")) == {}
 
 
 def test_some_layers_accept_one_rank_only() -> None:
@@ -138,7 +140,7 @@ def test_some_layers_accept_one_rank_only() -> None:
 
 
 def test_the_step_has_the_usage_of_the_new_layer() -> None:
-    mutant = _replacing(LOSS)(block_of(_plain(made("torch.nn.ReLU"))), 0, chance(0))
+    mutant = _replacing(LOSS)(block_of(_plain(layer_call("torch.nn.ReLU"))), 0, rng_of(0))
 
     assert mutant is not None
     call = mutant.block.calls[0]
@@ -149,13 +151,13 @@ def test_the_step_has_the_usage_of_the_new_layer() -> None:
 
 
 def test_a_layer_in_a_list_is_not_replaced_by_one_of_more_inputs() -> None:
-    assert _replacing(LOSS)(block_of(made("torch.nn.ReLU")), 0, chance(0)) is None
+    assert _replacing(LOSS)(block_of(layer_call("torch.nn.ReLU")), 0, rng_of(0)) is None
 
 
 def test_a_layer_with_the_same_usage_keeps_it() -> None:
-    elu = takes("torch.nn.ELU", "input")
+    elu = layer_record("torch.nn.ELU", "input")
 
-    mutant = _replacing(elu)(block_of(_plain(made("torch.nn.ReLU"))), 0, chance(0))
+    mutant = _replacing(elu)(block_of(_plain(layer_call("torch.nn.ReLU"))), 0, rng_of(0))
 
     assert mutant is not None
     assert (mutant.block.calls[0].use, mutant.step.use) == (PLAIN, "")
@@ -163,9 +165,9 @@ def test_a_layer_with_the_same_usage_keeps_it() -> None:
 
 def test_an_input_size_with_a_numeric_default_is_given() -> None:
     sized = optional("d_model", "int", "512")
-    transformer = takes("torch.nn.Transformer", "src", "tgt", parameters=[sized])
+    transformer = layer_record("torch.nn.Transformer", "src", "tgt", parameters=[sized])
 
-    mutant = _replacing(transformer)(block_of(_plain(made("torch.nn.ReLU"))), 0, chance(0))
+    mutant = _replacing(transformer)(block_of(_plain(layer_call("torch.nn.ReLU"))), 0, rng_of(0))
 
     assert mutant is not None
     assert "d_model" in dict(mutant.block.calls[0].keywords)
@@ -173,17 +175,17 @@ def test_an_input_size_with_a_numeric_default_is_given() -> None:
 
 def test_a_scale_factor_without_a_size_is_given() -> None:
     factor, size = optional("scale_factor", "", "None"), optional("size", "int", "None")
-    block = block_of(_plain(made("torch.nn.ReLU")))
-    by_factor = takes("torch.nn.Larger", "x", parameters=[factor])
-    by_either = takes("torch.nn.Larger", "x", parameters=[size, factor])
+    block = block_of(_plain(layer_call("torch.nn.ReLU")))
+    by_factor = layer_record("torch.nn.Larger", "x", parameters=[factor])
+    by_either = layer_record("torch.nn.Larger", "x", parameters=[size, factor])
 
-    arguments = [_replacing(record)(block, 0, chance(0)) for record in (by_factor, by_either)]
+    mutants = [_replacing(record)(block, 0, rng_of(0)) for record in (by_factor, by_either)]
 
-    assert [len(one.block.calls[0].keywords) if one else None for one in arguments] == [1, 0]
+    assert [len(mutant.block.calls[0].keywords) if mutant else None for mutant in mutants] == [1, 0]
 
 
 def test_the_slot_fits_the_rank_of_the_new_layer() -> None:
-    margin = takes("torch.nn.MultiMarginLoss", "input", "target", parameters=[REDUCTION])
+    margin = layer_record("torch.nn.MultiMarginLoss", "input", "target", parameters=[REDUCTION])
     operators = operators_of((RELU, margin), TfIdf(), specifications=lambda _: {})
     ranks_requested = []
 
@@ -191,12 +193,12 @@ def test_the_slot_fits_the_rank_of_the_new_layer() -> None:
         ranks_requested.append((block.calls[0].api, rank))
         return block
 
-    slot = BlockSlot(takes=BlockInput((4, 6, 8, 8)), fit=fit)
-    made_of = candidates(
-        block_of(_plain(made("torch.nn.ReLU"))), slot, operators, chance(1), times=9
+    slot = BlockSlot(input_form=TensorForm((4, 6, 8, 8)), fit=fit)
+    yielded = candidates(
+        block_of(_plain(layer_call("torch.nn.ReLU"))), slot, operators, rng_of(1), mutations=9
     )
 
-    steps: list[Derivation] = [one.step for one in made_of]
+    steps: list[Derivation] = [candidate.step for candidate in yielded]
     assert ("torch.nn.MultiMarginLoss", 2) in ranks_requested
     assert {step.operator for step in steps} >= {Operator.REPLACEMENT}
 
@@ -206,5 +208,5 @@ def _plain(call: LibraryCall) -> LibraryCall:
 
 
 def _replacing(record: ApiRecord) -> Replacement:
-    """Return the operator for a library of that API and `ReLU`."""
+    """Return operator AR for a library that has `ReLU` and one other API."""
     return Replacement(Similarities(Apis((RELU, record)), TfIdf(), threshold=-1.0))

@@ -1,4 +1,4 @@
-"""Calls of layers in a program: found and rewritten."""
+"""Recognition and rewriting of calls of layers in a program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from model_programs import PROGRAMS
 
 from ciguard.domain.programs import Derivation
-from ciguard.levels.code.blocks import BlockInput
+from ciguard.levels.code.blocks import TensorForm
 from ciguard.levels.code.disassembly import Disassembly, disassemble
 from ciguard.levels.code.nodes import CandidateBlock, candidate_from_json, candidate_to_json
 from ciguard.levels.code.uses import PLAIN
@@ -20,11 +20,11 @@ from ciguard.levels.code.uses import PLAIN
 if TYPE_CHECKING:
     from ciguard.levels.code.blocks import Block
 
-FED = BlockInput((4, 6, 8, 8))
+FED = TensorForm((4, 6, 8, 8))
 
 
 def torch_class(init: str, forward: str) -> Disassembly:
-    """Return the parts of a class whose last layer is a dense one."""
+    """Return the parts of a program with a class that ends with a dense layer."""
     return disassemble(
         f"""
 import torch
@@ -50,7 +50,7 @@ model = Net()
 
 
 def put_in(parts: Disassembly, old: str, new: str, use: str, *, adapter: str = "") -> str:
-    """Return the whole program with another API, called otherwise, in the first such call."""
+    """Return the program in which the first call of an API is replaced, with another usage."""
     index, place = next(
         (index, place)
         for index, block in enumerate(parts.blocks)
@@ -66,7 +66,7 @@ def put_in(parts: Disassembly, old: str, new: str, use: str, *, adapter: str = "
 
 
 def method(source: str, name: str) -> list[str]:
-    """Return the statements of a program's last method of that name."""
+    """Return the statements of the last method with a name in a program."""
     nodes = [n for n in ast.walk(ast.parse(source)) if getattr(n, "name", "") == name]
     assert isinstance(nodes[-1], ast.FunctionDef)
     return [ast.unparse(statement) for statement in nodes[-1].body]
@@ -137,7 +137,7 @@ def test_a_class_of_the_program_is_copied_with_its_calls() -> None:
     source = put_in(parts, "ReLU", "L1Loss", "f(x, x)")
 
     methods = [n for n in ast.walk(ast.parse(source)) if getattr(n, "name", "") == "forward"]
-    texts = [ast.unparse(one) for one in methods]
+    texts = [ast.unparse(node) for node in methods]
     assert sum("self.relu((held := self.bn(self.conv(x))), held)" in text for text in texts) == 1
     assert sum("self.relu(self.bn(self.conv(x)))" in text for text in texts) == 1
 
@@ -210,7 +210,7 @@ def test_rewriting_a_usage_changes_nothing_else(data: st.DataObject, key: tuple[
     assert whole.count(".marked") >= 1
     assert ".marked" in alone
     plain = parts.template.program(parts.blocks).source
-    if "class " not in plain and "def " not in plain:  # nothing had to be copied
+    if "class " not in plain and "def " not in plain:  # no definition had to be copied
         assert whole.replace(".marked", "") == plain
 
 
@@ -219,7 +219,7 @@ def test_the_usage_survives_the_journal() -> None:
 
     def candidate(block: Block) -> CandidateBlock:
         step = Derivation(block=block.name, line=3, use="f(x, x)")
-        return CandidateBlock(block=block, steps=(step,), takes=FED)
+        return CandidateBlock(block=block, steps=(step,), input_form=FED)
 
     for block in parts.blocks:
         assert candidate_from_json(candidate_to_json(candidate(block))) == candidate(block)

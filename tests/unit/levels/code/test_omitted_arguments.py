@@ -7,10 +7,10 @@ from dataclasses import replace
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.domain.records import ApiRecord, ParameterRecord
-from ciguard.levels.code.blocks import INPUT, Block, BlockInput, LibraryCall
+from ciguard.levels.code.blocks import INPUT, Block, LibraryCall, TensorForm
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.nodes import CandidateBlock
-from ciguard.levels.code.omissions import Omissions
+from ciguard.levels.code.omissions import OmissionCheck
 
 UPSAMPLE = ApiRecord(
     api="jittor.nn.Upsample",
@@ -21,7 +21,7 @@ UPSAMPLE = ApiRecord(
     ),
     inputs=(ParameterRecord(name="x"),),
 )
-OMISSIONS = Omissions(Apis([UPSAMPLE]))
+OMISSIONS = OmissionCheck(Apis([UPSAMPLE]))
 SEED = "FACTOR = 2\n"
 
 
@@ -32,9 +32,9 @@ def candidate(*positional: str, **keywords: str) -> CandidateBlock:
         keywords=tuple(keywords.items()),
         makes_layer=True,
     )
-    block = Block(name="larger", calls=(call,), follows=(INPUT,))
+    block = Block(name="larger", calls=(call,), input_sources=(INPUT,))
     step = Derivation(block="larger", line=0)
-    return CandidateBlock(block=block, steps=(step,), takes=BlockInput((5, 3, 4, 4)))
+    return CandidateBlock(block=block, steps=(step,), input_form=TensorForm((5, 3, 4, 4)))
 
 
 def test_the_layer_runs_without_the_argument_after_a_control_with_it() -> None:
@@ -60,6 +60,6 @@ def test_arguments_with_another_default_are_not_omitted() -> None:
 
 def test_a_block_without_library_calls_has_no_omission() -> None:
     known = candidate("2")
-    bare = replace(known, block=replace(known.block, calls=(), follows=()))
+    bare = replace(known, block=replace(known.block, calls=(), input_sources=()))
 
     assert list(OMISSIONS(bare, SEED)) == []

@@ -10,10 +10,10 @@ import pytest
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.domain.records import ApiRecord, ParameterRecord
-from ciguard.levels.code.blocks import INPUT, Block, BlockInput, LibraryCall
+from ciguard.levels.code.blocks import INPUT, Block, LibraryCall, TensorForm
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.nodes import CandidateBlock
-from ciguard.levels.code.samples import Samples
+from ciguard.levels.code.samples import SampleCheck
 
 if TYPE_CHECKING:
     from ciguard.levels.code.standalone import StandaloneProgram
@@ -26,21 +26,23 @@ CONV = ApiRecord(
     forms=("(N, C_{in}, L_{in})", "(C_{in}, L_{in})"),
 )
 NORM = replace(CONV, api="torch.nn.BatchNorm1d", forms=("(N, C)", "(N, C, L)"))
-SAMPLES = Samples(Apis([CONV, NORM]))
+SAMPLES = SampleCheck(Apis([CONV, NORM]))
 SEED = "WIDTH = 4\nNAME = 'x'\n"
-BATCH = BlockInput((25, 3, 9))
+BATCH = TensorForm((25, 3, 9))
 
 
 def block(*positional: str, api: str = "torch.nn.Conv1d", adapter: str = "") -> Block:
     call = LibraryCall(
         api=api, positional=positional, keywords=(("kernel_size", "1"),), makes_layer=True
     )
-    return Block(name="conv", calls=(call,), adapter=adapter, follows=(INPUT,))
+    return Block(name="conv", calls=(call,), adapter=adapter, input_sources=(INPUT,))
 
 
-def tried(changed: Block, takes: BlockInput = BATCH, place: int = 0) -> list[StandaloneProgram]:
+def tried(
+    changed: Block, input_form: TensorForm = BATCH, place: int = 0
+) -> list[StandaloneProgram]:
     step = Derivation(block="conv", line=0, api=changed.calls[place].api)
-    candidate = CandidateBlock(block=changed, steps=(step,), place=place, takes=takes)
+    candidate = CandidateBlock(block=changed, steps=(step,), place=place, input_form=input_form)
     return list(SAMPLES(candidate, SEED))
 
 
@@ -56,22 +58,22 @@ def test_the_layer_runs_on_one_sample_after_a_control_on_a_batch() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "takes"),
+    ("other", "input_form"),
     [
         (block("3", "4", api="torch.nn.BatchNorm1d"), BATCH),
         (block("3", "4", api="torch.nn.Unknown"), BATCH),
-        (block("3", "4"), BlockInput((3, 9))),
+        (block("3", "4"), TensorForm((3, 9))),
         (block("channels", "4"), BATCH),
         (block("*sizes"), BATCH),
         (block("3", "4", adapter="x.flatten(1)"), BATCH),
-        (replace(block("3", "4"), follows=(None,)), BATCH),
+        (replace(block("3", "4"), input_sources=(None,)), BATCH),
     ],
     ids=["forms", "unknown", "rank", "name", "unpacked", "adapter", "elsewhere"],
 )
 def test_a_layer_without_both_documented_forms_is_not_checked(
-    other: Block, takes: BlockInput
+    other: Block, input_form: TensorForm
 ) -> None:
-    assert tried(other, takes) == []
+    assert tried(other, input_form) == []
 
 
 def test_a_layer_with_further_inputs_is_not_checked() -> None:

@@ -85,8 +85,10 @@ def test_a_forbidden_argument_is_shown_by_the_block_alone() -> None:
     text = script(finding(case, "derivation", "accepted-illegal", ran()), environment_hint=HINT)
 
     assert FAILING not in text
-    assert "# The program below is the block alone." in text
-    assert run(text) == "exit ACCEPTED: the documentation forbids it (stride)"
+    assert "# The program below runs the block alone." in text
+    assert run(text) == (
+        "exit ACCEPTED: the library accepts an argument that its documentation forbids (stride)"
+    )
 
 
 def test_an_error_of_the_block_is_shown_by_the_block_alone() -> None:

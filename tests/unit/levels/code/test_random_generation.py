@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from code_records import CALLS, MAX_POOL, apis, block_of, chance, layer, made, optional
+from code_records import CALLS, MAX_POOL, apis, block_of, layer, layer_call, optional, rng_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +16,7 @@ from ciguard.domain.values import LiteralValue, TupleValue
 from ciguard.levels.code.binding import bind
 from ciguard.levels.code.generation import Generation, drawable_values
 from ciguard.levels.code.knowledge import INPUT_SIZES, Apis
-from ciguard.levels.code.legal import LARGEST, admits, draw, literal_part
+from ciguard.levels.code.legal import MAX_INTEGER, admits, draw, literal_part
 from ciguard.levels.code.literals import is_same, text_of, value_of
 from ciguard.levels.code.parameter_relations import is_coherent
 from ciguard.values import (
@@ -60,10 +60,10 @@ CONSTRAINTS = st.recursive(
     lambda inner: (
         inner.map(Optional)
         | st.lists(inner, min_size=1, max_size=3).map(
-            lambda some: AnyOf(tuple((1.0, one) for one in some))
+            lambda options: AnyOf(tuple((1.0, option) for option in options))
         )
-        | st.lists(inner, min_size=1, max_size=3).map(lambda some: Tuple(tuple(some)))
-        | inner.map(lambda one: List(item=one, length=(2, 2)))
+        | st.lists(inner, min_size=1, max_size=3).map(lambda items: Tuple(tuple(items)))
+        | inner.map(lambda item: List(item=item, length=(2, 2)))
     ),
     max_leaves=4,
 )
@@ -74,7 +74,7 @@ def test_drawn_values_conform_and_can_be_written(constraint: Constraint, seed: i
     part = literal_part(constraint)
 
     if part is not None:
-        drawn = draw(part, chance(seed))
+        drawn = draw(part, rng_of(seed))
         assert conforms(drawn, part)
         assert value_of(text_of(drawn)) == drawn
         assert admits(constraint, drawn)
@@ -85,7 +85,7 @@ def test_drawn_integers_are_small(constraint: Constraint, seed: int) -> None:
     part = literal_part(constraint)
 
     if part is not None:
-        assert all(abs(number) <= LARGEST for number in _numbers(draw(part, chance(seed))))
+        assert all(abs(number) <= MAX_INTEGER for number in _numbers(draw(part, rng_of(seed))))
 
 
 def _numbers(value: object) -> list[float]:
@@ -101,36 +101,36 @@ def _numbers(value: object) -> list[float]:
 @given(st.sampled_from(CALLS), SEEDS)
 def test_one_parameter_gets_another_legal_value(call: LibraryCall, seed: int) -> None:
     block = block_of(call)
-    mutant = GENERATE(block, 0, chance(seed))
+    mutant = GENERATE(block, 0, rng_of(seed))
 
     if mutant is not None:
         step = mutant.step
-        known = apis().find(step.api)
-        assert known is not None
-        before = bind(block.calls[0], known.record)
-        after = bind(mutant.block.calls[0], known.record)
+        api = apis().find(step.api)
+        assert api is not None
+        before = bind(block.calls[0], api.record)
+        after = bind(mutant.block.calls[0], api.record)
         assert before is not None
         assert after is not None
         assert after.named == {**before.named, step.parameter: step.after}
         assert after.further == before.further
         assert step.before == before.named.get(step.parameter, "")
         assert not is_same(step.after, step.before or None)
-        _assert_legal(known, step.parameter, step.after)
-        assert is_coherent(known.record, after.named)
+        _assert_legal(api, step.parameter, step.after)
+        assert is_coherent(api.record, after.named)
 
 
-def _assert_legal(known: Api, parameter: str, text: str) -> None:
-    one = next(p for p in known.parameters if p.name == parameter)
-    part = drawable_values(one, known.record)
+def _assert_legal(api: Api, name: str, text: str) -> None:
+    parameter = next(p for p in api.parameters if p.name == name)
+    part = drawable_values(parameter, api.record)
     value = value_of(text)
     assert part is not None
     assert value is not None
     assert conforms(value, part)
-    assert admits(one.constraint, value)
+    assert admits(parameter.constraint, value)
 
 
 def _steps(call: LibraryCall, count: int = 100) -> Counter[tuple[str, str]]:
-    rng = chance(0)
+    rng = rng_of(0)
     mutants = [GENERATE(block_of(call), 0, rng) for _ in range(count)]
     return Counter((m.step.parameter, m.step.after) for m in mutants if m is not None)
 
@@ -140,30 +140,30 @@ def test_input_sizes_and_output_forms_are_not_varied() -> None:
 
     assert varied.isdisjoint(INPUT_SIZES | {"inplace", "return_indices", "name"})
     assert {"out_channels", "kernel_size", "bias", "padding_mode", "p", "activation"} - varied == {
-        "activation"  # the only one is the one that is given
+        "activation"  # its only known value is the argument itself
     }
 
 
 def test_a_flag_is_flipped() -> None:
-    steps = _steps(made("torch.nn.MaxPool2d", "2", ceil_mode="True"))
+    steps = _steps(layer_call("torch.nn.MaxPool2d", "2", ceil_mode="True"))
 
     assert {after for name, after in steps if name == "ceil_mode"} == {"False"}
 
 
 def test_an_enumerated_text_becomes_one_of_the_others() -> None:
-    steps = _steps(made("torch.nn.Conv2d", "3", "16", "5", padding_mode="'circular'"))
+    steps = _steps(layer_call("torch.nn.Conv2d", "3", "16", "5", padding_mode="'circular'"))
 
     assert {after for name, after in steps if name == "padding_mode"} == {"'zeros'", "'reflect'"}
 
 
 def test_free_text_is_never_drawn() -> None:
-    steps = _steps(made("torch.nn.Conv2d", "3", "16", "5"))
+    steps = _steps(layer_call("torch.nn.Conv2d", "3", "16", "5"))
 
     assert not [after for name, after in steps if name == "padding" and after.startswith("'")]
 
 
 def test_a_list_of_sizes_has_one_for_each_dimension_of_the_name() -> None:
-    steps = _steps(made("torch.nn.MaxPool2d", "2"))
+    steps = _steps(layer_call("torch.nn.MaxPool2d", "2"))
 
     values = [value_of(after) for name, after in steps if name == "kernel_size"]
     lists = [value for value in values if isinstance(value, TupleValue)]
@@ -172,7 +172,7 @@ def test_a_list_of_sizes_has_one_for_each_dimension_of_the_name() -> None:
 
 
 def test_channels_stay_divisible_by_groups() -> None:
-    steps = _steps(made("torch.nn.Conv2d", "4", "4", "3", groups="2"), 300)
+    steps = _steps(layer_call("torch.nn.Conv2d", "4", "4", "3", groups="2"), 300)
 
     channels = {int(after) for name, after in steps if name == "out_channels"}
     assert channels
@@ -187,9 +187,9 @@ def test_groups_of_unknown_channels_and_wholes_as_reals_are_never_drawn() -> Non
         optional("multiplier", "Union[int, float]", "1"),
         optional("flag", "bool", "True"),
     )
-    generate, rng = Generation(Apis([record])), chance(0)
+    generate, rng = Generation(Apis([record])), rng_of(0)
 
-    mutants = [generate(block_of(made("lib.Conv")), 0, rng) for _ in range(60)]
+    mutants = [generate(block_of(layer_call("lib.Conv")), 0, rng) for _ in range(60)]
 
     steps = [m.step for m in mutants if m]
     assert {step.parameter for step in steps} == {"multiplier", "flag"}
@@ -197,19 +197,19 @@ def test_groups_of_unknown_channels_and_wholes_as_reals_are_never_drawn() -> Non
 
 
 def test_padding_stays_within_half_of_the_kernel() -> None:
-    steps = _steps(made("torch.nn.MaxPool2d", "3", padding="1"))
+    steps = _steps(layer_call("torch.nn.MaxPool2d", "3", padding="1"))
 
     assert "1" not in {after for name, after in steps if name == "kernel_size"}
 
 
 def test_a_non_literal_argument_is_not_varied() -> None:
-    steps = _steps(made("torch.nn.Conv2d", "3", "WIDTH", "5"))
+    steps = _steps(layer_call("torch.nn.Conv2d", "3", "WIDTH", "5"))
 
     assert not [after for name, after in steps if name == "out_channels"]
 
 
 def test_numbers_are_drawn_from_within_and_from_the_ends_as_three_to_one_to_one() -> None:
-    rng = chance(0)
+    rng = rng_of(0)
 
     drawn = Counter(getattr(draw(Float(min=0.0, max=7.0), rng), "value", None) for _ in range(5000))
 
@@ -220,7 +220,7 @@ def test_numbers_are_drawn_from_within_and_from_the_ends_as_three_to_one_to_one(
 
 
 def test_the_step_quotes_the_documentation() -> None:
-    mutants = [GENERATE(block_of(CALLS[6]), 0, chance(seed)) for seed in range(5)]
+    mutants = [GENERATE(block_of(CALLS[6]), 0, rng_of(seed)) for seed in range(5)]
 
     assert {m.step.sentence for m in mutants if m} == {"p: float. Float between 0 and 1."}
     assert {m.step.operator for m in mutants if m} == {Operator.GENERATION}
@@ -228,17 +228,21 @@ def test_the_step_quotes_the_documentation() -> None:
 
 @pytest.mark.parametrize(
     "call",
-    [made("torch.nn.Unheard"), made("torch.nn.ReLU", inplace="True"), made("torch.nn.LSTM", "1")],
+    [
+        layer_call("torch.nn.Unheard"),
+        layer_call("torch.nn.ReLU", inplace="True"),
+        layer_call("torch.nn.LSTM", "1"),
+    ],
 )
 def test_a_call_without_variable_parameters_is_not_mutated(call: LibraryCall) -> None:
-    assert GENERATE(block_of(call), 0, chance(0)) is None
+    assert GENERATE(block_of(call), 0, rng_of(0)) is None
 
 
 def test_a_number_of_no_known_range_is_drawn_only_where_it_is_needed() -> None:
-    known = apis().find(MAX_POOL.api)
-    assert known is not None
-    bare = type(known.parameters[0])(
-        name="power", constraint=Float(), evidence=known.parameters[0].evidence[:1]
+    api = apis().find(MAX_POOL.api)
+    assert api is not None
+    bare = type(api.parameters[0])(
+        name="power", constraint=Float(), evidence=api.parameters[0].evidence[:1]
     )
 
     assert drawable_values(bare, MAX_POOL) is None
@@ -261,12 +265,12 @@ def test_a_number_of_no_known_range_is_drawn_only_where_it_is_needed() -> None:
 def test_an_undocumented_required_parameter_is_drawn_by_its_name(
     name: str, drawn: type | None
 ) -> None:
-    known = apis().find(MAX_POOL.api)
-    assert known is not None
-    unsaid = replace(known.parameters[0], name=name, evidence=())
+    api = apis().find(MAX_POOL.api)
+    assert api is not None
+    undocumented = replace(api.parameters[0], name=name, evidence=())
 
-    assert drawable_values(unsaid, MAX_POOL) is None
-    assert isinstance(drawable_values(unsaid, MAX_POOL, is_needed=True), drawn or type(None))
+    assert drawable_values(undocumented, MAX_POOL) is None
+    assert isinstance(drawable_values(undocumented, MAX_POOL, is_needed=True), drawn or type(None))
 
 
 @pytest.mark.parametrize(
@@ -286,10 +290,10 @@ def test_an_undocumented_required_parameter_is_drawn_by_its_name(
 def test_arguments_agree_with_each_other(
     api: str, arguments: dict[str, str], *, expected: bool
 ) -> None:
-    known = apis().find(api)
+    called = apis().find(api)
 
-    assert known is not None
-    assert is_coherent(known.record, arguments) is expected
+    assert called is not None
+    assert is_coherent(called.record, arguments) is expected
 
 
 def test_exactly_one_of_size_and_factor_is_given() -> None:

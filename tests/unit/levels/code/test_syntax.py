@@ -8,7 +8,7 @@ import pytest
 
 from ciguard.levels.code.dialects import dialect_of
 from ciguard.levels.code.programs import Program
-from ciguard.levels.code.syntax import alive, loads, parse_positional
+from ciguard.levels.code.syntax import live_names, names_read, parse_positional
 from ciguard.sources import bound_in
 
 
@@ -47,7 +47,7 @@ def test_names_are_spelled_as_the_program_does(
 def test_statements_read_and_bind_names(text: str, read: set[str], bound: set[str]) -> None:
     (statement,) = ast.parse(text).body
 
-    assert (loads(statement), bound_in(statement)) == (read, bound)
+    assert (names_read(statement), bound_in(statement)) == (read, bound)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_statements_read_and_bind_names(text: str, read: set[str], bound: set[st
     ],
 )
 def test_names_are_live_until_their_last_read(text: str, needed: list[set[str]]) -> None:
-    assert alive(ast.parse(text).body) == needed
+    assert live_names(ast.parse(text).body) == needed
 
 
 def test_positional_arguments_are_parsed() -> None:

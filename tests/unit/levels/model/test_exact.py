@@ -34,13 +34,13 @@ def exactly(*runs: Outcome) -> dict[str, tuple[Outcome, ...]]:
 
 
 def test_a_run_in_double_precision_is_followed_by_two_perturbed_ones() -> None:
-    exact, *moved = exact_runs(ALONE)
+    exact, *perturbed = exact_runs(ALONE)
 
     assert exact == replace(ALONE, dtype="float64")
-    assert [run.dtype for run in moved] == ["float64"] * 2
-    assert len({run.nudge for run in (exact, *moved)}) == 3
+    assert [run.dtype for run in perturbed] == ["float64"] * 2
+    assert len({run.nudge for run in (exact, *perturbed)}) == 3
     assert isinstance(ALONE.data[0], ArrayValue)
-    assert all(run.data != ALONE.data for run in moved)
+    assert all(run.data != ALONE.data for run in perturbed)
 
 
 def elements(data: Data) -> tuple[float, ...]:
@@ -63,12 +63,12 @@ def test_equal_inputs_are_perturbed_differently_and_zeros_for_gradients() -> Non
 
 
 @pytest.mark.parametrize(
-    ("moved_by", "explained"), [(0.0, False), (1e-6, False), (0.02, True), (0.5, True)]
+    ("perturbation", "explained"), [(0.0, False), (1e-6, False), (0.02, True), (0.5, True)]
 )
 def test_a_difference_within_the_condition_of_the_layer_is_rounding(
-    moved_by: float, *, explained: bool
+    perturbation: float, *, explained: bool
 ) -> None:
-    runs = exactly(alone(RIGHT), alone(RIGHT + moved_by), alone(RIGHT - moved_by))
+    runs = exactly(alone(RIGHT), alone(RIGHT + perturbation), alone(RIGHT - perturbation))
 
     assert is_inexact(finding(), ALONE, runs) is explained
 
@@ -85,17 +85,17 @@ def test_a_difference_in_double_precision_too_is_no_rounding() -> None:
 
 @pytest.mark.parametrize("order", [("torch", "tensorflow"), ("tensorflow", "torch")])
 def test_a_targets_own_condition_does_not_excuse_it(order: tuple[str, str]) -> None:
-    """Half precision inside of a layer looks like ill condition, but on that target alone."""
-    steady = (alone(RIGHT),) * 3
-    coarse = (alone(OFF), alone(OFF + 0.1), alone(OFF - 0.1))
-    runs = {"torch": steady, "tensorflow": coarse}
+    """Half precision inside a layer makes it look ill-conditioned, but on that target only."""
+    accurate = (alone(RIGHT),) * 3
+    half_precision = (alone(OFF), alone(OFF + 0.1), alone(OFF - 0.1))
+    runs = {"torch": accurate, "tensorflow": half_precision}
 
     assert not is_inexact(finding(), ALONE, {name: runs[name] for name in order})
 
 
-@pytest.mark.parametrize("lost", [np.nan, 0.7], ids=["beyond its range", "beyond a jump"])
-def test_a_result_beyond_single_precision_is_inexact(lost: float) -> None:
-    outcomes = dict(zip(ENGINES, (alone(RIGHT + 0.4), alone(RIGHT + lost)), strict=False))
+@pytest.mark.parametrize("wrong", [np.nan, 0.7], ids=["beyond its range", "beyond a jump"])
+def test_a_result_beyond_single_precision_is_inexact(wrong: float) -> None:
+    outcomes = dict(zip(ENGINES, (alone(RIGHT + 0.4), alone(RIGHT + wrong)), strict=False))
     (finding,) = judge(ALONE, outcomes, subject())
 
     assert is_inexact(finding, ALONE, exactly(*(alone(RIGHT),) * 3))
@@ -103,11 +103,11 @@ def test_a_result_beyond_single_precision_is_inexact(lost: float) -> None:
 
 
 def test_nan_where_the_exact_result_has_none_is_no_rounding() -> None:
-    lost = finding(np.full_like(RIGHT, np.nan))
+    wrong = finding(np.full_like(RIGHT, np.nan))
     runs = exactly(alone(RIGHT), alone(RIGHT + 0.5), alone(RIGHT - 0.5))
 
-    assert may_be_inexact(lost)
-    assert not is_inexact(lost, ALONE, runs)
+    assert may_be_inexact(wrong)
+    assert not is_inexact(wrong, ALONE, runs)
 
 
 def test_only_numbers_can_be_inexact() -> None:
@@ -125,7 +125,7 @@ def test_only_numbers_can_be_inexact() -> None:
 def test_cancelling_gradients_keep_the_rounding_of_the_incoming_gradient(
     largest: float, off: float, *, explained: bool
 ) -> None:
-    """As behind a softmax that is certain: its derivative is zero, but for its rounding."""
+    """For example a softmax with a probability of 1: its derivative is zero except for rounding."""
     data = ArrayValue("float32", (2, 2), Explicit((largest, 1.0, 0.0, -0.35)))
     case = replace(ALONE, check=Check.TRAIN, data=(data,))
     zeros = np.zeros((2, 3), np.float32)

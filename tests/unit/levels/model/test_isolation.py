@@ -30,13 +30,13 @@ A, B, C = [[1.0, 2.0, 4.0]], [[0.1, 0.2, 0.7]], [[0.1, 0.3, 0.6]]
 
 
 @dataclass
-class Desk:
-    """Stands where the dispatcher does: keeps the jobs."""
+class StubDispatcher:
+    """Stub of the dispatcher, which collects the jobs."""
 
     jobs: list[Job] = field(default_factory=list)
 
     def add(self, job: Job, *, urgent: bool) -> None:
-        assert urgent  # queues are dropped between stages
+        assert urgent  # jobs that are not urgent are dropped between stages
         self.jobs.append(job)
 
 
@@ -53,28 +53,31 @@ def executed(*outcomes: Outcome, case: ModelCase = MODEL) -> ExecutedBatch:
     return ExecutedBatch(case.api, (case,), row)
 
 
-def followed(
-    run: ExecutedBatch, answer: Callable[[ModelCase, str], Outcome]
+def run_isolator(
+    run: ExecutedBatch, respond: Callable[[ModelCase, str], Outcome]
 ) -> tuple[list[Finding], list[ModelCase]]:
-    """Let an isolator have its jobs answered to the end; return its findings and its cases."""
-    desk = Desk()
-    return answered(Isolator(cast("Dispatcher", desk)), desk, run, answer)
+    """Answer all jobs of a new isolator; return its findings, and the cases that it ran."""
+    dispatcher = StubDispatcher()
+    return answer_jobs(Isolator(cast("Dispatcher", dispatcher)), dispatcher, run, respond)
 
 
 def is_wide(case: ModelCase) -> bool:
-    """Return whether a layer is examined on numbers far from zero, as the first ones were."""
+    """Return whether a case runs a layer on numbers far from zero."""
     fills = [getattr(data, "fill", None) for data in case.data]
     return any(isinstance(fill, Uniform) and fill.high == WIDTH for fill in fills)
 
 
-def answered(
-    isolator: Isolator, desk: Desk, run: ExecutedBatch, answer: Callable[[ModelCase, str], Outcome]
+def answer_jobs(
+    isolator: Isolator,
+    dispatcher: StubDispatcher,
+    run: ExecutedBatch,
+    respond: Callable[[ModelCase, str], Outcome],
 ) -> tuple[list[Finding], list[ModelCase]]:
     isolator.note(run, group())
     findings = isolator.pump()
-    requests = []
-    while desk.jobs:
-        job = desk.jobs.pop(0)
+    cases = []
+    while dispatcher.jobs:
+        job = dispatcher.jobs.pop(0)
         outcomes: list[Outcome] = []
         for encoded in job.cases:
             case = case_from_json(json.loads(encoded))
@@ -82,12 +85,12 @@ def answered(
             if is_wide(case):
                 outcomes.append(alone(B))
                 continue
-            outcomes.append(answer(case, job.target))
-            requests.append(case)
+            outcomes.append(respond(case, job.target))
+            cases.append(case)
         findings += isolator.take(JobResult(job, tuple(outcomes), 0.1))
         findings += isolator.pump()
     assert isolator.is_idle
-    return findings, requests
+    return findings, cases
 
 
 UNABLE = Rejected("CannotComputeError", "no float64 here", Stage.BUILD)
@@ -95,19 +98,19 @@ RIGHT, WRONG = predicted(first=A, second=B), predicted(first=A, second=C)
 
 
 def test_a_defect_of_a_layer_alone_is_a_finding_about_it() -> None:
-    findings, requests = followed(
+    findings, cases = run_isolator(
         executed(RIGHT, WRONG, RIGHT),
         lambda case, target: alone(C if target == "tensorflow" and not case.dtype else B),
     )
 
     assert [finding.api for finding in findings] == ["keras.layers.Softmax"]
     assert findings[0].targets == ("torch", "tensorflow")
-    assert [case.dtype for case in requests].count("float64") == 3 * len(ENGINES)
+    assert [case.dtype for case in cases].count("float64") == 3 * len(ENGINES)
     assert dict(findings[0].case.origin.deviations)["second"] > 0  # type: ignore[attr-defined]
 
 
 def test_a_suspect_without_a_defect_runs_again_on_its_exact_inputs() -> None:
-    def answer(case: ModelCase, target: str) -> Outcome:
+    def respond(case: ModelCase, target: str) -> Outcome:
         if case.probe:
             return returned({"inputs": [np.array(A, dtype=np.float32)]})
         if case.dtype:
@@ -115,53 +118,53 @@ def test_a_suspect_without_a_defect_runs_again_on_its_exact_inputs() -> None:
         is_explicit = isinstance(getattr(case.data[0], "fill", None), Explicit)
         return alone(C if is_explicit and target == "jax" else B)
 
-    findings, requests = followed(executed(RIGHT, RIGHT, WRONG), answer)
+    findings, cases = run_isolator(executed(RIGHT, RIGHT, WRONG), respond)
 
     assert [finding.targets for finding in findings] == [("torch", "jax")]
-    assert [case.probe for case in requests].count("second") == 1
+    assert [case.probe for case in cases].count("second") == 1
     assert findings[0].case.values[0].fill == Explicit((1.0, 2.0, 4.0))  # type: ignore[union-attr]
 
 
 def test_rounding_that_only_the_model_amplifies_is_dropped() -> None:
-    def answer(case: ModelCase, _: str) -> Outcome:
+    def respond(case: ModelCase, _: str) -> Outcome:
         return returned({"inputs": [np.array(A)]}) if case.probe else alone(B)
 
-    findings, _ = followed(executed(RIGHT, WRONG, RIGHT), answer)
+    findings, _ = run_isolator(executed(RIGHT, WRONG, RIGHT), respond)
 
     assert findings == []
 
 
 def test_a_difference_that_double_precision_explains_is_dropped() -> None:
-    """Moved by one rounding, the layer answers as far apart as the targets do."""
+    """The results with perturbed inputs differ as much as the targets do."""
 
-    def answer(case: ModelCase, target: str) -> Outcome:
+    def respond(case: ModelCase, target: str) -> Outcome:
         if case.probe:
             return returned({"inputs": [np.array(A)]})
         if case.dtype:
             return alone(np.array(B) + (0.1 if case.nudge else 0.0))
         return alone(C if target == "tensorflow" else B)
 
-    findings, _ = followed(executed(RIGHT, WRONG, RIGHT), answer)
+    findings, _ = run_isolator(executed(RIGHT, WRONG, RIGHT), respond)
 
     assert findings == []
 
 
 def test_a_crash_that_no_single_layer_causes_is_a_finding_about_the_model() -> None:
-    findings, requests = followed(
+    findings, cases = run_isolator(
         executed(RIGHT, Crashed("SIGSEGV"), RIGHT),
         lambda case, _: Crashed("x") if case.probe else alone(B),
     )
 
     assert [(finding.api, finding.oracle) for finding in findings] == [("keras.Model", "crash")]
-    assert {case.api for case in requests} >= {"keras.layers.Dense", "keras.layers.Softmax"}
+    assert {case.api for case in cases} >= {"keras.layers.Dense", "keras.layers.Softmax"}
 
 
 def test_a_crashing_layer_is_found_among_all() -> None:
-    def answer(case: ModelCase, target: str) -> Outcome:
-        is_it = case.api == "keras.layers.Softmax" and target == "tensorflow"
-        return Crashed("SIGSEGV") if is_it or case.probe else alone(B)
+    def respond(case: ModelCase, target: str) -> Outcome:
+        is_crashing = case.api == "keras.layers.Softmax" and target == "tensorflow"
+        return Crashed("SIGSEGV") if is_crashing or case.probe else alone(B)
 
-    findings, _ = followed(executed(RIGHT, Crashed("SIGSEGV"), RIGHT), answer)
+    findings, _ = run_isolator(executed(RIGHT, Crashed("SIGSEGV"), RIGHT), respond)
 
     assert [(f.api, f.oracle, f.targets) for f in findings] == [
         ("keras.layers.Softmax", "crash", ("tensorflow",))
@@ -169,111 +172,115 @@ def test_a_crashing_layer_is_found_among_all() -> None:
 
 
 def test_each_new_kind_of_layer_after_a_deviating_one_runs_once() -> None:
-    def answer(case: ModelCase, target: str) -> Outcome:
+    def respond(case: ModelCase, target: str) -> Outcome:
         is_exact = case.dtype == "float64"
         return UNABLE if is_exact else alone(C if target == "tensorflow" else B)
 
-    desk = Desk()
-    isolator = Isolator(cast("Dispatcher", desk))
+    dispatcher = StubDispatcher()
+    isolator = Isolator(cast("Dispatcher", dispatcher))
     findings: list[str] = []
-    requests: list[set[str]] = []
+    layers_run: list[set[str]] = []
     for seed in range(3):
         run = executed(RIGHT, predicted(first=C, second=C), RIGHT, case=replace(MODEL, seed=seed))
-        found, cases = answered(isolator, desk, run, answer)
-        findings += [finding.api for finding in found]
-        requests.append({case.api for case in cases})
+        new_findings, cases = answer_jobs(isolator, dispatcher, run, respond)
+        findings += [finding.api for finding in new_findings]
+        layers_run.append({case.api for case in cases})
 
     dense, softmax = "keras.layers.Dense", "keras.layers.Softmax"
-    assert requests == [{dense, softmax}, {dense}, set()]  # that it deviates is known by then
+    assert layers_run == [
+        {dense, softmax},
+        {dense},
+        set(),
+    ]  # by then, both layers are known to deviate
     assert findings == [dense, softmax, dense]
 
 
 def test_every_new_layer_runs_once_on_numbers_far_from_zero() -> None:
-    desk = Desk()
-    isolator = Isolator(cast("Dispatcher", desk))
+    dispatcher = StubDispatcher()
+    isolator = Isolator(cast("Dispatcher", dispatcher))
     findings: list[Finding] = []
-    requests: list[str] = []
+    cases: list[str] = []
     for seed in range(2):
         isolator.note(executed(RIGHT, RIGHT, RIGHT, case=replace(MODEL, seed=seed)), group())
         isolator.pump()
-        while desk.jobs:
-            job = desk.jobs.pop(0)
+        while dispatcher.jobs:
+            job = dispatcher.jobs.pop(0)
             case = case_from_json(json.loads(job.cases[0]))
             assert isinstance(case, ModelCase)
             assert is_wide(case)
-            requests += [case.api] * (job.target == ENGINES[0])
+            cases += [case.api] * (job.target == ENGINES[0])
             is_wrong = case.api == "keras.layers.Softmax" and job.target == "jax"
             outcomes = [alone([[np.nan] * 3] if is_wrong else B)] * len(job.cases)
             findings += isolator.take(JobResult(job, tuple(outcomes), 0.1))
             isolator.pump()
 
-    assert set(requests) == {"keras.layers.Dense", "keras.layers.Softmax"}
-    assert requests.count("keras.layers.Dense") == 1
+    assert set(cases) == {"keras.layers.Dense", "keras.layers.Softmax"}
+    assert cases.count("keras.layers.Dense") == 1
     assert [(f.api, f.kind, f.targets[1]) for f in findings] == [
         ("keras.layers.Softmax", "nan", "jax")
     ]
 
 
 def test_the_number_of_wide_range_runs_per_layer_is_limited() -> None:
-    desk = Desk()
-    isolator = Isolator(cast("Dispatcher", desk))
-    requests: list[str] = []
+    dispatcher = StubDispatcher()
+    isolator = Isolator(cast("Dispatcher", dispatcher))
+    cases: list[str] = []
     for units in range(1, 6):
         entry, first, second = MODEL.graph.nodes
         nodes = (entry, replace(first, config={"units": units}), second)
         case = replace(MODEL, graph=replace(MODEL.graph, nodes=nodes))
         isolator.note(executed(RIGHT, RIGHT, RIGHT, case=case), group())
         isolator.pump()
-        while desk.jobs:
-            job = desk.jobs.pop(0)
-            requests += [case_from_json(json.loads(job.cases[0])).api] * (job.target == ENGINES[0])
+        while dispatcher.jobs:
+            job = dispatcher.jobs.pop(0)
+            cases += [case_from_json(json.loads(job.cases[0])).api] * (job.target == ENGINES[0])
             assert not [*isolator.take(JobResult(job, (alone(B),) * len(job.cases), 0.1))]
             isolator.pump()
 
-    assert requests.count("keras.layers.Dense") == 3
-    assert requests.count("keras.layers.Softmax") == 1
+    assert cases.count("keras.layers.Dense") == 3
+    assert cases.count("keras.layers.Softmax") == 1
 
 
 def test_the_number_of_fruitless_runs_per_kind_is_limited() -> None:
-    desk = Desk()
-    isolator = Isolator(cast("Dispatcher", desk))
-    shown = 0
+    dispatcher = StubDispatcher()
+    isolator = Isolator(cast("Dispatcher", dispatcher))
+    job_count = 0
     for seed in range(20):
         case = replace(MODEL, seed=seed)
         isolator.note(executed(RIGHT, WRONG, RIGHT, case=case), group())
         isolator.pump()
-        while desk.jobs:
-            job = desk.jobs.pop(0)
-            shown += 1
+        while dispatcher.jobs:
+            job = dispatcher.jobs.pop(0)
+            job_count += 1
             decoded = case_from_json(json.loads(job.cases[0]))
             assert isinstance(decoded, ModelCase)
             out = returned({"inputs": [np.array(A)]}) if decoded.probe else alone(B)
             assert list(isolator.take(JobResult(job, (out,), 0.1))) == []
             isolator.pump()
 
-    assert 0 < shown <= 3 * (2 * len(ENGINES) + 1)
+    assert 0 < job_count <= 3 * (2 * len(ENGINES) + 1)
 
 
 def test_large_inputs_are_truncated_to_their_first_rows() -> None:
     large = np.zeros((4, 8000), dtype=np.float32)
 
-    def answer(case: ModelCase, _: str) -> Outcome:
+    def respond(case: ModelCase, _: str) -> Outcome:
         return returned({"inputs": [large]}) if case.probe else alone(B)
 
-    _, requests = followed(executed(RIGHT, WRONG, RIGHT), answer)
+    _, cases = run_isolator(executed(RIGHT, WRONG, RIGHT), respond)
 
-    shapes = {data.shape for case in requests for data in case.data if not case.probe}
+    shapes = {data.shape for case in cases for data in case.data if not case.probe}
     assert (2, 8000) in shapes or all(shape[-1] != 8000 for shape in shapes)
 
 
 def test_searches_that_need_a_failed_target_are_dropped() -> None:
-    desk = Desk()
-    isolator = Isolator(cast("Dispatcher", desk))
+    dispatcher = StubDispatcher()
+    isolator = Isolator(cast("Dispatcher", dispatcher))
     isolator.note(executed(RIGHT, WRONG, RIGHT), group())
     isolator.pump()
 
     isolator.give_up("tensorflow")
 
-    assert [*isolator.take(JobResult(desk.jobs[0], (alone(C),), 0.1))] == []
+    assert [*isolator.take(JobResult(dispatcher.jobs[0], (alone(C),), 0.1))] == []
     isolator.abandon()
     assert isolator.is_idle

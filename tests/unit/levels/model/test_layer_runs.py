@@ -1,4 +1,4 @@
-"""Oracle of layer runs on several backends: which target is blamed, and for what."""
+"""Oracle of layer runs on several backends: the blamed target and the kind of finding."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_target_that_two_others_disagree_with_is_blamed(place: int) -> None:
     assert (finding.kind, finding.pair) == ("values", PairKind.BACKEND)
     assert finding.detail == f"predict: {ENGINES[place]}"
     assert finding.severity is Severity.HIGH
-    assert set(finding.outcomes) == set(ENGINES)  # whoever confirms it votes again
+    assert set(finding.outcomes) == set(ENGINES)  # confirmation elects the reference again
 
 
 def test_the_first_of_two_targets_is_the_reference() -> None:
@@ -78,14 +78,14 @@ def test_nan_on_one_backend_is_a_difference() -> None:
     assert finding.severity is Severity.LOW
 
 
-def test_a_rejection_by_one_target_is_a_finding_and_by_all_is_none() -> None:
+def test_a_rejection_is_a_finding_unless_all_targets_reject() -> None:
     (finding,) = findings_of(ALONE, alone(RIGHT), REFUSED, alone(RIGHT))
 
     assert (finding.kind, finding.targets) == ("refused", ("torch", "tensorflow"))
     assert not findings_of(ALONE, REFUSED, REFUSED, REFUSED)
 
 
-def test_a_target_that_accepts_what_most_reject_is_no_finding() -> None:
+def test_a_run_that_only_one_target_accepts_is_no_finding() -> None:
     assert not findings_of(ALONE, REFUSED, alone(RIGHT), REFUSED)
 
 
@@ -110,31 +110,31 @@ def test_a_whole_model_is_judged_by_its_outcome_only() -> None:
 
 def test_a_saved_layer_is_compared_with_itself_on_every_target() -> None:
     case = replace(ALONE, check=Check.SAVE)
-    kept = returned({"before": [np.array(RIGHT)], "after": [np.array(RIGHT)]})
-    lost = returned({"before": [np.array(RIGHT)], "after": [np.array(WRONG)]})
+    unchanged = returned({"before": [np.array(RIGHT)], "after": [np.array(RIGHT)]})
+    changed_by_saving = returned({"before": [np.array(RIGHT)], "after": [np.array(WRONG)]})
 
-    (everywhere,) = findings_of(case, lost, lost)
-    (somewhere,) = findings_of(case, kept, lost)
+    (everywhere,) = findings_of(case, changed_by_saving, changed_by_saving)
+    (somewhere,) = findings_of(case, unchanged, changed_by_saving)
 
     assert (everywhere.oracle, everywhere.kind) == ("metamorphic", "saved model")
     assert everywhere.targets == ENGINES[:2]
     assert somewhere.targets == ("tensorflow",)
-    assert not findings_of(case, kept, kept)
+    assert not findings_of(case, unchanged, unchanged)
 
 
 def test_a_change_by_saving_is_rounding_only_if_it_is_small() -> None:
     case = replace(ALONE, check=Check.SAVE)
     off = np.array(RIGHT, dtype=np.float32) * np.float32(1 + 2e-5)
     right = np.array(RIGHT, dtype=np.float32)
-    lost = returned({"before": [right], "after": [np.array(WRONG, dtype=np.float32)]})
-    near = returned({"before": [right], "after": [off]})
-    shaky = returned({"before": [off], "after": [right]})
-    (changed,) = findings_of(case, lost, lost)
-    (rounded,) = findings_of(case, near, near)
+    changed_by_saving = returned({"before": [right], "after": [np.array(WRONG, dtype=np.float32)]})
+    almost_unchanged = returned({"before": [right], "after": [off]})
+    rerun = returned({"before": [off], "after": [right]})
+    (large_change,) = findings_of(case, changed_by_saving, changed_by_saving)
+    (small_change,) = findings_of(case, almost_unchanged, almost_unchanged)
 
-    assert may_be_rounding(changed)
-    assert not is_rounding(changed, dict.fromkeys(ENGINES[:2], (lost,)))
-    assert is_rounding(rounded, dict.fromkeys(ENGINES[:2], (shaky,)))
+    assert may_be_rounding(large_change)
+    assert not is_rounding(large_change, dict.fromkeys(ENGINES[:2], (changed_by_saving,)))
+    assert is_rounding(small_change, dict.fromkeys(ENGINES[:2], (rerun,)))
 
 
 def test_a_call_is_not_judged_as_a_layer_run() -> None:

@@ -25,7 +25,7 @@ from ciguard.domain.models import (
 )
 from ciguard.execution.worker.layer_weights import arrays
 from ciguard.execution.worker.samples import sample
-from ciguard.levels.model.run_source import compared
+from ciguard.levels.model.run_source import comparable_outcome
 from ciguard.triage import EnvironmentHint, script
 
 RIGHT = [[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]
@@ -46,7 +46,7 @@ def text_of(case: ModelCase, oracle: str = "differential") -> str:
     if case.check is Check.TRAIN:
         result = {"loss": np.float32(1), "gradients": {"layer/kernel": gradient}, "inputs": {}}
         outcome = returned(result)
-    found = Finding(
+    scope_items = Finding(
         oracle=oracle,
         kind="values",
         severity=Severity.HIGH,
@@ -58,7 +58,7 @@ def text_of(case: ModelCase, oracle: str = "differential") -> str:
         pair=PairKind.BACKEND if oracle == "differential" else PairKind.NONE,
         message="m",
     )
-    return script(found, environment_hint=HINT)
+    return script(scope_items, environment_hint=HINT)
 
 
 @pytest.mark.parametrize("check", Check)
@@ -83,7 +83,7 @@ def test_plain_weights_need_a_few_lines_only() -> None:
 
 
 def defined(text: str, *names: str) -> dict[str, Any]:
-    """Run what a script defines before it makes anything, without Keras."""
+    """Run the definitions of a script, without Keras, and return those with the given names."""
     head, _, _ = text.partition("\nkeras.utils.set_random_seed")
     head = re.sub(r"^import keras$|^with suppress.*\n.*", "", head, flags=re.MULTILINE)
     scope: dict[str, Any] = {}
@@ -99,16 +99,18 @@ def test_weights_and_data_are_those_of_the_run() -> None:
     data = (DataSample(SampleKind.DIGITS, 1, (2, 4)),)
     text = text_of(with_weights(replace(MODEL, data=data), EDITED))
 
-    found = defined(text, "arrays", "sample")
+    scope_items = defined(text, "arrays", "sample")
 
-    for mine, theirs in zip(
+    for expected, actual in zip(
         arrays("keras.layers.Dense", recipe, described),
-        found["arrays"]("keras.layers.Dense", recipe, described),
+        scope_items["arrays"]("keras.layers.Dense", recipe, described),
         strict=True,
     ):
-        np.testing.assert_array_equal(mine, theirs)
+        np.testing.assert_array_equal(expected, actual)
     for kind, shape in kinds:
-        np.testing.assert_array_equal(sample(kind.value, 7, shape), found["sample"](kind, 7, shape))
+        np.testing.assert_array_equal(
+            sample(kind.value, 7, shape), scope_items["sample"](kind, 7, shape)
+        )
 
 
 def test_wrapped_layers_and_odd_argument_names_are_written() -> None:
@@ -143,5 +145,5 @@ def test_only_parts_that_a_script_recomputes_are_compared() -> None:
     both = returned({"outputs": [np.array(RIGHT)], "layers": {"a": {"sample": np.ones(2)}}})
     damaged = replace(both, encoded=b'["M"]')
 
-    assert b"layers" not in compared(ALONE, both).encoded  # type: ignore[union-attr]
-    assert compared(ALONE, damaged) is damaged
+    assert b"layers" not in comparable_outcome(ALONE, both).encoded  # type: ignore[union-attr]
+    assert comparable_outcome(ALONE, damaged) is damaged

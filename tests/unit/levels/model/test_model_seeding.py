@@ -80,7 +80,7 @@ def test_an_impossible_configuration_is_an_early_error(config: Config, why: str)
 
 def test_target_current_is_checked_later() -> None:
     check_levels(Config(levels=("model",), targets=("current",)))
-    with pytest.raises(CiguardError, match="the only targets are of torch"):
+    with pytest.raises(CiguardError, match="but all targets are of torch"):
         refuse_without_keras(["torch"])
 
 
