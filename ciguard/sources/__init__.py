@@ -1,8 +1,8 @@
-"""Python sources of users: parsing, name resolution, and edits that keep all other text.
+"""Users' Python sources: parsing, name resolution, and edits that keep all other text.
 
 `parsing` parses source text, `imports` evaluates import statements and `scopes` resolves names.
 `uses` finds the APIs that a module uses, `projects` follows names through modules. `editing`
-changes files, `diffs` formats changes, `notebooks` reads notebooks. Nothing is imported or run.
+changes files, `diffs` formats changes, `notebooks` reads notebooks. The sources are never run.
 """
 
 from ciguard.sources.diffs import diff_of, git_lines, path_of, source_lines

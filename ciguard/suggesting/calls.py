@@ -1,4 +1,4 @@
-"""Calls of a function in its project: in modules, notebooks and READMEs."""
+"""Clues from calls of a function in its project: in modules, notebooks and READMEs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ciguard.suggesting.clues import (
     ArgumentKind,
     FactoryResult,
     Guess,
-    MayBe,
+    PossibleValues,
 )
 from ciguard.suggesting.literals import array_guess, guess_of, loop_guesses, single_assignments
 
@@ -28,12 +28,14 @@ _CONVERTERS = {"int": ArgumentKind.INT, "float": ArgumentKind.FLOAT}
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Meanings of names at a call."""
+    """Values of names where a call stands."""
 
     names: Mapping[str, ast.expr]
+    """Values of the names that are assigned once."""
     loops: Mapping[str, list[Guess]]
+    """Guesses for the values of loop variables, by name."""
     options: Mapping[str, list[Guess]]
-    """Command-line options, by the attribute that holds them."""
+    """Guesses for the values of command-line options, by the attribute that holds the option."""
 
 
 def call_clues(
@@ -48,7 +50,7 @@ def call_clues(
         subject: the function.
         home: module of the function.
         others: other modules of the project.
-        functions: names of the functions that the home module defines.
+        functions: names of the functions that the function's module defines.
     """
     for module in (home, *others):
         for call, scope in _calls(module):
@@ -57,12 +59,13 @@ def call_clues(
 
 
 def _calls(module: ProjectModule) -> Iterator[tuple[ast.Call, _Scope]]:
+    """Yield all calls in a module, each with the values of names where it stands."""
     outer = single_assignments(module.tree.body)
     options = _command_line_options(module.tree)
     scope = _Scope(outer, loop_guesses(module.tree.body), options)
-    waiting: list[tuple[ast.AST, _Scope]] = [(node, scope) for node in module.tree.body]
-    while waiting:
-        node, scope_here = waiting.pop(0)
+    pending: list[tuple[ast.AST, _Scope]] = [(node, scope) for node in module.tree.body]
+    while pending:
+        node, scope_here = pending.pop(0)
         if isinstance(node, ast.Call):
             yield node, scope_here
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -70,15 +73,15 @@ def _calls(module: ProjectModule) -> Iterator[tuple[ast.Call, _Scope]]:
             for item in (*node.args.args, *node.args.kwonlyargs):
                 names.pop(item.arg, None)  # parameters have no fixed value
             scope_here = _Scope(names, loop_guesses(node.body), options)
-            waiting += [(item, scope_here) for item in node.body]
+            pending += [(item, scope_here) for item in node.body]
         else:
-            waiting += [(item, scope_here) for item in ast.iter_child_nodes(node)]
+            pending += [(item, scope_here) for item in ast.iter_child_nodes(node)]
 
 
 def _calls_subject(
     call: ast.Call, subject: UnannotatedFunction, module: ProjectModule, home: ProjectModule
 ) -> bool:
-    """Return whether a call is one of the subject, judged by names."""
+    """Return whether the called function is the subject, judged by names and imports."""
     callee = dotted_name(call.func)
     root, _, rest = callee.partition(".")
     subject_name = subject.owner if subject.node.name == "__init__" else subject.name
@@ -87,7 +90,7 @@ def _calls_subject(
     if module is home:
         return callee == subject_name
     if module.lines and not module.origins:
-        return callee == subject_name  # an example that imports nothing
+        return callee == subject_name  # an example in a README or notebook without imports
     is_imported_from_home = module.origins.get(root) == home.path.stem
     return is_imported_from_home and subject_name in {callee, rest}
 
@@ -95,22 +98,23 @@ def _calls_subject(
 def _calls_method(
     call: ast.Call, subject: UnannotatedFunction, module: ProjectModule, home: ProjectModule
 ) -> bool:
-    """Return whether a call is one of the method, such as `Tokenizer(…).fit(…)`."""
+    """Return whether the called method is the subject, as in `Tokenizer(…).fit(…)`."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr != subject.node.name:
         return False
-    holder = call.func.value
-    if isinstance(holder, ast.Name) and holder.id not in {"self", "cls"}:
+    instance = call.func.value
+    if isinstance(instance, ast.Name) and instance.id not in {"self", "cls"}:
         bound = single_assignments(module.tree.body)
         for function in ast.walk(module.tree):
             if isinstance(function, ast.FunctionDef):
                 bound |= single_assignments(function.body)
-        holder = bound.get(holder.id, holder)
-    if isinstance(holder, ast.Name):
-        return module is home and holder.id == "self" and _is_in_class(call, subject, home)
-    return isinstance(holder, ast.Call) and dotted_name(holder.func).endswith(subject.owner)
+        instance = bound.get(instance.id, instance)
+    if isinstance(instance, ast.Name):
+        return module is home and instance.id == "self" and _is_in_class(call, subject, home)
+    return isinstance(instance, ast.Call) and dotted_name(instance.func).endswith(subject.owner)
 
 
 def _is_in_class(call: ast.Call, subject: UnannotatedFunction, home: ProjectModule) -> bool:
+    """Return whether a call stands in the class that defines the subject."""
     classes = [node for node in ast.walk(home.tree) if isinstance(node, ast.ClassDef)]
     return any(
         node.name == subject.owner.rpartition(".")[2]
@@ -126,7 +130,7 @@ def _call_clues(
     module: ProjectModule,
     functions: set[str],
 ) -> Iterator[ArgumentClue]:
-    reason = f"{module.place(call)} passes"
+    reason = f"{module.location(call)} passes"
     pairs: list[tuple[str, ast.expr]] = []
     for name, value in zip(subject.positional, call.args, strict=False):
         if isinstance(value, ast.Starred):
@@ -138,7 +142,7 @@ def _call_clues(
     for name, value in pairs:
         text = f"{reason} {ast.unparse(value)}"
         for guess in _guesses(value, scope, module):
-            yield ArgumentClue(name, ArgumentClueSource.CALL, MayBe(guess), text)
+            yield ArgumentClue(name, ArgumentClueSource.CALL, PossibleValues(guess), text)
         factory = _factory(value, scope, functions)
         if factory:
             yield ArgumentClue(name, ArgumentClueSource.CALL, FactoryResult(factory), text)
@@ -161,6 +165,7 @@ def _guesses(value: ast.expr, scope: _Scope, module: ProjectModule) -> list[Gues
 
 
 def _factory(value: ast.expr, scope: _Scope, functions: set[str]) -> str:
+    """Return the name of the function that returns a value; empty if it is not of `functions`."""
     if isinstance(value, ast.Name):
         value = scope.names.get(value.id, value)
     name = dotted_name(value.func) if isinstance(value, ast.Call) else ""
@@ -168,7 +173,7 @@ def _factory(value: ast.expr, scope: _Scope, functions: set[str]) -> str:
 
 
 def _command_line_options(tree: ast.Module) -> dict[str, list[Guess]]:
-    """Return the values of command-line options, as declared for `argparse`."""
+    """Return guesses for the values of command-line options that `argparse` declares, by name."""
     options: dict[str, list[Guess]] = {}
     for node in ast.walk(tree):
         match node:
@@ -185,6 +190,7 @@ def _command_line_options(tree: ast.Module) -> dict[str, list[Guess]]:
 
 
 def _option_guesses(settings: dict[str, ast.expr]) -> list[Guess]:
+    """Return guesses for an option's values; `settings` are keywords of `add_argument`."""
     if isinstance(settings.get("action"), ast.Constant):
         return [Guess(ArgumentKind.BOOL)]
     choices = guess_of(settings.get("choices"))

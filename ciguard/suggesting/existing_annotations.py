@@ -1,4 +1,4 @@
-"""Reads existing annotations of a program as clues for the functions that call it."""
+"""Reads a function's existing annotations as facts for the functions that call it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ciguard.suggesting.clues import (
     ArgumentKind,
     Fact,
     Guess,
-    LengthLimited,
-    Limited,
-    MayBe,
+    LengthRange,
     NumberRange,
+    PossibleValues,
+    ValueRange,
 )
-from ciguard.suggesting.conditions import values_in
+from ciguard.suggesting.conditions import literal_values
 from ciguard.suggesting.literals import guess_of
 
 if TYPE_CHECKING:
@@ -31,13 +31,16 @@ _POSITIONAL_OPTIONS = {
 
 
 def facts_of_annotation(node: ast.expr) -> Iterator[Fact]:
-    """Yield the facts of an annotation such as `anys(None, ints(min=1))`; references give none."""
+    """Yield the facts that follow from an annotation such as `anys(None, ints(min=1))`.
+
+    No facts follow from references to other arguments.
+    """
     for guess in _annotation_guesses(node):
-        yield MayBe(guess)
+        yield PossibleValues(guess)
         if guess.bounds != ANY:
-            yield Limited(guess.bounds)
+            yield ValueRange(guess.bounds)
         if guess.length != ANY:
-            yield LengthLimited(guess.length)
+            yield LengthRange(guess.length)
 
 
 def _annotation_guesses(node: ast.expr) -> list[Guess]:
@@ -100,7 +103,7 @@ def _range(
 
 
 def _number(node: ast.expr | None) -> float | None:
-    values = values_in(node) if node is not None else None
+    values = literal_values(node) if node is not None else None
     match values:
         case (int() | float() as value,):
             return value

@@ -1,7 +1,7 @@
-"""Writing: conversion of values into readable Python source text, for scripts.
+"""Writing: conversion of values and calls into readable Python source text, for scripts.
 
-Scalars and names (`literals.py`), NumPy arrays (`arrays.py`), the forms of each library
-(`writers.py`), and complete calls with their imports (`source.py`).
+`literals.py` writes scalars and names, `arrays.py` NumPy arrays, and `source.py` complete calls
+with their imports. `writers.py` returns the templates of each library.
 """
 
 from ciguard.writing.arrays import (

@@ -33,40 +33,42 @@ if TYPE_CHECKING:
 
 WIDTH = 92
 _MAX_INLINE_LENGTH = 44
-"""Maximum length of an argument that is written within the call."""
+"""Maximum length in characters of an argument that is written within the call."""
 _RESERVED_NAMES = frozenset(
     {"np", "os", "sys", "unit", "result", "layer", "value", "tf", "jt", "jnp"}
     | {"twin", "kept", "arguments", "keywords", "inputs", "found", "call", "Module", "program"}
     | {"resource", "statistics", "time", "began_s", "call_times", "memory_before"}
     | {"resident_kib", "repeats"}
 )
-"""Names that scripts bind besides arguments."""
+"""Names that scripts bind themselves, and that arguments therefore must not have."""
 
 
 @dataclass(slots=True)
 class ScriptSource:
-    """The parts of a script, which are collected while a case is written."""
+    """The imports and statements of a script, collected while a case is written."""
 
     writer: Writer
     device: str = "cpu"
     names: set[str] = field(default_factory=set)
-    """Names of the variables so far."""
+    """Names of the variables that the script binds so far."""
     modules: set[str] = field(default_factory=set)
-    """Submodules that must be imported by name."""
+    """Submodules that the script must import by their full names."""
     standard: set[str] = field(default_factory=set)
     """Modules of the standard library to import."""
     assignments: list[str] = field(default_factory=list)
     """Statements before the call."""
     needs_numpy: bool = False
+    """True if the script must import numpy as `np`."""
     needs_unit: bool = False
+    """True if the script must define the function `unit`."""
     lifted: list[str] | None = None
-    """Names of the tensors that are parameters of a call in a mode; None for other calls."""
+    """Names of the tensors that the call's function takes; None for calls without a mode."""
 
     def call_in_mode(self, case: ApiCall, mode: str) -> list[str]:
-        """Return the statement that makes the call in a mode and binds `result`.
+        """Return the statement that makes the call in a mode (`compile`) and binds `result`.
 
         As in the worker, the call becomes a function of its tensors. If the library's writer does
-        not know the mode, the statements make the plain call.
+        not support the mode, the call is made without it.
         """
         is_object = case.kind is CallKind.LAYER and not case.inputs
         if mode not in self.writer.modes or is_object:
@@ -114,7 +116,7 @@ class ScriptSource:
         return [_bound("result", self.name_of(case.api), arguments)]
 
     def kept_call(self, case: ApiCall) -> list[str]:
-        """Return the statements that make the call and bind `kept` to its arguments after it."""
+        """Return the statements that make the call, and bind `kept` to its arguments afterwards."""
         values = ", ".join(map(self.expression, case.arguments))
         keywords = ", ".join(f"{k!a}: {self.expression(v)}" for k, v in case.keywords)
         inputs = ", ".join(map(self.expression, case.inputs))
@@ -168,7 +170,10 @@ class ScriptSource:
         return name
 
     def _bound_object(self, owner: CallValue) -> str:
-        """Bind an object to a name, because a part such as a handle must not outlive it."""
+        """Bind an object to a name, so that it lives as long as a part of it, and return the name.
+
+        A handle, for example, is invalid after its owner is deleted.
+        """
         text = self.expression(owner)
         name = f"held{sum(bound.startswith('held') for bound in self.names)}"
         self.names.add(name)
@@ -176,7 +181,7 @@ class ScriptSource:
         return name
 
     def _lift(self, tensor: TensorValue) -> str:
-        """Bind a tensor to a name, which becomes a parameter of the call's function."""
+        """Bind a tensor to a name, a new parameter of the call's function, and return the name."""
         lifted, self.lifted = self.lifted or [], None
         name = f"x{len(lifted)}"
         while name in self.names or name in _RESERVED_NAMES:
@@ -187,7 +192,7 @@ class ScriptSource:
         return name
 
     def _bound_outside_call(self, value: CallValue) -> str:
-        """Bind an object to a name before the call, outside of the compiled function."""
+        """Bind an object to a name outside the compiled function, and return the name."""
         lifted, self.lifted = self.lifted, None
         name = self._bound_object(value)
         self.lifted = lifted
@@ -249,7 +254,7 @@ class ScriptSource:
         """Return an expression for the library's dtype object.
 
         Raises:
-            ValueError: if `name` is not a valid name of a dtype.
+            ValueError: if `name` is not an identifier.
         """
         if not is_name(name):
             msg = f"{name!r} is not a valid name of a dtype"
@@ -306,7 +311,7 @@ class ScriptSource:
 
 
 def _wrapped(text: str, dtype: str) -> str:
-    """Wrap a long line of numbers at spaces; strings stay unwrapped, as they may hold spaces."""
+    """Wrap a long line of numbers at spaces; strings may contain spaces and stay unwrapped."""
     if len(text) <= WIDTH or dtype == "string":
         return text
     return textwrap.fill(
@@ -319,7 +324,7 @@ def _wrapped(text: str, dtype: str) -> str:
 
 
 def _bound(name: str, function: str, arguments: list[str]) -> str:
-    """Return `name = function(arguments)`, with one argument per line if it is long."""
+    """Return the statement `name = function(arguments)`, with one argument per line if too long."""
     line = f"{name} = {function}({', '.join(arguments)})"
     if len(line) <= WIDTH and "\n" not in line:
         return line

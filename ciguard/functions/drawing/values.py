@@ -1,6 +1,6 @@
-"""Draws one value of a constraint, in parts where values of the parts depend on each other.
+"""Draws one value of a constraint, part by part if the parts depend on each other.
 
-Two sources of randomness are supported: Hypothesis, whose values shrink, and a seeded generator.
+The source of randomness is either Hypothesis, which can shrink values, or a seeded generator.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ciguard.functions.specs.kinds import (
     Arrays,
     Dicts,
     Dims,
-    IntsIn,
+    IntRange,
     Lists,
     Objs,
     Reference,
@@ -52,26 +52,26 @@ if TYPE_CHECKING:
     from ciguard.values import Constraint
 
 MAX_ELEMENTS = 2**20
-"""Number of elements of an array whose annotation leaves its size open."""
+"""Maximum number of elements of an array whose annotation does not fix its size."""
 
 _PIXEL_RANGE = (0.0, 255.0)
-"""Range of the elements of `uint8` arrays, which are images in most programs."""
+"""Default range of the elements of `uint8` arrays, which are images in most programs."""
 
 _ATTEMPTS_PER_KEY = 40
-"""Attempts to draw a key that differs from the previous ones."""
+"""Number of attempts to draw a dictionary's key that differs from the previous keys."""
 
 
 class RandomSource(Protocol):
     """Source of randomness."""
 
     attempts: int
-    """Number of values to draw for an argument before its conditions count as unsatisfiable."""
+    """Maximum number of values to draw for an argument until its preconditions hold."""
 
     def draw(self, constraint: Constraint) -> Value:
         """Return a value that conforms to a constraint."""
 
     def index(self, count: int) -> int:
-        """Return a number from 0 to `count` - 1."""
+        """Return a random number from 0 to `count` - 1."""
 
 
 class SeededSource:
@@ -97,7 +97,7 @@ class HypothesisSource:
     attempts = 4
 
     def __init__(self, draw: DrawFn) -> None:
-        from hypothesis import strategies  # noqa: PLC0415 - takes long; campaigns never need it
+        from hypothesis import strategies  # noqa: PLC0415 - takes long to import
 
         self._draw = draw
         self._strategies = strategies
@@ -112,11 +112,12 @@ class HypothesisSource:
 
 
 def _strategy_of(constraint: Constraint) -> SearchStrategy[Value]:
-    """Return the cached strategy of a constraint, since Hypothesis validates each strategy once.
+    """Return the cached strategy for a constraint; Hypothesis validates each new strategy slowly.
 
-    The key is the text of the constraint, since 1, 1.0 and True are equal, as are 0.0 and -0.0.
+    The cache's key is the constraint's text, because 1, 1.0 and True are equal, as are 0.0 and
+    -0.0.
     """
-    from ciguard.values import compile_strategy  # noqa: PLC0415 - as above
+    from ciguard.values import compile_strategy  # noqa: PLC0415 - imports Hypothesis
 
     text = repr(constraint)
     strategy = _STRATEGIES.get(text)
@@ -129,6 +130,7 @@ def _strategy_of(constraint: Constraint) -> SearchStrategy[Value]:
 
 _STRATEGIES: dict[str, SearchStrategy[Value]] = {}
 _MAX_STRATEGIES = 4096
+"""Maximum number of cached strategies."""
 
 
 class ValueDrawer:
@@ -136,17 +138,17 @@ class ValueDrawer:
 
     Args:
         source: source of randomness.
-        call: draws a call of the annotated function of a name, for `objs`.
+        call: draws a call of the annotated function with a name, for `objs`.
     """
 
     def __init__(self, source: RandomSource, call: Callable[[str], Value]) -> None:
         self.source = source
         self._call = call
         self._sizes: dict[str, int] = {}
-        self._runs: dict[str, tuple[int, ...]] = {}
+        self._sizes_by_symbol: dict[str, tuple[int, ...]] = {}
 
     def draw(self, spec: Spec) -> Value:
-        """Return a value of a constraint without references.
+        """Return a value that conforms to a constraint without references.
 
         Raises:
             ImpossibleError: if no value conforms.
@@ -212,7 +214,7 @@ class ValueDrawer:
     }
 
     def _limited(self, shape: tuple[int, ...], spec: Arrays) -> tuple[int, ...]:
-        """Return a shape that fits into memory, if the annotation leaves its sizes open."""
+        """Return a shape, with smaller sizes if it is too large and the annotation allows them."""
         if prod(shape) <= MAX_ELEMENTS or not isinstance(spec.shape, Shapes):
             return shape
         _, (smallest, _) = shape_ranges(spec.shape)
@@ -247,7 +249,7 @@ class ValueDrawer:
                 return (self._size(expression),)
             case SymbolicSizes(symbol):
                 return self._open_sizes(symbol)
-            case IntsIn():
+            case IntRange():
                 minimum, maximum = int_range(dim)
                 if max(minimum, 0) > maximum:
                     raise ImpossibleError(str(dim))
@@ -268,16 +270,16 @@ class ValueDrawer:
         return size
 
     def _open_sizes(self, symbol: str) -> tuple[int, ...]:
-        sizes = self._runs.get(symbol)
+        sizes = self._sizes_by_symbol.get(symbol)
         if sizes is None:
             sizes = tuple(self._between(1, 4) for _ in range(self._between(0, 2)))
             if symbol:
-                self._runs[symbol] = sizes
+                self._sizes_by_symbol[symbol] = sizes
         return sizes
 
 
 def _is_drawn_at_once(spec: Spec) -> bool:
-    """Return whether `ciguard.values` draws a value as a whole: without arrays and calls."""
+    """Return whether `ciguard.values` can draw a value as a whole: it has no arrays and calls."""
     return not isinstance(spec, Arrays | Objs) and all(map(_is_drawn_at_once, parts_of(spec)))
 
 

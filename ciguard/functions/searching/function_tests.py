@@ -75,7 +75,7 @@ class FunctionTest:
             if search_result.no_instance:
                 result.skip = f"no instance can be made: {next(iter(search_result.reasons), '')}"
                 return
-            conditions = [condition.text for condition in self.function.requires]
+            conditions = [condition.text for condition in self.function.preconditions]
             result.failure = unsatisfied_text(self.function.name, search_result, conditions)
         if has_high_discard_rate(search_result) and search_result.valid:
             result.warnings.append(

@@ -1,4 +1,4 @@
-"""Recognises numbers of arguments in expressions: `x`, `len(x)`, `x.shape[0]`, `x.ndim`, `x[1]`."""
+"""Recognises expressions for a number of an argument: `len(x)`, `x.shape[0]`, `x.ndim`, `x[1]`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def quantity_of(node: ast.expr, names: Container[str], bound: Mapping[str, Key]) -> Key | None:
-    """Return the key of the number that an expression denotes; None if it denotes none.
+    """Return the key of the number for which an expression stands; None for other expressions.
 
     Args:
         node: the expression.
         names: names of the arguments.
-        bound: keys of the variables that stand for every item of an argument.
+        bound: keys by variable, for variables that stand for every item of an argument.
     """
     match node:
         case ast.Name(id=name):

@@ -1,7 +1,8 @@
-"""Ranges of the numbers of a call's arguments, and of expressions, propagated in both directions.
+"""Ranges of the numbers that belong to a call's arguments, and of expressions of them.
 
-Drawn arguments are numbers. Arguments that will be drawn later have the ranges of their
-constraints.
+The range of an expression follows from those of its operands (forward), and the ranges of operands
+from that of the expression (backward). A drawn argument is a number; an argument that will be drawn
+later has the range of its constraint.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ciguard.functions.solving.alternatives import Key, initial
+from ciguard.functions.solving.alternatives import Key, initial_range
 from ciguard.functions.solving.expressions import UnknownError, value_of
 from ciguard.functions.solving.intervals import (
     ANY,
@@ -37,54 +38,55 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Ranges:
-    """Ranges of the numbers of one call's arguments."""
+    """Ranges of the numbers that belong to one call's arguments."""
 
     drawn: Mapping[str, Any]
-    """Views of the drawn arguments."""
+    """Views of the drawn arguments, by name."""
     specs: Mapping[str, Spec]
-    """Constraints of the other arguments; of the one that is drawn next, one of its kinds."""
+    """Constraints of the other arguments, by name; for the next argument one of its kinds."""
     ranges: dict[Key, Interval] = field(default_factory=dict)
-    bound: dict[str, Key] = field(default_factory=dict)
-    """Variables of comprehensions, with the key that stands for every item."""
+    """Ranges by number, for the numbers that were needed so far."""
+    variable_keys: dict[str, Key] = field(default_factory=dict)
+    """Keys by variable of a comprehension, for variables that stand for every item."""
 
     def range_of(self, key: Key) -> Interval:
-        """Return the range of a number of an argument."""
+        """Return the range of the number with a key; `ANY` if the argument has no such number."""
         interval = self.ranges.get(key)
         if interval is None:
-            interval = initial(self.specs[key[1]], key)
+            interval = initial_range(self.specs[key[1]], key)
             if interval is None:
                 return ANY
             if key[0] in {"len", "ndim", "dim"}:
-                interval = interval.meet(Interval(low=0, is_whole=True))
+                interval = interval.intersection(Interval(low=0, is_whole=True))
             self.ranges[key] = interval
         return interval
 
     def narrow(self, key: Key, interval: Interval) -> None:
-        """Intersect the range of one numeric property of an argument with an interval.
+        """Intersect the range of the number with a key with an interval.
 
         Raises:
-            EmptyError: if the intersection is empty, or if the argument has no such property.
+            EmptyError: if the intersection is empty, or the argument has no such number.
         """
         known = self.range_of(key)
         if key not in self.ranges:
             raise EmptyError
-        self.ranges[key] = known.meet(interval)
+        self.ranges[key] = known.intersection(interval)
 
-    def is_open(self, node: ast.expr) -> bool:
+    def needs_undrawn_argument(self, node: ast.expr) -> bool:
         """Return whether the evaluation of an expression needs an argument that is not drawn."""
         return any(name in self.specs and name not in self.drawn for name in needed_names(node))
 
     def forward(self, node: ast.expr) -> Interval:
         """Return the range of an expression's value; `ANY` if it is not a number."""
-        if not self.is_open(node):
+        if not self.needs_undrawn_argument(node):
             try:
                 value = value_of(node, self.drawn)
             except UnknownError:
                 pass
             else:
                 is_number = isinstance(value, int | float) and not isinstance(value, bool)
-                return point(value) if is_number and value == value else ANY  # noqa: PLR0124 - not NaN
-        key = quantity_of(node, self.specs, self.bound)
+                return point(value) if is_number and value == value else ANY  # noqa: PLR0124 - math.isnan fails for huge integers
+        key = quantity_of(node, self.specs, self.variable_keys)
         if key is not None:
             return self.range_of(key)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -110,13 +112,13 @@ class Ranges:
         return Interval(low, high, all(part.is_whole for part in parts))
 
     def backward(self, node: ast.expr, interval: Interval) -> None:
-        """Narrow the numbers in an expression, so that its value lies in an interval.
+        """Narrow the ranges of the numbers in an expression, so that its value lies in an interval.
 
         Raises:
-            EmptyError: if that is impossible.
+            EmptyError: if the value cannot lie in the interval.
         """
-        interval = interval.meet(self.forward(node))
-        key = quantity_of(node, self.specs, self.bound)
+        interval = interval.intersection(self.forward(node))
+        key = quantity_of(node, self.specs, self.variable_keys)
         if key is not None:
             self.narrow(key, interval)
             return
@@ -132,7 +134,7 @@ class Ranges:
             self._backward_of_call(node, interval)
 
     def _backward_of_call(self, node: ast.Call, interval: Interval) -> None:
-        """Narrow each operand of `min` or `max` by the bound that the result implies."""
+        """Narrow each argument of `min` or `max` by the bound of the result."""
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name not in {"min", "max"}:
             return
@@ -172,9 +174,9 @@ _FORWARD: dict[type[ast.operator], Callable[[Interval, Interval], Interval]] = {
     ast.Mod: modulo,
 }
 _BACKWARD: dict[type[ast.operator], Callable[[Ranges, ast.BinOp, Interval], None]] = {
-    ast.Add: Ranges._add_back,  # noqa: SLF001 - methods of the class, by operator
-    ast.Sub: Ranges._subtract_back,  # noqa: SLF001 - as above
-    ast.Mult: Ranges._multiply_back,  # noqa: SLF001 - as above
-    ast.Div: Ranges._divide_back,  # noqa: SLF001 - as above
-    ast.FloorDiv: Ranges._floor_back,  # noqa: SLF001 - as above
+    ast.Add: Ranges._add_back,  # noqa: SLF001 - a method of a class in this module
+    ast.Sub: Ranges._subtract_back,  # noqa: SLF001 - also a method
+    ast.Mult: Ranges._multiply_back,  # noqa: SLF001 - also a method
+    ast.Div: Ranges._divide_back,  # noqa: SLF001 - also a method
+    ast.FloorDiv: Ranges._floor_back,  # noqa: SLF001 - also a method
 }

@@ -9,8 +9,8 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.functions.solving.parsing import free_names, names_in, parsed
-from ciguard.functions.specs.kinds import Anys, Arrays, FloatsIn, IntsIn, Lists, Spec, Strings
+from ciguard.functions.solving.parsing import expression_tree, free_names, names_in
+from ciguard.functions.specs.kinds import Anys, Arrays, FloatRange, IntRange, Lists, Spec, Strings
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -54,7 +54,7 @@ def bounds_of(
     """
     reader = _BoundsReader(name, spec, drawn)
     for text in conditions:
-        tree = parsed(text)
+        tree = expression_tree(text)
         for part in _conjuncts(tree) if tree is not None else ():
             if not reader.reads(part):
                 reader.bounds.assumed.append(ast.unparse(part))
@@ -134,7 +134,7 @@ class _BoundsReader:
 
     def _offset(self, node: ast.expr) -> str | None:
         """Return what is subtracted from the argument; None if the expression has another form."""
-        if not isinstance(self._spec, IntsIn):
+        if not isinstance(self._spec, IntRange):
             return None
         match node:
             case ast.Name(id=self._name):
@@ -157,7 +157,7 @@ class _BoundsReader:
 
     def _quantity(self, node: ast.expr) -> Quantity | None:
         match node, self._spec:
-            case ast.Name(id=self._name), IntsIn() | FloatsIn():
+            case ast.Name(id=self._name), IntRange() | FloatRange():
                 return "value"
             case (
                 ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=self._name)]),
@@ -174,7 +174,7 @@ class _BoundsReader:
         if op is ast.Eq:
             return bounds.equals.setdefault(quantity, text) == text
         if quantity == "shape" or (
-            isinstance(self._spec, FloatsIn) and op not in _INCLUSIVE_OPERATORS
+            isinstance(self._spec, FloatRange) and op not in _INCLUSIVE_OPERATORS
         ):
             return False
         if op in (ast.Lt, ast.LtE):

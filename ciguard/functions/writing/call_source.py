@@ -92,11 +92,11 @@ class CallSource(ScriptSource):
         module, _, function = name.rpartition(":")
         if module:
             self.other_imports.add(f"import {module}")
-            spec = self.module.by_name.get(name)
+            spec = self.module.functions_by_name.get(name)
             return call_text(f"{module}.{function}", self._argument_list(spec, keywords))
         return call_text(
             self.program_name(function),
-            self._argument_list(self.module.by_name.get(function), keywords),
+            self._argument_list(self.module.functions_by_name.get(function), keywords),
         )
 
     def _choice(self, function: str, argument: str, number: str, name: str) -> str:
@@ -159,7 +159,7 @@ class CallSource(ScriptSource):
         name = function.name.rpartition(".")[2]
         if function.kind == "property":
             return f"{instance}.{name}"
-        if function.calls_instance:
+        if function.is_instance_called:
             return call_text(instance, passed)
         return call_text(f"{instance}.{name}", passed)
 
@@ -177,7 +177,7 @@ class CallSource(ScriptSource):
 
     def instance(self, function: FunctionSpec, call: Call) -> str:
         """Return the constructor call of a method's instance."""
-        constructor = self.module.by_name.get(function.constructor)
+        constructor = self.module.functions_by_name.get(function.constructor)
         return call_text(
             self.program_name(function.owner),
             self._argument_list(constructor, call.constructor or ()),

@@ -17,7 +17,7 @@ from ciguard.functions.hosting.collecting import (
     collect,
 )
 from ciguard.functions.hosting.host import ProgramSettings
-from ciguard.functions.solving.parsing import parsed
+from ciguard.functions.solving.parsing import expression_tree
 from ciguard.functions.specs.programs import ProgramFile, sidecar_of
 from ciguard.functions.writing.call_source import CallSource, quoted
 from ciguard.functions.writing.definitions import ARRAYS_HELPER
@@ -137,10 +137,10 @@ def _reason_without_test(function: FunctionSpec, module: ModuleSpec) -> str:
         return "it is defined inside a function"
     if function.is_abstract:
         return "its class is abstract"
-    constructor = module.by_name.get(function.constructor, function)
-    conditions = (*function.requires, *function.ensures, *constructor.requires)
+    constructor = module.functions_by_name.get(function.constructor, function)
+    conditions = (*function.preconditions, *function.postconditions, *constructor.preconditions)
     unwritten = next(
-        (condition for condition in conditions if parsed(condition.text) is None), None
+        (condition for condition in conditions if expression_tree(condition.text) is None), None
     )
     return (
         f"the source of the condition in line {unwritten.line} is not available"

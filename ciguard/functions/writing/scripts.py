@@ -6,7 +6,7 @@ import builtins
 from typing import TYPE_CHECKING
 
 from ciguard.functions.hosting.verdicts import CallFailure, FailureKind
-from ciguard.functions.solving.parsing import names_in, parsed
+from ciguard.functions.solving.parsing import expression_tree, names_in
 from ciguard.functions.writing.call_source import CallSource, quoted
 from ciguard.writing import is_name, scalar
 
@@ -80,11 +80,11 @@ def _statements(
 
 def postconditions(call: Call, function: FunctionSpec, source: CallSource) -> list[str]:
     """Return the call and its postconditions, with a variable for each argument."""
-    named = {name for condition in function.ensures for name in names_in(condition.text)}
+    named = {name for condition in function.postconditions for name in names_in(condition.text)}
     values = {name: source.expression(value) for name, value in call.arguments}
     for parameter in function.parameters:
-        if parameter.name in named - values.keys() and parameter.value is not None:
-            values[parameter.name] = source.expression(parameter.value)
+        if parameter.name in named - values.keys() and parameter.default_value is not None:
+            values[parameter.name] = source.expression(parameter.default_value)
     if function.constructor and "self" in named:
         values["self"] = source.instance(function, call)
     elif function.kind == "classmethod" and "cls" in named:
@@ -95,8 +95,8 @@ def postconditions(call: Call, function: FunctionSpec, source: CallSource) -> li
     text = source.call_with(function, call, passed, "self" if "self" in values else "")
     lines.append(f"result = {source.awaited_or_listed(text, function)}")
     source.program_names |= named - values.keys() - {"result"} - set(vars(builtins))
-    for condition in function.ensures:
-        has_source = parsed(condition.text) is not None
+    for condition in function.postconditions:
+        has_source = expression_tree(condition.text) is not None
         assertion = f"assert {condition.text}, {quoted(condition.text)}"
         lines.append(assertion if has_source else f"print(result)  # {condition.text}")
     return lines

@@ -15,15 +15,15 @@ from ciguard.functions.solving.constraints import (
     int_range,
     shape_ranges,
 )
-from ciguard.functions.solving.parsing import names_in, parsed
+from ciguard.functions.solving.parsing import expression_tree, names_in
 from ciguard.functions.specs.kinds import (
     Anys,
     Arrays,
     Dicts,
     Dims,
     Dtypes,
-    FloatsIn,
-    IntsIn,
+    FloatRange,
+    IntRange,
     Lists,
     Objs,
     Reference,
@@ -81,9 +81,9 @@ class Strategies:
                 return f"st.sampled_from([{', '.join(texts)}])"
             case Bool():
                 return "st.booleans()"
-            case IntsIn():
+            case IntRange():
                 return self._integers(spec, bounds)
-            case FloatsIn():
+            case FloatRange():
                 return self._floats(spec, bounds)
             case Strings():
                 return self._strings(spec, bounds)
@@ -119,12 +119,12 @@ class Strategies:
 
     # --- numbers ----------------------------------------------------------------------------
 
-    def _integers(self, spec: IntsIn, bounds: ArgumentBounds) -> str:
+    def _integers(self, spec: IntRange, bounds: ArgumentBounds) -> str:
         low, high = self._bound_texts(spec.min, spec.max, bounds, "value")
         if "value" in bounds.equals:
             return self._exactly(bounds.equals["value"], low, high)
         if not low and not high:
-            low, high = map(str, int_range(IntsIn()))
+            low, high = map(str, int_range(IntRange()))
         low = low or shifted(high, -DEFAULT_INT_REACH)
         high = high or shifted(low, DEFAULT_INT_REACH)
         self._guard(low, high)
@@ -132,12 +132,12 @@ class Strategies:
             return multiples(low, high, bounds)
         return f"st.integers({low}, {high})"
 
-    def _floats(self, spec: FloatsIn, bounds: ArgumentBounds) -> str:
+    def _floats(self, spec: FloatRange, bounds: ArgumentBounds) -> str:
         low, high = self._bound_texts(spec.min, spec.max, bounds, "value")
         if "value" in bounds.equals:
             return self._exactly(bounds.equals["value"], low, high)
         if not low or not high:
-            lowest, highest = float_range(FloatsIn(width=spec.width))
+            lowest, highest = float_range(FloatRange(width=spec.width))
             low, high = low or scalar(lowest), high or scalar(highest)
         self._guard(low, high)
         options = {
@@ -158,7 +158,7 @@ class Strategies:
         """Add a guard against an empty range, unless the range is certainly not empty."""
         if not low or not high:
             return
-        first, second = parsed(low), parsed(high)
+        first, second = expression_tree(low), expression_tree(high)
         if first is None or second is None:
             return
         if self.box.forward(first).high > self.box.forward(second).low:
@@ -303,7 +303,7 @@ class Strategies:
                 drawn = "draw(st.lists(st.integers(1, 4), max_size=2))"
                 self.symbols.setdefault(name, f"{name} = {drawn}")
                 return f"*{name}"
-            case IntsIn():
+            case IntRange():
                 minimum, maximum = int_range(dim)
                 return f"st.integers({max(minimum, 0)}, {maximum})"
             case _:

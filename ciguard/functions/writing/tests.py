@@ -6,9 +6,9 @@ import builtins
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.functions.drawing.plan import needs_of, plan_of
+from ciguard.functions.drawing.plan import dependencies_of, plan_of
 from ciguard.functions.solving.box import Box
-from ciguard.functions.solving.parsing import names_in, parsed
+from ciguard.functions.solving.parsing import expression_tree, names_in
 from ciguard.functions.writing.bounds import ArgumentBounds, bounds_of
 from ciguard.functions.writing.call_source import quoted
 from ciguard.functions.writing.strategies import Strategies, strategy_name
@@ -56,7 +56,7 @@ class TestWriter:
         plain = self._is_drawn_independently(function, drawn)
         if not plain and drawn:
             parts += self._arguments_strategy(function, drawn)
-        constructor = self.module.by_name.get(function.constructor)
+        constructor = self.module.functions_by_name.get(function.constructor)
         constructor_arguments = (
             self._constructor_strategy(constructor, parts) if constructor is not None else ""
         )
@@ -80,13 +80,15 @@ class TestWriter:
     # --- drawing ----------------------------------------------------------------------------
 
     def _drawn_arguments(self, function: FunctionSpec) -> list[_DrawnArgument]:
-        plan, needs = plan_of(function), needs_of(function)
+        plan, needs = plan_of(function), dependencies_of(function)
         drawn: list[_DrawnArgument] = []
         self.strategies.box = Box(plan.defaults, plan.specs)
         for name in plan.order:
             spec = plan.specs[name]
             earlier = [argument.name for argument in drawn]
-            conditions = [text for text in plan.decided_with(name) if SELF not in names_in(text)]
+            conditions = [
+                text for text in plan.conditions_ready_after(name) if SELF not in names_in(text)
+            ]
             bounds = bounds_of(name, spec, tuple(conditions), earlier)
             self.strategies.symbols.clear()
             self.strategies.guards.clear()
@@ -100,7 +102,7 @@ class TestWriter:
 
     def _is_certain(self, text: str) -> bool:
         """Return whether a condition holds for all values that the annotations allow."""
-        tree = parsed(text)
+        tree = expression_tree(text)
         return tree is not None and self.strategies.box.verdict(tree) is True
 
     def _import_names(self, function: FunctionSpec, conditions: list[str]) -> None:
@@ -108,7 +110,7 @@ class TestWriter:
         arguments = {parameter.name for parameter in function.parameters}
         source = self.strategies.source
         for text in conditions:
-            if parsed(text) is None:
+            if expression_tree(text) is None:
                 continue
             for name in names_in(text) - arguments - _BUILTIN:
                 if name == "np":
@@ -182,9 +184,11 @@ class TestWriter:
         callee = self._callee(function, lines)
         call = self._call(callee, function, "" if plain else "arguments")
         instance_conditions = [
-            condition.text for condition in function.requires if SELF in names_in(condition.text)
+            condition.text
+            for condition in function.preconditions
+            if SELF in names_in(condition.text)
         ]
-        texts = [condition.text for condition in function.ensures]
+        texts = [condition.text for condition in function.postconditions]
         self._import_names(function, instance_conditions)
         lines += self._assignments(function, [*instance_conditions, *texts], plain=plain)
         lines += [f"    assume({text})" for text in instance_conditions]
@@ -214,7 +218,7 @@ class TestWriter:
             "    except Exception:",
             "        reject()  # the constructor has its own test",
         ]
-        return SELF if function.calls_instance else f"{SELF}.{name}"
+        return SELF if function.is_instance_called else f"{SELF}.{name}"
 
     def _example(self, example: Example) -> str:
         pairs = [f"{quoted(name)}: {self.strategies.source.expression(v)}" for name, v in example]
@@ -237,24 +241,26 @@ class TestWriter:
                 continue
             if parameter.spec is not None and not plain:
                 lines.append(f"    {name} = arguments[{quoted(name)}]")
-            elif parameter.spec is None and parameter.value is not None:
-                lines.append(f"    {name} = {self.strategies.source.expression(parameter.value)}")
+            elif parameter.spec is None and parameter.default_value is not None:
+                lines.append(
+                    f"    {name} = {self.strategies.source.expression(parameter.default_value)}"
+                )
         if function.kind == "classmethod" and "cls" in names:
             lines.append(f"    cls = {self.strategies.source.program_name(function.owner)}")
         return lines
 
     def _checked_call(self, function: FunctionSpec, call: str) -> list[str]:
-        if not function.ensures and not function.raises:
+        if not function.postconditions and not function.allowed_exceptions:
             return [f"    {call}"]
-        statement = f"result = {call}" if function.ensures else call
+        statement = f"result = {call}" if function.postconditions else call
         lines = [f"    {statement}"]
-        if function.raises:
+        if function.allowed_exceptions:
             lines = [
                 "    try:",
                 f"        {statement}",
-                *_expected_exception_handlers(function.raises),
+                *_expected_exception_handlers(function.allowed_exceptions),
             ]
-        texts = [condition.text for condition in function.ensures]
+        texts = [condition.text for condition in function.postconditions]
         self._import_names(function, [*texts])
         self.strategies.source.program_names.discard("result")
         return [*lines, *(f"    assert {text}" for text in texts)]

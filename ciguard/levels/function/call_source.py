@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain.findings import PairKind
-from ciguard.functions.checking import about_from_json
+from ciguard.functions.checking import called_program_from_json
 from ciguard.functions.specs import Call
 from ciguard.functions.writing import (
     CallSource,
@@ -71,7 +71,7 @@ def function_statements(
     Raises:
         ValueError: if the case lacks the function's description, or has invalid names.
     """
-    description = about_from_json(case.about, case.file)
+    description = called_program_from_json(case.about, case.file)
     source = CallSource.of(description.module, description.library or library)
     folders = dict.fromkeys((description.program.root.as_posix(), ".", "src"))
     path = [f"sys.path[:0] = [{', '.join(map(quoted, folders))}]"]
@@ -79,7 +79,7 @@ def function_statements(
         imported = import_of_program(source, description.program)
         return ["import sys"], [*path, *imported, 'print("imported")']
     call = Call.from_json(case.call)
-    if call.function not in description.module.by_name:
+    if call.function not in description.module.functions_by_name:
         msg = f"the case has no description of {call.function!r}"
         raise ValueError(msg)
     body = _body(finding, case, call, source)

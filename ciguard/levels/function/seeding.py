@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.events import Event, Warned
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
-from ciguard.functions.checking import about_call, module_from_json, with_functions
+from ciguard.functions.checking import called_program_json, module_from_json, module_with_functions
 from ciguard.functions.drawing import call_sampler
 from ciguard.levels.function.files import programs_in, relative_program
 from ciguard.levels.function.level import FunctionTarget
@@ -62,7 +62,9 @@ def tested_functions(
         described["functions"] += complete.nested
         problems += complete.module.problems
         tested += [
-            FunctionTarget(file, complete.module, function, about_call(described, function.name))
+            FunctionTarget(
+                file, complete.module, function, called_program_json(described, function.name)
+            )
             for function in complete.module.tested()
         ]
     _raise_problems(problems)
@@ -96,7 +98,7 @@ class _CompleteModule:
 def _with_nested(
     file: str, module: ModuleSpec, group: Group, dispatcher: Dispatcher
 ) -> _CompleteModule:
-    defining = [function for function in module.functions if function.has_nested]
+    defining = [function for function in module.functions if function.has_nested_functions]
     calls = [call for function in defining for call in _sampled_calls(function, module)]
     for target in group.running_eagerly if calls else ():
         (record,) = dispatcher.tasks(target).functions([{"file": file, "calls": calls}])
@@ -104,7 +106,7 @@ def _with_nested(
             continue
         functions: dict[str, Json] = {}
         for nested in record["nested"]:
-            module = with_functions(module, nested)
+            module = module_with_functions(module, nested)
             functions |= {description["name"]: description for description in nested["functions"]}
         return _CompleteModule(module, tuple(functions.values()))
     return _CompleteModule(module)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.functions.checking import about_from_json, is_valid
+from ciguard.functions.checking import called_program_from_json, is_valid
 from ciguard.functions.specs import Call
 from ciguard.triage.simplifying import arrays_in, simpler_pairs, simpler_together, with_arrays
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def simpler_calls(case: FunctionCase) -> Iterator[FunctionCase]:
     """Yield variants with simpler arguments that conform to the annotations."""
     try:
-        call, about = Call.from_json(case.call), about_from_json(case.about, case.file)
+        call, about = Call.from_json(case.call), called_program_from_json(case.about, case.file)
     except (KeyError, TypeError, ValueError):
         return  # the case calls nothing, or comes from a baseline that was edited
     if case.seed:

@@ -1,7 +1,7 @@
-"""Calls annotated functions in the process that imported their module, and reports the results.
+"""Calls annotated functions in the process that imported their module, and returns the results.
 
-Runs in a target's interpreter: standard library only, Python 3.9 and later. Crashes, hangs and
-exits of the process are left to the host that started it.
+Runs in a target's interpreter: standard library only, Python 3.9 and later. The host that started
+the process handles its crashes, hangs and exits.
 """
 
 from __future__ import annotations
@@ -33,19 +33,21 @@ from ciguard.functions.in_target.calling.running import (
     show_full_tracebacks,
 )
 from ciguard.functions.in_target.describing.conditions import RESULT, CallableCondition
+from ciguard.functions.in_target.describing.locations import (
+    FunctionLocation,
+    is_abstract,
+    is_called_through_instance,
+)
 from ciguard.functions.in_target.describing.module import Description
 from ciguard.functions.in_target.describing.nesting import Capture
 from ciguard.functions.in_target.describing.notes import documented_exceptions, notes_on
-from ciguard.functions.in_target.describing.places import (
-    FunctionLocation,
-    calls_instance,
-    is_abstract,
-)
 
 Json = Any
 
 ORACLES = frozenset(("exception", "ensure", "nan", "timeout"))
-"""Kinds of failures that count by default. Mutation is always reported, but counts only on request.
+"""Kinds of failures that count by default.
+
+Changed arguments (kind `mutation`) are always listed in results, but count only on request.
 """
 
 
@@ -55,7 +57,7 @@ class Caller:
     Args:
         module: the imported module.
         oracles: kinds of failures that count.
-        description: description of the module; written if not given.
+        description: description of the module; None to describe the module here.
     """
 
     def __init__(
@@ -70,79 +72,90 @@ class Caller:
         self._builder = CallBuilder(library_of(module), self._choice, self._generate)
         self._conditions: dict[tuple[str, str], list[CallableCondition]] = {}
         self.last: Any = None
-        """Return value of the last call, lazy results as lists, or the exception that it raised."""
+        """Return value of the last call, or the exception that it raised.
+
+        A lazy result is a list of its first items.
+        """
 
     def run(self, call: Json) -> dict[str, Any]:
         """Make a call and return its result.
 
         Args:
-            call: JSON form of `functions.specs.Call`; `seed` seeds the random generators, 0 if
-                missing.
+            call: JSON form of `functions.specs.Call`; its optional key `seed` seeds the random
+                generators, by default with 0.
 
         Returns:
-            A dictionary with the key `status`, by which the other keys differ:
+            A dictionary whose key `status` decides which other keys it has:
 
-            - `passed`; with `raised` if the call raised a documented exception.
-            - `discarded`: a precondition does not hold; with `reason`.
-            - `no-instance`: the instance or an argument cannot be built; with `reason`, `frames`.
-            - `failed`; with `kind`, `type`, `message`, `frames`, `key`.
+            - `passed`: `raised`, if the call raised a documented exception.
+            - `discarded`, because a precondition does not hold: `reason`.
+            - `no-instance`, as the instance or an argument cannot be built: `reason`, `frames`.
+            - `failed`: `kind`, `type`, `message`, `frames`, `key`.
 
-            Calls that ran add `mutated` (names of changed arguments) and `seconds`.
+            If the call was made, `mutated` (names of changed arguments) and `seconds` are added.
         """
         return _CallRun(self, call).result()
 
-    def nested(self, call: Json) -> Json:
-        """Make a call and describe the annotated functions that it defines.
+    def describe_nested(self, call: Json) -> Json:
+        """Make a call, and describe the annotated functions that it defines.
 
         Args:
-            call: a call of a function that defines others (`FunctionSpec.has_nested`).
+            call: JSON form of a call of a function that defines others (key `nested`).
 
         Returns:
-            `{"functions": […], "problems": […]}`, for `with_functions`; both empty if the call
-            fails before it defines a function.
+            `{"functions": […], "problems": […]}`: descriptions of the functions, and errors in
+            their annotations. Both are empty if the call fails before it defines a function.
         """
-        captured = self._captured(call)
-        return self.description.nested(captured, call["function"])
+        captured = self._captured_functions(call)
+        return self.description.describe_nested(captured, call["function"])
 
-    def nested_place(self, call: Json) -> FunctionLocation:
-        """Call the outer function and return the location of the nested function that it defines.
+    def find_nested_function(self, call: Json) -> FunctionLocation:
+        """Call the outer function, and return the location of the nested function that it defines.
+
+        Args:
+            call: JSON form of a call of a nested function.
 
         Raises:
-            CannotBuildError: if the outer function does not define it.
+            CannotBuildError: if the outer function does not define the nested function.
         """
-        self.nested(call["outer"])
+        self.describe_nested(call["outer"])
         name = call["function"]
         for key in ("requires", "ensures"):
-            self._conditions.pop((name, key), None)  # they belong to an earlier closure
-        if name not in self.description.places:
+            self._conditions.pop((name, key), None)  # conditions of an earlier call's closure
+        if name not in self.description.locations:
             msg = f"{call['outer']['function']} does not define {name} in this call"
             raise CannotBuildError(msg)
-        return self.place(name)
+        return self.location(name)
 
-    def own_place(self, call: Json) -> FunctionLocation:
-        """Return the location of a call's function that the module itself defines."""
-        return self.place(call["function"])
+    def find_module_function(self, call: Json) -> FunctionLocation:
+        """Return the location of a call's function, which the module itself defines."""
+        return self.location(call["function"])
 
-    def _captured(self, call: Json) -> dict[str, Any]:
+    def _captured_functions(self, call: Json) -> dict[str, Any]:
         with Capture(self._file) as capture:
             _CallRun(self, call).result()
         return capture.functions
 
-    def place(self, name: str) -> FunctionLocation:
+    def location(self, name: str) -> FunctionLocation:
         """Return the location of a function.
 
         Raises:
             KeyError: if the module has no function of that name.
         """
-        return self.description.places[name]
+        return self.description.locations[name]
 
     def conditions(self, name: str, key: str) -> list[CallableCondition]:
-        """Return the callable conditions of a function; `key` is `requires` or `ensures`."""
+        """Return the conditions of a function as callables.
+
+        Args:
+            name: name of the function.
+            key: `requires` or `ensures`.
+        """
         conditions = self._conditions.get((name, key))
         if conditions is None:
-            place = self.place(name)
-            notes = notes_on(place.function) or {}
-            plain = inspect.unwrap(place.function)
+            location = self.location(name)
+            notes = notes_on(location.function) or {}
+            plain = inspect.unwrap(location.function)
             scope = notes.get("scope")
             conditions = [
                 CallableCondition(condition, plain, line, scope)
@@ -152,32 +165,34 @@ class Caller:
         return conditions
 
     def build(self, named: Json) -> dict[str, Any]:
-        """Build the arguments of a call."""
+        """Return the arguments of a call by name, from their JSON form."""
         return self._builder.named(named)
 
     @property
     def file(self) -> str:
-        """File of the module."""
+        """Path of the module's file."""
         return self._file
 
-    def counts(self, kind: str) -> bool:
-        """Return whether a kind of failure counts."""
+    def is_oracle_enabled(self, kind: str) -> bool:
+        """Return whether failures of a kind count."""
         return kind in self._oracles
 
-    def _choice(self, function: str, argument: str, number: int) -> Any:
-        choice = self.description.choices[function, argument][number]
+    def _choice(self, function: str, argument: str, index: int) -> Any:
+        """Return an object of an annotation that has no JSON form."""
+        choice = self.description.choices[function, argument][index]
         return private_copy(choice, self.description.module)
 
     def _generate(self, function: str, arguments: dict[str, Any]) -> Any:
-        place = self.place(function.lstrip(":"))
+        location = self.location(function.lstrip(":"))
         if not all(
-            condition.holds(arguments) for condition in self.conditions(place.name, "requires")
+            condition.holds_for(arguments)
+            for condition in self.conditions(location.name, "requires")
         ):
-            raise DiscardedError(place.name)
-        if place.kind == "constructor":
-            return call_function(place.owner, arguments)
-        first = (place.owner,) if place.kind == "classmethod" else ()
-        generated = call_function(place.function, arguments, *first)
+            raise DiscardedError(location.name)
+        if location.kind == "constructor":
+            return call_function(location.owner, arguments)
+        first = (location.owner,) if location.kind == "classmethod" else ()
+        generated = call_function(location.function, arguments, *first)
         return next(iter(generated)) if inspect.isgenerator(generated) else generated
 
 
@@ -185,12 +200,12 @@ _EVERY_ERROR = (Exception, BaseException, object)
 
 
 class _CallRun:
-    """One call: building its arguments, checking preconditions, calling, checking the result."""
+    """One call, from the building of its arguments to the check of its result."""
 
     def __init__(self, caller: Caller, call: Json) -> None:
         self._caller = caller
         self._call = call
-        self._place = FunctionLocation(call["function"], None, "function")
+        self._location = FunctionLocation(call["function"], None, "function")
         self._arguments: dict[str, Any] = {}
         self._first: tuple[Any, ...] = ()
         self._constructor_numbers: list[Any] = []
@@ -205,7 +220,7 @@ class _CallRun:
             return {"status": "discarded", "reason": f"a precondition of {error} does not hold"}
         except CannotBuildError as error:
             return {"status": "no-instance", "reason": str(error), "frames": []}
-        except Exception as error:  # noqa: BLE001 - constructors and generators raise anything
+        except Exception as error:  # noqa: BLE001 - constructors and generators may raise anything
             reason = f"{type(error).__name__}: {error}"
             return {"status": "no-instance", "reason": reason, "frames": frames_of(error)}
         if reason:
@@ -214,40 +229,40 @@ class _CallRun:
 
     def _build(self) -> None:
         is_nested = self._call.get("outer") is not None
-        find = self._caller.nested_place if is_nested else self._caller.own_place
-        self._place = find(self._call)
-        if is_abstract(self._place):
-            msg = f"{self._place.owner.__name__} is abstract"
+        find = self._caller.find_nested_function if is_nested else self._caller.find_module_function
+        self._location = find(self._call)
+        if is_abstract(self._location):
+            msg = f"{self._location.owner.__name__} is abstract"
             raise CannotBuildError(msg)
         self._arguments = self._caller.build(self._call["arguments"])
-        if self._place.kind in ("method", "property"):
+        if self._location.kind in ("method", "property"):
             arguments = self._caller.build(self._call["constructor"] or [])
             self._constructor_numbers = [
                 value for value in arguments.values() if isinstance(value, (int, float))
             ]
-            self._first = (call_function(self._place.owner, arguments),)
-        elif self._place.kind == "classmethod":
-            self._first = (self._place.owner,)
+            self._first = (call_function(self._location.owner, arguments),)
+        elif self._location.kind == "classmethod":
+            self._first = (self._location.owner,)
 
     def _condition_scope(self) -> dict[str, Any]:
-        """Return the values that conditions may name, including defaults of missing arguments."""
+        """Return the values that conditions may use by name: arguments, defaults and `self`."""
         scope = {}
-        for parameter in inspect.signature(self._place.function).parameters.values():
+        for parameter in inspect.signature(self._location.function).parameters.values():
             if parameter.default is not parameter.empty:
                 scope[parameter.name] = parameter.default
         scope.update(self._arguments)
         if self._first:
-            scope["cls" if self._place.kind == "classmethod" else "self"] = self._first[0]
+            scope["cls" if self._location.kind == "classmethod" else "self"] = self._first[0]
         return scope
 
     def _unmet_precondition(self) -> str:
-        for condition in self._caller.conditions(self._place.name, "requires"):
+        for condition in self._caller.conditions(self._location.name, "requires"):
             try:
-                holds = condition.holds(self._condition_scope())
+                holds = condition.holds_for(self._condition_scope())
             except Exception as error:  # noqa: BLE001 - the user's own expression
-                return f"{condition.shown}: {type(error).__name__}: {error}"
+                return f"{condition.display_text}: {type(error).__name__}: {error}"
             if not holds:
-                return condition.shown
+                return condition.display_text
         return ""
 
     def _judged_call(self) -> dict[str, Any]:
@@ -270,50 +285,59 @@ class _CallRun:
         self, failed: dict[str, Any] | None, before: dict[str, Any], started: float
     ) -> dict[str, Any]:
         seconds = time.perf_counter() - started
-        limit = (notes_on(self._place.function) or {}).get("timeout")
-        if failed is None and limit and seconds > limit and self._caller.counts("timeout"):
+        limit = (notes_on(self._location.function) or {}).get("timeout")
+        if (
+            failed is None
+            and limit
+            and seconds > limit
+            and self._caller.is_oracle_enabled("timeout")
+        ):
             message = f"took {seconds:.1f} s, and {limit:g} s are allowed"
             failed = self._check_failure("timeout", "Timeout", message)
         result = failed or {"status": "passed"}
         return {**result, "mutated": changed(before, self._arguments), "seconds": seconds}
 
     def _returned_value(self) -> Any:
-        place = self._place
-        if place.kind == "property":
-            return consume(place.function(*self._first))
-        if place.kind == "constructor":
-            return call_function(place.owner, self._arguments)
-        if calls_instance(place):
+        location = self._location
+        if location.kind == "property":
+            return consume(location.function(*self._first))
+        if location.kind == "constructor":
+            return call_function(location.owner, self._arguments)
+        if is_called_through_instance(location):
             show_full_tracebacks()
-            return consume(call_instance(self._first[0], place.function, self._arguments))
-        return consume(call_function(place.function, self._arguments, *self._first))
+            return consume(call_instance(self._first[0], location.function, self._arguments))
+        return consume(call_function(location.function, self._arguments, *self._first))
 
     def _failure_of_exception(self, error: Exception) -> dict[str, Any] | None:
         if isinstance(error, MemoryError):
             return {"status": "discarded", "reason": "out of memory"}
         if self._is_expected(error):
             return {"status": "passed", "raised": type(error).__name__}
-        return self._failure("exception", error) if self._caller.counts("exception") else None
+        return (
+            self._failure("exception", error)
+            if self._caller.is_oracle_enabled("exception")
+            else None
+        )
 
     def _is_expected(self, error: Exception) -> bool:
-        declared = tuple((notes_on(self._place.function) or {}).get("raises", ()))
+        declared = tuple((notes_on(self._location.function) or {}).get("raises", ()))
         if isinstance(error, declared):
             return True
-        plain = inspect.unwrap(self._place.function)
+        plain = inspect.unwrap(self._location.function)
         documented = documented_exceptions(plain)
-        # A documented `Exception` covers just that class, or else it would cover every defect.
+        # A documented `Exception` covers only this class: with its subclasses, nothing would fail.
         kinds = [base for base in type(error).__mro__ if base not in _EVERY_ERROR]
         return any(kind.__name__ in documented for kind in kinds or [type(error)])
 
     def _failed_result_check(
         self, returned: Any, *, expects_numbers: bool
     ) -> dict[str, Any] | None:
-        if self._caller.counts("ensure"):
-            for condition in self._caller.conditions(self._place.name, "ensures"):
+        if self._caller.is_oracle_enabled("ensure"):
+            for condition in self._caller.conditions(self._location.name, "ensures"):
                 failed = self._failed_postcondition(condition, returned)
                 if failed is not None:
                     return failed
-        if expects_numbers and self._caller.counts("nan") and has_nan(returned):
+        if expects_numbers and self._caller.is_oracle_enabled("nan") and has_nan(returned):
             message = "the result has NaN, and all arguments are finite and small"
             return self._check_failure("nan", "NaN", message)
         return None
@@ -321,9 +345,9 @@ class _CallRun:
     def _failed_postcondition(
         self, condition: CallableCondition, returned: Any
     ) -> dict[str, Any] | None:
-        text = condition.shown
+        text = condition.display_text
         try:
-            holds = condition.holds({**self._condition_scope(), RESULT: returned})
+            holds = condition.holds_for({**self._condition_scope(), RESULT: returned})
             message = f"{text} does not hold"
         except Exception as error:  # noqa: BLE001 - such as an attribute that None lacks
             holds, message = False, f"{text}: {type(error).__name__}: {error}"
@@ -350,6 +374,6 @@ class _CallRun:
             "kind": kind,
             "type": name,
             "message": message,
-            "frames": [] if line is None else [[self._caller.file, line, self._place.name]],
-            "key": f"{name} {self._place.name}" + ("" if line is None else f":{line}"),
+            "frames": [] if line is None else [[self._caller.file, line, self._location.name]],
+            "key": f"{name} {self._location.name}" + ("" if line is None else f":{line}"),
         }

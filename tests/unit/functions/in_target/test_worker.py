@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ciguard.domain.values import ArrayValue, Explicit, value_to_json
-from ciguard.functions.in_target.worker import CaseEnd, Runner
+from ciguard.functions.in_target.worker import CaseResult, Runner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,13 +87,13 @@ def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
     return Runner(programs, lambda _: None, lambda error: isinstance(error, MemoryError))
 
 
-def call_function(runner: Runner, function: str, seed: int = 0, **arguments: Any) -> CaseEnd:
+def call_function(runner: Runner, function: str, seed: int = 0, **arguments: Any) -> CaseResult:
     call = {"function": function, "arguments": [*map(list, arguments.items())], "constructor": None}
     return runner.run({"file": "src/program_of_worker.py", "call": call, "seed": seed})
 
 
 def test_a_returned_value_is_reported(runner: Runner) -> None:
-    assert call_function(runner, "f", x=3) == CaseEnd("passed", value=3, mutated=[])
+    assert call_function(runner, "f", x=3) == CaseResult("passed", value=3, mutated=[])
 
 
 def test_a_documented_exception_is_reported_as_rejected(runner: Runner) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ciguard.functions.specs.kinds import Anys, Arrays, IntsIn, Lists, Spec
+from ciguard.functions.specs.kinds import Anys, Arrays, IntRange, Lists, Spec
 from ciguard.functions.writing.bounds import ArgumentBounds, bounds_of
 
-NUMBERS = IntsIn(0, 9)
+NUMBERS = IntRange(0, 9)
 LISTS = Lists(NUMBERS)
 
 

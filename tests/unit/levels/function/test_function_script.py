@@ -14,7 +14,7 @@ from ciguard.domain.findings import Evidence, Finding, PairKind, Severity
 from ciguard.domain.function_calls import FunctionCase
 from ciguard.domain.outcomes import Errored, Passed
 from ciguard.domain.values import ArrayValue, Explicit, LiteralValue
-from ciguard.functions.checking import about_call, is_valid, module_from_json
+from ciguard.functions.checking import called_program_json, is_valid, module_from_json
 from ciguard.functions.in_target.worker import Runner
 from ciguard.functions.specs import Call
 from ciguard.triage import EnvironmentHint, script
@@ -92,7 +92,7 @@ def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Json:
 def case(described: Json, name: str, constructor: Any = None, **arguments: Value) -> FunctionCase:
     call = Call(function=name, arguments=tuple(arguments.items()), constructor=constructor)
     file = described["file"]
-    about = about_call(described, name)
+    about = called_program_json(described, name)
     return FunctionCase(api=f"{file}:{name}", file=file, call=call.to_json(), seed=7, about=about)
 
 
@@ -134,7 +134,7 @@ def test_simpler_calls_conform_to_the_annotations(described: Json) -> None:
 
     simpler = reductions(function_case)
 
-    module = module_from_json(about_call(described, "f"))
+    module = module_from_json(called_program_json(described, "f"))
     calls = [
         Call.from_json(simplified.call)
         for simplified in simpler
@@ -188,7 +188,7 @@ def test_a_method_is_called_on_an_instance(described: Json) -> None:
 def test_a_case_that_only_imports_has_a_script(described: Json) -> None:
     file = described["file"]
     function_case = FunctionCase(
-        api=file, file=file, about={**about_call(described, "f"), "functions": []}
+        api=file, file=file, about={**called_program_json(described, "f"), "functions": []}
     )
 
     code, output = run_script(finding(function_case, "import", "ImportError"))

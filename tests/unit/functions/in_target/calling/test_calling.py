@@ -304,7 +304,7 @@ def test_a_dataclass_can_be_annotated_above_the_class() -> None:
 def test_a_missing_annotation_of_a_dataclass_is_reported_at_the_class() -> None:
     (problem,) = Annotated(DATACLASS.format("")).spec.problems
 
-    assert "argument 'tokens' of Example.__init__ has no values" in problem.message
+    assert "argument 'tokens' of Example.__init__ is not annotated" in problem.message
     assert problem.line in (5, 6)  # decorator or class, depending on Python's version
 
 

@@ -75,7 +75,7 @@ def test_a_recursive_alias_has_no_values() -> None:
     program = Annotated(f"{PRELUDE}\n@ensure('True')\ndef f(x: Branches): return None")
 
     assert len(program.problems) == 1
-    assert "'x' of f has no values" in program.problems[0]
+    assert "'x' of f is not annotated" in program.problems[0]
 
 
 def test_sizes_with_the_same_symbol_are_equal_in_a_call() -> None:

@@ -1,4 +1,7 @@
-"""Description, inside a case, of the functions that its call needs: to write and to simplify it."""
+"""Description of the functions that a case's call needs, stored in the case.
+
+With it, the call can be written as source text and simplified without the program.
+"""
 
 from __future__ import annotations
 
@@ -16,32 +19,33 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
-    """Description of the program that a case calls."""
+class CalledProgram:
+    """The program whose function a case calls."""
 
     module: ModuleSpec
     """Module with the functions that the call needs."""
     program: ProgramFile
-    """Program, with paths relative to the folder in which it was tested."""
+    """The program's file, with paths relative to the folder in which it was tested."""
     library: str
-    """Library of the tensors that the program takes; empty for none."""
+    """Name of the library whose tensors the program uses; empty for none."""
 
 
-def about_call(description: Json, function: str) -> Json:
-    """Return the description of the functions that a call needs, for its case.
+def called_program_json(description: Json, function: str) -> Json:
+    """Return the JSON form of the functions that a call needs, to be stored in its case.
 
     Args:
-        description: description of the module, with `root`, `name` and `library` of the program.
+        description: JSON description of the module, with `root`, `name` and `library` of the
+            program.
         function: name of the called function.
     """
-    by_name = {item["name"]: item for item in description["functions"]}
+    descriptions = {item["name"]: item for item in description["functions"]}
     needed: dict[str, Json] = {}
-    waiting = [function]
-    while waiting:
-        known = by_name.get(waiting.pop())
+    pending = [function]
+    while pending:
+        known = descriptions.get(pending.pop())
         if known is not None and known["name"] not in needed:
             needed[known["name"]] = known
-            waiting += [known["constructor"], known["outer"], *_generators(known["parameters"])]
+            pending += [known["constructor"], known["outer"], *_generators(known["parameters"])]
     return {
         **{key: description[key] for key in ("module", "file", "root", "name", "library")},
         "functions": list(needed.values()),
@@ -51,32 +55,32 @@ def about_call(description: Json, function: str) -> Json:
 
 
 def _generators(spec: Json) -> list[str]:
-    """Return the names of the functions that generate values of a parameter."""
+    """Return the names of the functions that generate values, from a constraint's JSON form."""
     if isinstance(spec, list):
         return [name for item in spec for name in _generators(item)]
     if not isinstance(spec, dict):
         return []
-    own = [str(spec["generator"])] if isinstance(spec.get("generator"), str) else []
-    return [*own, *(name for item in spec.values() for name in _generators(item))]
+    names = [str(spec["generator"])] if isinstance(spec.get("generator"), str) else []
+    return [*names, *(name for item in spec.values() for name in _generators(item))]
 
 
-def about_from_json(json: Json, file: str) -> About:
-    """Return the description of a case's program.
+def called_program_from_json(json: Json, file: str) -> CalledProgram:
+    """Return the program whose function a case calls.
 
     Args:
-        json: JSON form, from `about_call` or from a file that a user may have edited.
+        json: JSON form, from `called_program_json` or from a file that a user may have edited.
         file: path of the program.
 
     Raises:
-        ValueError: if `json` is not such a description.
+        ValueError: if `json` is not the JSON form of a called program, or `file` no relative path.
     """
     try:
         root = str(json["root"])
         if not is_program(file) or not is_program(f"{root}/x.py"):
             msg = f"{file!r} in {root!r} is not the path of a program"
-            raise ValueError(msg)  # noqa: TRY301 - all errors share one message
+            raise ValueError(msg)  # noqa: TRY301 - the handler below adds the same text to all errors
         program = ProgramFile(Path(PurePosixPath(file)), Path(root), str(json["name"]))
-        return About(module_from_json(json), program, str(json["library"]))
+        return CalledProgram(module_from_json(json), program, str(json["library"]))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         msg = f"not a description of a function: {error!r}"
         raise ValueError(msg) from error
