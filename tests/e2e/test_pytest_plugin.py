@@ -724,7 +724,7 @@ def test_export_does_not_overwrite_tests_of_the_user(
     )
 
     assert export.returncode == 2
-    assert "was not written by `ciguard function export`: choose another --output" in export.stderr
+    assert "was not written by `ciguard function export`. Choose another --output" in export.stderr
     assert (tmp_path / "test_model_functions.py").read_text() == "mine = 1\n"
 
 

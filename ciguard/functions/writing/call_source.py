@@ -32,23 +32,25 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class CallSource(ScriptSource):
-    """Source text of calls; records the imports and definitions that the text needs."""
+    """Writer of calls as source text, which records the imports and definitions that they need."""
 
     module: ModuleSpec = field(kw_only=True)
     program_names: set[str] = field(default_factory=set)
     """Names to import from the program."""
     other_imports: set[str] = field(default_factory=set)
-    """Further import lines."""
+    """Further import statements, one per line."""
     needs_listed: bool = False
+    """True if the text calls the helper function `listed`."""
     needs_first: bool = False
+    """True if the text calls the helper function `first`."""
 
     @classmethod
-    def of(cls, module: ModuleSpec, library: str) -> CallSource:
-        """Return an empty source.
+    def for_module(cls, module: ModuleSpec, library: str) -> CallSource:
+        """Return a writer without recorded imports.
 
         Args:
             module: module of the program.
-            library: library of the tensors that the program takes; empty for none.
+            library: name of the library whose tensors the program uses; empty for none.
         """
         return cls(writer_of(library) if library else writer_of("numpy"), module=module)
 
@@ -132,24 +134,24 @@ class CallSource(ScriptSource):
         function = self.module.function(call.function)
         return self.call_with(function, call, self._argument_list(function, call.arguments))
 
-    def shown(self, call: Call) -> str:
-        """Return a call for reports; of a nested function together with the outer call."""
+    def report_text(self, call: Call) -> str:
+        """Return the text of a call for reports, with the outer call of a nested function."""
         if call.outer is None:
             return self.call(call)
         function = self.module.function(call.function)
         text = call_text(call.function, self._argument_list(function, call.arguments))
-        return f"{text}, defined by {self.shown(call.outer)}"
+        return f"{text}, defined by {self.report_text(call.outer)}"
 
     def call_with(
         self, function: FunctionSpec, call: Call, passed: list[str], instance: str = ""
     ) -> str:
-        """Return the call of a function with arguments that are written already.
+        """Return the source text of a call, with given texts as arguments.
 
         Args:
             function: the called function.
             call: the call.
-            passed: texts of the arguments.
-            instance: expression of a method's instance; by default its constructor call.
+            passed: source texts of the arguments.
+            instance: expression for a method's instance; empty for a call of its constructor.
         """
         if call.outer is not None:
             return call_text(f"defined[{quoted(function.name)}]", passed)
@@ -164,7 +166,12 @@ class CallSource(ScriptSource):
         return call_text(f"{instance}.{name}", passed)
 
     def awaited_or_listed(self, text: str, function: FunctionSpec) -> str:
-        """Return an expression that awaits a call, or takes the first items of its lazy result."""
+        """Return an expression for a call's result: awaited, or a list of the first items.
+
+        Args:
+            text: source text of the call.
+            function: the called function, which may be asynchronous or lazy.
+        """
         if function.is_async:
             self.standard.add("asyncio")
             self.needs_first |= function.is_lazy
@@ -176,7 +183,7 @@ class CallSource(ScriptSource):
         return text
 
     def instance(self, function: FunctionSpec, call: Call) -> str:
-        """Return the constructor call of a method's instance."""
+        """Return the source text of the constructor call for a method's instance."""
         constructor = self.module.functions_by_name.get(function.constructor)
         return call_text(
             self.program_name(function.owner),
@@ -222,7 +229,7 @@ class CallSource(ScriptSource):
     # --- what the text needs ----------------------------------------------------------------
 
     def import_lines(self) -> list[str]:
-        """Return the import lines, except those of the program."""
+        """Return the import statements of the recorded imports, except those of the program."""
         lines = [f"import {module}" for module in sorted(self.standard)]
         others = {*self.other_imports}
         if self.needs_numpy:
@@ -243,7 +250,7 @@ def _text(value: Value) -> str:
 
 
 def call_text(name: str, arguments: Sequence[str]) -> str:
-    """Return a call, with one argument per line if it is long."""
+    """Return the source text of a call, with one argument per line if it is too long."""
     line = f"{name}({', '.join(arguments)})"
     if len(line) <= WIDTH and "\n" not in line:
         return line
@@ -252,5 +259,5 @@ def call_text(name: str, arguments: Sequence[str]) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a string literal, in double quotes if it needs no escapes."""
+    """Return a string literal, in double quotes if the text needs no escapes."""
     return scalar(text) if any(character in text for character in "\"'\\") else f'"{text}"'

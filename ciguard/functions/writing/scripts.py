@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 
 def script_of(call: Call, failure: CallFailure, source: CallSource, program: ProgramFile) -> str:
-    """Return a script that makes a call, and prints the failure if it is not an exception."""
+    """Return a script that makes a call, and shows its failure.
+
+    Args:
+        call: the call.
+        failure: the failure of the call.
+        source: writer of source text, without recorded imports.
+        program: the program.
+    """
     function = source.module.function(call.function)
     statements = outer_statements(call, source) + _statements(call, function, failure, source)
     parts = [
@@ -39,7 +46,10 @@ def script_of(call: Call, failure: CallFailure, source: CallSource, program: Pro
 
 
 def import_of_program(source: CallSource, program: ProgramFile) -> list[str]:
-    """Return the lines that import the used names of a program, whose root is on the path."""
+    """Return the statements that import the recorded names of a program, one per line.
+
+    They assume that the program's root is in `sys.path`.
+    """
     names = ", ".join(sorted(source.program_names))
     if all(map(is_name, program.name.split("."))):
         return [f"from {program.name} import {names}"] if names else [f"import {program.name}"]
@@ -54,7 +64,10 @@ def import_of_program(source: CallSource, program: ProgramFile) -> list[str]:
 
 
 def outer_statements(call: Call, source: CallSource) -> list[str]:
-    """Return the statements that call the outer function and keep the nested one."""
+    """Return the statements that define a nested function by a call of its outer function.
+
+    The list is empty for other functions.
+    """
     if call.outer is None:
         return []
     return [
@@ -79,7 +92,10 @@ def _statements(
 
 
 def postconditions(call: Call, function: FunctionSpec, source: CallSource) -> list[str]:
-    """Return the call and its postconditions, with a variable for each argument."""
+    """Return statements that make a call and assert its postconditions.
+
+    Each argument has a variable, because postconditions may use it.
+    """
     named = {name for condition in function.postconditions for name in names_in(condition.text)}
     values = {name: source.expression(value) for name, value in call.arguments}
     for parameter in function.parameters:
@@ -103,12 +119,17 @@ def postconditions(call: Call, function: FunctionSpec, source: CallSource) -> li
 
 
 def passed_by_name(name: str, kind: str) -> str:
-    """Return how a variable is passed as the argument of its name."""
+    """Return the source text that passes a variable as the argument with the same name.
+
+    Args:
+        name: name of the variable and the parameter.
+        kind: kind of the parameter; see `ParameterSpec.kind`.
+    """
     texts = {"var_positional": f"*{name}", "var_keyword": f"**{name}", "positional_only": name}
     return texts.get(kind, f"{name}={name}")
 
 
 def command_line(program: ProgramFile, arguments: Sequence[str]) -> str:
-    """Return the command that runs a program as a script."""
+    """Return the shell command that runs a program as a script."""
     words = [argument if argument.isalnum() else scalar(argument) for argument in arguments]
     return " ".join(["python", str(program.file), *words])

@@ -1,4 +1,4 @@
-"""Writes the values of an argument as the text of a Hypothesis strategy."""
+"""Writes the Hypothesis strategy for an argument's values as source text."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from ciguard.functions.writing.bounds import ArgumentBounds
 from ciguard.functions.writing.call_source import quoted
 from ciguard.functions.writing.expression_text import (
     call_expression,
-    extreme,
+    extreme_expression,
     list_text,
-    multiples,
-    shifted,
+    multiples_strategy,
+    plus_number,
     size_options,
 )
 from ciguard.values import Bool, OneOf
@@ -51,28 +51,29 @@ if TYPE_CHECKING:
     from ciguard.functions.writing.call_source import CallSource
 
 _NUMPY_SUBSTITUTES = {"bfloat16": "float32"}
-"""Dtypes that numpy lacks, with those that arrays are drawn in before a cast."""
+"""Dtypes of drawn arrays by the dtype to which they are then cast, because numpy lacks it."""
 
 
 @dataclass(slots=True)
 class Strategies:
-    """Writes strategies, and records what the file needs for them."""
+    """Writer of strategies, which records the definitions that they need in the file."""
 
     source: CallSource
     library: str
-    """Default library of tensors and dtypes."""
+    """Name of the library of tensors and dtypes for which an annotation names none."""
     generators: list[str] = field(default_factory=list)
-    """Annotated functions that generate values."""
+    """Names of the annotated functions that generate values."""
     needs_arrays: bool = False
+    """True if a strategy uses the helper strategy `arrays`."""
     box: Box = field(default_factory=lambda: Box({}, {}))
-    """Ranges of the arguments of the function that is being written."""
+    """Ranges of the arguments of the function whose test is being written."""
     guards: list[str] = field(default_factory=list)
-    """Conditions that exclude empty ranges."""
+    """Conditions under which the last written strategy has a value."""
     symbols: dict[str, str] = field(default_factory=dict)
-    """Statements that draw the sizes which several shapes share, by variable."""
+    """Statements that draw sizes for several shapes, by the variable of the size."""
 
     def strategy_of(self, spec: Spec, bounds: ArgumentBounds) -> str:  # noqa: C901, PLR0911, PLR0912 - one case per kind
-        """Return the strategy of the values that an annotation and preconditions allow."""
+        """Return the strategy for the values that conform to a constraint and to bounds."""
         match spec:
             case OneOf(values):
                 texts = [self.source.expression(value) for value in values]
@@ -125,11 +126,11 @@ class Strategies:
             return self._exactly(bounds.equals["value"], low, high)
         if not low and not high:
             low, high = map(str, int_range(IntRange()))
-        low = low or shifted(high, -DEFAULT_INT_REACH)
-        high = high or shifted(low, DEFAULT_INT_REACH)
+        low = low or plus_number(high, -DEFAULT_INT_REACH)
+        high = high or plus_number(low, DEFAULT_INT_REACH)
         self._guard(low, high)
         if bounds.multiple_of:
-            return multiples(low, high, bounds)
+            return multiples_strategy(low, high, bounds)
         return f"st.integers({low}, {high})"
 
     def _floats(self, spec: FloatRange, bounds: ArgumentBounds) -> str:
@@ -143,7 +144,7 @@ class Strategies:
         options = {
             "exclude_min": "True" if spec.exclude_min else "",
             "exclude_max": "True" if spec.exclude_max else "",
-            "width": str(spec.width) if spec.width != 64 else "",  # noqa: PLR2004 - Python's float
+            "width": str(spec.width) if spec.width != 64 else "",  # noqa: PLR2004 - bits of Python's float
         }
         floats = call_expression("st.floats", low, high, **options)
         special = [f'float("{text}")' for text in ("nan",) * spec.nan + ("inf", "-inf") * spec.inf]
@@ -155,7 +156,7 @@ class Strategies:
         return f"st.just({text})"
 
     def _guard(self, low: str, high: str) -> None:
-        """Add a guard against an empty range, unless the range is certainly not empty."""
+        """Add the guard that a range is not empty, unless it can never be empty."""
         if not low or not high:
             return
         first, second = expression_tree(low), expression_tree(high)
@@ -170,10 +171,10 @@ class Strategies:
         lows = [*filter(None, [self.bound(minimum)]), *bounds.lows.get(quantity, ())]
         highs = [*filter(None, [self.bound(maximum)]), *bounds.highs.get(quantity, ())]
         self._import_names(*lows, *highs)
-        return extreme("max", lows), extreme("min", highs)
+        return extreme_expression("max", lows), extreme_expression("min", highs)
 
     def bound(self, bound: object) -> str:
-        """Return the text of a bound, a number or a reference; empty for none."""
+        """Return the source text of a bound (a number or a reference); empty for None."""
         if isinstance(bound, Reference):
             self._import_names(bound.expression)
             return ast.unparse(ast.parse(bound.expression.strip(), mode="eval"))
@@ -216,7 +217,7 @@ class Strategies:
     def _shapes(self, spec: Shapes) -> str:
         if isinstance(spec.min_dims, Reference) or isinstance(spec.max_dims, Reference):
             low, high = self.bound(spec.min_dims) or "1", self.bound(spec.max_dims)
-            ranks = size_options(low, high or shifted(low, DEFAULT_SIZES[0] + 2))
+            ranks = size_options(low, high or plus_number(low, DEFAULT_SIZES[0] + 2))
             _, (small, large) = shape_ranges(Shapes(None, None, spec.min_side, spec.max_side))
             return (
                 call_expression("st.lists", f"st.integers({small}, {large})", **ranks)
@@ -258,7 +259,13 @@ class Strategies:
         return parts[0] if len(parts) == 1 else call_expression("st.one_of", *parts)
 
     def _as_tensors(self, arrays: str, cast: str, library: str) -> str:
-        """Return a strategy of a library's tensors, converted from arrays."""
+        """Return the strategy for a library's tensors.
+
+        Args:
+            arrays: source text of the strategy for the arrays that become tensors.
+            cast: name of the dtype to which tensors are cast; empty for no cast.
+            library: name of the library; for numpy, the arrays' strategy is returned.
+        """
         if not library or library == "numpy":
             return arrays
         writer = writer_of(library)
@@ -321,7 +328,7 @@ class Strategies:
 
 
 def strategy_name(function: str) -> str:
-    """Return the name of the strategy of a generator's values."""
+    """Return the name of the strategy for the values that an annotated function generates."""
     return "values_of_" + "".join(
         character if character.isalnum() else "_" for character in function.strip(":")
     )

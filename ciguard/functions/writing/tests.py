@@ -1,4 +1,4 @@
-"""Writes the test of one function."""
+"""Writes the Hypothesis test of one function as source text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ciguard.functions.specs.functions import Example, FunctionSpec, ModuleSpec
 
 SELF = "self"
-"""Name of the instance in tests of methods, as in conditions."""
+"""Name of the instance in tests of methods, the same as in conditions."""
 _RESERVED_NAMES = frozenset(
     ("st", "np", "npst", "draw", "given", "assume", "settings", "arrays", "arguments")
 )
@@ -27,30 +27,32 @@ _RESERVED_NAMES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _DrawnArgument:
-    """How one argument is drawn."""
+    """The strategy of one argument, and its conditions."""
 
     name: str
     strategy: str
+    """Source text of the strategy."""
     guards: tuple[str, ...]
-    """Conditions without which the strategy has no value."""
-    assumed: tuple[str, ...]
+    """Conditions under which the strategy has a value, assumed before it is drawn."""
+    assumptions: tuple[str, ...]
+    """Conditions that are assumed after the argument is drawn."""
     is_bound: bool
     """True if the strategy depends on other arguments."""
 
 
 @dataclass(slots=True)
 class TestWriter:
-    """Writes the tests of a module's functions."""
+    """Writer of the tests of a module's functions."""
 
     module: ModuleSpec
     strategies: Strategies
     written: set[str] = field(default_factory=set)
-    """Names of the strategies that the file already has."""
+    """Names of the strategies that the file already contains."""
 
-    __test__ = False
+    __test__ = False  # pytest must not collect the class
 
     def test(self, function: FunctionSpec) -> str:
-        """Return the test of a function, with the strategies that it needs."""
+        """Return the test of a function, after the strategies that it needs."""
         parts = []
         drawn = self._drawn_arguments(function)
         plain = self._is_drawn_independently(function, drawn)
@@ -64,13 +66,13 @@ class TestWriter:
         return "\n\n\n".join(parts)
 
     def generator(self, function: FunctionSpec) -> str:
-        """Return the strategy of the values that a function generates."""
+        """Return the strategy for the values that a function generates."""
         lines = self._drawing_lines(function, self._drawn_arguments(function))
-        call = _call_text(self._own(function), function, "")
+        call = _call_text(self._function_expression(function), function, "")
         name = strategy_name(function.name)
         return "\n".join(["@st.composite", f"def {name}(draw):", *lines, f"    return {call}"])
 
-    def _own(self, function: FunctionSpec) -> str:
+    def _function_expression(self, function: FunctionSpec) -> str:
         if ":" in function.name:
             module, _, name = function.name.partition(":")
             self.strategies.source.other_imports.add(f"import {module}")
@@ -80,7 +82,7 @@ class TestWriter:
     # --- drawing ----------------------------------------------------------------------------
 
     def _drawn_arguments(self, function: FunctionSpec) -> list[_DrawnArgument]:
-        plan, needs = plan_of(function), dependencies_of(function)
+        plan, dependencies = plan_of(function), dependencies_of(function)
         drawn: list[_DrawnArgument] = []
         self.strategies.box = Box(plan.defaults, plan.specs)
         for name in plan.order:
@@ -94,10 +96,14 @@ class TestWriter:
             self.strategies.guards.clear()
             strategy = self.strategies.strategy_of(spec, bounds)
             guards = tuple(dict.fromkeys(self.strategies.guards))
-            bounds.assumed = [text for text in bounds.assumed if not self._is_certain(text)]
-            self._import_names(function, bounds.assumed)
-            is_bound = bool(needs[name] or guards or self.strategies.symbols or not bounds.is_plain)
-            drawn.append(_DrawnArgument(name, strategy, guards, tuple(bounds.assumed), is_bound))
+            bounds.assumptions = [text for text in bounds.assumptions if not self._is_certain(text)]
+            self._import_names(function, bounds.assumptions)
+            is_bound = bool(
+                dependencies[name] or guards or self.strategies.symbols or not bounds.is_independent
+            )
+            drawn.append(
+                _DrawnArgument(name, strategy, guards, tuple(bounds.assumptions), is_bound)
+            )
         return drawn
 
     def _is_certain(self, text: str) -> bool:
@@ -106,7 +112,7 @@ class TestWriter:
         return tree is not None and self.strategies.box.verdict(tree) is True
 
     def _import_names(self, function: FunctionSpec, conditions: list[str]) -> None:
-        """Import the names of conditions that are not arguments from the program."""
+        """Record imports from the program of the names in conditions that are not arguments."""
         arguments = {parameter.name for parameter in function.parameters}
         source = self.strategies.source
         for text in conditions:
@@ -119,7 +125,7 @@ class TestWriter:
                     source.program_names.add(name)
 
     def _is_drawn_independently(self, function: FunctionSpec, drawn: list[_DrawnArgument]) -> bool:
-        """Return whether each argument can be drawn on its own."""
+        """Return whether each argument can be drawn without the others, as an option of `given`."""
         root = (function.owner or function.name).partition(".")[0]
         names = {argument.name for argument in drawn}
         return not any(argument.is_bound for argument in drawn) and not names & (
@@ -137,11 +143,14 @@ class TestWriter:
         for argument in drawn:
             lines += [f"    assume({guard})" for guard in argument.guards]
             lines.append(f"    {argument.name} = draw({argument.strategy})")
-            lines += [f"    assume({condition})" for condition in argument.assumed]
+            lines += [f"    assume({condition})" for condition in argument.assumptions]
         return lines
 
     def _arguments_strategy(self, function: FunctionSpec, drawn: list[_DrawnArgument]) -> list[str]:
-        """Return the strategy of a function's arguments; nothing if the file has it already."""
+        """Return the strategy for a function's arguments, as the only item of a list.
+
+        The list is empty if the file already contains the strategy.
+        """
         name = _arguments_strategy_name(function)
         if name in self.written:
             return []
@@ -151,12 +160,17 @@ class TestWriter:
         return ["\n".join([*lines, f"    return {{{pairs}}}"])]
 
     def _constructor_strategy(self, constructor: FunctionSpec, parts: list[str]) -> str:
-        """Return the strategy of the constructor's arguments."""
+        """Return the strategy for a constructor's arguments.
+
+        Args:
+            constructor: the constructor.
+            parts: definitions before the test, to which those for the strategy are added.
+        """
         if constructor.examples:
             return f"st.sampled_from([{', '.join(map(self._example, constructor.examples))}])"
         drawn = self._drawn_arguments(constructor)
         if self._is_drawn_independently(constructor, drawn) and not any(
-            argument.assumed for argument in drawn
+            argument.assumptions for argument in drawn
         ):
             pairs = ", ".join(f"{quoted(argument.name)}: {argument.strategy}" for argument in drawn)
             return f"st.fixed_dictionaries({{{pairs}}})"
@@ -180,7 +194,9 @@ class TestWriter:
             given = {"arguments": f"{_arguments_strategy_name(function)}()"}
         if constructor_arguments:
             given["constructor_arguments"] = constructor_arguments
-        lines = [f"    assume({text})" for argument in drawn for text in argument.assumed if plain]
+        lines = [
+            f"    assume({text})" for argument in drawn for text in argument.assumptions if plain
+        ]
         callee = self._callee(function, lines)
         call = self._call(callee, function, "" if plain else "arguments")
         instance_conditions = [
@@ -206,9 +222,14 @@ class TestWriter:
         return f"@settings(relaxed, deadline={1000 * function.timeout:g})"
 
     def _callee(self, function: FunctionSpec, lines: list[str]) -> str:
-        """Return the expression to call; for a method add the lines that make its instance."""
+        """Return the expression to call.
+
+        Args:
+            function: the called function.
+            lines: lines of the test, to which those that build a method's instance are added.
+        """
         if not function.constructor:
-            return self._own(function)
+            return self._function_expression(function)
         name = function.name.rpartition(".")[2]
         constructor = self.module.function(function.constructor)
         owner = self.strategies.source.program_name(function.owner)
@@ -224,15 +245,21 @@ class TestWriter:
         pairs = [f"{quoted(name)}: {self.strategies.source.expression(v)}" for name, v in example]
         return f"{{{', '.join(pairs)}}}"
 
-    def _call(self, callee: str, function: FunctionSpec, held: str) -> str:
+    def _call(self, callee: str, function: FunctionSpec, dictionary: str) -> str:
         if function.kind == "property":
             return callee
         return self.strategies.source.awaited_or_listed(
-            _call_text(callee, function, held), function
+            _call_text(callee, function, dictionary), function
         )
 
     def _assignments(self, function: FunctionSpec, texts: list[str], *, plain: bool) -> list[str]:
-        """Return assignments of the variables that conditions use."""
+        """Return assignments of the arguments and defaults that conditions use.
+
+        Args:
+            function: the tested function.
+            texts: source texts of the conditions.
+            plain: whether the arguments are variables already.
+        """
         names = frozenset[str]().union(*map(names_in, texts))
         lines = []
         for parameter in function.parameters:
@@ -270,7 +297,7 @@ _BUILTIN = frozenset((*dir(builtins), "result", SELF, "cls"))
 
 
 def _expected_exception_handlers(names: Sequence[str]) -> list[str]:
-    """Return the handlers of the exceptions that a function declares or documents."""
+    """Return `except` clauses for the exceptions that a function declares or documents."""
     builtin_names = [name for name in names if name in _BUILTIN]
     other_names = [name for name in names if name not in _BUILTIN]
     lines = []
@@ -294,7 +321,7 @@ def _identifier(name: str) -> str:
 
 def _given_decorator(texts: list[str]) -> str:
     line = f"@given({', '.join(texts)})"
-    if len(line) <= 96:  # noqa: PLR2004 - columns
+    if len(line) <= 96:  # noqa: PLR2004 - maximum length of a line
         return line
     return "\n".join(["@given(", *(f"    {text}," for text in texts), ")"])
 
@@ -303,23 +330,23 @@ def _arguments_strategy_name(function: FunctionSpec) -> str:
     return f"arguments_of_{_identifier(function.name.removesuffix('.__init__'))}"
 
 
-def _call_text(callee: str, function: FunctionSpec, held: str) -> str:
-    """Return a call that passes each drawn argument as its parameter requires.
+def _call_text(callee: str, function: FunctionSpec, dictionary: str) -> str:
+    """Return a call that passes each drawn argument by position or by name, as required.
 
     Args:
-        callee: expression of the callee.
-        function: function with the parameters.
-        held: dictionary that holds the arguments; empty if each has its own variable.
+        callee: expression for the callee.
+        function: the called function.
+        dictionary: name of a dictionary with the arguments; empty if each has its own variable.
     """
     drawn = [parameter for parameter in function.parameters if parameter.spec is not None]
-    if held and all(
+    if dictionary and all(
         parameter.kind in ("positional_or_keyword", "keyword_only") for parameter in drawn
     ):
-        return f"{callee}(**{held})" if drawn else f"{callee}()"
+        return f"{callee}(**{dictionary})" if drawn else f"{callee}()"
     takes_varargs = any(parameter.kind == "var_positional" for parameter in drawn)
     parts = []
     for parameter in drawn:
-        text = f"{held}[{quoted(parameter.name)}]" if held else parameter.name
+        text = f"{dictionary}[{quoted(parameter.name)}]" if dictionary else parameter.name
         if parameter.kind == "var_positional":
             parts.append(f"*{text}")
         elif parameter.kind == "var_keyword":

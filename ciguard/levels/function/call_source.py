@@ -1,6 +1,6 @@
-"""Writes a finding of a user's function as a script that imports the program and makes the call.
+"""Writes the statements of a script that imports a user's program, and shows a finding.
 
-The script runs in the folder in which the program was tested, like the campaign.
+The script runs in the folder in which the campaign tested the program.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ciguard.functions.specs import FunctionSpec
 
 BROKEN = "BROKEN"
-"""Beginning of the line that a script ends with if the call fails without an exception."""
+"""Beginning of a script's last line of output, if the call fails without an exception."""
 _MUTATION_CHECK = f"""
 if changed(before, given):
     raise SystemExit("{BROKEN}: changed %s" % changed(before, given))
@@ -52,7 +52,7 @@ _CHECKS = {
     ),
     "timeout": ("import time", "began = time.perf_counter()", _TIMEOUT_CHECK),
 }
-"""Import, statement before and statement after the call, by kind of finding."""
+"""Import statement, statement before the call and statement after it, by kind of finding."""
 
 
 def function_statements(
@@ -64,15 +64,15 @@ def function_statements(
     `BROKEN` or `DIFFERENT`.
 
     Args:
-        finding: finding of a case of level `function`.
-        case: the case.
-        library: library under test, whose random generators are seeded.
+        finding: the finding.
+        case: case of the finding.
+        library: name of the tested library, whose random generators are seeded.
 
     Raises:
         ValueError: if the case lacks the function's description, or has invalid names.
     """
     description = called_program_from_json(case.about, case.file)
-    source = CallSource.of(description.module, description.library or library)
+    source = CallSource.for_module(description.module, description.library or library)
     folders = dict.fromkeys((description.program.root.as_posix(), ".", "src"))
     path = [f"sys.path[:0] = [{', '.join(map(quoted, folders))}]"]
     if not case.call:
@@ -95,11 +95,13 @@ def function_statements(
 
 
 def _seeds(source: CallSource, seed: int) -> list[str]:
+    """Return the statements that seed the random generators of numpy and the library."""
     numpy = f"np.random.seed({seed})"
     return [numpy, *([source.writer.seed.format(seed=seed)] if source.writer.seed else [])]
 
 
 def _body(finding: Finding, case: FunctionCase, call: Call, source: CallSource) -> list[str]:
+    """Return the statements that make the call, and check or compare its result."""
     function = source.module.function(call.function)
     outer = [*outer_statements(call, source)]
     if finding.oracle == FUNCTION and finding.kind == "ensure":
@@ -125,7 +127,7 @@ def _body(finding: Finding, case: FunctionCase, call: Call, source: CallSource) 
 def _checked_call(
     finding: Finding, call: Call, function: FunctionSpec, source: CallSource
 ) -> list[str]:
-    """Return a call with a variable per argument, and the statements before and after it."""
+    """Return the statements that make a call, with a variable per argument, and check it."""
     import_line, before, after = _CHECKS[finding.kind]
     source.other_imports.add(import_line)
     lines = [f"{name} = {source.expression(value)}" for name, value in call.arguments]

@@ -1,4 +1,4 @@
-"""Has targets describe the functions of programs, and reports problems in their annotations."""
+"""Collects the functions to test from targets, which import the programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ciguard.errors import ConfigurationError
 from ciguard.functions.checking import called_program_json, module_from_json, module_with_functions
 from ciguard.functions.drawing import call_sampler
 from ciguard.levels.function.files import programs_in, relative_program
-from ciguard.levels.function.level import FunctionTarget
+from ciguard.levels.function.level import FunctionUnderTest
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from ciguard.functions.specs import FunctionSpec, ModuleSpec, Problem
 
 _CALLS_FOR_NESTED = 3
-"""Calls of a function that defines others, which may depend on its arguments."""
+"""Number of calls of a function that defines nested functions, to find these."""
 _MAX_LISTED_PROBLEMS = 20
-"""Number of problems that one message lists."""
+"""Maximum number of problems that one message lists."""
 
 
 def tested_functions(
     group: Group, config: Config, dispatcher: Dispatcher
-) -> Generator[Event, None, list[FunctionTarget]]:
-    """Have the targets of a group describe the functions of the user's programs.
+) -> Generator[Event, None, list[FunctionUnderTest]]:
+    """Return the functions to test, as targets of a group describe them.
 
     Yields:
         A warning for each program that needs a missing package.
@@ -43,10 +43,10 @@ def tested_functions(
         The functions that can be tested.
 
     Raises:
-        ConfigurationError: if annotations are wrong, or no target can import a program.
-        WorkerStartError: if the server of a target is gone.
+        ConfigurationError: if annotations are invalid, or no target can import a program.
+        WorkerStartError: if the server of a target has stopped.
     """
-    tested: list[FunctionTarget] = []
+    tested: list[FunctionUnderTest] = []
     problems: list[Problem] = []
     for file, program in programs_in(config).items():
         record, reason = _description(file, group, dispatcher)
@@ -62,7 +62,7 @@ def tested_functions(
         described["functions"] += complete.nested
         problems += complete.module.problems
         tested += [
-            FunctionTarget(
+            FunctionUnderTest(
                 file, complete.module, function, called_program_json(described, function.name)
             )
             for function in complete.module.tested()
@@ -72,7 +72,14 @@ def tested_functions(
 
 
 def _description(file: str, group: Group, dispatcher: Dispatcher) -> tuple[Json, str]:
-    """Return the description from the first target that can import the program; else the reason."""
+    """Return the description by the first target that can import a program.
+
+    Returns:
+        The description and an empty text, or None and why no target can import the program.
+
+    Raises:
+        ConfigurationError: if an import fails for a reason other than a missing package.
+    """
     reasons: list[tuple[bool, str]] = []
     for target in group.running_eagerly:
         (record,) = dispatcher.tasks(target).functions([{"file": file, "calls": []}])
@@ -88,16 +95,17 @@ def _description(file: str, group: Group, dispatcher: Dispatcher) -> tuple[Json,
 
 @dataclass(frozen=True, slots=True)
 class _CompleteModule:
-    """A module, including the nested functions that calls revealed."""
+    """A module with the nested functions that calls have defined."""
 
     module: ModuleSpec
     nested: tuple[Json, ...] = ()
-    """Descriptions of the nested functions."""
+    """JSON descriptions of the nested functions."""
 
 
 def _with_nested(
     file: str, module: ModuleSpec, group: Group, dispatcher: Dispatcher
 ) -> _CompleteModule:
+    """Return a module with the nested functions that a few calls on a target define."""
     defining = [function for function in module.functions if function.has_nested_functions]
     calls = [call for function in defining for call in _sampled_calls(function, module)]
     for target in group.running_eagerly if calls else ():
@@ -130,17 +138,18 @@ def _raise_problems(problems: Sequence[Problem]) -> None:
     unlisted = len(problems) - len(lines)
     listed = "\n".join([*lines, *([f"and {unlisted} more"] if unlisted else [])])
     count = "an annotation is" if len(problems) == 1 else f"{len(problems)} annotations are"
-    msg = f"functions: {count} wrong:\n{listed}"
+    msg = f"functions: {count} invalid:\n{listed}"
     raise ConfigurationError(msg)
 
 
-def digest_of(tested: Iterable[FunctionTarget]) -> str:
+def digest_of(tested: Iterable[FunctionUnderTest]) -> str:
     """Return a digest of the functions and their annotations, independent of line numbers."""
-    about = [[target.api, _without_lines(target.about)] for target in tested]
+    about = [[function.api, _without_lines(function.about)] for function in tested]
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 
 def _without_lines(described: Json) -> Json:
+    """Return a JSON description without line numbers."""
     if isinstance(described, list):
         return [_without_lines(item) for item in described]
     if not isinstance(described, dict):

@@ -1,4 +1,4 @@
-"""Variants of a call with other arguments: simpler ones, or with slightly moved numbers."""
+"""Variants of a call with other arguments: simpler ones, or ones with slightly changed numbers."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 
 def simpler_calls(case: FunctionCase) -> Iterator[FunctionCase]:
-    """Yield variants with simpler arguments that conform to the annotations."""
+    """Yield variants of a call with simpler arguments that conform to the annotations."""
     try:
-        call, about = Call.from_json(case.call), called_program_from_json(case.about, case.file)
+        call, program = Call.from_json(case.call), called_program_from_json(case.about, case.file)
     except (KeyError, TypeError, ValueError):
-        return  # the case calls nothing, or comes from a baseline that was edited
+        return  # the case is an import, or comes from a baseline that was edited by hand
     if case.seed:
         yield replace(case, seed=0)
     for simpler in _simplified(call):
-        if is_valid(simpler, about.module):
+        if is_valid(simpler, program.module):
             yield replace(case, call=simpler.to_json())
 
 
 def moved_call(case: FunctionCase, move: Perturbation) -> FunctionCase:
-    """Return a call whose arguments' numbers are moved slightly."""
+    """Return a call in which `move` has slightly changed the numbers in the arguments."""
     if not case.call:
         return case
     call = Call.from_json(case.call)

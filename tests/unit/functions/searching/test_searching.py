@@ -21,7 +21,7 @@ from ciguard.functions.hosting.verdicts import (
     NoInstance,
     Verdict,
 )
-from ciguard.functions.searching.examples import KeepingDatabase
+from ciguard.functions.searching.examples import ProtectedDatabase
 from ciguard.functions.searching.search import SearchResult, search
 from ciguard.functions.searching.settings import SearchSettings
 
@@ -74,7 +74,7 @@ def searched(
 def test_a_function_that_never_fails_is_called_with_max_examples_inputs() -> None:
     result = searched(lambda call: CallPassed(), max_examples=37)  # noqa: ARG005
 
-    assert (result.failures, result.valid, result.discarded) == ([], 37, 0)
+    assert (result.failures, result.valid_count, result.discarded_count) == ([], 37, 0)
 
 
 def test_a_failure_is_reported_with_its_smallest_call() -> None:
@@ -118,8 +118,8 @@ def test_discarded_inputs_are_counted_by_reason() -> None:
         lambda call: CallPassed() if call.value % 2 else Discarded("n % 2 == 1"), max_examples=30
     )
 
-    assert result.valid == 30
-    assert result.reasons == {"n % 2 == 1": result.discarded}
+    assert result.valid_count == 30
+    assert result.reasons == {"n % 2 == 1": result.discarded_count}
     assert 0.2 < result.discard_rate < 0.8
 
 
@@ -134,8 +134,8 @@ def test_inputs_discarded_while_drawing_are_counted() -> None:
 
     result = searched(lambda call: CallPassed(), numbers().map(is_odd), max_examples=20)  # noqa: ARG005
 
-    assert result.valid > 0
-    assert 0 < result.discarded <= len(refused)  # a mapped strategy retries by itself
+    assert result.valid_count > 0
+    assert 0 < result.discarded_count <= len(refused)  # a mapped strategy retries by itself
 
 
 def test_draws_that_hypothesis_aborts_do_not_count_as_discarded() -> None:
@@ -143,22 +143,22 @@ def test_draws_that_hypothesis_aborts_do_not_count_as_discarded() -> None:
 
     result = searched(lambda call: CallPassed(), long.map(sum).map(Number), max_examples=50)  # noqa: ARG005
 
-    assert result.valid > 0
-    assert result.discarded == 0
+    assert result.valid_count > 0
+    assert result.discarded_count == 0
 
 
 def test_a_search_without_valid_inputs_returns_a_count_of_zero() -> None:
     result = searched(lambda call: Discarded("False"), max_examples=20)  # noqa: ARG005
 
-    assert (result.valid, result.failures) == (0, [])
-    assert result.discarded > 0
+    assert (result.valid_count, result.failures) == (0, [])
+    assert result.discarded_count > 0
 
 
 def test_missing_instances_are_counted_but_are_no_failures() -> None:
     result = searched(lambda call: NoInstance("ValueError: no"), max_examples=20)  # noqa: ARG005
 
-    assert (result.valid, result.discarded, result.failures) == (0, 0, [])
-    assert result.no_instance > 0
+    assert (result.valid_count, result.discarded_count, result.failures) == (0, 0, [])
+    assert result.no_instance_count > 0
 
 
 def test_a_call_is_repeated_only_to_confirm_a_failure() -> None:
@@ -190,8 +190,8 @@ def test_a_failure_that_does_not_recur_is_marked_irreproducible() -> None:
 def test_the_search_stops_when_the_time_budget_is_used_up() -> None:
     result = searched(lambda call: CallPassed(), budget_s=1e-9, max_examples=50)  # noqa: ARG005
 
-    assert result.stopped
-    assert result.valid == 0
+    assert result.is_stopped
+    assert result.valid_count == 0
 
 
 def test_failures_are_replayed_first_in_the_next_session() -> None:
@@ -247,7 +247,7 @@ def test_functions_have_separate_examples() -> None:
 def test_a_keeping_database_deletes_only_later_examples() -> None:
     inner = InMemoryExampleDatabase()
     inner.save(b"key", b"old")
-    database = KeepingDatabase(inner)
+    database = ProtectedDatabase(inner)
     assert list(database.fetch(b"key")) == [b"old"]
 
     database.save(b"key", b"new")
@@ -270,4 +270,4 @@ def test_settings_that_are_not_given_come_from_the_profile(examples: int) -> Non
     finally:
         hypothesis.settings.load_profile(before)
 
-    assert result.valid == examples
+    assert result.valid_count == examples

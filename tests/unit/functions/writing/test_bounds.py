@@ -31,7 +31,7 @@ def test_inequalities_become_bounds(condition: str, low: list[str], high: list[s
 
     assert argument_bounds.lows.get("value", []) == low
     assert argument_bounds.highs.get("value", []) == high
-    assert argument_bounds.assumed == []
+    assert argument_bounds.assumptions == []
 
 
 def test_equalities_lengths_shapes_and_multiples_become_bounds() -> None:
@@ -47,7 +47,7 @@ def test_equalities_lengths_shapes_and_multiples_become_bounds() -> None:
 def test_a_condition_on_the_lists_among_several_kinds_becomes_a_bound() -> None:
     argument_bounds = bounds("type(x) is not list or len(x) == n", Anys((NUMBERS, LISTS)))
 
-    assert (argument_bounds.equals, argument_bounds.assumed) == ({"length": "n"}, [])
+    assert (argument_bounds.equals, argument_bounds.assumptions) == ({"length": "n"}, [])
 
 
 @pytest.mark.parametrize(
@@ -64,5 +64,5 @@ def test_a_condition_on_the_lists_among_several_kinds_becomes_a_bound() -> None:
 def test_conditions_that_are_not_understood_are_assumed(condition: str, spec: Spec) -> None:
     argument_bounds = bounds(condition, spec)
 
-    assert argument_bounds.assumed == [condition]
-    assert argument_bounds.is_plain
+    assert argument_bounds.assumptions == [condition]
+    assert argument_bounds.is_independent
