@@ -21,7 +21,7 @@ def froms(values: Iterable[Any]) -> Values:
     """Accept only the values of a non-empty list: `froms([0, 0.0, None, zero()])`."""
     choices = list(values)
     if not choices:
-        msg = "froms: the list of values is empty"
+        msg = "froms: the list of values is empty; add at least one value"
         raise AnnotationError(msg)
     return Values("froms", values=choices)
 
@@ -84,10 +84,10 @@ def floats(  # noqa: PLR0913 - all options in the aNNoTest paper
     check_numbers("floats", (int, float), min=low, max=high)
     check_order("floats", low, high)
     if (exclude_min and low is None) or (exclude_max and high is None):
-        msg = "floats: exclude_min needs min, and exclude_max needs max"
+        msg = "floats: exclude_min requires min, and exclude_max requires max"
         raise AnnotationError(msg)
     if low == high and low is not None and (exclude_min or exclude_max):
-        msg = f"floats: the open range from {low} to {high} is empty"
+        msg = f"floats: the range from {low} to {high} contains no number with its ends excluded"
         raise AnnotationError(msg)
     if width not in (16, 32, 64):
         msg = f"floats: width={width!r} is not 16, 32 or 64"
@@ -162,7 +162,7 @@ def tuples(
     if min_len is None and max_len is None:
         return Values("tuples", items=[constraint_on(item) for item in items])
     if len(items) != 1:
-        msg = f"tuples: min_len and max_len need exactly one constraint, got {len(items)}"
+        msg = f"tuples: min_len and max_len require exactly one constraint, not {len(items)}"
         raise AnnotationError(msg)
     check_lengths("tuples", min_len, max_len)
     return values_with("tuples", item=constraint_on(items[0]), min_len=min_len, max_len=max_len)
@@ -204,7 +204,7 @@ def np_arrays(  # noqa: PLR0913 - all options in the aNNoTest paper, and bounds 
     np_type: Any = None,
     shape: Any = None,
     *,
-    min: float | None = None,  # noqa: A002 - as in `ints`
+    min: float | None = None,  # noqa: A002 - the names of bounds in all constraints
     max: float | None = None,  # noqa: A002
     nan: bool = False,
     dtype: Any = None,
@@ -223,11 +223,11 @@ def np_arrays(  # noqa: PLR0913 - all options in the aNNoTest paper, and bounds 
     return _arrays("np_arrays", first_given(np_type, dtype), shape, min, max, nan=nan)
 
 
-def tensors(  # noqa: PLR0913 - as `np_arrays`
+def tensors(  # noqa: PLR0913 - the options of `np_arrays`, and a library
     dtype: Any = None,
     shape: Any = None,
     *,
-    min: float | None = None,  # noqa: A002 - as in `ints`
+    min: float | None = None,  # noqa: A002 - the names of bounds in all constraints
     max: float | None = None,  # noqa: A002
     nan: bool = False,
     library: str = "",
@@ -289,7 +289,7 @@ def anys(*options: Any) -> Values:
         AnnotationError: if there are no options.
     """
     if not options:
-        msg = "anys: at least one constraint or value is needed"
+        msg = "anys: there are no options; add at least one constraint or value"
         raise AnnotationError(msg)
     return Values("anys", options=[constraint_on(option) for option in options])
 
@@ -301,7 +301,7 @@ def objs(generator: Any) -> Values:
         generator: the function, or its name: `objs(models)` or `objs("models")`.
     """
     if not callable(generator) and not isinstance(generator, str):
-        msg = f"objs: {generator!r} is neither a function nor the name of one"
+        msg = f"objs: {generator!r} is neither a function nor the name of a function"
         raise AnnotationError(msg)
     return Values("objs", generator=generator)
 

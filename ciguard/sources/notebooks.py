@@ -45,7 +45,7 @@ def code_of_notebook(content: bytes) -> CodeText:
         raise ValueError(msg) from error
     cells = data.get("cells") if isinstance(data, dict) else None
     if not isinstance(cells, list):
-        msg = "no cells: not a notebook"
+        msg = "not a notebook: the file has no list of cells"
         raise ValueError(msg)  # noqa: TRY004 - one type of error for all malformed files
     lines = [line for cell in cells for line in _code_lines(cell)]
     python_lines = [_MAGIC.sub(r"\1pass", line) for line in lines]

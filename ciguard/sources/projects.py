@@ -63,12 +63,12 @@ class Project:
         """Return the paths of the project's modules that the module at `path` imports."""
         module = self._modules[path]
         origins = (*module.exports.values(), *module.stars)
-        paths = {self._own_module(f"{origin}.any", path)[0] for origin in origins}
+        paths = {self._project_module(f"{origin}.any", path)[0] for origin in origins}
         return paths - {"", path}
 
     def _resolve_in_module(self, name: str, path: str, depth: int) -> str:
         """Resolve a name through the project's module that defines or re-exports it."""
-        module_path, rest = self._own_module(name, path)
+        module_path, rest = self._project_module(name, path)
         first, _, tail = rest.partition(".")
         if not module_path or not first:
             return ""
@@ -87,10 +87,10 @@ class Project:
         A module of the project without source, such as a compiled one, resolves to the package
         that contains it, and the package may contain the same star import.
         """
-        module_path, rest = self._own_module(f"{star}.any", importer)
+        module_path, rest = self._project_module(f"{star}.any", importer)
         return self._is_foreign(star.partition(".")[0]) or not module_path or rest == "any"
 
-    def _own_module(self, name: str, importer: str) -> tuple[str, str]:
+    def _project_module(self, name: str, importer: str) -> tuple[str, str]:
         """Return the path of the module with which a qualified name starts, and the name's rest.
 
         Both are empty if the name starts with no module of the project.

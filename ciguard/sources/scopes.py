@@ -39,7 +39,7 @@ def children(node: ast.AST) -> list[ast.AST]:
     return nodes
 
 
-def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+def scope_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """Yield the nodes of a scope in order, without those of inner scopes.
 
     Args:
@@ -80,7 +80,7 @@ def bound_by(node: ast.AST) -> Iterator[str]:
 
 def bound_in(*nodes: ast.AST) -> set[str]:
     """Return the names that statements bind in their own scope, in any branch."""
-    return {name for node in own_nodes(nodes) for name in bound_by(node)}
+    return {name for node in scope_nodes(nodes) for name in bound_by(node)}
 
 
 def may_change(node: ast.AST) -> Iterator[str]:
@@ -133,7 +133,7 @@ class Scope:
         bound = Counter(hidden)
         aliases: dict[str, ast.expr] = {}
         outer_names: set[str] = set()
-        for node in own_nodes(nodes):
+        for node in scope_nodes(nodes):
             match node:
                 case ast.Import() | ast.ImportFrom():
                     self.imports += imports_by(node, self.package)

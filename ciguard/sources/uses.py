@@ -106,6 +106,7 @@ class _ScopeReader:
         self._pending.extend((node, scope) for node in nodes if node is not None)
 
     def _visit(self, node: ast.AST, scope: Scope) -> None:
+        """Record the uses in one node, and schedule its children."""
         match node:
             case ast.Call():
                 self._call(node, scope)
@@ -159,6 +160,7 @@ class _ScopeReader:
     def _name(
         self, node: ast.Attribute | ast.Name, scope: Scope, expression: ast.expr, *, is_called: bool
     ) -> None:
+        """Record the use of a dotted name; `expression` is the call if it is called."""
         root, parts = chain(node)
         if not root:
             assert isinstance(node, ast.Attribute)  # noqa: S101 - a name always has a root
@@ -176,8 +178,8 @@ class _ScopeReader:
         elif not is_bound:
             name = ".".join([root, *parts])
             self._record(self.module.unbound, name, expression, is_called=is_called)
-        is_own = root in {"self", "cls"} and len(parts) == 1
-        if qualified_root is None and is_called and parts and not is_own:
+        is_method_of_self = root in {"self", "cls"} and len(parts) == 1
+        if qualified_root is None and is_called and parts and not is_method_of_self:
             self._record(self.module.methods, parts[-1], expression, is_called=True)
 
     @staticmethod

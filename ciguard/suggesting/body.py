@@ -85,6 +85,8 @@ def body_clues(
 
 
 class _BodyReader:
+    """Collects the clues in a function's body, node by node."""
+
     def __init__(
         self,
         subject: UnannotatedFunction,
@@ -123,12 +125,14 @@ class _BodyReader:
                 pass
 
     def _add(self, name: str, fact: Fact, line: int, text: str) -> None:
+        """Collect a clue, unless the name of the argument is empty."""
         if name:
             self.clues.append(
                 ArgumentClue(name, ArgumentClueSource.USE, fact, f"line {line}: {text}")
             )
 
     def _add_attribute(self, name: str, attr: str, node: ast.Attribute) -> None:
+        """Collect the clue that an argument with an attribute has a kind."""
         kind = None
         if attr in _TEXT_ATTRIBUTES:
             kind = ArgumentKind.TEXT
@@ -150,6 +154,7 @@ class _BodyReader:
     def _add_comparison(
         self, left: ast.expr, op: ast.cmpop, right: ast.expr, node: ast.expr
     ) -> None:
+        """Collect clues from a comparison of an argument with literals or types."""
         if isinstance(left, ast.Call) and dotted_name(left.func) == "type" and len(left.args) == 1:
             self._add_types(left.args[0], node, right)
             return
@@ -191,7 +196,7 @@ class _BodyReader:
             )
             return
         guess = Guess(ArgumentKind.TUPLE, length=NumberRange(count, count))
-        text = f"is unpacked into {count} items"
+        text = f"unpacks {ast.unparse(value)} into {count} items"
         self._add(self._flow.argument_of(value), PossibleValues(guess), value.lineno, text)
 
     def _add_condition(self, test: ast.expr) -> None:
@@ -214,6 +219,7 @@ class _BodyReader:
                 pass
 
     def _add_slice_bounds(self, parts: list[ast.expr | None], node: ast.Slice) -> None:
+        """Collect the clue that the bounds of a slice are integers."""
         for part in parts:
             end = part.operand if isinstance(part, ast.UnaryOp) else part
             name = self._flow.argument_of(end)
@@ -221,6 +227,7 @@ class _BodyReader:
             self._add(name, PossibleValues(Guess(ArgumentKind.INT)), end.lineno if end else 0, text)
 
     def _add_call(self, node: ast.Call) -> None:
+        """Collect clues from the arguments of a call in the body."""
         callee = dotted_name(node.func)
         if callee == "isinstance" and len(node.args) > 1:
             self._add_types(node.args[0], node, node.args[1])
@@ -238,6 +245,7 @@ class _BodyReader:
                     self._add_builtin(callee, name, node)
 
     def _add_builtin(self, function: str, name: str, node: ast.Call) -> None:
+        """Collect clues from a call of a built-in function."""
         if function in _ITERATING_FUNCTIONS:
             self._add(
                 name, PossibleValues(Guess(ArgumentKind.LIST)), node.lineno, ast.unparse(node)
@@ -256,11 +264,12 @@ class _BodyReader:
     def _add_role(
         self, qualified: str, place: int | str, argument: tuple[str, _PassingForm], node: ast.Call
     ) -> None:
+        """Collect clues from a call of a library's function."""
         role = self._roles.role_of(qualified, place)
         if role is None:
             return
         name, passing = argument
-        reason = f"line {node.lineno}: {role.name} of {qualified}"
+        reason = f"line {node.lineno}: passed to {qualified} as {role.name}"
         facts = {
             _PassingForm.UNCHANGED: role.facts,
             _PassingForm.ITEM: role.item_facts(),

@@ -130,6 +130,7 @@ def _call_clues(
     module: ProjectModule,
     functions: set[str],
 ) -> Iterator[ArgumentClue]:
+    """Yield the clues from the arguments of one call."""
     reason = f"{module.location(call)} passes"
     pairs: list[tuple[str, ast.expr]] = []
     for name, value in zip(subject.positional, call.args, strict=False):
@@ -149,6 +150,7 @@ def _call_clues(
 
 
 def _guesses(value: ast.expr, scope: _Scope, module: ProjectModule) -> list[Guess]:
+    """Return guesses for the value of a call's argument; empty if it is unknown."""
     match value:
         case ast.Name(id=name) if name in scope.loops:
             return scope.loops[name]

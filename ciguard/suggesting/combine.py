@@ -76,6 +76,7 @@ def _may_be_none(clues: Sequence[ArgumentClue]) -> bool:
 
 
 def _enumerated_guesses(allowed: AllowedValues) -> list[Guess]:
+    """Return guesses that cover exactly the allowed values."""
     texts = tuple(value for value in allowed.values if isinstance(value, str))
     guesses = [Guess(ArgumentKind.TEXT, examples=texts)] if texts else []
     for value in allowed.values:
@@ -94,6 +95,7 @@ def _enumerated_guesses(allowed: AllowedValues) -> list[Guess]:
 
 
 def _merged_guesses(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue]) -> list[Guess]:
+    """Return guesses for the valid values, one or more per agreed kind."""
     by_kind: dict[ArgumentKind, list[tuple[ArgumentClueSource, Guess]]] = {}
     for clue in clues:
         if isinstance(clue.fact, PossibleValues):
@@ -270,6 +272,7 @@ def _common_item(items: list[Guess]) -> Guess:
 
 
 def _other_guesses(kind: ArgumentKind, guesses: list[Guess]) -> list[Guess]:
+    """Return guesses for strings, arrays, flags or None, from several guesses of a kind."""
     if kind is ArgumentKind.TEXT:
         texts = tuple(dict.fromkeys(text for guess in guesses for text in guess.examples))
         return [Guess(kind, examples=texts)]

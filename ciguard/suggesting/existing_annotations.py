@@ -44,6 +44,7 @@ def facts_of_annotation(node: ast.expr) -> Iterator[Fact]:
 
 
 def _annotation_guesses(node: ast.expr) -> list[Guess]:
+    """Return guesses for the values that an annotation accepts."""
     if not isinstance(node, ast.Call):
         guess = guess_of(node)
         return [guess] if guess else []
@@ -63,6 +64,7 @@ def _annotation_guesses(node: ast.expr) -> list[Guess]:
 
 
 def _simple_guesses(kind: str, options: dict[str, ast.expr]) -> list[Guess]:
+    """Return guesses for an annotation whose items are not constraints, or for a list."""
     if kind in {"lists", "int_lists"}:
         length = _range(options, "min_len", "max_len")
         items = (
@@ -74,15 +76,16 @@ def _simple_guesses(kind: str, options: dict[str, ast.expr]) -> list[Guess]:
     number_kind = _NUMBERS.get(kind)
     if number_kind is not None:
         return [Guess(number_kind, _range(options))]
-    others = {
+    kinds = {
         "bools": ArgumentKind.BOOL,
         "np_arrays": ArgumentKind.ARRAY,
         "tensors": ArgumentKind.TENSOR,
     }
-    return [Guess(others[kind])] if kind in others else []
+    return [Guess(kinds[kind])] if kind in kinds else []
 
 
 def _tuple_guesses(node: ast.Call, options: dict[str, ast.expr]) -> list[Guess]:
+    """Return the guess for a `tuples` annotation; empty if an item has several kinds."""
     items = [_annotation_guesses(item) for item in node.args]
     if any(len(guesses) != 1 for guesses in items):
         return []
@@ -95,6 +98,7 @@ def _tuple_guesses(node: ast.Call, options: dict[str, ast.expr]) -> list[Guess]:
 def _range(
     options: dict[str, ast.expr], low_name: str = "min", high_name: str = "max"
 ) -> NumberRange:
+    """Return the range that two options of an annotation state."""
     ends = [_number(options.get(name)) for name in (low_name, high_name)]
     is_open = [_is_true(options.get(f"exclude_{name}")) for name in ("min", "max")]
     return NumberRange(

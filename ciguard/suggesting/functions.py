@@ -67,6 +67,7 @@ def subjects_of(tree: ast.Module) -> list[UnannotatedFunction]:
 
 
 def _functions_in(body: list[ast.stmt], owner: str) -> Iterator[UnannotatedFunction]:
+    """Yield the functions and methods in a body; `owner` is the name of its class."""
     for node in body:
         if isinstance(node, Function):
             is_special = node.name.startswith("__") and node.name.endswith("__")
@@ -80,6 +81,7 @@ def _functions_in(body: list[ast.stmt], owner: str) -> Iterator[UnannotatedFunct
 
 
 def _annotated_arguments(node: Function) -> dict[str, ast.expr]:
+    """Return the constraints of the arguments that decorators annotate."""
     annotated: dict[str, ast.expr] = {}
     for decorator in node.decorator_list:
         match decorator:

@@ -170,6 +170,7 @@ class Roles:
         return ParameterRole("a size", _NATURAL) if is_size else None
 
     def _known_role(self, name: str, place: int | str) -> ParameterRole | None:
+        """Return a role from the known APIs of a library; None if it is unknown."""
         known = self._known_apis_of(name.partition(".")[0])
         api_name = known.find(name) if known else ""
         if known is None or not api_name:

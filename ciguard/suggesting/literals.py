@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from ciguard.sources import own_nodes
+from ciguard.sources import scope_nodes
 from ciguard.suggesting.clues import ArgumentKind, Guess, NumberRange
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def single_assignments(nodes: Iterable[ast.stmt]) -> dict[str, ast.expr]:
     """
     values: dict[str, ast.expr] = {}
     reassigned: set[str] = set()
-    for node in own_nodes(nodes):
+    for node in scope_nodes(nodes):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 reassigned |= {name} & values.keys()
@@ -106,13 +106,14 @@ def single_assignments(nodes: Iterable[ast.stmt]) -> dict[str, ast.expr]:
 def loop_guesses(nodes: Iterable[ast.stmt]) -> dict[str, list[Guess]]:
     """Return guesses for the values of loop variables, such as `for k in range(2, 9)`, by name."""
     guesses: dict[str, list[Guess]] = {}
-    for node in own_nodes(nodes):
+    for node in scope_nodes(nodes):
         if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
             guesses.setdefault(node.target.id, []).extend(_item_guesses(node.iter))
     return guesses
 
 
 def _item_guesses(node: ast.expr) -> list[Guess]:
+    """Return guesses for the items over which a loop iterates."""
     match node:
         case ast.List(elts=items) | ast.Tuple(elts=items):
             return [guess for item in items if (guess := guess_of(item)) is not None]
@@ -128,6 +129,7 @@ def _item_guesses(node: ast.expr) -> list[Guess]:
 
 
 def _literal_guess(value: object) -> Guess | None:
+    """Return the guess for a literal's value; None for other types."""
     match value:
         case None:
             return Guess(ArgumentKind.NONE)
@@ -144,6 +146,7 @@ def _literal_guess(value: object) -> Guess | None:
 
 
 def _sequence_guess(kind: ArgumentKind, items: list[Guess | None]) -> Guess | None:
+    """Return the guess for a sequence; None if it is empty or an item is unknown."""
     known = tuple(item for item in items if item is not None)
     if not known or (len(known) < len(items)):
         return None

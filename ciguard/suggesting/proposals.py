@@ -64,6 +64,7 @@ def source_of(options: tuple[Guess, ...]) -> str:
 
 
 def _source(guess: Guess) -> str:
+    """Return the source text of the constraint for one guess."""
     if guess.kind in {ArgumentKind.INT, ArgumentKind.FLOAT}:
         return _number(guess)
     if guess.kind is ArgumentKind.TEXT:
@@ -101,6 +102,7 @@ def _is_single(guess: Guess) -> bool:
 
 
 def _sequence(guess: Guess) -> str:
+    """Return the source text of the constraint for a list or tuple."""
     lengths = _bound_options(guess.length, "min_len", "max_len", ArgumentKind.INT)
     if (
         guess.kind is ArgumentKind.TUPLE
@@ -125,6 +127,7 @@ def _array(guess: Guess) -> str:
 def _bound_options(
     bounds: NumberRange, low_name: str, high_name: str, kind: ArgumentKind
 ) -> list[str]:
+    """Return the options for the bounds of a range, as source texts."""
     if bounds == ANY:
         return []
     pairs = ((low_name, bounds.low), (high_name, bounds.high))

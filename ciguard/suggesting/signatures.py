@@ -85,17 +85,18 @@ def signature_clues(
             )
         default = guess_of(defaults.get(name), constants)
         if default is not None:
-            shown = ast.unparse(defaults[name])
+            default_text = ast.unparse(defaults[name])
             yield ArgumentClue(
                 name,
                 ArgumentClueSource.DEFAULT,
                 PossibleValues(default),
-                f"line {line}: default {shown}",
+                f"line {line}: default {default_text}",
             )
         yield from _name_clues(name)
 
 
 def _name_clues(name: str) -> Iterator[ArgumentClue]:
+    """Yield the clues in a parameter's name."""
     for pattern, kind, bounds in _NAME_PATTERNS:
         if re.fullmatch(pattern, name.lower()):
             reason = f"the name {name}"
@@ -106,6 +107,7 @@ def _name_clues(name: str) -> Iterator[ArgumentClue]:
 
 
 def _hint_guesses(node: ast.expr | None) -> list[Guess]:
+    """Return guesses for the values that a type hint allows; empty if they are unknown."""
     match node:
         case None:
             return []
@@ -130,6 +132,7 @@ def _string_hint_guesses(text: str) -> list[Guess]:
 
 
 def _generic_guesses(outer: str, inner: ast.expr) -> list[Guess]:
+    """Return guesses for a generic type hint, such as `list[int]`."""
     parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
     guesses: list[Guess] = []
     if outer == "Optional":

@@ -111,7 +111,7 @@ def _add_callee_clues(caller: _FunctionClues, clues_by_name: dict[str, _Function
             name = positional[argument.place] if argument.place < len(positional) else ""
         else:
             name = argument.place
-        location = f"line {argument.line}: {name} of {callee.subject.name}"
+        location = f"line {argument.line}: passed to {callee.subject.name} as {name}"
         annotation = callee.subject.annotated.get(name)
         if annotation is not None:
             for fact in facts_of_annotation(annotation):
@@ -144,12 +144,14 @@ def _callee(
 
 
 def _matches(subject: UnannotatedFunction, pattern: str) -> bool:
+    """Return whether a pattern selects a function."""
     if pattern != "*":
         return fnmatchcase(subject.name, pattern) or fnmatchcase(subject.node.name, pattern)
     return not subject.node.name.startswith("_") or subject.node.name.startswith("__")
 
 
 def _proposals_for(function_clues: _FunctionClues) -> FunctionProposals:
+    """Return the proposals for one function."""
     subject = function_clues.subject
     proposals: list[Proposal] = []
     unknown: list[UnknownArgument] = []

@@ -35,6 +35,7 @@ def widen(
 
 
 def _ints(examples: list[int | float], valid: NumberRange, suggested: NumberRange) -> NumberRange:
+    """Return the range of integers to test."""
     low, high = valid.low, valid.high
     if low is None:
         smallest = min(examples, default=None)
@@ -60,6 +61,7 @@ def _widened_maximum(largest: float | None, low: float | None) -> int:
 
 
 def _floats(examples: list[int | float], valid: NumberRange, suggested: NumberRange) -> NumberRange:
+    """Return the range of floating-point numbers to test."""
     low, high = valid.low, valid.high
     open_low, open_high = valid.open_low, valid.open_high
     fractions = [value for value in examples if 0 <= value <= 1]
@@ -83,6 +85,7 @@ def _floats(examples: list[int | float], valid: NumberRange, suggested: NumberRa
 def _widened_minimum(
     examples: list[int | float], suggested: NumberRange, *, is_tiny: bool
 ) -> float:
+    """Return a lower bound below the examples."""
     if is_tiny or (examples and min(examples) > 0):
         return float(f"{min(examples) / _TINY_FACTOR:.3g}")
     if suggested.low is not None and all(value >= suggested.low for value in examples):

@@ -9,7 +9,7 @@ from ciguard.writing.arrays import (
     UNIT_FUNCTION,
     constant_element,
     content,
-    is_shown,
+    has_explicit_elements,
     numpy_array,
 )
 from ciguard.writing.literals import dotted, element, is_name, nested, scalar, shape_text
@@ -26,8 +26,8 @@ __all__ = [
     "content",
     "dotted",
     "element",
+    "has_explicit_elements",
     "is_name",
-    "is_shown",
     "nested",
     "numpy_array",
     "scalar",

@@ -32,7 +32,7 @@ def unit(seed, count):
 """Source text of the function `unit`, for scripts whose formulas call it."""
 
 
-def is_shown(value: ArrayValue | TensorValue) -> bool:
+def has_explicit_elements(value: ArrayValue | TensorValue) -> bool:
     """Return whether scripts write the array's elements explicitly: few, or without a formula."""
     return prod(value.shape) <= MAX_SHOWN or isinstance(value.fill, Explicit)
 
@@ -69,7 +69,7 @@ def numpy_array(value: ArrayValue | TensorValue) -> str:
         return f"np.zeros({shape}, dtype={dtype})"
     if constant is not None and value.shape:
         return f"np.full({shape}, {constant}, dtype={dtype})"
-    if is_shown(value):
+    if has_explicit_elements(value):
         return f"np.array({nested(content(value))}, dtype={dtype})"
     return f"{_formula(value, prod(value.shape))}.reshape({shape})"
 

@@ -22,7 +22,7 @@ from ciguard.domain.values import (
     Value,
 )
 from ciguard.execution.worker.fills import storage_dtype
-from ciguard.writing.arrays import constant_element, content, is_shown, numpy_array
+from ciguard.writing.arrays import constant_element, content, has_explicit_elements, numpy_array
 from ciguard.writing.literals import dotted, is_name, nested, scalar, shape_text
 from ciguard.writing.writers import PLAIN_DTYPES
 
@@ -97,6 +97,7 @@ class ScriptSource:
         return [run]
 
     def _layer(self, case: ApiCall) -> str:
+        """Return the statement that builds a layer, on the device if there is one."""
         arguments = self._arguments(case.arguments, case.keywords)
         statement = _bound("layer", self.name_of(case.api), arguments)
         if self.device == "cpu" or not self.writer.layer_on_device:
@@ -133,8 +134,9 @@ class ScriptSource:
         return [f"result = {call}", f"kept = {kept}"]
 
     def _method(self, api: str, arguments: list[str]) -> list[str]:
+        """Return the statement that calls a method of the first argument."""
         if not arguments:
-            msg = f"{api!r} is a method, but the case has no object for it"
+            msg = f"{api!r} is a method, but the case has no argument for its object"
             raise ValueError(msg)
         owner, *others = arguments
         name = api.rpartition(".")[2]
@@ -150,6 +152,7 @@ class ScriptSource:
     def _arguments(
         self, values: Iterable[Value], keywords: Iterable[tuple[str, Value]], stem: str = "arg"
     ) -> list[str]:
+        """Return the source texts of arguments; long ones are variables named by `stem`."""
         arguments = [self._argument(value, f"{stem}{n}") for n, value in enumerate(values)]
         quoted_keywords = []
         for key, value in keywords:
@@ -160,6 +163,7 @@ class ScriptSource:
         return [*arguments, f"**{{{', '.join(quoted_keywords)}}}"] if quoted_keywords else arguments
 
     def _argument(self, value: Value, name: str) -> str:
+        """Return the source text of an argument, or a variable's name for a long text."""
         text = self.expression(value)
         if len(text) <= _MAX_INLINE_LENGTH:
             return text
@@ -230,6 +234,7 @@ class ScriptSource:
     def _leaf(
         self, value: LiteralValue | TensorValue | ArrayValue | DtypeValue | MemberValue
     ) -> str:
+        """Return the source text of a value that is not a container."""
         match value:
             case LiteralValue(literal):
                 return scalar(literal)
@@ -257,7 +262,7 @@ class ScriptSource:
             ValueError: if `name` is not an identifier.
         """
         if not is_name(name):
-            msg = f"{name!r} is not a valid name of a dtype"
+            msg = f"{name!r} is not a valid dtype name"
             raise ValueError(msg)
         return self.writer.dtype.format(name=name)
 
@@ -278,6 +283,7 @@ class ScriptSource:
         return dotted(f"{alias}.{rest}" if rest else alias)
 
     def _tensor(self, value: TensorValue) -> str:
+        """Return an expression for a tensor of the library."""
         writer, dtype = self.writer, self.dtype(value.dtype)
         try:
             stored = str(storage_dtype(value.dtype))
@@ -292,7 +298,7 @@ class ScriptSource:
         constant = constant_element(value)
         if plain and constant is not None and prod(value.shape) > 1:
             return writer.full.format(value=constant, **fill)
-        if is_shown(value) and 0 not in value.shape:
+        if has_explicit_elements(value) and 0 not in value.shape:
             data = nested(content(value))
             tensor = _wrapped(writer.literal.format(data=data, **fill), name)
             if stored in {name, "object"} or not writer.casts_literals:

@@ -22,6 +22,7 @@ def writer_of(library: str, *, module: str = "") -> Writer:
 
 
 def _generic_writer(module: str) -> Writer:
+    """Return templates with numpy arrays as tensors, for a library without its own templates."""
     return Writer(
         imports=(f"import {module}", "import numpy as np"),
         literal='np.array({data}, dtype="{stored}")',

@@ -73,24 +73,26 @@ def problems_of(module: ModuleSpec) -> tuple[Problem, ...]:
 
 def _problems(function: FunctionSpec, module: ModuleSpec) -> Iterator[Problem]:
     """Yield the problems of a function, and of the functions that its calls need."""
-    for part in _functions_of_call(function, module):
-        for line, message in _missing_values(part):
-            yield Problem(part.file, line, message, function.name)
-        reference_problems = _wrong_references(part, module)
-        for line, message in (*reference_problems, *unsatisfiable(part)):
-            yield Problem(part.annotations_file or part.file, line, message, function.name)
-        problem = _listed_problem(part, module)
-        if part is not function and problem is not None:
+    for called in _functions_of_call(function, module):
+        for line, message in _missing_values(called):
+            yield Problem(called.file, line, message, function.name)
+        reference_problems = _wrong_references(called, module)
+        for line, message in (*reference_problems, *unsatisfiable(called)):
+            yield Problem(called.annotations_file or called.file, line, message, function.name)
+        problem = _listed_problem(called, module)
+        if called is not function and problem is not None:
             yield Problem(problem.file, problem.line, problem.message, function.name)
     cycle = _generator_cycle(function, module, ())
     if cycle:
-        message = f"{function.name}: objs generates a value from itself: {' → '.join(cycle)}"
+        message = (
+            f"{function.name}: the generators of objs need each other's values: {' → '.join(cycle)}"
+        )
         yield Problem(function.file, function.line, message, function.name)
 
 
-def _listed_problem(part: FunctionSpec, module: ModuleSpec) -> Problem | None:
+def _listed_problem(called: FunctionSpec, module: ModuleSpec) -> Problem | None:
     """Return the first problem of a function that its module's description lists; else None."""
-    return next((problem for problem in module.problems if problem.function == part.name), None)
+    return next((problem for problem in module.problems if problem.function == called.name), None)
 
 
 def _functions_of_call(function: FunctionSpec, module: ModuleSpec) -> list[FunctionSpec]:
@@ -98,13 +100,13 @@ def _functions_of_call(function: FunctionSpec, module: ModuleSpec) -> list[Funct
     functions: dict[str, FunctionSpec] = {}
     pending = [function]
     while pending:
-        part = pending.pop()
-        if part.name in functions:
+        called = pending.pop()
+        if called.name in functions:
             continue
-        functions[part.name] = part
+        functions[called.name] = called
         pending += [
             module.function(name)
-            for name in _needed_functions(part)
+            for name in _needed_functions(called)
             if name in module.functions_by_name
         ]
     return list(functions.values())

@@ -82,5 +82,5 @@ def called_program_from_json(json: Json, file: str) -> CalledProgram:
         program = ProgramFile(Path(PurePosixPath(file)), Path(root), str(json["name"]))
         return CalledProgram(module_from_json(json), program, str(json["library"]))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        msg = f"not a description of a function: {error!r}"
+        msg = f"the description of the called function is malformed: {error!r}"
         raise ValueError(msg) from error

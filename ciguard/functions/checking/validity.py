@@ -63,6 +63,7 @@ def is_valid(call: Call, module: ModuleSpec) -> bool:
 
 
 def _is_valid(call: Call, module: ModuleSpec) -> bool:
+    """Return whether a call conforms to the annotations; raise if this is unknown."""
     if call.function == MAIN:
         return False
     function = module.function(call.function)
@@ -145,6 +146,7 @@ class _ValueCheck:
         )
 
     def _array(self, value: Value, spec: Arrays) -> bool:
+        """Return whether a value is an array or tensor that conforms to a constraint."""
         array: Value = value
         if isinstance(value, CallValue) and value.function == TENSOR:
             library, array = value.arguments
@@ -161,6 +163,7 @@ class _ValueCheck:
         return conforms(array, constraint) and self._shape(array.shape, spec.shape)
 
     def _shape(self, shape: tuple[int, ...], spec: Any) -> bool:
+        """Return whether a shape conforms to its constraint; None accepts the default sizes."""
         match spec:
             case None:
                 return _is_within(len(shape), DEFAULT_RANKS) and all(
@@ -190,6 +193,7 @@ class _ValueCheck:
         return all(map(self._size, shape, dims))
 
     def _size(self, size: int, dim: Any) -> bool:
+        """Return whether a size conforms to its constraint; None accepts the default sizes."""
         match dim:
             case int():
                 return size == dim

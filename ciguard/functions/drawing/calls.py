@@ -45,7 +45,7 @@ class NoValidCallError(Exception):
 def call_strategy(function: FunctionSpec, module: ModuleSpec) -> SearchStrategy[Call]:
     """Return a Hypothesis strategy for valid calls; invalid calls are rejected."""
     from hypothesis import reject  # noqa: PLC0415 - takes long to import; campaigns never need it
-    from hypothesis import strategies as st  # noqa: PLC0415 - as above
+    from hypothesis import strategies as st  # noqa: PLC0415 - takes long to import
 
     @st.composite
     def calls(draw: DrawFn) -> Call:
@@ -84,6 +84,8 @@ def main_sampler(main: MainSpec) -> Callable[[random.Random], Call]:
 
 
 def _main_call(main: MainSpec, source: RandomSource) -> Call:
+    """Return a drawn call that runs a module as a script."""
+
     def no_call(name: str) -> Value:
         raise NoValidCallError(name)
 
@@ -99,6 +101,10 @@ class _CallDrawer:
         self._source = source
 
     def call(self, function: FunctionSpec) -> Call:
+        """Return a drawn call of a function.
+
+        Raises NoValidCallError if no valid call was found.
+        """
         outer = self.call(self._module.function(function.outer)) if function.outer else None
         constructor = self._constructor(function.constructor) if function.constructor else None
         scope = (
@@ -129,11 +135,16 @@ class _CallDrawer:
         return self._arguments(constructor)
 
     def _generated(self, name: str) -> Value:
+        """Return a value that stands for a call of a generator function with drawn arguments."""
         return CallValue(generator_call(name), (), self._constructor(name))
 
     def _arguments(
         self, function: FunctionSpec, known: Mapping[str, Any] | None = None
     ) -> Arguments:
+        """Return drawn arguments of a function.
+
+        `known` are views of further names that its annotations may use, such as `self`.
+        """
         plan = plan_of(function)
         drawer = ValueDrawer(self._source, self._generated)
         drawn: dict[str, Value] = {}
@@ -224,6 +235,7 @@ def _short_range(spec: IntRange) -> range | None:
 
 
 def _all_lists(numbers: range, sizes: range, *, is_tuple: bool) -> list[Value]:
+    """Return all lists or tuples of the numbers, for each length of `sizes`."""
     make = TupleValue if is_tuple else ListValue
     drawn = [LiteralValue(number) for number in numbers]
     return [make(items) for size in sizes for items in product(drawn, repeat=size)]

@@ -81,6 +81,7 @@ def dependencies_of(function: FunctionSpec) -> dict[str, frozenset[str]]:
 
 
 def _plan(function: FunctionSpec) -> DrawingPlan:
+    """Compute the plan to draw a function's arguments."""
     specs = {
         parameter.name: parameter.spec
         for parameter in function.parameters

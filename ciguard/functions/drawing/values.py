@@ -176,6 +176,7 @@ class ValueDrawer:
         return TupleValue(items) if spec.is_tuple else ListValue(items)
 
     def _dictionary(self, spec: Dicts) -> Value:
+        """Return a dictionary with drawn keys that all differ."""
         smallest, largest = length_range(
             resolved_length(spec.min_size), resolved_length(spec.max_size)
         )
@@ -187,11 +188,12 @@ class ValueDrawer:
             key = self.draw(spec.keys)
             keys.setdefault(key_text(key), key)
         if len(keys) < smallest:
-            msg = "too few distinct keys"
+            msg = f"only {len(keys)} distinct keys were drawn, and {smallest} are needed"
             raise ImpossibleError(msg)
         return dictionary((key, self.draw(spec.values)) for key in keys.values())
 
     def _array(self, spec: Arrays) -> Value:
+        """Return an array or tensor with a drawn shape."""
         shape = self._limited(self._shape(spec.shape), spec)
         kind = Tensor if spec.is_tensor and not spec.library else Array
         names = spec.dtype if isinstance(spec.dtype, tuple) else element_types.COMMON
@@ -225,6 +227,7 @@ class ValueDrawer:
         return tuple(sizes)
 
     def _shape(self, shape: Dims | Reference | Spec | None) -> tuple[int, ...]:
+        """Return a drawn shape that conforms to its constraint."""
         match shape:
             case None:
                 return tuple(
@@ -240,6 +243,7 @@ class ValueDrawer:
                 return tuple(size for size in sizes if isinstance(size, int))
 
     def _sizes_of(self, dim: Any) -> tuple[int, ...]:
+        """Return drawn sizes for one dimension of a constraint; several for `SymbolicSizes`."""
         match dim:
             case int():
                 return (dim,)
@@ -261,6 +265,7 @@ class ValueDrawer:
                 )
 
     def _size(self, expression: str) -> int:
+        """Return the value of an expression of symbols; draw each symbol on its first use."""
         for name in sorted(names_in(expression)):
             if name not in self._sizes:
                 self._sizes[name] = self._between(*DEFAULT_SIZES)
@@ -270,6 +275,7 @@ class ValueDrawer:
         return size
 
     def _open_sizes(self, symbol: str) -> tuple[int, ...]:
+        """Return the sizes for which a symbol stands; draw them on the symbol's first use."""
         sizes = self._sizes_by_symbol.get(symbol)
         if sizes is None:
             sizes = tuple(self._between(1, 4) for _ in range(self._between(0, 2)))

@@ -118,10 +118,10 @@ def _with_nested(
     """Return a program with its nested functions, which are found by calls of outer functions."""
     module, remarks = collected.module, []
     explored: set[str] = set()
-    while waiting := [
+    while unexplored := [
         f for f in module.functions if f.has_nested_functions and f.name not in explored
     ]:
-        for function in waiting:
+        for function in unexplored:
             explored.add(function.name)
             count = len(module.functions)
             module = _explored_module(function, module, host, program)

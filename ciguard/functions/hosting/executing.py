@@ -51,6 +51,7 @@ class Execution:
         return self._verdict_of_answer(answer)
 
     def _verdict_of_answer(self, answer: Answer) -> Verdict:
+        """Return the verdict on a call, from the answer or the end of its process."""
         match answer:
             case Answered(content):
                 if "status" in content:
@@ -67,6 +68,7 @@ class Execution:
     def _failure(
         self, kind: FailureKind, name: str, message: str, frames: tuple[StackLine, ...]
     ) -> CallFailure:
+        """Return the failure of a call that ended its process or exceeded its timeout."""
         file = str(self.program.file)
         user_frames = tuple(frame for frame in frames if not _is_machinery(frame))
         last = next(

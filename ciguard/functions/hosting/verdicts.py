@@ -87,9 +87,8 @@ Verdict: TypeAlias = CallPassed | Discarded | NoInstance | CallFailure
 
 def traceback_text(frames: Sequence[StackLine]) -> str:
     """Return a traceback as Python prints it, outermost frame first; empty without frames."""
-    shown = frames[-_MAX_FRAMES:]
     lines = []
-    for frame in shown:
+    for frame in frames[-_MAX_FRAMES:]:
         lines.append(f'  File "{frame.file}", line {frame.line}, in {frame.function}')
         source = linecache.getline(frame.file, frame.line).strip()
         if source:

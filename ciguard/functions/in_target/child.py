@@ -24,7 +24,7 @@ from ciguard.functions.in_target.calling.building import library_of
 from ciguard.functions.in_target.calling.caller import Caller
 from ciguard.functions.in_target.calling.judging import key_of
 from ciguard.functions.in_target.coverage_measurement import CoverageMeasurement
-from ciguard.functions.in_target.describing.marking import marks_of, own_marks
+from ciguard.functions.in_target.describing.marking import marks_of, marks_on
 from ciguard.functions.in_target.describing.sidecar import apply_sidecar
 from ciguard.functions.in_target.loading import import_problem, load, user_frames
 
@@ -136,7 +136,7 @@ class RequestServer:
         return {
             "description": description, "library": library_of(module),
             "marks": {name: marks_of(module, name) for name in names},
-            "module_marks": own_marks(module),
+            "module_marks": marks_on(module),
         }  # fmt: skip
 
     def _nested(self, request: Json) -> Json:
@@ -186,6 +186,7 @@ def _flush() -> None:
 
 
 def _run_as_script(program: Json) -> Json:
+    """Run a program as the main module, and return a result as for a call."""
     try:
         if "." in program["name"]:
             sys.path.insert(0, program["root"])
@@ -203,6 +204,7 @@ def _run_as_script(program: Json) -> Json:
 
 
 def _failed(error: BaseException, file: str) -> Json:
+    """Return the result for an exception that ended a program or a call."""
     frames = user_frames(error)
     return {
         "status": "failed", "kind": "exception", "type": type(error).__name__,

@@ -58,6 +58,7 @@ def _is_at(module: Any, file: str) -> bool:
 
 
 def _from_location(file: str, name: str) -> Any:
+    """Import a file under a given module name, and return the module."""
     loaded = sys.modules.get(name)
     if loaded is not None:
         return loaded

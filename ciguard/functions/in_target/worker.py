@@ -101,9 +101,9 @@ class Runner:
             try:
                 caller.last = None
                 result = caller.run({**call, "seed": seed})
-            except BaseException as raised:  # noqa: BLE001 - such as KeyboardInterrupt
-                return self._exception_end(raised)
-        return self._case_end(caller, call, result)
+            except BaseException as raised:  # noqa: BLE001 - calls may raise a KeyboardInterrupt
+                return self._exception_result(raised)
+        return self._case_result(caller, call, result)
 
     def describe(self, request: Json) -> Json:
         """Describe the functions of a program.
@@ -144,6 +144,7 @@ class Runner:
         }
 
     def _caller(self, file: str) -> tuple[Caller | None, BaseException | None]:
+        """Return the caller of a program's functions, or the exception of its failed import."""
         if file not in self._callers and file not in self._failed:
             program, working_folder = self._files[file], os.getcwd()
             _add_paths(working_folder)
@@ -163,26 +164,28 @@ class Runner:
         Only a case that consists of the import fails; a case with a call is `unbuilt`.
         """
         error = error or ImportError()
-        if not is_import_case or "skip" in import_problem(error) or self._is_own_limit(error):
+        if not is_import_case or "skip" in import_problem(error) or self._is_worker_limit(error):
             return CaseResult("unbuilt", name=type(error).__name__, message=str(error))
-        return self._exception_end(error)
+        return self._exception_result(error)
 
-    def _is_own_limit(self, error: BaseException) -> bool:
+    def _is_worker_limit(self, error: BaseException) -> bool:
         """Return whether limits of the worker, and not the program, caused an exception."""
         return self._is_exhausted(error) or any(map(_is_permission_error, _chain(error)))
 
-    def _exception_end(self, error: BaseException) -> CaseResult:
-        if self._is_own_limit(error):
+    def _exception_result(self, error: BaseException) -> CaseResult:
+        """Return the result of a case whose import or call raised an exception."""
+        if self._is_worker_limit(error):
             return CaseResult("unbuilt", name=type(error).__name__, message=str(error))
         frames = frames_of(error)
         return self._failure(type(error).__name__, str(error), frames, self._folder)
 
-    def _case_end(self, caller: Caller, call: Json, result: Json) -> CaseResult:
+    def _case_result(self, caller: Caller, call: Json, result: Json) -> CaseResult:
+        """Return the case's result from that of the call."""
         last, caller.last = caller.last, None
         status = result["status"]
         if status in ("discarded", "no-instance"):
             return CaseResult("unbuilt", name=status, message=result["reason"])
-        if isinstance(last, BaseException) and self._is_own_limit(last):
+        if isinstance(last, BaseException) and self._is_worker_limit(last):
             return CaseResult("unbuilt", name=type(last).__name__, message=str(last))
         if status == "passed":
             names = [name for name, _ in call["arguments"]]
@@ -197,6 +200,7 @@ class Runner:
         return self._failure(name, result["message"], frames, caller.file)
 
     def _failure(self, name: str, message: str, frames: Any, file: str) -> CaseResult:
+        """Return the result of a failed case."""
         place, user_frames = self._location(frames, file)
         return CaseResult("failed", name=name, message=place + message, frames=user_frames)
 

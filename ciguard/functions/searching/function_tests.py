@@ -68,6 +68,7 @@ class FunctionTest:
         return result
 
     def _add_outcome(self, search_result: SearchResult, result: FunctionTestResult) -> None:
+        """Add the failures, the reason to skip and warnings to the test's result."""
         if search_result.failures:
             result.failure = self._failures_text(search_result)
             result.exceptions = tuple(failure.failure.type for failure in search_result.failures)
@@ -83,6 +84,7 @@ class FunctionTest:
             )
 
     def _failures_text(self, result: SearchResult) -> str:
+        """Return the text of all failures, with counts at its beginning."""
         parts = [self._failure_text(failure) for failure in result.failures]
         count = len(parts)
         where = f"{self.function.file}:{self.function.line}"
@@ -97,6 +99,7 @@ class FunctionTest:
         return "\n\n".join([head, *parts])
 
     def _failure_text(self, minimal: MinimalFailure) -> str:
+        """Return the text of one failure."""
         source = CallSource.for_module(self.module, self.library)
         call = source.report_text(minimal.call)
         source = CallSource.for_module(self.module, self.library)
@@ -114,6 +117,7 @@ def _summary_line(failures: Sequence[MinimalFailure]) -> str:
 
 
 def _properties(result: SearchResult) -> list[tuple[str, object]]:
+    """Return the properties for machine-readable reports."""
     properties: list[tuple[str, object]] = [
         ("ciguard_valid_inputs", result.valid_count),
         ("ciguard_discarded_inputs", result.discarded_count),
@@ -151,6 +155,7 @@ class ScriptTest:
         return result
 
     def _failure_text(self, minimal: MinimalFailure) -> str:
+        """Return the text of one failure, with the command that shows it."""
         failure = minimal.failure
         message = f"{failure.type}: {failure.message}" if failure.message else failure.type
         parts = ["\n".join(filter(None, [traceback_text(failure.frames), message]))]

@@ -216,6 +216,7 @@ class _Search:
         return now > min(self._shrink_deadline_s, self._deadline_s)
 
     def _is_shrinking(self) -> bool:
+        """Return whether the round has found a failure, which Hypothesis shrinks."""
         return self._shrink_deadline_s < float("inf")
 
     def _cache(self, key: str, verdict: Verdict) -> None:
@@ -224,6 +225,7 @@ class _Search:
             self._verdicts.popitem(last=False)
 
     def _count(self, verdict: Verdict) -> None:
+        """Count a verdict, unless the call was made for shrinking."""
         if self._is_shrinking():
             return
         match verdict:
@@ -240,6 +242,7 @@ class _Search:
         self.result.reasons[reason] = self.result.reasons.get(reason, 0) + 1
 
     def _report_to_hypothesis(self, call: Any, verdict: Verdict) -> None:
+        """Raise what Hypothesis expects for a verdict: a rejection or a failure."""
         match verdict:
             case Discarded() | NoInstance():
                 reject()
@@ -255,6 +258,7 @@ class _Search:
                 pass
 
     def _class_of(self, failure: CallFailure) -> type[_PathError]:
+        """Return the class of errors for a failure's path."""
         error_class = self._error_classes.get(failure.key)
         if error_class is None:
             error_class = self._error_classes[failure.key] = type("_Path", (_PathError,), {})

@@ -131,6 +131,7 @@ def initial_range(spec: Spec, key: Key) -> Interval | None:
 
 
 def _range_in_kind(kind: Spec, key: Key) -> Interval:
+    """Return the range of a number in values of one kind."""
     if has_references(kind):
         return ANY
     reader = _RANGE_READERS.get(str(key[0]))
@@ -138,6 +139,7 @@ def _range_in_kind(kind: Spec, key: Key) -> Interval:
 
 
 def _value(kind: Spec, key: Key) -> Interval:
+    """Return the range of the value itself; `ANY` if it is not a number."""
     del key
     match kind:
         case IntRange():
@@ -158,6 +160,7 @@ def _value(kind: Spec, key: Key) -> Interval:
 
 
 def _length(kind: Spec, key: Key) -> Interval:
+    """Return the range of the length; `ANY` if it is unknown."""
     match kind:
         case Lists() | Strings():
             return Interval(
@@ -186,6 +189,7 @@ def _length(kind: Spec, key: Key) -> Interval:
 
 
 def _rank(kind: Spec, key: Key) -> Interval:
+    """Return the number of dimensions as a range; `ANY` if it is unknown."""
     del key
     if isinstance(kind, Arrays) and isinstance(kind.shape, Dims):
         has_open_rank = any(isinstance(dim, SymbolicSizes) for dim in kind.shape.dims)
@@ -194,6 +198,10 @@ def _rank(kind: Spec, key: Key) -> Interval:
 
 
 def _dim(kind: Spec, key: Key) -> Interval:
+    """Return the range of one size of an array.
+
+    Raises EmptyError if the array has no such dimension.
+    """
     if not isinstance(kind, Arrays) or not isinstance(kind.shape, Dims):
         return ANY
     dims, axis = kind.shape.dims, key[2]
@@ -210,6 +218,10 @@ def _dim(kind: Spec, key: Key) -> Interval:
 
 
 def _item(kind: Spec, key: Key) -> Interval:
+    """Return the range of one item.
+
+    Raises EmptyError if there is no such item.
+    """
     if isinstance(kind, Tuples):
         if not -len(kind.items) <= key[2] < len(kind.items):
             raise EmptyError
@@ -224,6 +236,7 @@ def _item_range(item: Spec) -> Interval:
 
 
 def _each(kind: Spec, key: Key) -> Interval:
+    """Return a range that contains every item."""
     del key
     if isinstance(kind, Lists):
         return _item_range(kind.item)

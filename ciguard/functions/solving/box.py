@@ -115,6 +115,7 @@ class Box(Ranges):
                 del self.variable_keys[name]
 
     def _assume_comparison(self, node: ast.Compare, *, holds: bool) -> None:
+        """Narrow the box by a comparison, also by a chain of comparisons."""
         if len(node.ops) > 1:
             if holds:
                 left = node.left
@@ -131,6 +132,7 @@ class Box(Ranges):
         self._relate(op, node.left, node.comparators[0])
 
     def _relate(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> None:
+        """Narrow the box by a single comparison that holds."""
         if isinstance(op, ast.In | ast.Eq) and self._restrict_to_members(op, left, right):
             return
         if isinstance(op, ast.Eq):
@@ -198,6 +200,7 @@ class Box(Ranges):
         return True
 
     def _restrict_dtype(self, name: str, right: ast.expr) -> None:
+        """Restrict the dtype of an argument to the value of the right operand."""
         try:
             value = value_of(right, self.drawn)
         except UnknownError:
@@ -296,6 +299,7 @@ class Box(Ranges):
         return None
 
     def _verdict_of_parts(self, node: ast.BoolOp) -> bool | None:
+        """Return the verdict on a condition with `and` or `or`."""
         verdicts = [self.verdict(value) for value in node.values]
         deciding = isinstance(node.op, ast.Or)
         if deciding in verdicts:
@@ -303,6 +307,7 @@ class Box(Ranges):
         return None if None in verdicts else not deciding
 
     def _verdict_by_type(self, node: ast.expr) -> bool | None:
+        """Return the verdict on a check of one argument's type, for all kinds of its values."""
         verdicts = set()
         names = sorted(free_names(node) & self.specs.keys())
         if len(names) != 1:
@@ -315,6 +320,7 @@ class Box(Ranges):
         return verdicts.pop() if len(verdicts) == 1 else None
 
     def _verdict_of_ranges(self, node: ast.Compare) -> bool | None:
+        """Return the verdict on a comparison of two expressions by their ranges."""
         left, right = self.forward(node.left), self.forward(node.comparators[0])
         op = node.ops[0]
         if isinstance(op, ast.Gt | ast.GtE):

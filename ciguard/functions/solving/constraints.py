@@ -101,6 +101,7 @@ def int_range(spec: IntRange) -> tuple[int, int]:
 
 
 def _finite(bound: Any) -> Any:
+    """Return a bound; None for an infinite bound."""
     return None if bound is None or math.isinf(bound) else bound
 
 
@@ -112,6 +113,7 @@ def _ints(spec: IntRange) -> Constraint:
 
 
 def _require_ordered(minimum: float, maximum: float) -> None:
+    """Raise an ImpossibleError if a minimum exceeds its maximum."""
     if minimum > maximum:
         msg = f"no value lies between {minimum} and {maximum}"
         raise ImpossibleError(msg)
@@ -151,6 +153,7 @@ def _floats(spec: FloatRange) -> Constraint:
 
 
 def _infinities(spec: FloatRange) -> tuple[Value, ...]:
+    """Return the infinities that a constraint accepts."""
     if not spec.inf:
         return ()
     below = (LiteralValue(-math.inf),) if _finite(spec.min) is None else ()

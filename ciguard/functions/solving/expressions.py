@@ -155,6 +155,7 @@ def _contains_array(value: Any) -> bool:
 
 
 def _compare_dtypes(op: ast.cmpop, left: Any, right: Any) -> bool:
+    """Return the result of a comparison of dtypes, or of a dtype with a list of dtypes."""
     if isinstance(op, ast.In | ast.NotIn):
         is_member = any(_are_same_dtype(left, member) for member in right)
         return is_member is isinstance(op, ast.In)
@@ -178,6 +179,7 @@ def _conditional(node: ast.IfExp, scope: Mapping[str, Any]) -> Any:
 
 
 def _attribute(node: ast.Attribute, scope: Mapping[str, Any]) -> Any:
+    """Return the value of an attribute: a type, a dtype, or a property of an array or object."""
     path = dotted_name(node)
     if path in _TYPES:
         return _TYPES[path]
@@ -215,6 +217,7 @@ def _item(node: ast.Subscript, scope: Mapping[str, Any]) -> Any:
 
 
 def _call(node: ast.Call, scope: Mapping[str, Any]) -> Any:
+    """Return the result of a known function or method."""
     if node.keywords:
         raise UnknownError(node)
     path = dotted_name(node.func)
@@ -256,6 +259,7 @@ def _comprehension(node: ast.GeneratorExp | ast.ListComp, scope: Mapping[str, An
 def _items(
     node: ast.GeneratorExp | ast.ListComp, source: ast.comprehension, scope: Mapping[str, Any]
 ) -> Iterator[Any]:
+    """Yield the items of a comprehension."""
     for item in value_of(source.iter, scope):
         inner = {**scope, **_target_bindings(source.target, item)}
         if all(truth(value_of(condition, inner)) for condition in source.ifs):
@@ -263,6 +267,7 @@ def _items(
 
 
 def _target_bindings(target: ast.expr, item: Any) -> dict[str, Any]:
+    """Return the values by variable that a comprehension's target gets for one item."""
     if isinstance(target, ast.Name):
         return {target.id: item}
     if isinstance(target, ast.Tuple):

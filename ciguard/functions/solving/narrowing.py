@@ -185,6 +185,7 @@ def _tuples(kind: Tuples, name: str, box: Box) -> Spec:
 
 
 def _floats(kind: FloatRange, interval: Interval | None) -> Spec:
+    """Return a constraint, restricted to an interval; unchanged if NaN or infinity is valid."""
     if interval is None or kind.nan or kind.inf:
         return kind
     annotated = initial_range(kind, ("value", "")) or ANY
@@ -199,6 +200,7 @@ def _floats(kind: FloatRange, interval: Interval | None) -> Spec:
 
 
 def _length(name: str, box: Box) -> tuple[int, int | None] | None:
+    """Return the range of a length in a box; None without one. The maximum may be None."""
     interval = box.ranges.get(("len", name))
     if interval is None:
         return None
@@ -207,11 +209,13 @@ def _length(name: str, box: Box) -> tuple[int, int | None] | None:
 
 
 def _each(item: Spec, name: str, box: Box) -> Spec:
+    """Return the constraint of items, restricted to the range of every item."""
     interval = box.ranges.get(("each", name))
     return item if interval is None else _number_in_interval(item, interval)
 
 
 def _item(item: Spec, name: str, index: int, kind: Tuples, box: Box) -> Spec:
+    """Return the constraint of a tuple's item, restricted to its ranges in a box."""
     for key in (("item", name, index), ("item", name, index - len(kind.items)), ("each", name)):
         interval = box.ranges.get(key)
         if interval is not None:
@@ -236,6 +240,7 @@ def _number_in_interval(item: Spec, interval: Interval) -> Spec:
 
 
 def _array(kind: Arrays, name: str, box: Box) -> Spec:
+    """Return an array's constraint, restricted to the dtypes and sizes of a box."""
     allowed = box.dtypes.get(name)
     if allowed is not None:
         names = (
@@ -254,6 +259,7 @@ def _array(kind: Arrays, name: str, box: Box) -> Spec:
 
 
 def _dim(dim: Any, name: str, axis: int, rank: int, box: Box) -> Any:
+    """Return one size or its constraint, restricted to the ranges of a box."""
     keys = [("dim", name, axis), ("dim", name, axis - rank)]
     ranges = [box.ranges[key] for key in keys if key in box.ranges]
     if axis == 0 and ("len", name) in box.ranges:

@@ -101,6 +101,7 @@ class Ranges:
         return ANY
 
     def _forward_of_call(self, node: ast.Call) -> Interval:
+        """Return the range of a call's result; `ANY` for unknown functions."""
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name in {"int", "float"} and len(node.args) == 1:
             return Interval(is_whole=name == "int")
@@ -147,21 +148,26 @@ class Ranges:
                 self.backward(argument, bound)
 
     def _add_back(self, node: ast.BinOp, interval: Interval) -> None:
+        """Narrow the operands of a sum."""
         self.backward(node.left, add(interval, negate(self.forward(node.right))))
         self.backward(node.right, add(interval, negate(self.forward(node.left))))
 
     def _subtract_back(self, node: ast.BinOp, interval: Interval) -> None:
+        """Narrow the operands of a difference."""
         self.backward(node.left, add(interval, self.forward(node.right)))
         self.backward(node.right, add(self.forward(node.left), negate(interval)))
 
     def _multiply_back(self, node: ast.BinOp, interval: Interval) -> None:
+        """Narrow the operands of a product."""
         self.backward(node.left, factor_of(interval, self.forward(node.right)))
         self.backward(node.right, factor_of(interval, self.forward(node.left)))
 
     def _divide_back(self, node: ast.BinOp, interval: Interval) -> None:
+        """Narrow the dividend of a quotient."""
         self.backward(node.left, multiply(interval, self.forward(node.right)))
 
     def _floor_back(self, node: ast.BinOp, interval: Interval) -> None:
+        """Narrow the dividend of a floored quotient."""
         self.backward(node.left, dividend_of(interval, self.forward(node.right)))
 
 

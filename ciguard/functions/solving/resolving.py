@@ -146,6 +146,7 @@ def _arrays(spec: Arrays, scope: Mapping[str, Any]) -> Spec:
 def _dtype(
     dtype: tuple[str, ...] | Reference | None, scope: Mapping[str, Any]
 ) -> tuple[str, ...] | None:
+    """Return the names of dtypes; that of a reference is a single name."""
     if not isinstance(dtype, Reference):
         return dtype
     value = evaluate(dtype.expression, scope)
@@ -158,6 +159,7 @@ def _dtype(
 def _shape(
     shape: Dims | Reference | Spec | None, scope: Mapping[str, Any]
 ) -> Dims | Reference | Spec | None:
+    """Return a shape's constraint without references."""
     match shape:
         case Reference(expression):
             return dims_of(evaluate(expression, scope))
@@ -186,6 +188,7 @@ def dims_of(shape: Any) -> Dims:
 def _dim(
     dim: int | Reference | SymbolicSize | SymbolicSizes | Spec | None, scope: Mapping[str, Any]
 ) -> int | Reference | SymbolicSize | SymbolicSizes | Spec | None:
+    """Return a size or its constraint without references."""
     if isinstance(dim, Reference):
         size = _number(dim, scope)
         if size is None or size < 0 or size != size // 1:
@@ -197,6 +200,7 @@ def _dim(
 
 
 def _number(bound: Any, scope: Mapping[str, Any]) -> Any:
+    """Return the number that a reference stands for; other bounds are returned unchanged."""
     if not isinstance(bound, Reference):
         return bound
     value = evaluate(bound.expression, scope)

@@ -87,7 +87,7 @@ _VIEWS: dict[type, Callable[[Any], Any]] = {
     TensorValue: lambda value: ArrayView(value.shape, value.dtype, is_tensor=True),
     DtypeValue: lambda value: DtypeView(value.name),
     MemberValue: lambda value: OPAQUE,  # noqa: ARG005 - all readers share one signature
-    DictValue: lambda value: _dictionary(value),  # noqa: PLW0108 - the function is defined below
+    DictValue: lambda value: _dictionary(value),  # noqa: PLW0108 - defined later in this module
     CallValue: _view_of_call,
 }
 

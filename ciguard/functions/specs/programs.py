@@ -85,7 +85,7 @@ def is_annotated(file: Path) -> bool:
     try:
         tree = parse(source)
     except UnreadableSourceError:
-        # Count the file as annotated if it imports annotations: its import reports the error.
+        # A file that imports annotations counts as annotated: its import then reports the error.
         return b".annotations import" in source
     annotations = _AnnotationImports(tree)
     return any(annotations.has(node) for node in ast.walk(tree))
@@ -100,19 +100,19 @@ def sidecar_of(program: ProgramFile, folders: Iterable[Path] = ()) -> Path | Non
             names the program as its target, or has the program's name.
     """
     file = program.file
-    beside = file.parent / (file.stem + SIDECAR_SUFFIX)
-    if beside.is_file():
-        return beside
+    sidecar = file.parent / (file.stem + SIDECAR_SUFFIX)
+    if sidecar.is_file():
+        return sidecar
     return next((path for folder in folders for path in _matching_sidecars(program, folder)), None)
 
 
 def _matching_sidecars(program: ProgramFile, folder: Path) -> Iterator[Path]:
     """Yield the sidecars in a folder that belong to a program."""
-    own_name = program.file.stem + SIDECAR_SUFFIX
+    default_name = program.file.stem + SIDECAR_SUFFIX
     for path, target in _sidecar_targets(folder):
         # The target may include packages above the program's import root.
         is_target = target == program.file.stem or f".{target}".endswith(f".{program.name}")
-        if is_target if target else path.name == own_name:
+        if is_target if target else path.name == default_name:
             yield path
 
 

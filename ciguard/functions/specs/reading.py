@@ -223,6 +223,7 @@ def _arrays(json: Json, function: str, argument: str) -> Spec:
 
 
 def _shape(json: Json, function: str, argument: str) -> Dims | Reference | Spec | None:
+    """Return the constraint of a shape from its JSON form; None for any shape."""
     if json is None:
         return None
     if "ref" in json:
@@ -235,6 +236,7 @@ def _shape(json: Json, function: str, argument: str) -> Dims | Reference | Spec 
 def _dim(
     json: Json, function: str, argument: str
 ) -> int | Reference | SymbolicSize | SymbolicSizes | Spec | None:
+    """Return a size or its constraint from its JSON form; None for any size."""
     if not isinstance(json, dict):
         size: int | None = json
         return size

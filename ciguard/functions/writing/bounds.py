@@ -107,7 +107,7 @@ class _BoundsReader:
 
         Return whether the condition has this form.
         """
-        if not isinstance(node.op, ast.Or) or len(node.values) != 2:  # noqa: PLR2004 - two sides
+        if not isinstance(node.op, ast.Or) or len(node.values) != 2:  # noqa: PLR2004 - both operands
             return False
         guard, comparison = node.values
         guard_text = ast.unparse(guard)
@@ -159,12 +159,14 @@ class _BoundsReader:
                 return None
 
     def _add_relation(self, side: ast.expr, op: type[ast.cmpop], other: ast.expr) -> bool:
+        """Add a comparison with a quantity of the argument; return whether this succeeds."""
         quantity = self._quantity(side)
         if quantity is None or not self._is_computable(other):
             return False
         return self._add_bound(quantity, op, ast.unparse(other))
 
     def _quantity(self, node: ast.expr) -> Quantity | None:
+        """Return the quantity of the argument for which an expression stands; else None."""
         match node, self._spec:
             case ast.Name(id=self._name), IntRange() | FloatRange():
                 return "value"
@@ -179,6 +181,7 @@ class _BoundsReader:
                 return None
 
     def _add_bound(self, quantity: Quantity, op: type[ast.cmpop], text: str) -> bool:
+        """Add a bound of a quantity; return whether the bounds can express it."""
         bounds = self.bounds
         if op is ast.Eq:
             return bounds.equals.setdefault(quantity, text) == text

@@ -91,6 +91,7 @@ class CallSource(ScriptSource):
         return ScriptSource.name_of(self, path)
 
     def _generated(self, name: str, keywords: Arguments) -> str:
+        """Return the call of a generator function."""
         module, _, function = name.rpartition(":")
         if module:
             self.other_imports.add(f"import {module}")
@@ -102,6 +103,7 @@ class CallSource(ScriptSource):
         )
 
     def _choice(self, function: str, argument: str, number: str, name: str) -> str:
+        """Return an expression for an object without a JSON form: its name, or a look-up."""
         if name:
             return self.program_name(name)
         spec = self.module.function(function)
@@ -114,6 +116,7 @@ class CallSource(ScriptSource):
         )
 
     def _tensor_from_array(self, library: str, array: ArrayValue) -> str:
+        """Return an expression for a library's tensor with the elements of an array."""
         writer = writer_of(library)
         self.other_imports |= set(writer.imports)
         text = self._array(array)
@@ -129,8 +132,8 @@ class CallSource(ScriptSource):
 
     # --- calls ------------------------------------------------------------------------------
 
-    def call(self, call: Call) -> str:  # type: ignore[override]
-        """Return a call as one expression."""
+    def call(self, call: Call) -> str:  # type: ignore[override] # writes functions' calls, not APIs'
+        """Return the source text of a call as one expression."""
         function = self.module.function(call.function)
         return self.call_with(function, call, self._argument_list(function, call.arguments))
 
@@ -191,6 +194,7 @@ class CallSource(ScriptSource):
         )
 
     def _argument_list(self, function: FunctionSpec | None, arguments: Arguments) -> list[str]:
+        """Return the source texts of a call's arguments, by position or by name."""
         kinds = (
             {parameter.name: parameter.kind for parameter in function.parameters}
             if function is not None
@@ -211,6 +215,7 @@ class CallSource(ScriptSource):
     def _argument_texts(
         self, name: str, value: Value, kind: str, *, positional: bool
     ) -> Iterable[str]:
+        """Return the source texts for one parameter; several for `*args` and `**options`."""
         match kind, value:
             case "var_positional", TupleValue(items) | ListValue(items):
                 return [self.expression(item) for item in items]

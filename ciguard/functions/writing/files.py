@@ -69,6 +69,7 @@ def export_tests(files: Sequence[Path], folder: Path) -> Iterator[WrittenTests]:
 
 
 def _export_program(hosts: ProgramHosts, file: Path, folder: Path) -> WrittenTests:
+    """Import one program, and write the file of its tests."""
     program = ProgramFile.at(file)
     program = program.with_sidecar(sidecar_of(program))
     collected = collect(hosts.of(program), program)
@@ -84,6 +85,7 @@ def _export_program(hosts: ProgramHosts, file: Path, folder: Path) -> WrittenTes
 
 
 def _write_file(collected: CollectedProgram, program: ProgramFile, folder: Path) -> WrittenTests:
+    """Write the file of a program's tests."""
     functions = collected.module.tested()
     if not functions:
         msg = f"{program.file} has no annotated functions. Annotate some with ciguard.annotations."

@@ -83,6 +83,7 @@ def outer_statements(call: Call, source: CallSource) -> list[str]:
 def _statements(
     call: Call, function: FunctionSpec, failure: CallFailure, source: CallSource
 ) -> list[str]:
+    """Return the statements that make a call and show its failure."""
     if failure.kind is FailureKind.ENSURE:
         return postconditions(call, function, source)
     text = source.awaited_or_listed(source.call(call), function)

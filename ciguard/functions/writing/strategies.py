@@ -121,6 +121,7 @@ class Strategies:
     # --- numbers ----------------------------------------------------------------------------
 
     def _integers(self, spec: IntRange, bounds: ArgumentBounds) -> str:
+        """Return the strategy for integers."""
         low, high = self._bound_texts(spec.min, spec.max, bounds, "value")
         if "value" in bounds.equals:
             return self._exactly(bounds.equals["value"], low, high)
@@ -134,6 +135,7 @@ class Strategies:
         return f"st.integers({low}, {high})"
 
     def _floats(self, spec: FloatRange, bounds: ArgumentBounds) -> str:
+        """Return the strategy for floating-point numbers."""
         low, high = self._bound_texts(spec.min, spec.max, bounds, "value")
         if "value" in bounds.equals:
             return self._exactly(bounds.equals["value"], low, high)
@@ -151,6 +153,7 @@ class Strategies:
         return f"{floats} | st.sampled_from([{', '.join(special)}])" if special else floats
 
     def _exactly(self, text: str, low: str, high: str) -> str:
+        """Return the strategy for the only allowed number, with guards that it is in range."""
         self._guard(low, text)
         self._guard(text, high)
         return f"st.just({text})"
@@ -168,6 +171,7 @@ class Strategies:
     def _bound_texts(
         self, minimum: object, maximum: object, bounds: ArgumentBounds, quantity: str
     ) -> tuple[str, str]:
+        """Return the source texts of the lower and the upper bound; empty for no bound."""
         lows = [*filter(None, [self.bound(minimum)]), *bounds.lows.get(quantity, ())]
         highs = [*filter(None, [self.bound(maximum)]), *bounds.highs.get(quantity, ())]
         self._import_names(*lows, *highs)
@@ -187,6 +191,7 @@ class Strategies:
     # --- containers -------------------------------------------------------------------------
 
     def _lengths(self, spec: Lists | Strings, bounds: ArgumentBounds) -> dict[str, str]:
+        """Return the size options of a strategy."""
         low, high = self._bound_texts(spec.min_len, spec.max_len, bounds, "length")
         equal = bounds.equals.get("length", "")
         if equal:
@@ -215,6 +220,7 @@ class Strategies:
     # --- arrays -----------------------------------------------------------------------------
 
     def _shapes(self, spec: Shapes) -> str:
+        """Return the strategy for shapes."""
         if isinstance(spec.min_dims, Reference) or isinstance(spec.max_dims, Reference):
             low, high = self.bound(spec.min_dims) or "1", self.bound(spec.max_dims)
             ranks = size_options(low, high or plus_number(low, DEFAULT_SIZES[0] + 2))
@@ -230,6 +236,7 @@ class Strategies:
         )
 
     def _arrays(self, spec: Arrays, bounds: ArgumentBounds) -> str:
+        """Return the strategy for arrays or tensors."""
         self.needs_arrays = True
         self.source.needs_numpy = True
         shape = bounds.equals.get("shape") or self._shape(spec.shape)
@@ -286,6 +293,7 @@ class Strategies:
         return writer.dtype.format(name=name)
 
     def _shape(self, shape: Dims | Reference | Spec | None) -> str:
+        """Return the shape option of the helper strategy `arrays`."""
         match shape:
             case None:
                 return self._shapes(Shapes())
@@ -298,6 +306,7 @@ class Strategies:
                 return self.strategy_of(shape, ArgumentBounds())
 
     def _size(self, dim: object) -> str:
+        """Return one size in a shape option: a number, a strategy or a variable."""
         match dim:
             case int():
                 return str(dim)
@@ -317,6 +326,7 @@ class Strategies:
                 return f"st.integers({DEFAULT_SIZES[0]}, {DEFAULT_SIZES[1]})"
 
     def _symbolic_size(self, expression: str) -> str:
+        """Return an expression for a symbolic size, whose symbols are variables."""
         tree = ast.parse(expression, mode="eval")
         for node in ast.walk(tree):
             if isinstance(node, ast.Name):

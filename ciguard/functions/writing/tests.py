@@ -73,6 +73,7 @@ class TestWriter:
         return "\n".join(["@st.composite", f"def {name}(draw):", *lines, f"    return {call}"])
 
     def _function_expression(self, function: FunctionSpec) -> str:
+        """Return an expression for a function, and record the import that it needs."""
         if ":" in function.name:
             module, _, name = function.name.partition(":")
             self.strategies.source.other_imports.add(f"import {module}")
@@ -82,6 +83,7 @@ class TestWriter:
     # --- drawing ----------------------------------------------------------------------------
 
     def _drawn_arguments(self, function: FunctionSpec) -> list[_DrawnArgument]:
+        """Return the strategies of a function's arguments, in the order of drawing."""
         plan, dependencies = plan_of(function), dependencies_of(function)
         drawn: list[_DrawnArgument] = []
         self.strategies.box = Box(plan.defaults, plan.specs)
@@ -133,6 +135,7 @@ class TestWriter:
         )
 
     def _drawing_lines(self, function: FunctionSpec, drawn: list[_DrawnArgument]) -> list[str]:
+        """Return the lines of a composite strategy that draw a function's arguments."""
         symbols: dict[str, str] = {}
         for parameter in function.parameters:
             if parameter.spec is not None:
@@ -187,6 +190,7 @@ class TestWriter:
         *,
         plain: bool,
     ) -> str:
+        """Return the test function of a function."""
         given: dict[str, str] = {}
         if plain:
             given = {argument.name: argument.strategy for argument in drawn}
@@ -217,6 +221,7 @@ class TestWriter:
         return "\n".join([*filter(None, head), f"def {name}({', '.join(given)}):", *lines])
 
     def _settings(self, function: FunctionSpec) -> str:
+        """Return the decorator with the settings of a test."""
         if function.timeout is None:
             return "@relaxed"
         return f"@settings(relaxed, deadline={1000 * function.timeout:g})"
@@ -277,6 +282,7 @@ class TestWriter:
         return lines
 
     def _checked_call(self, function: FunctionSpec, call: str) -> list[str]:
+        """Return the lines that make the call, and check its exception and postconditions."""
         if not function.postconditions and not function.allowed_exceptions:
             return [f"    {call}"]
         statement = f"result = {call}" if function.postconditions else call
@@ -320,6 +326,7 @@ def _identifier(name: str) -> str:
 
 
 def _given_decorator(texts: list[str]) -> str:
+    """Return the decorator `given`, with one argument per line if it is too long."""
     line = f"@given({', '.join(texts)})"
     if len(line) <= 96:  # noqa: PLR2004 - maximum length of a line
         return line

@@ -43,7 +43,8 @@ def check_functions(config: Config) -> None:
     programs = programs_in(config)
     if len(programs) > _MAX_PROGRAMS:
         msg = (
-            f"functions: {len(programs)} programs exceed the limit of {_MAX_PROGRAMS}. Name fewer."
+            f"functions: {len(programs)} programs match, but {_MAX_PROGRAMS} is the limit. "
+            "Name fewer files."
         )
         raise ConfigurationError(msg)
 

@@ -85,6 +85,7 @@ class FunctionLevel:
             yield FunctionCase(api=function_api(function.file), file=function.file, about=about)
 
     def _calls(self, index: int) -> Iterator[FunctionCase]:
+        """Yield the calls of a batch."""
         function = self._function(index)
         sample = self._samplers[index % len(self._functions)]
         # The seed does not depend on the position, so that new functions do not change old calls.

@@ -176,6 +176,7 @@ def _frame(outcome: Errored) -> str:
 def _mutations(
     case: FunctionCase, outcomes: Mapping[str, Outcome], subject: Subject
 ) -> Iterator[Finding]:
+    """Yield the finding that a call changes its arguments on all targets."""
     changed = {
         name: indices
         for name, outcome in outcomes.items()

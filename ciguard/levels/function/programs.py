@@ -47,6 +47,7 @@ def find_programs(texts: Sequence[str], *, base: Path) -> dict[str, ProgramFile]
 
 
 def _matching_programs(text: str, base: Path) -> Iterator[tuple[str, ProgramFile]]:
+    """Yield the relative path and the file of each annotated program that matches a text."""
     if Path(text).is_absolute() and _WILDCARD.isdisjoint(text):
         text = _relative_path(Path(text), text, base)
     if _WILDCARD.isdisjoint(text):
@@ -69,6 +70,7 @@ def _matching_programs(text: str, base: Path) -> Iterator[tuple[str, ProgramFile
 
 
 def _check_root(program: ProgramFile, text: str, base: Path) -> None:
+    """Raise a ConfigurationError if a program's package is outside the folder."""
     if not program.root.is_relative_to(base.absolute()):
         name = program.file.name
         reason = f"the package of {name} is in {program.root}. Run ciguard in that folder."

@@ -121,6 +121,7 @@ def _with_nested(
 
 
 def _sampled_calls(function: FunctionSpec, module: ModuleSpec) -> Iterator[Json]:
+    """Yield JSON forms of a few calls of a function."""
     sample, rng = call_sampler(function, module), random.Random(0)  # noqa: S311 - not used for secrets
     for _ in range(_CALLS_FOR_NESTED):
         call = sample(rng)
@@ -129,6 +130,7 @@ def _sampled_calls(function: FunctionSpec, module: ModuleSpec) -> Iterator[Json]
 
 
 def _raise_problems(problems: Sequence[Problem]) -> None:
+    """Raise a ConfigurationError that lists the problems, if there are any."""
     if not problems:
         return
     lines = [

@@ -425,7 +425,7 @@ def test_a_file_with_a_syntax_error_is_rejected() -> None:
         module_of("def (", Path("x.py"), "x.py")
 
 
-def test_most_annotations_of_the_papers_example_are_proposed() -> None:
+def test_most_annotations_in_the_example_of_the_annotest_paper_are_proposed() -> None:
     tree = ast.parse((PROGRAMS / "densenet.py").read_text("utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):

@@ -70,6 +70,7 @@ class CallBuilder:
         return {name: self.value(item) for name, item in encoded}
 
     def _call(self, encoded: Json) -> Any:
+        """Build the value of an encoded call `["c", function, arguments, keywords]`."""
         _, function, arguments, keywords = encoded
         if function == CHOICE:
             return self._choice(*arguments[:3])

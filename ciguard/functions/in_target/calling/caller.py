@@ -183,6 +183,10 @@ class Caller:
         return private_copy(choice, self.description.module)
 
     def _generate(self, function: str, arguments: dict[str, Any]) -> Any:
+        """Return the value that an annotated function generates for arguments.
+
+        Raises DiscardedError if a precondition of the function does not hold.
+        """
         location = self.location(function.lstrip(":"))
         if not all(
             condition.holds_for(arguments)
@@ -197,6 +201,7 @@ class Caller:
 
 
 _EVERY_ERROR = (Exception, BaseException, object)
+"""Base classes of all exceptions."""
 
 
 class _CallRun:
@@ -211,6 +216,7 @@ class _CallRun:
         self._constructor_numbers: list[Any] = []
 
     def result(self) -> dict[str, Any]:
+        """Make the call, and return its result as `Caller.run` describes it."""
         self._caller.last = None
         seed(int(self._call.get("seed", 0)))
         try:
@@ -228,11 +234,12 @@ class _CallRun:
         return self._judged_call()
 
     def _build(self) -> None:
+        """Find the function, and build the instance and the arguments of the call."""
         is_nested = self._call.get("outer") is not None
         find = self._caller.find_nested_function if is_nested else self._caller.find_module_function
         self._location = find(self._call)
         if is_abstract(self._location):
-            msg = f"{self._location.owner.__name__} is abstract"
+            msg = f"class {self._location.owner.__name__} is abstract"
             raise CannotBuildError(msg)
         self._arguments = self._caller.build(self._call["arguments"])
         if self._location.kind in ("method", "property"):
@@ -256,22 +263,24 @@ class _CallRun:
         return scope
 
     def _unmet_precondition(self) -> str:
+        """Return the text of a precondition that does not hold; empty if all hold."""
         for condition in self._caller.conditions(self._location.name, "requires"):
             try:
                 holds = condition.holds_for(self._condition_scope())
-            except Exception as error:  # noqa: BLE001 - the user's own expression
+            except Exception as error:  # noqa: BLE001 - the user's condition may raise anything
                 return f"{condition.display_text}: {type(error).__name__}: {error}"
             if not holds:
                 return condition.display_text
         return ""
 
     def _judged_call(self) -> dict[str, Any]:
+        """Make the call, check its result, and return both."""
         before = snapshot(self._arguments)
         expects_numbers = are_moderate([*self._arguments.values(), *self._constructor_numbers])
         started = time.perf_counter()
         try:
             returned = self._caller.last = self._returned_value()
-        except Exception as error:  # noqa: BLE001 - exceptions are what the test looks for
+        except Exception as error:  # noqa: BLE001 - the exception is the result of the test
             self._caller.last = error
             return self._with_details(self._failure_of_exception(error), before, started)
         except SystemExit as error:
@@ -284,6 +293,11 @@ class _CallRun:
     def _with_details(
         self, failed: dict[str, Any] | None, before: dict[str, Any], started: float
     ) -> dict[str, Any]:
+        """Return a result with changed arguments and duration; a slow call is a failure.
+
+        `failed` is the failure so far, `before` the snapshot of the arguments, and
+        `started` the start time.
+        """
         seconds = time.perf_counter() - started
         limit = (notes_on(self._location.function) or {}).get("timeout")
         if (
@@ -298,6 +312,7 @@ class _CallRun:
         return {**result, "mutated": changed(before, self._arguments), "seconds": seconds}
 
     def _returned_value(self) -> Any:
+        """Make the call, and return what it returns; lazy results are lists."""
         location = self._location
         if location.kind == "property":
             return consume(location.function(*self._first))
@@ -309,6 +324,7 @@ class _CallRun:
         return consume(call_function(location.function, self._arguments, *self._first))
 
     def _failure_of_exception(self, error: Exception) -> dict[str, Any] | None:
+        """Return the result for a raised exception; None if such failures do not count."""
         if isinstance(error, MemoryError):
             return {"status": "discarded", "reason": "out of memory"}
         if self._is_expected(error):
@@ -320,6 +336,7 @@ class _CallRun:
         )
 
     def _is_expected(self, error: Exception) -> bool:
+        """Return whether annotations or documentation allow an exception."""
         declared = tuple((notes_on(self._location.function) or {}).get("raises", ()))
         if isinstance(error, declared):
             return True
@@ -332,6 +349,7 @@ class _CallRun:
     def _failed_result_check(
         self, returned: Any, *, expects_numbers: bool
     ) -> dict[str, Any] | None:
+        """Return the failure of a postcondition, or for NaN; None if the result is correct."""
         if self._caller.is_oracle_enabled("ensure"):
             for condition in self._caller.conditions(self._location.name, "ensures"):
                 failed = self._failed_postcondition(condition, returned)
@@ -345,17 +363,19 @@ class _CallRun:
     def _failed_postcondition(
         self, condition: CallableCondition, returned: Any
     ) -> dict[str, Any] | None:
+        """Return the failure of one postcondition; None if it holds."""
         text = condition.display_text
         try:
             holds = condition.holds_for({**self._condition_scope(), RESULT: returned})
             message = f"{text} does not hold"
-        except Exception as error:  # noqa: BLE001 - such as an attribute that None lacks
+        except Exception as error:  # noqa: BLE001 - the user's condition may raise anything
             holds, message = False, f"{text}: {type(error).__name__}: {error}"
         if holds:
             return None
         return self._check_failure("ensure", "Postcondition", message, condition.line)
 
     def _failure(self, kind: str, error: BaseException) -> dict[str, Any]:
+        """Return the result for an exception."""
         frames = frames_of(error)
         return {
             "status": "failed",
@@ -369,6 +389,7 @@ class _CallRun:
     def _check_failure(
         self, kind: str, name: str, message: str, line: int | None = None
     ) -> dict[str, Any]:
+        """Return the result for a failed check, at a line of the annotations if it has one."""
         return {
             "status": "failed",
             "kind": kind,

@@ -71,8 +71,8 @@ def is_user_file(path: str, file: str) -> bool:
         file: path of the tested module.
     """
     real = os.path.realpath(path)
-    own_folder = os.path.dirname(os.path.realpath(file))
-    if real.startswith(own_folder + os.sep):
+    module_folder = os.path.dirname(os.path.realpath(file))
+    if real.startswith(module_folder + os.sep):
         return True
     return os.path.isfile(real) and not real.startswith(_INSTALLED_FOLDERS)
 
@@ -154,6 +154,7 @@ def snapshot(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _state(value: Any, depth: int) -> Any:
+    """Return a state that is equal for equal values, also if they contain NaN."""
     if isinstance(value, dict) and depth < _MAX_DEPTH:
         return [(repr(key), _state(item, depth + 1)) for key, item in value.items()]
     if isinstance(value, (list, tuple)) and depth < _MAX_DEPTH:

@@ -49,6 +49,7 @@ def condition_json(
 
 
 def _parse_text(text: str) -> tuple[str, set[str], str]:
+    """Return a condition's normalised text, the names that it uses, and an error message."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
@@ -57,6 +58,7 @@ def _parse_text(text: str) -> tuple[str, set[str], str]:
 
 
 def _parse_function(condition: Any, names: set[str]) -> tuple[str, set[str], str]:
+    """Return a function's text as a condition, its parameters, and an error message."""
     try:
         parameters = inspect.signature(condition).parameters.values()
     except (TypeError, ValueError) as error:
@@ -160,17 +162,19 @@ class CallableCondition:
         return bool(self._evaluate(arguments))
 
     def _text_evaluator(self, function: Any) -> Callable[[dict[str, Any]], Any]:
+        """Return a function that evaluates the condition's text for arguments."""
         code = compile(self.text.strip(), f"<condition of {function.__name__}>", "eval")
         scope = {**self._scope, **getattr(function, "__globals__", {})}
         closure = _closure_variables(function)
 
         def evaluate(arguments: dict[str, Any]) -> Any:
             # All names are globals here, because comprehensions would not see locals of `eval`.
-            return eval(code, {**scope, **closure, **arguments})  # noqa: S307 - the user's own code
+            return eval(code, {**scope, **closure, **arguments})  # noqa: S307 - the user's text, in the process that runs the user's code
 
         return evaluate
 
     def _function_evaluator(self, condition: Any) -> Callable[[dict[str, Any]], Any]:
+        """Return a function that calls the condition with the arguments that it takes."""
         parameters = list(inspect.signature(condition).parameters)
 
         def evaluate(arguments: dict[str, Any]) -> Any:
@@ -180,6 +184,7 @@ class CallableCondition:
 
 
 def _closure_variables(function: Any) -> dict[str, Any]:
+    """Return the variables of outer functions that a function uses, by name."""
     code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None)
     variables = {}
     for name, cell in zip(code.co_freevars if code else (), cells or ()):

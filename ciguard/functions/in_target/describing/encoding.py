@@ -136,8 +136,8 @@ _DATA_ENCODERS: dict[type, Callable[[Any, str], Json]] = {
     float: _float,
     complex: lambda value, _: ["z", repr(value.real), repr(value.imag)],
     bytes: lambda value, _: ["b", value.decode("latin-1")],
-    list: lambda value, own: ["l", [as_data(item, own) for item in value]],
-    tuple: lambda value, own: ["p", [as_data(item, own) for item in value]],
+    list: lambda value, own_module: ["l", [as_data(item, own_module) for item in value]],
+    tuple: lambda value, own_module: ["p", [as_data(item, own_module) for item in value]],
     dict: _dictionary,
 }
 """Encoders by exact type; subclasses, such as named tuples, are more than their items."""
@@ -209,8 +209,8 @@ def _with_parts(*parts: str) -> Callable[[ConstraintEncoder, dict[str, Any]], Js
     """Return a function that encodes options, of which the named ones are constraints."""
 
     def write(encoder: ConstraintEncoder, options: dict[str, Any]) -> Json:
-        others = {name: value for name, value in options.items() if name not in parts}
-        written = _plain(encoder, others)
+        other_options = {name: value for name, value in options.items() if name not in parts}
+        written = _plain(encoder, other_options)
         for part in parts:
             if part in options:
                 written[part] = encoder.spec(options[part])
@@ -273,7 +273,7 @@ def _dim(encoder: ConstraintEncoder, dim: Any) -> Json:
         return {"size": dim}
     if dim is None or (isinstance(dim, int) and not isinstance(dim, bool) and dim >= 0):
         return dim
-    msg = f"{dim!r} is not a valid size of an array's dimension"
+    msg = f"{dim!r} is not a valid size of a dimension; use an integer, None or a constraint"
     raise CannotEncodeError(msg)
 
 
@@ -294,7 +294,7 @@ def dtype_form(dtype: Any) -> Json:
 def _listed_dtypes(values: Any) -> Json:
     listed = values.options.get("names" if values.kind == "dtypes" else "values")
     if values.kind not in ("dtypes", "froms") or not listed:
-        msg = f"{values!r} does not list dtypes"
+        msg = f"{values!r} does not list dtypes; use dtypes(…) or a list"
         raise CannotEncodeError(msg)
     return [dtype_name(item) for item in listed]
 

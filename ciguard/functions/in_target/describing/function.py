@@ -109,17 +109,19 @@ class FunctionDescription:
         return line_of(source, self._notes), file
 
     def _is_not_tested(self) -> bool:
+        """Return whether the function is described only for other functions."""
         owner = notes_on(self._location.owner) if self._location.owner is not None else None
         excluded = [self._notes.get("exclude"), (owner or {}).get("exclude")]
         # A constructor without annotations is described for the class's methods, but not tested.
-        is_own = ":" not in self._location.name and is_annotated(self._location.function)
-        return any(excluded) or not is_own
+        is_of_module = ":" not in self._location.name and is_annotated(self._location.function)
+        return any(excluded) or not is_of_module
 
     def _problem(self, line: int, message: str) -> None:
         file = self._notes.get("file", self._file)
         self._description.problem(self._location.name, line or self._line, message, file)
 
     def _parameters(self) -> list[Json]:
+        """Return the JSON forms of the function's parameters."""
         signature = self._signature()
         annotations = self._arguments(set(signature))
         hints = hints_of(self._function_with_hints())
@@ -132,6 +134,7 @@ class FunctionDescription:
         return parameters
 
     def _signature(self) -> dict[str, inspect.Parameter]:
+        """Return the function's parameters by name, without `self` or `cls`."""
         try:
             parameters = dict(inspect.signature(self._location.function).parameters)
         except (TypeError, ValueError) as error:
@@ -149,6 +152,7 @@ class FunctionDescription:
         return plain.__init__ if inspect.isclass(plain) else plain
 
     def _arguments(self, names: set[str]) -> dict[str, tuple[Any, int]]:
+        """Return the annotations by argument, each as values and line; record errors."""
         annotations: dict[str, tuple[Any, int]] = {}
         for name, values, line in self._notes.get("args", ()):
             if name not in names:
@@ -170,6 +174,10 @@ class FunctionDescription:
         annotations: dict[str, tuple[Any, int]],
         hints: dict[str, Any],
     ) -> Json:
+        """Return the JSON form of one parameter.
+
+        An annotation takes precedence over a type hint.
+        """
         values, line = annotations.get(parameter.name, (None, self._line))
         is_variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
         has_default = is_variadic or parameter.default is not parameter.empty
@@ -199,8 +207,8 @@ class FunctionDescription:
 
     def _encoder(self, argument: str) -> ConstraintEncoder:
         choices = self._description.choices.setdefault((self._location.name, argument), [])
-        own = self._description.module.__name__
-        return ConstraintEncoder(choices, self._description.add_generator, own)
+        module_name = self._description.module.__name__
+        return ConstraintEncoder(choices, self._description.add_generator, module_name)
 
     def _annotated(self, name: str, values: Any, line: int) -> Json:
         try:
@@ -210,12 +218,17 @@ class FunctionDescription:
             return None
 
     def _hinted_spec(self, name: str, hints: dict[str, Any], *, has_default: bool) -> Json:
+        """Return the constraint that a type hint states; None if it is not to be used.
+
+        A hint that is not exact does not replace a default.
+        """
         hint = hint_spec(hints[name], self._encoder(name)) if name in hints else None
         if hint is not None and (hint.is_exact or not has_default):
             return hint.spec
         return None
 
     def _conditions(self, key: str, parameters: list[Json]) -> list[Json]:
+        """Return the JSON forms of preconditions or postconditions; record errors."""
         names = {parameter["name"] for parameter in parameters}
         conditions = []
         for condition, line in self._notes.get(key, ()):
@@ -228,6 +241,7 @@ class FunctionDescription:
         return conditions
 
     def _constructor(self) -> str:
+        """Return the name of the constructor that a method needs; empty for others."""
         if self._location.kind not in ("method", "property"):
             return ""
         return self._description.add(constructor_of(self._location.owner))
@@ -238,6 +252,7 @@ class FunctionDescription:
         return attributes_of(self._location.owner, self._plain)
 
     def _examples(self, parameters: list[Json]) -> list[Json]:
+        """Return the JSON forms of a constructor's examples; record errors."""
         encoder = self._encoder(EXAMPLES)
         names = [parameter["name"] for parameter in parameters]
         examples = []

@@ -46,6 +46,7 @@ def _evaluated_hints(function: Any) -> dict[str, Any]:
 
 
 def _hints_that_evaluate(function: Any) -> dict[str, Any]:
+    """Return the hints of a function that can be evaluated one by one, by argument."""
     hints = {}
     for name, hint in getattr(function, "__annotations__", {}).items():
         dummy = types.FunctionType((lambda: None).__code__, getattr(function, "__globals__", {}))
@@ -205,6 +206,7 @@ _TENSOR_CLASSES = frozenset(("Tensor", "EagerTensor", "Var", "Array", "ArrayImpl
 
 
 def _union(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
+    """Return the constraint for a union; None if a member's hint is of an unknown kind."""
     hints = [hint_spec(arg, encoder) for arg in args]
     known_hints = [hint for hint in hints if hint is not None]
     if len(known_hints) < len(hints):
@@ -223,6 +225,7 @@ def _list(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
 
 
 def _tuple(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
+    """Return the constraint for `tuple[int, str]` or `tuple[int, ...]`."""
     if len(args) == 2 and args[1] is Ellipsis:  # noqa: PLR2004 - `tuple[int, ...]`
         hint = hint_spec(args[0], encoder)
         spec = None if hint is None else {"kind": "tuples", "item": hint.spec, "min_len": 0}
@@ -277,6 +280,7 @@ _GENERIC_READERS: dict[str, Callable[[tuple[Any, ...], ConstraintEncoder], Hint 
 
 
 def _annotated(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
+    """Return the constraint for `Annotated`, with the bounds in its metadata."""
     inner, *metadata = typing.get_args(hint)
     for note in metadata:
         if is_values_annotation(note):
@@ -327,6 +331,7 @@ _BOUND_ATTRIBUTES = {
 
 
 def _with_bounds(hint: Hint, bounds: dict[str, Any]) -> Hint | None:
+    """Return a hint's constraint with bounds; None if the constraint cannot have them."""
     kind = hint.spec["kind"]
     if not bounds:
         return hint

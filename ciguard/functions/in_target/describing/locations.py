@@ -27,11 +27,11 @@ class FunctionLocation(NamedTuple):
 
 def locations_of(module: Any, *, include_unannotated: bool = False) -> Iterator[FunctionLocation]:
     """Yield the annotated functions of a module, or all its functions."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     for name, item in list(vars(module).items()):
-        if id(item) in seen or getattr(item, "__module__", None) != module.__name__:
+        if id(item) in visited or getattr(item, "__module__", None) != module.__name__:
             continue
-        seen.add(id(item))
+        visited.add(id(item))
         if inspect.isclass(item):
             yield from _members(item, item.__qualname__, include_unannotated=include_unannotated)
         elif callable(item) and (include_unannotated or is_annotated(item)):
@@ -39,6 +39,7 @@ def locations_of(module: Any, *, include_unannotated: bool = False) -> Iterator[
 
 
 def _members(owner: Any, name: str, *, include_unannotated: bool) -> Iterator[FunctionLocation]:
+    """Yield the methods and constructors of a class and its nested classes."""
     stated = has_annotated_class(owner)
     for key, raw in list(vars(owner).items()):
         if key == "__init__" and stated:
@@ -56,8 +57,8 @@ def _members(owner: Any, name: str, *, include_unannotated: bool) -> Iterator[Fu
 def has_annotated_class(owner: Any) -> bool:
     """Return whether annotations on the class itself describe its constructor's arguments."""
     notes = notes_on(owner) or {}
-    own = vars(owner).get("__init__")
-    return any(notes.get(key) for key in _CALL_NOTES) and not is_annotated(own)
+    constructor = vars(owner).get("__init__")
+    return any(notes.get(key) for key in _CALL_NOTES) and not is_annotated(constructor)
 
 
 _CALL_NOTES = ("args", "requires", "ensures", "raises", "examples")
@@ -92,6 +93,7 @@ _KERAS_PACKAGES = ("keras", "tf_keras", "tensorflow")
 
 
 def _kind_and_function(key: str, raw: Any) -> tuple[str, Any]:
+    """Return the kind and the unbound function of a class attribute; empty for others."""
     if isinstance(raw, (staticmethod, classmethod)):
         return type(raw).__name__, raw.__func__
     if isinstance(raw, property) or type(raw).__name__ == "cached_property":

@@ -25,11 +25,11 @@ def marks_of(module: Any, name: str) -> list[Json]:
     for part in name.split("."):
         marked = getattr(marked, part, None)
         if marked is not None:
-            marks += own_marks(marked)
+            marks += marks_on(marked)
     return marks
 
 
-def own_marks(marked: Any) -> list[Json]:
+def marks_on(marked: Any) -> list[Json]:
     """Return the marks of one object; for a property, those of its getter."""
     inner = getattr(marked, "fget", None) or getattr(marked, "__func__", None) or marked
     marks = getattr(inner, "__dict__", {}).get("pytestmark", [])

@@ -112,18 +112,19 @@ class Description:
         if location is not None:
             return self.add(location)
         if isinstance(generator, str) or not inspect.isfunction(inspect.unwrap(generator)):
-            shown = getattr(generator, "__name__", generator)
+            name = getattr(generator, "__name__", generator)
             if inspect.isclass(generator):
                 msg = (
-                    f"objs: class {shown} is defined in another module; name an annotated function "
+                    f"objs: class {name} is defined in another module; name an annotated function "
                     "of this module that returns an instance"
                 )
                 raise CannotEncodeError(msg)
-            msg = f"objs: module {self.module.__name__} has no function {shown}"
+            msg = f"objs: module {self.module.__name__} has no function {name}"
             raise CannotEncodeError(msg)
         return self.add(self._imported_function(generator))
 
     def _location_of_name(self, name: str) -> FunctionLocation | None:
+        """Return the location of a function or class by its name; None if there is none."""
         known = next(
             (p for p in locations_of(self.module, include_unannotated=True) if p.name == name), None
         )
@@ -134,6 +135,7 @@ class Description:
         return known
 
     def _location_of_function(self, generator: Any) -> FunctionLocation | None:
+        """Return the location of a function or class of the module; None for others."""
         if inspect.isclass(generator) and generator.__module__ == self.module.__name__:
             return constructor_of(generator)
         plain = inspect.unwrap(getattr(generator, "__func__", generator))
@@ -143,6 +145,7 @@ class Description:
         return None
 
     def _imported_function(self, generator: Any) -> FunctionLocation:
+        """Return the location of a function that another module defines."""
         name = f"{generator.__module__}:{generator.__qualname__}"
         if generator.__module__ == self.module.__name__:
             name = str(generator.__qualname__)
@@ -164,6 +167,7 @@ class Description:
             self._problems.append(problem)
 
     def _module_test(self) -> Json:
+        """Return the JSON form of the module's `module_test`; None without one."""
         notes = vars(self.module).get(NOTES)
         if not isinstance(notes, dict) or "args" not in notes or "requires" in notes:
             return None
@@ -187,6 +191,7 @@ def module_description(module: Any) -> Json:
 
 
 def _fixed_arguments(encoder: ConstraintEncoder, args: Any) -> Json:
+    """Return the JSON form of a list of command-line arguments."""
     items = [encoder.spec(item) for item in args or ()]
     if any("choice" in str(item) for item in items):
         msg = "command-line arguments must be strings or numbers"

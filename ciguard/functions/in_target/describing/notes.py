@@ -87,6 +87,7 @@ def documented_exceptions(function: Any) -> list[str]:
 
 
 def _section_entries(lines: list[str]) -> list[str]:
+    """Return the names of exceptions in the entries of a docstring's section."""
     names = []
     for line in lines:
         if not line.strip() or set(line.strip()) == {"-"}:

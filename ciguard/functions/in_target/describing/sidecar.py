@@ -78,6 +78,7 @@ def apply_sidecar(module: Any, path: str) -> list[Json]:
 
 
 def _import_sidecar(path: str) -> Any:
+    """Run a sidecar as a module, and return the module."""
     stem = os.path.basename(path)[: -len(SUFFIX)]
     name = f"ciguard_sidecar_{stem}".replace(".", "_")
     spec = importlib.util.spec_from_file_location(name, path)
@@ -118,6 +119,7 @@ def _move_notes(location: FunctionLocation, module: Any, stubs: Any, path: str) 
 
 
 def _find_function(module: Any, name: str) -> Any:
+    """Return the unwrapped function with a dotted name in a module; None without one."""
     item = module
     for part in name.split("."):
         item = vars(item).get(part) if hasattr(item, "__dict__") else None
@@ -128,6 +130,7 @@ def _find_function(module: Any, name: str) -> Any:
 
 
 def _argument_mismatch(location: FunctionLocation, function: Any) -> str:
+    """Return how the arguments of a stub and its function differ; empty if they agree."""
     try:
         stub_names = list(inspect.signature(location.function).parameters)
         names = list(inspect.signature(function).parameters)

@@ -122,7 +122,7 @@ PROBLEMS = {
             "@arg('x', objs(made))\ndef f(x): pass"
         ),
         6,
-        "f: objs generates a value from itself: f → made → made",
+        "f: the generators of objs need each other's values: f → made → made",
     ),
     "constructor without values": (
         (

@@ -40,8 +40,8 @@ def test_equalities_lengths_shapes_and_multiples_become_bounds() -> None:
     assert bounds("len(x) <= n", LISTS).highs == {"length": ["n"]}
     assert bounds("x.shape == y.shape", Arrays()).equals == {"shape": "y.shape"}
     assert bounds("x % n == 0").multiple_of == "n"
-    shifted = bounds("(x - 4) % 3 == 0")
-    assert (shifted.multiple_of, shifted.offset) == ("3", "4")
+    with_offset = bounds("(x - 4) % 3 == 0")
+    assert (with_offset.multiple_of, with_offset.offset) == ("3", "4")
 
 
 def test_a_condition_on_the_lists_among_several_kinds_becomes_a_bound() -> None:
@@ -61,7 +61,7 @@ def test_a_condition_on_the_lists_among_several_kinds_becomes_a_bound() -> None:
         ("x.shape[0] == y.shape[0]", Arrays()),
     ],
 )
-def test_conditions_that_are_not_understood_are_assumed(condition: str, spec: Spec) -> None:
+def test_conditions_that_bounds_cannot_express_are_assumed(condition: str, spec: Spec) -> None:
     argument_bounds = bounds(condition, spec)
 
     assert argument_bounds.assumptions == [condition]

@@ -20,7 +20,7 @@ def dense_net(dense_blocks=3, dense_layers=-1, depth=40):
 """
 
 
-def test_the_papers_example_fails_only_with_its_known_bug() -> None:
+def test_the_example_of_the_annotest_paper_fails_only_with_its_known_bug() -> None:
     program = Annotated(DENSENET)
 
     results = program.results("dense_net")
@@ -89,7 +89,7 @@ def test_changed_arguments_are_reported() -> None:
     assert {tuple(result["mutated"]) for result in program.results("f", 20)} == {("xs",)}
 
 
-def test_a_listed_object_is_copied_for_each_call() -> None:
+def test_an_object_in_froms_is_copied_for_each_call() -> None:
     program = Annotated(
         """
         class Box:

@@ -61,10 +61,10 @@ class Color(enum.Enum):
 """
 
 
-@pytest.mark.parametrize(("hint", "holds"), HINTED.items())
+@pytest.mark.parametrize(("hint", "condition"), HINTED.items())
 @pytest.mark.lengthy
-def test_arguments_are_drawn_by_their_type_hint(hint: str, holds: str) -> None:
-    program = Annotated(f"{PRELUDE}\n@ensure({holds!r})\ndef f(x: {hint}): return None")
+def test_arguments_are_drawn_by_their_type_hint(hint: str, condition: str) -> None:
+    program = Annotated(f"{PRELUDE}\n@ensure({condition!r})\ndef f(x: {hint}): return None")
 
     assert program.problems == []
     assert program.calls("f").count(None) == 0
