@@ -235,11 +235,12 @@ def tensors(  # noqa: PLR0913 - the options of `np_arrays`, and a library
     """Accept tensors of torch, tensorflow, jittor or jax.
 
     Args:
-        dtype: see `np_arrays`.
-        shape: see `np_arrays`.
-        min: see `np_arrays`.
-        max: see `np_arrays`.
-        nan: see `np_arrays`.
+        dtype: a dtype, a list of dtypes, or a reference to another argument's dtype; None for the
+            common dtypes.
+        shape: a tuple, `np_shapes(…)`, or a reference to another argument's shape; None for any.
+        min: smallest value that an element may have; None for no lower bound.
+        max: largest value that an element may have; None for no upper bound.
+        nan: whether elements may be NaN or infinite.
         library: name of the library; if empty, the library that the annotated module imports.
     """
     values = _arrays("tensors", dtype, shape, min, max, nan=nan)

@@ -116,9 +116,9 @@ class Source:
             start, end = self.span(node)
             expected = self._dumped_tree({node: text})
             for new_text in (text, f"({text})"):  # parentheses only if they are needed
-                spliced = _spliced(self._body, start, end, new_text)
+                spliced = _splice(self._body, start, end, new_text)
                 if expected and _dumped_tree(spliced) == expected:
-                    body = _spliced(body, start, end, new_text)
+                    body = _splice(body, start, end, new_text)
                     break
             else:
                 return None
@@ -128,7 +128,7 @@ class Source:
 
     def spliced(self, node: ast.expr, text: str) -> str:
         """Return the file's text with an expression's text replaced by `text`."""
-        return self._prefix + _spliced(self._body, *self.span(node), text)
+        return self._prefix + _splice(self._body, *self.span(node), text)
 
     def with_lines(
         self, inserted: Mapping[int, Sequence[str]], removed: Collection[int] = ()
@@ -204,7 +204,7 @@ def opening(tree: ast.Module, *, with_imports: bool = True) -> int:
 # --- comparison of sources ------------------------------------------------------------------------
 
 
-def _spliced(text: str, start: int, end: int, replacement: str) -> str:
+def _splice(text: str, start: int, end: int, replacement: str) -> str:
     return text[:start] + replacement + text[end:]
 
 

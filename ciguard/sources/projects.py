@@ -132,12 +132,12 @@ def import_root(folder: Path) -> Path:
     return folder
 
 
-def files_below(root: Path, apart: Collection[str] = ()) -> Iterator[Path]:
+def files_below(root: Path, skipped: Collection[str] = ()) -> Iterator[Path]:
     """Yield a project's files in order of their paths, without hidden folders and environments.
 
     Args:
         root: folder of the project.
-        apart: names of further folders to skip.
+        skipped: names of further folders to skip, at any depth.
     """
     for folder, folders, files in os.walk(root):
         parent = Path(folder)
@@ -145,7 +145,7 @@ def files_below(root: Path, apart: Collection[str] = ()) -> Iterator[Path]:
             name
             for name in folders
             if not name.startswith(".")
-            and name not in _SKIPPED_FOLDERS.union(apart)
+            and name not in _SKIPPED_FOLDERS.union(skipped)
             and not (parent / name / "pyvenv.cfg").exists()
         )
         yield from (parent / name for name in sorted(files))

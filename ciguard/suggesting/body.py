@@ -57,7 +57,7 @@ class ForwardedArgument:
     """Name of the argument, or of its items; see `item_name`."""
     callee: str
     """Name of the called function, as written in the call."""
-    place: int | str
+    position_or_name: int | str
     """Position or name of the callee's parameter."""
     line: int
     """Line number of the call, from 1."""
@@ -235,12 +235,14 @@ class _BodyReader:
         arguments: list[tuple[int | str, ast.expr]] = list(enumerate(node.args))
         arguments += [(item.arg, item.value) for item in node.keywords if item.arg]
         qualified = self._module.imports.imported(node.func)
-        for place, value in arguments:
+        for position_or_name, value in arguments:
             for name, passing in self._passed_arguments(value):
                 if qualified:
-                    self._add_role(qualified, place, (name, passing), node)
+                    self._add_role(qualified, position_or_name, (name, passing), node)
                 elif passing is _PassingForm.UNCHANGED and self._is_in_module(callee):
-                    self.forwarded.append(ForwardedArgument(name, callee, place, node.lineno))
+                    self.forwarded.append(
+                        ForwardedArgument(name, callee, position_or_name, node.lineno)
+                    )
                 elif passing is _PassingForm.UNCHANGED:
                     self._add_builtin(callee, name, node)
 
@@ -262,10 +264,14 @@ class _BodyReader:
             self.clues.append(clue)
 
     def _add_role(
-        self, qualified: str, place: int | str, argument: tuple[str, _PassingForm], node: ast.Call
+        self,
+        qualified: str,
+        position_or_name: int | str,
+        argument: tuple[str, _PassingForm],
+        node: ast.Call,
     ) -> None:
         """Collect clues from a call of a library's function."""
-        role = self._roles.role_of(qualified, place)
+        role = self._roles.role_of(qualified, position_or_name)
         if role is None:
             return
         name, passing = argument

@@ -139,37 +139,43 @@ class Roles:
         """
         self._known_apis_of = known_apis_of
 
-    def role_of(self, qualified: str, place: int | str) -> ParameterRole | None:
+    def role_of(self, qualified: str, position_or_name: int | str) -> ParameterRole | None:
         """Return the facts about a parameter; None if nothing is known.
 
         Args:
             qualified: qualified name of the called function.
-            place: position or name of the parameter.
+            position_or_name: position or name of the parameter.
         """
         name = _canonical(qualified)
         parameters = _FACTS_BY_API.get(name, ())
-        if isinstance(place, int) and place < len(parameters):
-            return ParameterRole(*parameters[place])
-        role = next((ParameterRole(*item) for item in parameters if item[0] == place), None)
+        if isinstance(position_or_name, int) and position_or_name < len(parameters):
+            return ParameterRole(*parameters[position_or_name])
+        role = next(
+            (ParameterRole(*item) for item in parameters if item[0] == position_or_name), None
+        )
         return (
             role
-            or self._size_role(name, place)
-            or self._role_by_name(place)
-            or self._known_role(name, place)
+            or self._size_role(name, position_or_name)
+            or self._role_by_name(position_or_name)
+            or self._known_role(name, position_or_name)
         )
 
     @staticmethod
-    def _role_by_name(place: int | str) -> ParameterRole | None:
-        if place in _FLAGS:
-            return ParameterRole(str(place), (PossibleValues(Guess(ArgumentKind.BOOL)),))
-        return ParameterRole(str(place), _POSITIVE) if place in _LAYER_SIZES else None
+    def _role_by_name(position_or_name: int | str) -> ParameterRole | None:
+        if position_or_name in _FLAGS:
+            return ParameterRole(str(position_or_name), (PossibleValues(Guess(ArgumentKind.BOOL)),))
+        return (
+            ParameterRole(str(position_or_name), _POSITIVE)
+            if position_or_name in _LAYER_SIZES
+            else None
+        )
 
     @staticmethod
-    def _size_role(name: str, place: int | str) -> ParameterRole | None:
-        is_size = name in _SIZE_FUNCTIONS and isinstance(place, int)
+    def _size_role(name: str, position_or_name: int | str) -> ParameterRole | None:
+        is_size = name in _SIZE_FUNCTIONS and isinstance(position_or_name, int)
         return ParameterRole("a size", _NATURAL) if is_size else None
 
-    def _known_role(self, name: str, place: int | str) -> ParameterRole | None:
+    def _known_role(self, name: str, position_or_name: int | str) -> ParameterRole | None:
         """Return a role from the known APIs of a library; None if it is unknown."""
         known = self._known_apis_of(name.partition(".")[0])
         api_name = known.find(name) if known else ""
@@ -177,7 +183,7 @@ class Roles:
             return None
         parameters = known.api(api_name).parameters
         for position, parameter in enumerate(parameters):
-            if place in {position, parameter.name}:
+            if position_or_name in {position, parameter.name}:
                 facts = _facts(parameter.constraint, parameter)
                 return ParameterRole(parameter.name, facts) if facts else None
         return None

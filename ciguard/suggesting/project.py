@@ -101,6 +101,7 @@ def _read(path: Path, display_path: str) -> list[ProjectModule]:
 
 
 def _examples(text: str, path: Path, display_path: str) -> Iterator[ProjectModule]:
+    """Yield the complete programs in the code blocks of a README as modules."""
     for block in _CODE_BLOCK.finditer(text):
         first = text.count("\n", 0, block.start(1)) + 1
         lines = tuple(range(first, first + block[1].count("\n") + 1))

@@ -30,8 +30,8 @@ class Proposal:
     def decorator(self) -> str:
         """Source text of the decorator, without `@`."""
         if not self.parameter:
-            return f"require({_quoted(self.values)})"
-        return f"arg({_quoted(self.parameter)}, {self.values})"
+            return f"require({_string_literal(self.values)})"
+        return f"arg({_string_literal(self.parameter)}, {self.values})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def _source(guess: Guess) -> str:
 def _text(guess: Guess) -> str:
     if not guess.examples:
         return f"strings(max_len={_MAX_TEXT_LENGTH})"
-    return f"froms([{', '.join(_quoted(str(text)) for text in guess.examples)}])"
+    return f"froms([{', '.join(_string_literal(str(text)) for text in guess.examples)}])"
 
 
 def _number(guess: Guess) -> str:
@@ -140,6 +140,6 @@ def _number_literal(number: float | None, kind: ArgumentKind) -> str:
     return repr(int(number) if kind is ArgumentKind.INT or number == int(number) else number)
 
 
-def _quoted(text: str) -> str:
+def _string_literal(text: str) -> str:
     literal = repr(text)
     return f'"{literal[1:-1]}"' if literal[0] == "'" and '"' not in literal else literal

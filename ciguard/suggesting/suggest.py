@@ -107,10 +107,14 @@ def _add_callee_clues(caller: _FunctionClues, clues_by_name: dict[str, _Function
         if callee is None or callee is caller:
             continue
         positional = callee.subject.positional
-        if isinstance(argument.place, int):
-            name = positional[argument.place] if argument.place < len(positional) else ""
+        if isinstance(argument.position_or_name, int):
+            name = (
+                positional[argument.position_or_name]
+                if argument.position_or_name < len(positional)
+                else ""
+            )
         else:
-            name = argument.place
+            name = argument.position_or_name
         location = f"line {argument.line}: passed to {callee.subject.name} as {name}"
         annotation = callee.subject.annotated.get(name)
         if annotation is not None:

@@ -136,7 +136,7 @@ def _annotated_source(source: Source, suggestions: Sequence[FunctionProposals]) 
         subject = suggestion.subject
         head = source.lines[subject.first_line - 1]
         indent = head[: len(head) - len(head.lstrip())]
-        lines = [f"{indent}@{_qualified(item.decorator, prefix)}" for item in suggestion.proposals]
+        lines = [f"{indent}@{_add_prefix(item.decorator, prefix)}" for item in suggestion.proposals]
         inserted.setdefault(subject.node.lineno, []).extend(lines)
     return source.with_lines(inserted, replaced)
 
@@ -195,7 +195,7 @@ def _needed_names(suggestions: Iterable[FunctionProposals]) -> set[str]:
     return names
 
 
-def _qualified(decorator: str, prefix: str) -> str:
+def _add_prefix(decorator: str, prefix: str) -> str:
     """Return a decorator with the prefix before each name of an annotation."""
     if not prefix or decorator.startswith("require("):
         return prefix + decorator

@@ -12,7 +12,14 @@ from ciguard.writing.arrays import (
     has_explicit_elements,
     numpy_array,
 )
-from ciguard.writing.literals import dotted, element, is_name, nested, scalar, shape_text
+from ciguard.writing.literals import (
+    dotted_expression,
+    element,
+    is_name,
+    nested_lists,
+    scalar,
+    shape_text,
+)
 from ciguard.writing.source import WIDTH, ScriptSource
 from ciguard.writing.writers import PLAIN_DTYPES, writer_of
 
@@ -24,11 +31,11 @@ __all__ = [
     "ScriptSource",
     "constant_element",
     "content",
-    "dotted",
+    "dotted_expression",
     "element",
     "has_explicit_elements",
     "is_name",
-    "nested",
+    "nested_lists",
     "numpy_array",
     "scalar",
     "shape_text",

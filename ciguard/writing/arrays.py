@@ -13,7 +13,7 @@ import numpy as np
 
 from ciguard.domain.values import Constant, Explicit, Special, Uniform, value_to_json
 from ciguard.execution.worker.fills import elements, special_values, storage_dtype
-from ciguard.writing.literals import element, nested, scalar, shape_text
+from ciguard.writing.literals import element, nested_lists, scalar, shape_text
 
 if TYPE_CHECKING:
     from ciguard.domain.values import ArrayValue, TensorValue
@@ -70,7 +70,7 @@ def numpy_array(value: ArrayValue | TensorValue) -> str:
     if constant is not None and value.shape:
         return f"np.full({shape}, {constant}, dtype={dtype})"
     if has_explicit_elements(value):
-        return f"np.array({nested(content(value))}, dtype={dtype})"
+        return f"np.array({nested_lists(content(value))}, dtype={dtype})"
     return f"{_formula(value, prod(value.shape))}.reshape({shape})"
 
 

@@ -20,7 +20,7 @@ def is_name(text: str) -> bool:
     return _IDENTIFIER.fullmatch(text) is not None and not keyword.iskeyword(text)
 
 
-def dotted(path: str) -> str:
+def dotted_expression(path: str) -> str:
     """Return an expression for a dotted name, with `getattr` for parts that are not identifiers.
 
     Raises:
@@ -56,7 +56,7 @@ def scalar(value: object) -> str:
             return ascii(value)
 
 
-def nested(array: Any) -> str:
+def nested_lists(array: Any) -> str:
     """Return an array's elements as the source text of nested lists.
 
     Args:
@@ -70,7 +70,7 @@ def nested(array: Any) -> str:
         return element(array[()])
     if array.ndim == 1:
         return f"[{', '.join(map(element, array))}]"
-    return "[" + ", ".join(nested(part) for part in array) + "]"
+    return "[" + ", ".join(nested_lists(part) for part in array) + "]"
 
 
 def element(value: Any) -> str:

@@ -23,7 +23,7 @@ from ciguard.domain.values import (
 )
 from ciguard.execution.worker.fills import storage_dtype
 from ciguard.writing.arrays import constant_element, content, has_explicit_elements, numpy_array
-from ciguard.writing.literals import dotted, is_name, nested, scalar, shape_text
+from ciguard.writing.literals import dotted_expression, is_name, nested_lists, scalar, shape_text
 from ciguard.writing.writers import PLAIN_DTYPES
 
 if TYPE_CHECKING:
@@ -270,17 +270,17 @@ class ScriptSource:
         """Return an expression for a dotted name, and record the imports that it needs."""
         root, _, rest = path.partition(".")
         if root == "builtins":
-            return dotted(rest)  # no import needed
+            return dotted_expression(rest)  # no import needed
         if root in sys.stdlib_module_names:
             self.standard.add(root)
-            return dotted(path)
+            return dotted_expression(path)
         module = path.rpartition(".")[0]
         if "." in module and not self.writer.aliases and module not in self.writer.loaded:
-            dotted(module)  # raises for invalid names
+            dotted_expression(module)  # raises for invalid names
             if all(map(is_name, module.split("."))):
                 self.modules.add(module)
         alias = self.writer.aliases.get(root, root)
-        return dotted(f"{alias}.{rest}" if rest else alias)
+        return dotted_expression(f"{alias}.{rest}" if rest else alias)
 
     def _tensor(self, value: TensorValue) -> str:
         """Return an expression for a tensor of the library."""
@@ -299,8 +299,8 @@ class ScriptSource:
         if plain and constant is not None and prod(value.shape) > 1:
             return writer.full.format(value=constant, **fill)
         if has_explicit_elements(value) and 0 not in value.shape:
-            data = nested(content(value))
-            tensor = _wrapped(writer.literal.format(data=data, **fill), name)
+            data = nested_lists(content(value))
+            tensor = _wrap(writer.literal.format(data=data, **fill), name)
             if stored in {name, "object"} or not writer.casts_literals:
                 return tensor
             return writer.cast.format(tensor=tensor, **fill)
@@ -313,10 +313,10 @@ class ScriptSource:
         text = numpy_array(value)
         self.needs_numpy = True
         self.needs_unit |= "unit(" in text
-        return _wrapped(text, value.dtype)
+        return _wrap(text, value.dtype)
 
 
-def _wrapped(text: str, dtype: str) -> str:
+def _wrap(text: str, dtype: str) -> str:
     """Wrap a long line of numbers at spaces; strings may contain spaces and stay unwrapped."""
     if len(text) <= WIDTH or dtype == "string":
         return text

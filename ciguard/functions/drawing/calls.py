@@ -134,7 +134,7 @@ class _CallDrawer:
             return constructor.examples[self._source.index(len(constructor.examples))]
         return self._arguments(constructor)
 
-    def _generated(self, name: str) -> Value:
+    def _generator_call(self, name: str) -> Value:
         """Return a value that stands for a call of a generator function with drawn arguments."""
         return CallValue(generator_call(name), (), self._constructor(name))
 
@@ -146,7 +146,7 @@ class _CallDrawer:
         `known` are views of further names that its annotations may use, such as `self`.
         """
         plan = plan_of(function)
-        drawer = ValueDrawer(self._source, self._generated)
+        drawer = ValueDrawer(self._source, self._generator_call)
         drawn: dict[str, Value] = {}
         scope: dict[str, Any] = {**plan.defaults, **(known or {})}
         for name in plan.order:
@@ -192,7 +192,7 @@ class _CallDrawer:
                 if may_hold(conditions, {**scope, name: self._view(value)}):
                     return value
                 if attempt == _ATTEMPTS_BEFORE_ENUMERATION:
-                    spec = _enumerated(spec, conditions, name, scope)
+                    spec = _enumerate_values(spec, conditions, name, scope)
         except (ImpossibleError, UnknownError) as error:
             raise NoValidCallError(name) from error
         raise NoValidCallError(name)
@@ -204,7 +204,9 @@ _MAX_ENUMERATED = 1024
 """Maximum number of values that are enumerated."""
 
 
-def _enumerated(spec: Spec, conditions: tuple[str, ...], name: str, scope: dict[str, Any]) -> Spec:
+def _enumerate_values(
+    spec: Spec, conditions: tuple[str, ...], name: str, scope: dict[str, Any]
+) -> Spec:
     """Return a constraint with only those integers, or lists of integers, that fulfil conditions.
 
     Return the constraint unchanged if it has other or too many values.

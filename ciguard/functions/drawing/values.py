@@ -155,10 +155,10 @@ class ValueDrawer:
         """
         if _is_drawn_at_once(spec):
             return self.source.draw(constraint_of(spec))
-        draw: Callable[[Any], Value] = self._DRAWN_IN_PARTS[type(spec)].__get__(self)
+        draw: Callable[[Any], Value] = self._DRAWERS_BY_TYPE[type(spec)].__get__(self)
         return draw(spec)
 
-    def _generated(self, spec: Objs) -> Value:
+    def _generate(self, spec: Objs) -> Value:
         return self._call(spec.generator)
 
     def _any(self, spec: Anys) -> Value:
@@ -194,7 +194,7 @@ class ValueDrawer:
 
     def _array(self, spec: Arrays) -> Value:
         """Return an array or tensor with a drawn shape."""
-        shape = self._limited(self._shape(spec.shape), spec)
+        shape = self._fit_in_memory(self._shape(spec.shape), spec)
         kind = Tensor if spec.is_tensor and not spec.library else Array
         names = spec.dtype if isinstance(spec.dtype, tuple) else element_types.COMMON
         low, high = _float_or_none(spec.min), _float_or_none(spec.max)
@@ -206,8 +206,8 @@ class ValueDrawer:
             return CallValue(TENSOR, (LiteralValue(spec.library), array))
         return array
 
-    _DRAWN_IN_PARTS: ClassVar[dict[type, Any]] = {
-        Objs: _generated,
+    _DRAWERS_BY_TYPE: ClassVar[dict[type, Any]] = {
+        Objs: _generate,
         Arrays: _array,
         Anys: _any,
         Tuples: _tuple,
@@ -215,7 +215,7 @@ class ValueDrawer:
         Dicts: _dictionary,
     }
 
-    def _limited(self, shape: tuple[int, ...], spec: Arrays) -> tuple[int, ...]:
+    def _fit_in_memory(self, shape: tuple[int, ...], spec: Arrays) -> tuple[int, ...]:
         """Return a shape, with smaller sizes if it is too large and the annotation allows them."""
         if prod(shape) <= MAX_ELEMENTS or not isinstance(spec.shape, Shapes):
             return shape

@@ -86,7 +86,7 @@ def collect(host: ProgramHost, program: ProgramFile) -> Collection:
             traceback = traceback_text(frames_from_json(content["frames"]))
             return UnimportableProgram("\n".join(filter(None, [traceback, content["error"]])))
         case Answered(content):
-            return _with_nested(_collected(content), host, program)
+            return _with_nested(_collected_program(content), host, program)
         case ProcessEnded(cause, _, frames):
             return _import_failure(
                 host, frames, f"the program's import terminates the interpreter with {cause}"
@@ -103,7 +103,8 @@ def _import_failure(
     )
 
 
-def _collected(content: Json) -> CollectedProgram:
+def _collected_program(content: Json) -> CollectedProgram:
+    """Return the functions of a program from the JSON response of its process."""
     return CollectedProgram(
         module_from_json(content["description"]),
         content["library"],

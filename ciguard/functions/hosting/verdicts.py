@@ -101,20 +101,20 @@ def frames_from_json(frames: Json) -> tuple[StackLine, ...]:
     return tuple(StackLine(str(file), int(line), str(name)) for file, line, name in frames)
 
 
-def verdict_from_json(answer: Json) -> Verdict:
+def verdict_from_json(response: Json) -> Verdict:
     """Return the verdict in a JSON response from `in_target/calling/caller.py`."""
-    status = answer["status"]
+    status = response["status"]
     if status == "passed":
-        return CallPassed(tuple(answer.get("mutated", ())))
+        return CallPassed(tuple(response.get("mutated", ())))
     if status == "discarded":
-        return Discarded(answer["reason"])
+        return Discarded(response["reason"])
     if status == "no-instance":
-        return NoInstance(answer["reason"])
-    kind = FailureKind(answer["kind"])
+        return NoInstance(response["reason"])
+    kind = FailureKind(response["kind"])
     return CallFailure(
         kind=kind,
-        type=answer["type"],
-        message=answer["message"],
-        frames=frames_from_json(answer["frames"]),
-        key=TIMEOUT_KEY if kind is FailureKind.TIMEOUT else answer["key"],
+        type=response["type"],
+        message=response["message"],
+        frames=frames_from_json(response["frames"]),
+        key=TIMEOUT_KEY if kind is FailureKind.TIMEOUT else response["key"],
     )

@@ -143,8 +143,8 @@ class RequestServer:
         """Call a function, and return descriptions of the functions that the call defines."""
         caller = self._callers[request["file"]]
         with _time_limit(request["limit_s"], request["file"]) as timed_out:
-            described = caller.describe_nested(request["call"])
-        return {"functions": [], "problems": []} if timed_out else described
+            descriptions = caller.describe_nested(request["call"])
+        return {"functions": [], "problems": []} if timed_out else descriptions
 
     def _call(self, request: Json) -> Json:
         caller = self._callers[request["file"]]
@@ -197,13 +197,17 @@ def _run_as_script(program: Json) -> Json:
     except CallTimeout:
         raise
     except SystemExit as error:
-        return {"status": "passed"} if error.code in (None, 0) else _failed(error, program["file"])
+        return (
+            {"status": "passed"}
+            if error.code in (None, 0)
+            else _failure_result(error, program["file"])
+        )
     except BaseException as error:  # noqa: BLE001 - the program may raise anything
-        return _failed(error, program["file"])
+        return _failure_result(error, program["file"])
     return {"status": "passed"}
 
 
-def _failed(error: BaseException, file: str) -> Json:
+def _failure_result(error: BaseException, file: str) -> Json:
     """Return the result for an exception that ended a program or a call."""
     frames = user_frames(error)
     return {
@@ -232,7 +236,7 @@ def _time_limit(limit_s: float, file: str) -> Iterator[Json]:
         yield timed_out
     except CallTimeout as error:
         timed_out.update(
-            _failed(error, file), kind="timeout", message=f"takes longer than {limit_s:g} s"
+            _failure_result(error, file), kind="timeout", message=f"takes longer than {limit_s:g} s"
         )
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -92,7 +92,7 @@ class Runner:
             )
         seed, call = case.get("seed", 0), case.get("call")
         self._reset(seed)
-        with _interpreter_restored():
+        with _restore_interpreter():
             caller, error = self._caller(case["file"])
             if caller is None or error is not None:
                 return self._import_failure(error, is_import_case=not call)
@@ -117,7 +117,7 @@ class Runner:
             `library`. After a failed import: `error`, and `skip`, which is true if a package that
             the program needs is not installed.
         """
-        with _interpreter_restored():
+        with _restore_interpreter():
             caller, error = self._caller(request["file"])
             if caller is None or error is not None:
                 problem = import_problem(error or ImportError(request["file"]))
@@ -127,10 +127,10 @@ class Runner:
                 reason = problem.get("skip") or problem["error"]
                 return {"error": place + reason, "skip": "skip" in problem}
             nested = [caller.describe_nested(call) for call in request["calls"]]
-            described = caller.description.json()
-            described["problems"] = [*described["problems"], *self._problems[request["file"]]]
-            descriptions = self._with_relative_paths({"description": described, "nested": nested})
-            return {**descriptions, "library": library_of(caller.description.module)}
+            description = caller.description.json()
+            description["problems"] = [*description["problems"], *self._problems[request["file"]]]
+            response = self._with_relative_paths({"description": description, "nested": nested})
+            return {**response, "library": library_of(caller.description.module)}
 
     def _with_relative_paths(self, description: Json) -> Json:
         """Return the description with file paths relative to the folder of programs."""
@@ -262,7 +262,7 @@ def _add_paths(working_folder: str) -> None:
 
 
 @contextlib.contextmanager
-def _interpreter_restored() -> Iterator[None]:
+def _restore_interpreter() -> Iterator[None]:
     """Restore the current folder and the command-line arguments after the body."""
     folder, arguments = os.getcwd(), sys.argv[:]
     sys.argv[:] = [""]

@@ -178,7 +178,7 @@ class _Search:
         inner, result = self._strategy, self.result
 
         @st.composite
-        def counted(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Any:
+        def draw_and_count(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Any:
             try:
                 return draw(inner)
             except (UnsatisfiedAssumption, StopTest):  # raised by `assume` and by filters
@@ -186,7 +186,7 @@ class _Search:
                     result.discarded_count += 1
                 raise
 
-        return counted()
+        return draw_and_count()
 
     def attempt(self, call: Any) -> None:
         """Make a call, unless its verdict is cached, and report the verdict to Hypothesis.

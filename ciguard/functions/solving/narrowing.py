@@ -200,7 +200,10 @@ def _floats(kind: FloatRange, interval: Interval | None) -> Spec:
 
 
 def _length(name: str, box: Box) -> tuple[int, int | None] | None:
-    """Return the range of a length in a box; None without one. The maximum may be None."""
+    """Return the range of an argument's length in a box, or None if the box has none.
+
+    The maximum is None if the box has only a minimum.
+    """
     interval = box.ranges.get(("len", name))
     if interval is None:
         return None

@@ -7,7 +7,7 @@ expressions, and `definitions` contains helper functions for the written files. 
 objects in annotations.
 """
 
-from ciguard.functions.writing.call_source import CallSource, quoted
+from ciguard.functions.writing.call_source import CallSource, string_literal
 from ciguard.functions.writing.files import export_tests
 from ciguard.functions.writing.scripts import (
     import_of_program,
@@ -23,5 +23,5 @@ __all__ = [
     "outer_statements",
     "passed_by_name",
     "postconditions",
-    "quoted",
+    "string_literal",
 ]

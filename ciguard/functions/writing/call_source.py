@@ -20,7 +20,15 @@ from ciguard.functions.in_target.calling.running import MAX_ITEMS
 from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, EXAMPLES, TENSOR
 from ciguard.functions.writing.definitions import FIRST_HELPER, LISTED_HELPER
 from ciguard.functions.writing.listed import path_to_choice, path_to_example
-from ciguard.writing import UNIT_FUNCTION, WIDTH, ScriptSource, dotted, is_name, scalar, writer_of
+from ciguard.writing import (
+    UNIT_FUNCTION,
+    WIDTH,
+    ScriptSource,
+    dotted_expression,
+    is_name,
+    scalar,
+    writer_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,7 +68,7 @@ class CallSource(ScriptSource):
         """Return the source text of a value."""
         match value:
             case CallValue(name, (), keywords) if ":" in name:
-                return self._generated(name, keywords)
+                return self._generator_call(name, keywords)
             case CallValue(function, arguments) if function == CHOICE:
                 return self._choice(*(_text(item) for item in arguments))
             case CallValue(function, (LiteralValue(library), ArrayValue() as array)) if (
@@ -83,14 +91,14 @@ class CallSource(ScriptSource):
         root, _, rest = path.partition(".")
         if root == "numpy" and rest:
             self.needs_numpy = True
-            return dotted(f"np.{rest}")
+            return dotted_expression(f"np.{rest}")
         if root in self.writer.aliases:
             self.other_imports |= set(self.writer.imports)
         elif root != "builtins" and root not in sys.stdlib_module_names:
             self.other_imports.add(f"import {root}")
         return ScriptSource.name_of(self, path)
 
-    def _generated(self, name: str, keywords: Arguments) -> str:
+    def _generator_call(self, name: str, keywords: Arguments) -> str:
         """Return the call of a generator function."""
         module, _, function = name.rpartition(":")
         if module:
@@ -111,9 +119,8 @@ class CallSource(ScriptSource):
         if argument == EXAMPLES:
             return f'{function}.__ciguard__["examples"]{path_to_example(spec, int(number))}'
         self.needs_listed = True
-        return (
-            f"listed({function}, {quoted(argument)}){path_to_choice(spec, argument, int(number))}"
-        )
+        path = path_to_choice(spec, argument, int(number))
+        return f"listed({function}, {string_literal(argument)}){path}"
 
     def _tensor_from_array(self, library: str, array: ArrayValue) -> str:
         """Return an expression for a library's tensor with the elements of an array."""
@@ -157,7 +164,7 @@ class CallSource(ScriptSource):
             instance: expression for a method's instance; empty for a call of its constructor.
         """
         if call.outer is not None:
-            return call_text(f"defined[{quoted(function.name)}]", passed)
+            return call_text(f"defined[{string_literal(function.name)}]", passed)
         if not function.constructor:
             return call_text(self.program_name(function.name), passed)
         instance = instance or self.instance(function, call)
@@ -168,7 +175,7 @@ class CallSource(ScriptSource):
             return call_text(instance, passed)
         return call_text(f"{instance}.{name}", passed)
 
-    def awaited_or_listed(self, text: str, function: FunctionSpec) -> str:
+    def result_expression(self, text: str, function: FunctionSpec) -> str:
         """Return an expression for a call's result: awaited, or a list of the first items.
 
         Args:
@@ -263,6 +270,6 @@ def call_text(name: str, arguments: Sequence[str]) -> str:
     return "\n".join([f"{name}(", *(f"    {part}," for part in inner), ")"])
 
 
-def quoted(text: str) -> str:
+def string_literal(text: str) -> str:
     """Return a string literal, in double quotes if the text needs no escapes."""
     return scalar(text) if any(character in text for character in "\"'\\") else f'"{text}"'

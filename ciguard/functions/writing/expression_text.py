@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.functions.solving.constraints import DEFAULT_LENGTH_RANGE
-from ciguard.functions.writing.call_source import quoted
+from ciguard.functions.writing.call_source import string_literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,16 +21,16 @@ def multiples_strategy(low: str, high: str, bounds: ArgumentBounds) -> str:
         high: source text of the upper bound, inclusive.
         bounds: bounds with `multiple_of` and `offset`.
     """
-    step, offset = _parenthesised(bounds.multiple_of), bounds.offset
+    step, offset = _as_operand(bounds.multiple_of), bounds.offset
     if offset:
         low, high = _difference(low, offset), _difference(high, offset)
     number = f"i * {step}"
     if offset:
         number += f" - {offset[1:]}" if offset.startswith("-") else f" + {offset}"
-    first = f"-(-{_parenthesised(low)} // {step})"
+    first = f"-(-{_as_operand(low)} // {step})"
     if low.isdecimal() and step.isdecimal():
         first = str(-(-int(low) // int(step)))
-    last = f"{_parenthesised(high)} // {step}"
+    last = f"{_as_operand(high)} // {step}"
     if high.isdecimal() and step.isdecimal():
         last = str(int(high) // int(step))
     return f"st.integers({first}, {last}).map(lambda i: {number})"
@@ -39,19 +39,17 @@ def multiples_strategy(low: str, high: str, bounds: ArgumentBounds) -> str:
 def _difference(text: str, offset: str) -> str:
     if text.lstrip("-").isdecimal() and offset.lstrip("-").isdecimal():
         return str(int(text) - int(offset))
-    return (
-        f"{text} + {offset[1:]}" if offset.startswith("-") else f"{text} - {_parenthesised(offset)}"
-    )
+    return f"{text} + {offset[1:]}" if offset.startswith("-") else f"{text} - {_as_operand(offset)}"
 
 
-def _parenthesised(text: str) -> str:
+def _as_operand(text: str) -> str:
     """Return an expression as an operand: in parentheses, unless it is a name or a number."""
     return text if text.isidentifier() or text.isdecimal() else f"({text})"
 
 
 def list_text(names: Sequence[str]) -> str:
     """Return the source text of a list of strings."""
-    return f"[{', '.join(map(quoted, names))}]"
+    return f"[{', '.join(map(string_literal, names))}]"
 
 
 def extreme_expression(function: str, texts: list[str]) -> str:

@@ -19,7 +19,7 @@ from ciguard.functions.hosting.collecting import (
 from ciguard.functions.hosting.host import ProgramSettings
 from ciguard.functions.solving.parsing import expression_tree
 from ciguard.functions.specs.programs import ProgramFile, sidecar_of
-from ciguard.functions.writing.call_source import CallSource, quoted
+from ciguard.functions.writing.call_source import CallSource, string_literal
 from ciguard.functions.writing.definitions import ARRAYS_HELPER
 from ciguard.functions.writing.scripts import import_of_program
 from ciguard.functions.writing.strategies import Strategies
@@ -186,7 +186,7 @@ def _file_head(
     rest = [line for line in libraries if not _is_standard(line, source)]
     relative_root = os.path.relpath(program.root, folder)
     root = "Path(__file__).resolve().parent" + (
-        f" / {quoted(relative_root)}" if relative_root != "." else ""
+        f" / {string_literal(relative_root)}" if relative_root != "." else ""
     )
     parts = [
         f'"""Property-based tests of {program.file.name}, {HEADER}."""',

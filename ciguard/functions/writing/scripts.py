@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.functions.hosting.verdicts import CallFailure, FailureKind
 from ciguard.functions.solving.parsing import expression_tree, names_in
-from ciguard.functions.writing.call_source import CallSource, quoted
+from ciguard.functions.writing.call_source import CallSource, string_literal
 from ciguard.writing import is_name, scalar
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def script_of(call: Call, failure: CallFailure, source: CallSource, program: Pro
         ),
         "\n".join(
             [
-                f"sys.path.insert(0, {quoted(str(program.root))})",
+                f"sys.path.insert(0, {string_literal(str(program.root))})",
                 *import_of_program(source, program),
             ]
         ),
@@ -54,9 +54,10 @@ def import_of_program(source: CallSource, program: ProgramFile) -> list[str]:
     if all(map(is_name, program.name.split("."))):
         return [f"from {program.name} import {names}"] if names else [f"import {program.name}"]
     assignments = [f"{name} = program.{name}" for name in sorted(source.program_names)]
+    file = string_literal(str(program.file))
     return [
         "import importlib.util",
-        f'spec = importlib.util.spec_from_file_location("program", {quoted(str(program.file))})',
+        f'spec = importlib.util.spec_from_file_location("program", {file})',
         "program = importlib.util.module_from_spec(spec)",
         "spec.loader.exec_module(program)",
         *assignments,
@@ -86,7 +87,7 @@ def _statements(
     """Return the statements that make a call and show its failure."""
     if failure.kind is FailureKind.ENSURE:
         return postconditions(call, function, source)
-    text = source.awaited_or_listed(source.call(call), function)
+    text = source.result_expression(source.call(call), function)
     if failure.kind in (FailureKind.NAN, FailureKind.MUTATION):
         return [f"print({text})  # {failure.message.splitlines()[0]}"]
     return [f"{text}  # {failure.message}"] if failure.kind is FailureKind.TIMEOUT else [text]
@@ -110,11 +111,11 @@ def postconditions(call: Call, function: FunctionSpec, source: CallSource) -> li
     kinds = {parameter.name: parameter.kind for parameter in function.parameters}
     passed = [passed_by_name(name, kinds.get(name, "")) for name, _ in call.arguments]
     text = source.call_with(function, call, passed, "self" if "self" in values else "")
-    lines.append(f"result = {source.awaited_or_listed(text, function)}")
+    lines.append(f"result = {source.result_expression(text, function)}")
     source.program_names |= named - values.keys() - {"result"} - set(vars(builtins))
     for condition in function.postconditions:
         has_source = expression_tree(condition.text) is not None
-        assertion = f"assert {condition.text}, {quoted(condition.text)}"
+        assertion = f"assert {condition.text}, {string_literal(condition.text)}"
         lines.append(assertion if has_source else f"print(result)  # {condition.text}")
     return lines
 

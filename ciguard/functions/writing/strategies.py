@@ -35,7 +35,7 @@ from ciguard.functions.specs.kinds import (
     Tuples,
 )
 from ciguard.functions.writing.bounds import ArgumentBounds
-from ciguard.functions.writing.call_source import quoted
+from ciguard.functions.writing.call_source import string_literal
 from ciguard.functions.writing.expression_text import (
     call_expression,
     extreme_expression,
@@ -287,7 +287,7 @@ class Strategies:
     def _dtype(self, name: str, library: str) -> str:
         if not library or library == "numpy":
             self.source.needs_numpy = True
-            return f"np.dtype({quoted(name)})"
+            return f"np.dtype({string_literal(name)})"
         writer = writer_of(library)
         self.source.other_imports |= set(writer.imports)
         return writer.dtype.format(name=name)

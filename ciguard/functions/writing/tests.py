@@ -10,7 +10,7 @@ from ciguard.functions.drawing.plan import dependencies_of, plan_of
 from ciguard.functions.solving.box import Box
 from ciguard.functions.solving.parsing import expression_tree, names_in
 from ciguard.functions.writing.bounds import ArgumentBounds, bounds_of
-from ciguard.functions.writing.call_source import quoted
+from ciguard.functions.writing.call_source import string_literal
 from ciguard.functions.writing.strategies import Strategies, strategy_name
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class TestWriter:
         if name in self.written:
             return []
         self.written.add(name)
-        pairs = ", ".join(f"{quoted(argument.name)}: {argument.name}" for argument in drawn)
+        pairs = ", ".join(f"{string_literal(argument.name)}: {argument.name}" for argument in drawn)
         lines = ["@st.composite", f"def {name}(draw):", *self._drawing_lines(function, drawn)]
         return ["\n".join([*lines, f"    return {{{pairs}}}"])]
 
@@ -175,7 +175,9 @@ class TestWriter:
         if self._is_drawn_independently(constructor, drawn) and not any(
             argument.assumptions for argument in drawn
         ):
-            pairs = ", ".join(f"{quoted(argument.name)}: {argument.strategy}" for argument in drawn)
+            pairs = ", ".join(
+                f"{string_literal(argument.name)}: {argument.strategy}" for argument in drawn
+            )
             return f"st.fixed_dictionaries({{{pairs}}})"
         parts += self._arguments_strategy(constructor, drawn)
         return f"{_arguments_strategy_name(constructor)}()"
@@ -247,13 +249,15 @@ class TestWriter:
         return SELF if function.is_instance_called else f"{SELF}.{name}"
 
     def _example(self, example: Example) -> str:
-        pairs = [f"{quoted(name)}: {self.strategies.source.expression(v)}" for name, v in example]
+        pairs = [
+            f"{string_literal(name)}: {self.strategies.source.expression(v)}" for name, v in example
+        ]
         return f"{{{', '.join(pairs)}}}"
 
     def _call(self, callee: str, function: FunctionSpec, dictionary: str) -> str:
         if function.kind == "property":
             return callee
-        return self.strategies.source.awaited_or_listed(
+        return self.strategies.source.result_expression(
             _call_text(callee, function, dictionary), function
         )
 
@@ -272,7 +276,7 @@ class TestWriter:
             if name not in names:
                 continue
             if parameter.spec is not None and not plain:
-                lines.append(f"    {name} = arguments[{quoted(name)}]")
+                lines.append(f"    {name} = arguments[{string_literal(name)}]")
             elif parameter.spec is None and parameter.default_value is not None:
                 lines.append(
                     f"    {name} = {self.strategies.source.expression(parameter.default_value)}"
@@ -311,7 +315,7 @@ def _expected_exception_handlers(names: Sequence[str]) -> list[str]:
         classes = builtin_names[0] if len(builtin_names) == 1 else f"({', '.join(builtin_names)})"
         lines += [f"    except {classes}:", "        return"]
     if other_names:
-        classes = ", ".join(map(quoted, other_names))
+        classes = ", ".join(map(string_literal, other_names))
         lines += [
             "    except Exception as error:",
             f"        if {{kind.__name__ for kind in type(error).__mro__}} & {{{classes}}}:",
@@ -353,7 +357,7 @@ def _call_text(callee: str, function: FunctionSpec, dictionary: str) -> str:
     takes_varargs = any(parameter.kind == "var_positional" for parameter in drawn)
     parts = []
     for parameter in drawn:
-        text = f"{dictionary}[{quoted(parameter.name)}]" if dictionary else parameter.name
+        text = f"{dictionary}[{string_literal(parameter.name)}]" if dictionary else parameter.name
         if parameter.kind == "var_positional":
             parts.append(f"*{text}")
         elif parameter.kind == "var_keyword":

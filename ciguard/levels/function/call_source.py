@@ -16,7 +16,7 @@ from ciguard.functions.writing import (
     outer_statements,
     passed_by_name,
     postconditions,
-    quoted,
+    string_literal,
 )
 from ciguard.levels.function.oracle import FUNCTION
 from ciguard.oracles import input_precision_of
@@ -74,7 +74,7 @@ def function_statements(
     description = called_program_from_json(case.about, case.file)
     source = CallSource.for_module(description.module, description.library or library)
     folders = dict.fromkeys((description.program.root.as_posix(), ".", "src"))
-    path = [f"sys.path[:0] = [{', '.join(map(quoted, folders))}]"]
+    path = [f"sys.path[:0] = [{', '.join(map(string_literal, folders))}]"]
     if not case.call:
         imported = import_of_program(source, description.program)
         return ["import sys"], [*path, *imported, 'print("imported")']
@@ -108,7 +108,7 @@ def _body(finding: Finding, case: FunctionCase, call: Call, source: CallSource) 
         return [*outer, *postconditions(call, function, source)]
     if finding.oracle == FUNCTION and finding.kind in _CHECKS:
         return [*outer, *_checked_call(finding, call, function, source)]
-    result = f"result = {source.awaited_or_listed(source.call(call), function)}"
+    result = f"result = {source.result_expression(source.call(call), function)}"
     reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
     if finding.oracle == FUNCTION or finding.pair is PairKind.NONE or reference is None:
         report = ['print("returned:", result)', 'print("The defect did not show.")']
@@ -120,7 +120,7 @@ def _body(finding: Finding, case: FunctionCase, call: Call, source: CallSource) 
         inputs=input_precision_of(case),
     )
     source.other_imports |= set(source.writer.imports)
-    call_lines = ["try:", _indented(result), "except Exception as error:", _indented(after_error)]
+    call_lines = ["try:", _indent(result), "except Exception as error:", _indent(after_error)]
     return [before, *outer, *(call_lines if after_error else [result]), after]
 
 
@@ -135,7 +135,7 @@ def _checked_call(
     lines += [f"given = {{{pairs}}}"] if finding.kind == "mutation" else []
     kinds = {parameter.name: parameter.kind for parameter in function.parameters}
     passed = [passed_by_name(name, kinds.get(name, "")) for name, _ in call.arguments]
-    text = source.awaited_or_listed(source.call_with(function, call, passed), function)
+    text = source.result_expression(source.call_with(function, call, passed), function)
     after = after.format(limit=f"{function.timeout or 0:g}") if finding.kind == "timeout" else after
     return [
         *lines, *filter(None, [before]), f"result = {text}", after,
@@ -143,5 +143,5 @@ def _checked_call(
     ]  # fmt: skip
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"    {line}" if line else line for line in text.split("\n"))

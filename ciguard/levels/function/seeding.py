@@ -53,17 +53,17 @@ def tested_functions(
         if record is None:
             yield Warned(message=f"functions: {visible(file)} is not tested: {visible(reason)}")
             continue
-        described = {
+        description = {
             **record["description"],
             **relative_program(program),
             "library": record["library"],
         }
-        complete = _with_nested(file, module_from_json(described), group, dispatcher)
-        described["functions"] += complete.nested
+        complete = _with_nested(file, module_from_json(description), group, dispatcher)
+        description["functions"] += complete.nested
         problems += complete.module.problems
         tested += [
             FunctionUnderTest(
-                file, complete.module, function, called_program_json(described, function.name)
+                file, complete.module, function, called_program_json(description, function.name)
             )
             for function in complete.module.tested()
         ]
@@ -150,10 +150,10 @@ def digest_of(tested: Iterable[FunctionUnderTest]) -> str:
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 
-def _without_lines(described: Json) -> Json:
+def _without_lines(description: Json) -> Json:
     """Return a JSON description without line numbers."""
-    if isinstance(described, list):
-        return [_without_lines(item) for item in described]
-    if not isinstance(described, dict):
-        return described
-    return {key: _without_lines(item) for key, item in described.items() if key != "line"}
+    if isinstance(description, list):
+        return [_without_lines(item) for item in description]
+    if not isinstance(description, dict):
+        return description
+    return {key: _without_lines(item) for key, item in description.items() if key != "line"}

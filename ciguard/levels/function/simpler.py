@@ -24,7 +24,7 @@ def simpler_calls(case: FunctionCase) -> Iterator[FunctionCase]:
         return  # the case is an import, or comes from a baseline that was edited by hand
     if case.seed:
         yield replace(case, seed=0)
-    for simpler in _simplified(call):
+    for simpler in _simpler_variants(call):
         if is_valid(simpler, program.module):
             yield replace(case, call=simpler.to_json())
 
@@ -41,7 +41,7 @@ def moved_call(case: FunctionCase, move: Perturbation) -> FunctionCase:
     )
 
 
-def _simplified(call: Call) -> Iterator[Call]:
+def _simpler_variants(call: Call) -> Iterator[Call]:
     for arguments in simpler_pairs(call.arguments):
         yield replace(call, arguments=arguments)
     for change in simpler_together(arrays_in(value for _, value in call.arguments)):

@@ -43,20 +43,21 @@ class CallBuilder:
         self._choice = choice
         self._generate = generate
         self._builders: dict[str, Callable[[Json], Any]] = {
-            "l": lambda e: [self.value(item) for item in e[1]],
-            "p": lambda e: tuple([self.value(item) for item in e[1]]),
-            "d": lambda e: self.named(e[1]),
-            "f": lambda e: float(e[1]),
-            "z": lambda e: complex(float(e[1]), float(e[2])),
-            "b": lambda e: e[1].encode("latin-1"),
-            "a": array_of,
-            "t": lambda e: tensor_of(self._library, e),
-            "y": lambda e: dtype_of(self._library, e[1]),
-            "m": lambda e: member(e[1]),
-            "c": self._call,
+            "l": lambda encoded: [self.build(item) for item in encoded[1]],  # list
+            "p": lambda encoded: tuple([self.build(item) for item in encoded[1]]),  # tuple
+            "d": lambda encoded: self.build_named(encoded[1]),  # dictionary
+            "f": lambda encoded: float(encoded[1]),  # number that JSON lacks, such as NaN
+            "z": lambda encoded: complex(float(encoded[1]), float(encoded[2])),  # complex number
+            "b": lambda encoded: encoded[1].encode("latin-1"),  # bytes
+            "a": array_of,  # numpy array
+            "t": lambda encoded: tensor_of(self._library, encoded),  # tensor
+            "y": lambda encoded: dtype_of(self._library, encoded[1]),  # dtype
+            "m": lambda encoded: member(encoded[1]),  # member of a module, by its path
+            "c": self._call,  # return value of a call
         }
+        """Builders by the first item of a value's JSON form (`domain.values.value_to_json`)."""
 
-    def value(self, encoded: Json) -> Any:
+    def build(self, encoded: Json) -> Any:
         """Return the object for one value's JSON form.
 
         Raises:
@@ -65,9 +66,9 @@ class CallBuilder:
         """
         return self._builders[encoded[0]](encoded) if isinstance(encoded, list) else encoded
 
-    def named(self, encoded: Json) -> dict[str, Any]:
+    def build_named(self, encoded: Json) -> dict[str, Any]:
         """Return the objects by name, for a list of pairs of a name and a value's JSON form."""
-        return {name: self.value(item) for name, item in encoded}
+        return {name: self.build(item) for name, item in encoded}
 
     def _call(self, encoded: Json) -> Any:
         """Build the value of an encoded call `["c", function, arguments, keywords]`."""
@@ -79,9 +80,9 @@ class CallBuilder:
         if function == DTYPE:
             return dtype_of(arguments[0], arguments[1])
         if ":" in function:
-            return self._generate(function, self.named(keywords))
-        positional = [self.value(argument) for argument in arguments]
-        return member(function)(*positional, **self.named(keywords))
+            return self._generate(function, self.build_named(keywords))
+        positional = [self.build(argument) for argument in arguments]
+        return member(function)(*positional, **self.build_named(keywords))
 
 
 def private_copy(choice: Any, module: Any) -> Any:

@@ -166,7 +166,7 @@ class Caller:
 
     def build(self, named: Json) -> dict[str, Any]:
         """Return the arguments of a call by name, from their JSON form."""
-        return self._builder.named(named)
+        return self._builder.build_named(named)
 
     @property
     def file(self) -> str:
@@ -212,8 +212,10 @@ class _CallRun:
         self._call = call
         self._location = FunctionLocation(call["function"], None, "function")
         self._arguments: dict[str, Any] = {}
-        self._first: tuple[Any, ...] = ()
+        self._instance_or_class: tuple[Any, ...] = ()
+        """The leading argument: the instance of a method, or the class of a class method."""
         self._constructor_numbers: list[Any] = []
+        """Numbers among the constructor's arguments, which may also cause NaN."""
 
     def result(self) -> dict[str, Any]:
         """Make the call, and return its result as `Caller.run` describes it."""
@@ -247,9 +249,9 @@ class _CallRun:
             self._constructor_numbers = [
                 value for value in arguments.values() if isinstance(value, (int, float))
             ]
-            self._first = (call_function(self._location.owner, arguments),)
+            self._instance_or_class = (call_function(self._location.owner, arguments),)
         elif self._location.kind == "classmethod":
-            self._first = (self._location.owner,)
+            self._instance_or_class = (self._location.owner,)
 
     def _condition_scope(self) -> dict[str, Any]:
         """Return the values that conditions may use by name: arguments, defaults and `self`."""
@@ -258,8 +260,10 @@ class _CallRun:
             if parameter.default is not parameter.empty:
                 scope[parameter.name] = parameter.default
         scope.update(self._arguments)
-        if self._first:
-            scope["cls" if self._location.kind == "classmethod" else "self"] = self._first[0]
+        if self._instance_or_class:
+            scope["cls" if self._location.kind == "classmethod" else "self"] = (
+                self._instance_or_class[0]
+            )
         return scope
 
     def _unmet_precondition(self) -> str:
@@ -274,7 +278,7 @@ class _CallRun:
         return ""
 
     def _judged_call(self) -> dict[str, Any]:
-        """Make the call, check its result, and return both."""
+        """Make the call, and return the result of the checks of what it returns or raises."""
         before = snapshot(self._arguments)
         expects_numbers = are_moderate([*self._arguments.values(), *self._constructor_numbers])
         started = time.perf_counter()
@@ -315,13 +319,15 @@ class _CallRun:
         """Make the call, and return what it returns; lazy results are lists."""
         location = self._location
         if location.kind == "property":
-            return consume(location.function(*self._first))
+            return consume(location.function(*self._instance_or_class))
         if location.kind == "constructor":
             return call_function(location.owner, self._arguments)
         if is_called_through_instance(location):
             show_full_tracebacks()
-            return consume(call_instance(self._first[0], location.function, self._arguments))
-        return consume(call_function(location.function, self._arguments, *self._first))
+            return consume(
+                call_instance(self._instance_or_class[0], location.function, self._arguments)
+            )
+        return consume(call_function(location.function, self._arguments, *self._instance_or_class))
 
     def _failure_of_exception(self, error: Exception) -> dict[str, Any] | None:
         """Return the result for a raised exception; None if such failures do not count."""

@@ -97,7 +97,7 @@ _NUMPY_SEEDS = 1 << 32
 def consume(returned: Any) -> Any:
     """Return a result, or a list of a lazy result's first items, or the value of an awaitable."""
     if inspect.isawaitable(returned):
-        return asyncio.run(_awaited(returned))
+        return asyncio.run(_await(returned))
     if inspect.isasyncgen(returned):
         return asyncio.run(_first_items(returned))
     if inspect.isgenerator(returned) or isinstance(returned, (map, filter, zip)):
@@ -105,7 +105,7 @@ def consume(returned: Any) -> Any:
     return returned
 
 
-async def _awaited(returned: Any) -> Any:
+async def _await(returned: Any) -> Any:
     return await returned
 
 

@@ -55,7 +55,7 @@ class FunctionDescription:
     def __init__(self, description: ModuleDescription, location: FunctionLocation) -> None:
         self._description = description
         self._location = location
-        self._plain = inspect.unwrap(location.function)
+        self._unwrapped = inspect.unwrap(location.function)
         self._notes = notes_on(location.function) or {}
         self._line, self._file = self._origin()
         self._is_excluded = self._is_not_tested()
@@ -78,21 +78,21 @@ class FunctionDescription:
             "ensures": self._conditions("ensures", parameters),
             "raises": [
                 *(error.__name__ for error in exceptions),
-                *documented_exceptions(self._plain),
+                *documented_exceptions(self._unwrapped),
             ],
             "timeout": notes.get("timeout"),
             "excluded": self._is_excluded,
             "generator": bool(notes.get("generator")),
             "examples": self._examples(parameters),
-            "nested": defines_annotated(self._plain),
+            "nested": defines_annotated(self._unwrapped),
             "annotated_in": notes.get("file", ""),
-            "lazy": inspect.isgeneratorfunction(self._plain)
-            or inspect.isasyncgenfunction(self._plain),
+            "lazy": inspect.isgeneratorfunction(self._unwrapped)
+            or inspect.isasyncgenfunction(self._unwrapped),
             "abstract": is_abstract(location),
             "attributes": self._attributes(),
             "calls_instance": is_called_through_instance(location),
-            "async": inspect.iscoroutinefunction(self._plain)
-            or inspect.isasyncgenfunction(self._plain),
+            "async": inspect.iscoroutinefunction(self._unwrapped)
+            or inspect.isasyncgenfunction(self._unwrapped),
         }
 
     def _origin(self) -> tuple[int, str]:
@@ -100,7 +100,7 @@ class FunctionDescription:
 
         For generated code, such as that of dataclasses, they are those of the class.
         """
-        source = self._plain
+        source = self._unwrapped
         if getattr(source, "__code__", None) and source.__code__.co_filename == "<string>":
             source = self._location.owner or source
         file = self._description.file
@@ -148,7 +148,7 @@ class FunctionDescription:
         return parameters
 
     def _function_with_hints(self) -> Any:
-        plain = self._plain
+        plain = self._unwrapped
         return plain.__init__ if inspect.isclass(plain) else plain
 
     def _arguments(self, names: set[str]) -> dict[str, tuple[Any, int]]:
@@ -183,7 +183,7 @@ class FunctionDescription:
         has_default = is_variadic or parameter.default is not parameter.empty
         spec = None
         if parameter.name in annotations:
-            spec = self._annotated(parameter.name, values, line)
+            spec = self._annotated_spec(parameter.name, values, line)
         elif not is_variadic:
             spec = self._hinted_spec(parameter.name, hints, has_default=has_default)
         return {
@@ -210,7 +210,7 @@ class FunctionDescription:
         module_name = self._description.module.__name__
         return ConstraintEncoder(choices, self._description.add_generator, module_name)
 
-    def _annotated(self, name: str, values: Any, line: int) -> Json:
+    def _annotated_spec(self, name: str, values: Any, line: int) -> Json:
         try:
             return self._encoder(name).spec(values)
         except CannotEncodeError as error:
@@ -232,7 +232,7 @@ class FunctionDescription:
         names = {parameter["name"] for parameter in parameters}
         conditions = []
         for condition, line in self._notes.get(key, ()):
-            visible = visible_in(self._plain, key) | set(self._notes.get("scope", ()))
+            visible = visible_in(self._unwrapped, key) | set(self._notes.get("scope", ()))
             encoded, problem = condition_json(condition, line, names, visible, key)
             if problem:
                 self._problem(line, f"{self._location.name}: {problem}")
@@ -249,7 +249,7 @@ class FunctionDescription:
     def _attributes(self) -> dict[str, str]:
         if self._location.kind != "constructor" or self._location.owner is None:
             return {}
-        return attributes_of(self._location.owner, self._plain)
+        return attributes_of(self._location.owner, self._unwrapped)
 
     def _examples(self, parameters: list[Json]) -> list[Json]:
         """Return the JSON forms of a constructor's examples; record errors."""

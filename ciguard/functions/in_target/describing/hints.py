@@ -18,7 +18,7 @@ from ciguard.functions.in_target.describing.encoding import (
     dtype_name,
     is_values_annotation,
 )
-from ciguard.functions.in_target.describing.jaxtyped import is_shaped, jaxtyping_spec
+from ciguard.functions.in_target.describing.jaxtyped import is_jaxtyping_hint, jaxtyping_spec
 from ciguard.libraries.in_target.arrays import every_library
 
 Json = Any
@@ -90,11 +90,11 @@ def has_exact_hints(function: Any) -> bool:
 
 def _may_be_bounded(hint: Any) -> bool:
     """Return whether a hint, or its text, may have bounds; the test is quick and excludes most."""
-    return "Annotated" in str(hint) or "[" in str(hint) or is_shaped(hint)
+    return "Annotated" in str(hint) or "[" in str(hint) or is_jaxtyping_hint(hint)
 
 
 def _is_bounded(hint: Any) -> bool:
-    return typing.get_origin(hint) is typing.Annotated or is_shaped(hint)
+    return typing.get_origin(hint) is typing.Annotated or is_jaxtyping_hint(hint)
 
 
 _NAMED_KINDS = (
@@ -106,10 +106,10 @@ _NAMED_KINDS = (
 
 def hint_spec(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
     """Return the constraint that a hint states; None for an unknown kind of hint."""
-    hint = _expanded(hint)
+    hint = _expand_alias(hint)
     if typing.get_origin(hint) is typing.Annotated:
-        return _annotated(hint, encoder)
-    if is_shaped(hint):
+        return _annotated_hint(hint, encoder)
+    if is_jaxtyping_hint(hint):
         base = _array_or_dtype_class(hint.array_type)
         spec = None if base is None else jaxtyping_spec(hint, base.spec)
         return None if spec is None else Hint(spec, is_exact=True)
@@ -126,7 +126,7 @@ def hint_spec(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
     return _plain(hint)
 
 
-def _expanded(hint: Any) -> Any:
+def _expand_alias(hint: Any) -> Any:
     """Return the type for which an alias of Python 3.12 stands (`type Floats = list[float]`).
 
     A recursive alias, such as `type Tree = list[Tree]`, is returned unchanged, like other hints.
@@ -138,7 +138,7 @@ def _expanded(hint: Any) -> Any:
     parameters = [
         arguments.get(name, typing.Any) for name in getattr(alias.__value__, "__parameters__", ())
     ]
-    return _expanded(alias.__value__[tuple(parameters)] if parameters else alias.__value__)
+    return _expand_alias(alias.__value__[tuple(parameters)] if parameters else alias.__value__)
 
 
 def _is_alias(hint: Any) -> bool:
@@ -279,7 +279,7 @@ _GENERIC_READERS: dict[str, Callable[[tuple[Any, ...], ConstraintEncoder], Hint 
 # --- metadata -----------------------------------------------------------------------------------
 
 
-def _annotated(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
+def _annotated_hint(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
     """Return the constraint for `Annotated`, with the bounds in its metadata."""
     inner, *metadata = typing.get_args(hint)
     for note in metadata:
@@ -290,18 +290,18 @@ def _annotated(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
         return None
     bounds: dict[str, Any] = {}
     for note in metadata:
-        for part in _flattened(note):
+        for part in _flatten(note):
             _add_bounds(part, bounds)
     return _with_bounds(base, bounds)
 
 
-def _flattened(note: Any) -> list[Any]:
+def _flatten(note: Any) -> list[Any]:
     """Return the constraints in a group of annotated-types, such as `Interval`.
 
     Other metadata is returned as the only item.
     """
     grouped = hasattr(note, "__is_annotated_types_grouped_metadata__")
-    return [part for member in note for part in _flattened(member)] if grouped else [note]
+    return [part for member in note for part in _flatten(member)] if grouped else [note]
 
 
 def _add_bounds(note: Any, bounds: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from ciguard.libraries.in_target.arrays import ArrayLibrary, every_library
 Json = Any
 
 
-def is_shaped(hint: Any) -> bool:
+def is_jaxtyping_hint(hint: Any) -> bool:
     """Return whether a hint is one of jaxtyping."""
     return isinstance(getattr(hint, "dim_str", None), str) and hasattr(hint, "dtypes")
 

@@ -78,19 +78,18 @@ class Description:
             outer: name of the called function.
 
         Returns:
-            `{"functions": […], "problems": […]}`.
+            `{"functions": […], "problems": […]}`: descriptions of the functions, and errors in
+            their annotations.
         """
         known = len(self._problems)
-        module_description = []
+        descriptions = []
         for name, function in functions.items():
             for key in [key for key in self.choices if key[0] == name]:
                 del self.choices[key]
             location = FunctionLocation(name, function, "function")
             self.locations[name] = location
-            module_description.append(
-                {**FunctionDescription(self, location).json(), "outer": outer}
-            )
-        return {"functions": module_description, "problems": self._problems[known:]}
+            descriptions.append({**FunctionDescription(self, location).json(), "outer": outer})
+        return {"functions": descriptions, "problems": self._problems[known:]}
 
     def add_generator(self, generator: Any) -> str:
         """Describe the generator function of an `objs`, and return the function's name.
