@@ -28,7 +28,7 @@ _CONVERTERS = {"int": ArgumentKind.INT, "float": ArgumentKind.FLOAT}
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Values of names where a call stands."""
+    """Values of names at the position of a call."""
 
     names: Mapping[str, ast.expr]
     """Values of the names that are assigned once."""
@@ -59,7 +59,7 @@ def call_clues(
 
 
 def _calls(module: ProjectModule) -> Iterator[tuple[ast.Call, _Scope]]:
-    """Yield all calls in a module, each with the values of names where it stands."""
+    """Yield all calls in a module, each with the values of names at its position."""
     outer = single_assignments(module.tree.body)
     options = _command_line_options(module.tree)
     scope = _Scope(outer, loop_guesses(module.tree.body), options)
@@ -114,7 +114,7 @@ def _calls_method(
 
 
 def _is_in_class(call: ast.Call, subject: UnannotatedFunction, home: ProjectModule) -> bool:
-    """Return whether a call stands in the class that defines the subject."""
+    """Return whether a call is inside the class that defines the subject."""
     classes = [node for node in ast.walk(home.tree) if isinstance(node, ast.ClassDef)]
     return any(
         node.name == subject.owner.rpartition(".")[2]

@@ -152,7 +152,7 @@ def _agreed_kinds(
 ) -> list[ArgumentKind]:
     """Return the kinds on which the clues agree.
 
-    If clues contradict each other, those of the less trusted sources are dropped.
+    If clues contradict each other, the clues of less trusted sources are dropped.
 
     Args:
         by_kind: guesses by their kind, each with the source of its clue.

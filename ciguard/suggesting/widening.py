@@ -11,7 +11,7 @@ _DEFAULT_MAX_SIZE = 8
 _MAX_TINY = 0.05
 """Limit below which all examples are scaled by a factor, such as learning rates and weights."""
 _TINY_FACTOR = 10
-"""Factor by which the range is widened below `_MAX_TINY`, in both directions."""
+"""Factor between a bound and the nearest example, if all examples are below `_MAX_TINY`."""
 _MAX_DOUBLED = 256
 """Largest maximum that results from doubling; a larger example is itself the maximum."""
 

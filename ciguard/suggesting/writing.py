@@ -58,7 +58,7 @@ def as_sidecar(module_name: str, suggestions: Iterable[FunctionProposals]) -> st
         suggestions: the proposals.
 
     Returns:
-        An empty text if there are no proposals.
+        The text; empty if there are no proposals.
     """
     with_proposals = [suggestion for suggestion in suggestions if suggestion.proposals]
     if not with_proposals:

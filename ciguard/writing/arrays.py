@@ -1,7 +1,7 @@
 """Arrays as Python source text: explicit elements of small arrays, formulas for large ones.
 
 The formulas repeat those of `ciguard.execution.worker.fills`, so that scripts do not need ciguard.
-A test checks that both return the same elements.
+A test checks that they return the same elements as `fills`.
 """
 
 from __future__ import annotations

@@ -103,7 +103,8 @@ class _CallDrawer:
     def call(self, function: FunctionSpec) -> Call:
         """Return a drawn call of a function.
 
-        Raises NoValidCallError if no valid call was found.
+        Raises:
+            NoValidCallError: if no valid call was found.
         """
         outer = self.call(self._module.function(function.outer)) if function.outer else None
         constructor = self._constructor(function.constructor) if function.constructor else None

@@ -208,7 +208,7 @@ def _order_preferences(
 def _widest_last(names: frozenset[str], specs: Mapping[str, Spec]) -> Iterator[tuple[str, str]]:
     """Yield pairs that put the argument with the widest range last.
 
-    It most likely has a value that gives the required remainder.
+    A wide range most likely contains a value with the required remainder.
     """
     widths = {}
     for name in names & specs.keys():

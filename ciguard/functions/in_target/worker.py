@@ -55,8 +55,8 @@ class Runner:
     """Imports programs on first use, and calls their functions.
 
     Args:
-        programs: `folder`, the path of the programs' folder (while a case runs, the current folder
-            links to its entries), and `files`. These map each program's path to `root`, `name` and
+        programs: `folder` is the path of the programs' folder; while a case runs, the current
+            folder links to its entries. `files` maps each program's path to `root`, `name` and
             `sidecar` of `ciguard.functions.specs.ProgramFile`. All paths are relative to `folder`.
         reset: restores the library's global state, and seeds its random generators.
         is_exhausted: returns whether an exception reports a lack of memory.

@@ -44,7 +44,7 @@ SHRINK_S = 30.0
 _MAX_CACHED_VERDICTS = 20_000
 """Maximum number of cached verdicts."""
 _REJECTIONS_PER_EXAMPLE = 2
-"""Maximum number of rejected calls with blocked paths, per requested example; others pass."""
+"""Maximum number of rejections of blocked paths per example; further calls count as passed."""
 _MAX_EXPENSIVE_CALLS = 10
 """Number of expensive calls with blocked paths after which a round makes no more calls."""
 

@@ -200,7 +200,8 @@ def _rank(kind: Spec, key: Key) -> Interval:
 def _dim(kind: Spec, key: Key) -> Interval:
     """Return the range of one size of an array.
 
-    Raises EmptyError if the array has no such dimension.
+    Raises:
+        EmptyError: if the array has no such dimension.
     """
     if not isinstance(kind, Arrays) or not isinstance(kind.shape, Dims):
         return ANY
@@ -220,7 +221,8 @@ def _dim(kind: Spec, key: Key) -> Interval:
 def _item(kind: Spec, key: Key) -> Interval:
     """Return the range of one item.
 
-    Raises EmptyError if there is no such item.
+    Raises:
+        EmptyError: if there is no such item.
     """
     if isinstance(kind, Tuples):
         if not -len(kind.items) <= key[2] < len(kind.items):

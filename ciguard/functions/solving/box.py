@@ -361,7 +361,7 @@ def _adjacent_end(end: float, direction: int, is_strict: bool, is_whole: bool) -
         end: end of the range.
         direction: -1 if the number is less than the end, 1 if it is greater.
         is_strict: whether the number must differ from the end.
-        is_whole: whether both are integers.
+        is_whole: whether the number and the range contain only integers.
     """
     if not is_strict:
         return end

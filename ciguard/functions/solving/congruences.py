@@ -39,7 +39,7 @@ def congruence_of(
         right: right operand.
         probes: views of the argument, in which the number is 0, 1, 2 and 3.
         name: name of the argument.
-        drawn: views of the other arguments.
+        drawn: views of the drawn arguments, by name.
 
     Returns:
         The congruence; None if `left` has another form or depends on arguments that are not drawn.

@@ -51,7 +51,7 @@ def narrow_constraint(
         name: name of the argument.
         conditions: conditions that name the argument.
         drawn: views of the arguments that are drawn already.
-        undrawn: constraints of the other arguments.
+        undrawn: constraints of the arguments that are not drawn yet, by name.
 
     Raises:
         ImpossibleError: if the preconditions allow no value.

@@ -92,7 +92,7 @@ class Ranges:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return negate(self.forward(node.operand))
         if isinstance(node, ast.BinOp):
-            apply = _FORWARD.get(type(node.op))
+            apply = _RANGE_BY_OPERATOR.get(type(node.op))
             return (
                 ANY if apply is None else apply(self.forward(node.left), self.forward(node.right))
             )
@@ -127,7 +127,7 @@ class Ranges:
             self.backward(node.operand, negate(interval))
             return
         if isinstance(node, ast.BinOp):
-            apply = _BACKWARD.get(type(node.op))
+            apply = _NARROWER_BY_OPERATOR.get(type(node.op))
             if apply is not None:
                 apply(self, node, interval)
             return
@@ -147,31 +147,31 @@ class Ranges:
             for argument in node.args:
                 self.backward(argument, bound)
 
-    def _add_back(self, node: ast.BinOp, interval: Interval) -> None:
+    def _narrow_sum(self, node: ast.BinOp, interval: Interval) -> None:
         """Narrow the operands of a sum."""
         self.backward(node.left, add(interval, negate(self.forward(node.right))))
         self.backward(node.right, add(interval, negate(self.forward(node.left))))
 
-    def _subtract_back(self, node: ast.BinOp, interval: Interval) -> None:
+    def _narrow_difference(self, node: ast.BinOp, interval: Interval) -> None:
         """Narrow the operands of a difference."""
         self.backward(node.left, add(interval, self.forward(node.right)))
         self.backward(node.right, add(self.forward(node.left), negate(interval)))
 
-    def _multiply_back(self, node: ast.BinOp, interval: Interval) -> None:
+    def _narrow_product(self, node: ast.BinOp, interval: Interval) -> None:
         """Narrow the operands of a product."""
         self.backward(node.left, factor_of(interval, self.forward(node.right)))
         self.backward(node.right, factor_of(interval, self.forward(node.left)))
 
-    def _divide_back(self, node: ast.BinOp, interval: Interval) -> None:
+    def _narrow_quotient(self, node: ast.BinOp, interval: Interval) -> None:
         """Narrow the dividend of a quotient."""
         self.backward(node.left, multiply(interval, self.forward(node.right)))
 
-    def _floor_back(self, node: ast.BinOp, interval: Interval) -> None:
+    def _narrow_floored_quotient(self, node: ast.BinOp, interval: Interval) -> None:
         """Narrow the dividend of a floored quotient."""
         self.backward(node.left, dividend_of(interval, self.forward(node.right)))
 
 
-_FORWARD: dict[type[ast.operator], Callable[[Interval, Interval], Interval]] = {
+_RANGE_BY_OPERATOR: dict[type[ast.operator], Callable[[Interval, Interval], Interval]] = {
     ast.Add: add,
     ast.Sub: lambda left, right: add(left, negate(right)),
     ast.Mult: multiply,
@@ -179,10 +179,10 @@ _FORWARD: dict[type[ast.operator], Callable[[Interval, Interval], Interval]] = {
     ast.FloorDiv: floor_divide,
     ast.Mod: modulo,
 }
-_BACKWARD: dict[type[ast.operator], Callable[[Ranges, ast.BinOp, Interval], None]] = {
-    ast.Add: Ranges._add_back,  # noqa: SLF001 - a method of a class in this module
-    ast.Sub: Ranges._subtract_back,  # noqa: SLF001 - also a method
-    ast.Mult: Ranges._multiply_back,  # noqa: SLF001 - also a method
-    ast.Div: Ranges._divide_back,  # noqa: SLF001 - also a method
-    ast.FloorDiv: Ranges._floor_back,  # noqa: SLF001 - also a method
+_NARROWER_BY_OPERATOR: dict[type[ast.operator], Callable[[Ranges, ast.BinOp, Interval], None]] = {
+    ast.Add: Ranges._narrow_sum,  # noqa: SLF001 - a method of a class in this module
+    ast.Sub: Ranges._narrow_difference,  # noqa: SLF001 - also a method
+    ast.Mult: Ranges._narrow_product,  # noqa: SLF001 - also a method
+    ast.Div: Ranges._narrow_quotient,  # noqa: SLF001 - also a method
+    ast.FloorDiv: Ranges._narrow_floored_quotient,  # noqa: SLF001 - also a method
 }

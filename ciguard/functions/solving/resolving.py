@@ -200,7 +200,7 @@ def _dim(
 
 
 def _number(bound: Any, scope: Mapping[str, Any]) -> Any:
-    """Return the number that a reference stands for; other bounds are returned unchanged."""
+    """Return the value of a reference, which must be a number; return other bounds unchanged."""
     if not isinstance(bound, Reference):
         return bound
     value = evaluate(bound.expression, scope)

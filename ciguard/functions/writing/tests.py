@@ -167,7 +167,7 @@ class TestWriter:
 
         Args:
             constructor: the constructor.
-            parts: definitions before the test, to which those for the strategy are added.
+            parts: definitions before the test; the definitions for the strategy are added.
         """
         if constructor.examples:
             return f"st.sampled_from([{', '.join(map(self._example, constructor.examples))}])"
@@ -233,7 +233,7 @@ class TestWriter:
 
         Args:
             function: the called function.
-            lines: lines of the test, to which those that build a method's instance are added.
+            lines: lines of the test; the lines that build a method's instance are added.
         """
         if not function.constructor:
             return self._function_expression(function)

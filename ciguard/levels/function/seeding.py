@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ciguard.functions.specs import FunctionSpec, ModuleSpec, Problem
 
 _CALLS_FOR_NESTED = 3
-"""Number of calls of a function that defines nested functions, to find these."""
+"""Number of calls of an outer function to find the nested functions that it defines."""
 _MAX_LISTED_PROBLEMS = 20
 """Maximum number of problems that one message lists."""
 

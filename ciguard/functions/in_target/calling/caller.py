@@ -104,7 +104,7 @@ class Caller:
 
         Returns:
             `{"functions": […], "problems": […]}`: descriptions of the functions, and errors in
-            their annotations. Both are empty if the call fails before it defines a function.
+            their annotations. Both lists are empty if the call fails before it defines a function.
         """
         captured = self._captured_functions(call)
         return self.description.describe_nested(captured, call["function"])
@@ -185,7 +185,8 @@ class Caller:
     def _generate(self, function: str, arguments: dict[str, Any]) -> Any:
         """Return the value that an annotated function generates for arguments.
 
-        Raises DiscardedError if a precondition of the function does not hold.
+        Raises:
+            DiscardedError: if a precondition of the function does not hold.
         """
         location = self.location(function.lstrip(":"))
         if not all(
@@ -281,28 +282,30 @@ class _CallRun:
         """Make the call, and return the result of the checks of what it returns or raises."""
         before = snapshot(self._arguments)
         expects_numbers = are_moderate([*self._arguments.values(), *self._constructor_numbers])
-        started = time.perf_counter()
+        started_s = time.perf_counter()
         try:
             returned = self._caller.last = self._returned_value()
         except Exception as error:  # noqa: BLE001 - the exception is the result of the test
             self._caller.last = error
-            return self._with_details(self._failure_of_exception(error), before, started)
+            return self._with_details(self._failure_of_exception(error), before, started_s)
         except SystemExit as error:
             self._caller.last = error
             failed = None if error.code in (None, 0) else self._failure("exception", error)
-            return self._with_details(failed, before, started)
+            return self._with_details(failed, before, started_s)
         failed = self._failed_result_check(returned, expects_numbers=expects_numbers)
-        return self._with_details(failed, before, started)
+        return self._with_details(failed, before, started_s)
 
     def _with_details(
-        self, failed: dict[str, Any] | None, before: dict[str, Any], started: float
+        self, failed: dict[str, Any] | None, before: dict[str, Any], started_s: float
     ) -> dict[str, Any]:
-        """Return a result with changed arguments and duration; a slow call is a failure.
+        """Return the result of a call, with its changed arguments and its duration.
 
-        `failed` is the failure so far, `before` the snapshot of the arguments, and
-        `started` the start time.
+        Args:
+            failed: result of a failed call or check; None if there is no failure so far.
+            before: snapshot of the arguments before the call.
+            started_s: time when the call started, in seconds of the performance counter.
         """
-        seconds = time.perf_counter() - started
+        seconds = time.perf_counter() - started_s
         limit = (notes_on(self._location.function) or {}).get("timeout")
         if (
             failed is None
