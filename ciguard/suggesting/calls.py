@@ -40,21 +40,21 @@ class _Scope:
 
 def call_clues(
     subject: UnannotatedFunction,
-    home: ProjectModule,
-    others: Sequence[ProjectModule],
+    home_module: ProjectModule,
+    other_modules: Sequence[ProjectModule],
     functions: set[str],
 ) -> Iterator[ArgumentClue]:
     """Yield clues from the arguments that calls pass to a function.
 
     Args:
         subject: the function.
-        home: module of the function.
-        others: other modules of the project.
+        home_module: module of the function.
+        other_modules: other modules of the project.
         functions: names of the functions that the function's module defines.
     """
-    for module in (home, *others):
+    for module in (home_module, *other_modules):
         for call, scope in _calls(module):
-            if _calls_subject(call, subject, module, home):
+            if _calls_subject(call, subject, module, home_module):
                 yield from _call_clues(call, scope, subject, module, functions)
 
 
@@ -79,24 +79,24 @@ def _calls(module: ProjectModule) -> Iterator[tuple[ast.Call, _Scope]]:
 
 
 def _calls_subject(
-    call: ast.Call, subject: UnannotatedFunction, module: ProjectModule, home: ProjectModule
+    call: ast.Call, subject: UnannotatedFunction, module: ProjectModule, home_module: ProjectModule
 ) -> bool:
     """Return whether the called function is the subject, judged by names and imports."""
     callee = dotted_name(call.func)
     root, _, rest = callee.partition(".")
     subject_name = subject.owner if subject.node.name == "__init__" else subject.name
     if subject.owner and subject.node.name != "__init__":
-        return _calls_method(call, subject, module, home)
-    if module is home:
+        return _calls_method(call, subject, module, home_module)
+    if module is home_module:
         return callee == subject_name
     if module.lines and not module.origins:
         return callee == subject_name  # an example in a README or notebook without imports
-    is_imported_from_home = module.origins.get(root) == home.path.stem
+    is_imported_from_home = module.origins.get(root) == home_module.path.stem
     return is_imported_from_home and subject_name in {callee, rest}
 
 
 def _calls_method(
-    call: ast.Call, subject: UnannotatedFunction, module: ProjectModule, home: ProjectModule
+    call: ast.Call, subject: UnannotatedFunction, module: ProjectModule, home_module: ProjectModule
 ) -> bool:
     """Return whether the called method is the subject, as in `Tokenizer(…).fit(…)`."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr != subject.node.name:
@@ -109,13 +109,17 @@ def _calls_method(
                 bound |= single_assignments(function.body)
         instance = bound.get(instance.id, instance)
     if isinstance(instance, ast.Name):
-        return module is home and instance.id == "self" and _is_in_class(call, subject, home)
+        return (
+            module is home_module
+            and instance.id == "self"
+            and _is_in_class(call, subject, home_module)
+        )
     return isinstance(instance, ast.Call) and dotted_name(instance.func).endswith(subject.owner)
 
 
-def _is_in_class(call: ast.Call, subject: UnannotatedFunction, home: ProjectModule) -> bool:
+def _is_in_class(call: ast.Call, subject: UnannotatedFunction, home_module: ProjectModule) -> bool:
     """Return whether a call is inside the class that defines the subject."""
-    classes = [node for node in ast.walk(home.tree) if isinstance(node, ast.ClassDef)]
+    classes = [node for node in ast.walk(home_module.tree) if isinstance(node, ast.ClassDef)]
     return any(
         node.name == subject.owner.rpartition(".")[2]
         and node.lineno <= call.lineno <= (node.end_lineno or 0)

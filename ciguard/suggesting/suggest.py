@@ -53,7 +53,7 @@ class _FunctionClues:
 
 def suggestions(
     module: ProjectModule,
-    others: Sequence[ProjectModule],
+    other_modules: Sequence[ProjectModule],
     known_apis_of: Callable[[str], KnownApis | None],
     pattern: str = "*",
 ) -> list[FunctionProposals]:
@@ -61,12 +61,12 @@ def suggestions(
 
     Args:
         module: module of the program.
-        others: other modules of the project.
+        other_modules: other modules of the project.
         known_apis_of: returns the known APIs of a library by its module name; None for an unknown
             library.
         pattern: glob pattern of function names; the default selects all public functions.
     """
-    clues_by_name = _clues_by_function(module, others, Roles(cache(known_apis_of)))
+    clues_by_name = _clues_by_function(module, other_modules, Roles(cache(known_apis_of)))
     for _ in range(_PROPAGATION_ROUNDS):
         for function_clues in clues_by_name.values():
             _add_callee_clues(function_clues, clues_by_name)
@@ -79,7 +79,7 @@ def suggestions(
 
 
 def _clues_by_function(
-    module: ProjectModule, others: Sequence[ProjectModule], roles: Roles
+    module: ProjectModule, other_modules: Sequence[ProjectModule], roles: Roles
 ) -> dict[str, _FunctionClues]:
     """Return the clues on each function of a module by its name, before propagation."""
     subjects = subjects_of(module.tree)
@@ -95,7 +95,7 @@ def _clues_by_function(
             subject, module, roles, lambda name: name in functions | classes or name[:5] == "self."
         )
         function_clues.clues.extend(clues)
-        function_clues.clues.extend(call_clues(subject, module, others, functions))
+        function_clues.clues.extend(call_clues(subject, module, other_modules, functions))
         clues_by_name[subject.name] = function_clues
     return clues_by_name
 

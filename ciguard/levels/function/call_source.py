@@ -127,7 +127,7 @@ def _body(finding: Finding, case: FunctionCase, call: Call, source: CallSource) 
 def _checked_call(
     finding: Finding, call: Call, function: FunctionSpec, source: CallSource
 ) -> list[str]:
-    """Return the statements that make a call, with a variable per argument, and check it."""
+    """Return the statements that make a call, with variables as arguments, and check the result."""
     import_line, before, after = _CHECKS[finding.kind]
     source.other_imports.add(import_line)
     lines = [f"{name} = {source.expression(value)}" for name, value in call.arguments]

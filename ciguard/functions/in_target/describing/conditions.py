@@ -18,7 +18,7 @@ RESULT = "result"
 
 
 def condition_json(
-    condition: Any, line: int, names: set[str], visible: set[str], key: str
+    condition: Any, line: int, names: set[str], visible_names: set[str], key: str
 ) -> tuple[Json, str]:
     """Return the JSON form of a condition, and an error message.
 
@@ -26,7 +26,7 @@ def condition_json(
         condition: the condition, as text or as a function of some arguments.
         line: line of the annotation.
         names: names of the annotated function's arguments.
-        visible: other names that the condition may use; see `visible_in`.
+        visible_names: other names that the condition may use; see `visible_names_in`.
         key: `requires` or `ensures`.
 
     Returns:
@@ -38,7 +38,7 @@ def condition_json(
         text, used, problem = _parse_function(condition, names)
     if problem:
         return None, f"{key[:-1]}: {problem}"
-    unknown = sorted(used - names - visible)
+    unknown = sorted(used - names - visible_names)
     if unknown:
         listed = ", ".join(sorted(names)) or "none"
         return (
@@ -117,18 +117,20 @@ def _free_names(tree: ast.AST) -> set[str]:
     return loaded - bound
 
 
-def visible_in(function: Any, key: str) -> set[str]:
+def visible_names_in(function: Any, key: str) -> set[str]:
     """Return the names that a function's conditions may use, apart from its arguments.
 
     Args:
         function: the annotated function.
         key: `requires` or `ensures`.
     """
-    visible = set(vars(builtins)) | set(getattr(function, "__globals__", {})) | {"self", "cls"}
+    visible_names = (
+        set(vars(builtins)) | set(getattr(function, "__globals__", {})) | {"self", "cls"}
+    )
     code = getattr(function, "__code__", None)
     if code is not None:
-        visible |= set(code.co_freevars)
-    return visible | {RESULT} if key == "ensures" else visible
+        visible_names |= set(code.co_freevars)
+    return visible_names | {RESULT} if key == "ensures" else visible_names
 
 
 class CallableCondition:

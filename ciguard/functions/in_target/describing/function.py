@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from ciguard.functions.in_target.describing.attributes import attributes_of
-from ciguard.functions.in_target.describing.conditions import condition_json, visible_in
+from ciguard.functions.in_target.describing.conditions import condition_json, visible_names_in
 from ciguard.functions.in_target.describing.encoding import (
     EXAMPLES,
     CannotEncodeError,
@@ -232,8 +232,10 @@ class FunctionDescription:
         names = {parameter["name"] for parameter in parameters}
         conditions = []
         for condition, line in self._notes.get(key, ()):
-            visible = visible_in(self._unwrapped, key) | set(self._notes.get("scope", ()))
-            encoded, problem = condition_json(condition, line, names, visible, key)
+            visible_names = visible_names_in(self._unwrapped, key) | set(
+                self._notes.get("scope", ())
+            )
+            encoded, problem = condition_json(condition, line, names, visible_names, key)
             if problem:
                 self._problem(line, f"{self._location.name}: {problem}")
             else:
