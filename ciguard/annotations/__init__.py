@@ -1,8 +1,9 @@
-"""The language of annotations: which inputs of a function are valid, and what must hold.
+"""Annotations of functions: the valid inputs, and conditions that hold before and after a call.
 
-The language of aNNoTest (section 3), with its names. This folder needs only the standard library
-and imports nothing else of ciguard. A program that must not need ciguard may carry a copy of it.
-Each decorator stores its annotation on the function and returns that same function.
+The names are those of the aNNoTest paper (section 3). This package needs only the standard
+library and imports no other package of ciguard. A program that must not depend on ciguard may
+contain a copy of this package.
+Each decorator stores its annotation on the function and returns the same function.
 
     @arg("size", ints(min=1, max=8))
     @arg("sizes", int_lists(min_len=1, max_len=4, min=1, max=8))
@@ -12,7 +13,7 @@ Each decorator stores its annotation on the function and returns that same funct
 
 from __future__ import annotations
 
-# Relative imports, because a copy of this folder has another name.
+# Relative imports, because a copy of this package has another name.
 from .decorators import (
     arg,
     cc_example,
@@ -80,4 +81,4 @@ __all__ = [
     "timeout",
     "tuples",
 ]
-# `import *` must not overwrite a program's own names, such as `functional as F`.
+# The list is explicit: `import *` must not overwrite names such as `F` in the annotated program.

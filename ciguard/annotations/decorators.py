@@ -12,11 +12,15 @@ F = TypeVar("F")
 NOTES = "__ciguard__"
 """Attribute that holds the annotations of a function, class or module; see `notes_of`."""
 LISTENERS: list[Callable[[Any], None]] = []
-"""Callbacks for each newly annotated function: nothing else leads to nested functions."""
+"""Functions to call with each newly annotated function; nested functions are found only so."""
 
 
 def arg(*names: Any, **constraints: Any) -> Callable[[F], F]:
-    """Annotate an argument: `@arg("size", ints(min=1))`, or several: `@arg(size=ints(min=1))`."""
+    """Annotate arguments by position, `@arg("size", ints(min=1))`, or by `@arg(size=ints(min=1))`.
+
+    Raises:
+        AnnotationError: if the positional arguments are not one name and its valid values.
+    """
     if names:
         if len(names) != 2 or not isinstance(names[0], str):  # noqa: PLR2004 - name and values
             msg = 'arg: use @arg("name", values) or @arg(name=values)'
@@ -35,17 +39,17 @@ def arg(*names: Any, **constraints: Any) -> Callable[[F], F]:
 
 
 def require(condition: Any) -> Callable[[F], F]:
-    """State a precondition: an expression over the arguments as a string, or a function of them."""
+    """Add a precondition: a string with an expression of the arguments, or a function of them."""
     return _condition("requires", condition, _caller_line())
 
 
 def ensure(condition: Any) -> Callable[[F], F]:
-    """State a postcondition: like a precondition, and it may use `result`."""
+    """Add a postcondition: as in `require`, but the condition may also use `result`."""
     return _condition("ensures", condition, _caller_line())
 
 
 def raises(*exceptions: type[BaseException]) -> Callable[[F], F]:
-    """Declare exceptions that the function may raise for valid inputs: they are not failures."""
+    """Declare exceptions that the function may raise for valid inputs; they are not failures."""
     line = _caller_line()
 
     def annotate(function: F) -> F:
@@ -56,19 +60,23 @@ def raises(*exceptions: type[BaseException]) -> Callable[[F], F]:
 
 
 def generator(function: F) -> F:
-    """Mark a function as a generator of values for `objs`."""
+    """Mark a function whose return values are the valid values of an `objs` constraint."""
     notes_of(function, _caller_line())["generator"] = True
     return function
 
 
 def exclude(function: F) -> F:
-    """Exclude a function from testing."""
+    """Mark a function that ciguard must not test."""
     notes_of(function, _caller_line())["exclude"] = True
     return function
 
 
 def timeout(seconds: Any) -> Callable[[F], F]:
-    """Set the timeout of one call, in seconds. A call that takes longer fails."""
+    """Set the timeout of one call of the function, in seconds. A call that takes longer fails.
+
+    Raises:
+        AnnotationError: if `seconds` is not a positive number.
+    """
     if not isinstance(seconds, (int, float)) or not seconds > 0:
         msg = f"timeout: {seconds!r} is not a positive number of seconds"
         raise AnnotationError(msg)
@@ -82,7 +90,7 @@ def timeout(seconds: Any) -> Callable[[F], F]:
 
 
 def cc_example(arguments: Sequence[Any]) -> Callable[[F], F]:
-    """Add constructor arguments, with which objects are built to test their methods."""
+    """Add positional arguments of a constructor, to build the objects whose methods are tested."""
     example = list(arguments)
     line = _caller_line()
 
@@ -94,23 +102,29 @@ def cc_example(arguments: Sequence[Any]) -> Callable[[F], F]:
 
 
 def module_test(function: Any = None, *, args: Any = None, timeout: float | None = None) -> Any:
-    """Test the calling module as a script, with its `__main__` block.
+    """Mark the calling module for tests that run it as a script, with its `__main__` block.
 
-    A module calls `module_test()`, or decorates any of its functions with it.
+    Call `module_test()` in the module, or decorate any function of the module with it.
 
     Args:
-        function: the decorated function.
-        args: command-line arguments: a list of strings or constraints, or `lists(…)`.
-        timeout: limit of one run, in seconds.
+        function: the decorated function; None if `module_test` is called.
+        args: command-line arguments: a list of strings or constraints, or `lists(…)`; None for no
+            arguments.
+        timeout: timeout of one run, in seconds; None for the default.
     """
-    frame = sys._getframe(1)  # noqa: SLF001 - the calling module
+    frame = sys._getframe(1)  # noqa: SLF001 - the only access to the caller's globals
     notes = {"args": args, "timeout": timeout, "line": frame.f_lineno}
     frame.f_globals[NOTES] = notes
     return function
 
 
 def notes_of(function: Any, line: int = 0) -> dict[str, Any]:
-    """Return the annotations stored on a function, and attach empty ones if it has none."""
+    """Return the annotations stored on a function by key; store empty ones if it has none.
+
+    Args:
+        function: a function, method, property or class.
+        line: line of the first annotation, stored with new annotations.
+    """
     inner = getattr(function, "__func__", None) or getattr(function, "fget", None) or function
     notes: dict[str, Any] | None = vars(inner).get(NOTES)
     if notes is None:
@@ -129,7 +143,13 @@ def notes_of(function: Any, line: int = 0) -> dict[str, Any]:
 
 
 def _condition(key: str, condition: Any, line: int) -> Callable[[Any], Any]:
-    """Return the decorator that stores a condition under `key`."""
+    """Return a decorator that stores a condition.
+
+    Args:
+        key: `requires` or `ensures`.
+        condition: the condition, as a string or a function.
+        line: line of the annotation.
+    """
     if isinstance(condition, bool) or not (callable(condition) or isinstance(condition, str)):
         msg = f"{key[:-1]}: {condition!r} is neither a string nor a function; put it in quotes"
         raise AnnotationError(msg)
@@ -142,5 +162,5 @@ def _condition(key: str, condition: Any, line: int) -> Callable[[Any], Any]:
 
 
 def _caller_line() -> int:
-    """Return the line of the annotation: of the caller's caller."""
+    """Return the line where the caller of this function was called: that of the annotation."""
     return sys._getframe(2).f_lineno  # noqa: SLF001 - frames have no public access

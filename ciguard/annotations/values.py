@@ -6,7 +6,7 @@ from typing import Any
 
 
 class AnnotationError(ValueError):
-    """An annotation is contradictory or malformed, such as an empty range."""
+    """Error for an annotation that is contradictory or malformed, such as an empty range."""
 
 
 class Values:
@@ -14,9 +14,9 @@ class Values:
 
     def __init__(self, kind: str, **options: Any) -> None:
         self.kind = kind
-        """Name of the function that returned it, such as `ints`."""
+        """Name of the function that returned this constraint, such as `ints`."""
         self.options = options
-        """Its options by name, without those at their default."""
+        """Values of the options by name, without defaults."""
 
     def __repr__(self) -> str:
         options = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
@@ -24,7 +24,7 @@ class Values:
 
 
 class Ref:
-    """A number, shape or dtype computed from other arguments."""
+    """An expression that computes a number, shape or dtype from other arguments."""
 
     def __init__(self, expression: str) -> None:
         self.expression = expression
@@ -34,7 +34,7 @@ class Ref:
 
 
 class Range:
-    """Bounds of a number in a type hint: `Annotated[int, Range(1, 5)]`."""
+    """Bounds of a number in a type hint, both inclusive: `Annotated[int, Range(1, 5)]`."""
 
     def __init__(self, min: float | None = None, max: float | None = None) -> None:  # noqa: A002
         check_order("Range", min, max)
@@ -43,20 +43,21 @@ class Range:
 
 
 def is_values_annotation(item: Any) -> bool:
-    """Return whether an object is a constraint, of this package or of a copy of it."""
+    """Return whether an object is a constraint of this package, or of a copy of this package."""
     return type(item).__name__ == "Values" and hasattr(item, "kind") and hasattr(item, "options")
 
 
 def is_ref(item: Any) -> bool:
-    """Return whether an object is a reference to other arguments."""
+    """Return whether an object is a `Ref` of this package, or of a copy of this package."""
     return type(item).__name__ == "Ref" and hasattr(item, "expression")
 
 
 def constraint_on(item: Any) -> Any:
-    """Return a constraint or reference as it is; any other object as the only valid value.
+    """Return a constraint or reference unchanged, and for another object one that accepts only it.
 
     Raises:
-        AnnotationError: if `item` is a function of this package, such as `ints` for `ints()`.
+        AnnotationError: if `item` is a function of this package, such as `ints` instead of
+            `ints()`.
     """
     if callable(item) and getattr(item, "__module__", "").rpartition(".")[0] == __package__:
         name = getattr(item, "__name__", item)
@@ -68,17 +69,26 @@ def constraint_on(item: Any) -> Any:
 
 
 def values_with(kind: str, **options: Any) -> Values:
-    """Return a constraint with the options that are not None."""
+    """Return a constraint of a kind with those of the options that are not None."""
     return Values(kind, **{name: value for name, value in options.items() if value is not None})
 
 
 def first_given(value: Any, alias: Any) -> Any:
-    """Return the value of an option, or that of its other name if it is None."""
+    """Return an option's value, or the value of its alias if the option's value is None."""
     return alias if value is None else value
 
 
 def check_numbers(kind: str, types: Any, **bounds: Any) -> None:
-    """Raise an AnnotationError if a bound is neither None, a reference nor of the number types."""
+    """Check that each bound is None, a reference or an instance of `types`.
+
+    Args:
+        kind: name of the constraint's function, for messages.
+        types: `int`, or a tuple of number types.
+        bounds: the bounds by option name.
+
+    Raises:
+        AnnotationError: if a bound has another type.
+    """
     for name, bound in bounds.items():
         if bound is None or isinstance(bound, Ref):
             continue
@@ -89,7 +99,7 @@ def check_numbers(kind: str, types: Any, **bounds: Any) -> None:
 
 
 def check_order(kind: str, low: Any, high: Any) -> None:
-    """Raise an AnnotationError if a range is empty."""
+    """Raise an AnnotationError if `low` exceeds `high`; None and references are not checked."""
     if isinstance(low, Ref) or isinstance(high, Ref) or low is None or high is None:
         return
     if low > high:
@@ -98,7 +108,7 @@ def check_order(kind: str, low: Any, high: Any) -> None:
 
 
 def check_lengths(kind: str, low: Any, high: Any) -> None:
-    """Raise an AnnotationError if a range of lengths is empty, negative or not of integers."""
+    """Raise an AnnotationError if bounds of a length are contradictory, negative or no integers."""
     check_numbers(kind, int, min_length=low, max_length=high)
     check_order(kind, low, high)
     for bound in (low, high):

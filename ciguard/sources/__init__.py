@@ -1,8 +1,8 @@
-"""Python sources of users: parsing, name resolution, and edits that keep all other text.
+"""Users' Python sources: parsing, name resolution, and edits that keep all other text.
 
 `parsing` parses source text, `imports` evaluates import statements and `scopes` resolves names.
 `uses` finds the APIs that a module uses, `projects` follows names through modules. `editing`
-changes files, `diffs` formats changes, `notebooks` reads notebooks. Nothing is imported or run.
+changes files, `diffs` formats changes, `notebooks` reads notebooks. The sources are never run.
 """
 
 from ciguard.sources.diffs import diff_of, git_lines, path_of, source_lines
@@ -18,7 +18,7 @@ from ciguard.sources.parsing import (
     parse_file,
 )
 from ciguard.sources.projects import Project, files_below, import_root, module_name
-from ciguard.sources.scopes import Function, bound_by, bound_in, may_change, own_nodes, parameters
+from ciguard.sources.scopes import Function, bound_by, bound_in, may_change, parameters, scope_nodes
 from ciguard.sources.uses import Definition, ModuleUses, Use, read_module
 
 __all__ = [
@@ -51,7 +51,6 @@ __all__ = [
     "may_change",
     "module_name",
     "opening",
-    "own_nodes",
     "parameters",
     "parse",
     "parse_expression",
@@ -60,5 +59,6 @@ __all__ = [
     "place_of",
     "read_module",
     "read_source",
+    "scope_nodes",
     "source_lines",
 ]

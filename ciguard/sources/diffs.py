@@ -1,4 +1,4 @@
-"""Lines of text as Python and git count them, and unified diffs."""
+"""Lines of a text, as Python and as git count them, and unified diffs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,19 @@ _ESCAPE = re.compile(r"\\([0-7]{3})")
 def source_lines(source: str) -> list[str]:
     """Return the lines of a program with their line ends, as Python counts them.
 
-    `str.splitlines` would also split at form feeds and other characters within a line.
+    `str.splitlines` would also split at characters that do not end a line, such as form feeds.
     """
     return _PYTHON_LINE.findall(source)
 
 
 def diff_of(file: str, before: str, after: str) -> str:
-    """Return the change of a file's text as a unified diff for `git apply`; empty for none."""
+    """Return a unified diff for `git apply`; empty if both texts are equal.
+
+    Args:
+        file: path of the file in the diff, with forward slashes.
+        before: text before the change.
+        after: text after the change.
+    """
     lines = difflib.unified_diff(
         git_lines(before), git_lines(after), _diff_path(f"a/{file}"), _diff_path(f"b/{file}")
     )
@@ -33,19 +39,19 @@ def diff_of(file: str, before: str, after: str) -> str:
 
 
 def git_lines(text: str) -> Sequence[str]:
-    """Return the lines of a text with their line ends, as git counts them."""
+    """Return the lines of a text with their line ends, as git counts them: only LF ends a line."""
     return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
 def path_of(text: str) -> str:
-    """Return the path that git writes as `text` in a diff."""
+    """Return the path that `text` stands for in a diff by git, without quotes and escapes."""
     if not text.startswith('"'):
         return text.removesuffix("\t")
     return _ESCAPE.sub(lambda match: chr(int(match[1], 8)), text[1:-1])
 
 
 def _diff_path(path: str) -> str:
-    """Return a path as git writes it in a diff."""
+    """Return the text that stands for a path in a diff by git, quoted and escaped if needed."""
     if _NEEDS_QUOTES.search(path):
         escaped = _NEEDS_QUOTES.sub(lambda match: f"\\{ord(match[0]):03o}", path)
         return f'"{escaped}"'

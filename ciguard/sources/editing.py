@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Place: TypeAlias = tuple[int, int, int, int]
-"""Start line, start column, end line and end column of an expression, as in `ast`."""
+"""Start line, start column, end line and end column of an expression, counted as in `ast`."""
 
 _BYTE_ORDER_MARK = "\ufeff"
 _ATOMIC_EXPRESSIONS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
@@ -38,11 +38,15 @@ class Source:
     file: str
     """Path relative to the application's root, with forward slashes."""
     text: str
-    """Content with its own line ends and its byte order mark, if any."""
+    """Content with the file's line ends, and with its byte order mark if it has one."""
 
     @cached_property
     def tree(self) -> ast.Module:
-        """Syntax tree of the file."""
+        """Syntax tree of the file.
+
+        Raises:
+            UnreadableSourceError: if it is invalid for this interpreter, or nested too deeply.
+        """
         return parse(self._body)
 
     @cached_property
@@ -61,7 +65,7 @@ class Source:
 
     @cached_property
     def _starts(self) -> tuple[int, ...]:
-        """Offset of the start of each line."""
+        """Offset of each line's start, in characters after the byte order mark."""
         return tuple(itertools.accumulate(map(len, self.lines), initial=0))
 
     @property
@@ -69,13 +73,13 @@ class Source:
         return self.text[: len(self.text) - len(self._body)]
 
     def at(self, place: Place) -> ast.expr | None:
-        """Return the expression at a place; None if there is none, or more than one."""
+        """Return the expression at a place; None if it has no expression, or more than one."""
         expressions = (node for node in self.nodes if isinstance(node, ast.expr))
         matches = [node for node in expressions if place_of(node) == place]
         return matches[0] if len(matches) == 1 else None
 
     def span(self, node: ast.expr) -> tuple[int, int]:
-        """Return the start and end offset of an expression, without the byte order mark."""
+        """Return an expression's start and end offset in characters after the byte order mark."""
         line, column, end_line, end_column = place_of(node)
         return self._offset(line, column), self._offset(end_line, end_column)
 
@@ -85,14 +89,14 @@ class Source:
         return start + len(before.decode("utf-8", "surrogatepass"))
 
     def written(self, node: ast.expr) -> str:
-        """Return the source text of an expression, in parentheses if it may need them."""
+        """Return an expression's source text, in parentheses if it may need them elsewhere."""
         start, end = self.span(node)
         text = self._body[start:end]
         is_atom = isinstance(node, _ATOMIC_EXPRESSIONS) and "\n" not in text and "\r" not in text
         return text if is_atom else f"({text})"
 
     def text_between(self, start: int, end: int) -> str:
-        """Return the text between two offsets, as counted by `span`."""
+        """Return the text between two offsets, counted as by `span`."""
         return self._body[start:end]
 
     def replaced(self, changes: Mapping[ast.expr, str]) -> str | None:
@@ -102,37 +106,41 @@ class Source:
             changes: new source text by expression; no expression may contain another one.
 
         Returns:
-            A unified diff for `git apply` in the application's root, with the line ends of the
-            file. None if no text has exactly the new meaning, or nothing would change.
+            A unified diff for `git apply` in the application's root, with the file's line ends.
+            None if nothing would change, or if the new file would not parse to the new tree.
         """
         body = self._body
         for node, text in sorted(
             changes.items(), key=lambda item: self.span(item[0]), reverse=True
         ):
             start, end = self.span(node)
-            expected = self._meaning({node: text})
+            expected = self._dumped_tree({node: text})
             for new_text in (text, f"({text})"):  # parentheses only if they are needed
-                if expected and _meaning(_spliced(self._body, start, end, new_text)) == expected:
-                    body = _spliced(body, start, end, new_text)
+                spliced = _splice(self._body, start, end, new_text)
+                if expected and _dumped_tree(spliced) == expected:
+                    body = _splice(body, start, end, new_text)
                     break
             else:
                 return None
-        if _meaning(body) != self._meaning(changes):
+        if _dumped_tree(body) != self._dumped_tree(changes):
             return None
         return diff_of(self.file, self.text, self._prefix + body) or None
 
     def spliced(self, node: ast.expr, text: str) -> str:
-        """Return the file's text with the text of an expression replaced."""
-        return self._prefix + _spliced(self._body, *self.span(node), text)
+        """Return the file's text with an expression's text replaced by `text`."""
+        return self._prefix + _splice(self._body, *self.span(node), text)
 
     def with_lines(
         self, inserted: Mapping[int, Sequence[str]], removed: Collection[int] = ()
     ) -> str:
-        """Return the file's text with lines inserted and removed, with the line ends around them.
+        """Return the file's text with lines inserted and removed.
+
+        New lines end like the line that follows them.
 
         Args:
-            inserted: new lines by the number of the line that follows them, from 1.
-            removed: numbers of the removed lines.
+            inserted: new lines without line ends, by the number of the line that follows them,
+                from 1.
+            removed: numbers of the lines to remove, from 1.
         """
         parts, end = [self._prefix], "\n"
         for number, line in enumerate((*self.lines, ""), start=1):
@@ -141,8 +149,8 @@ class Source:
             parts += () if number in removed else (line,)
         return "".join(parts)
 
-    def _meaning(self, changes: Mapping[ast.expr, str]) -> str:
-        """Return the meaning of the file after changes; empty if one is not an expression."""
+    def _dumped_tree(self, changes: Mapping[ast.expr, str]) -> str:
+        """Return the dumped syntax tree of the changed file; empty if a change cannot be parsed."""
         try:
             new = {node: parse_expression(f"({text}\n)") for node, text in changes.items()}
         except SyntaxError:
@@ -153,7 +161,7 @@ class Source:
 
 
 def read_source(root: Path, file: str) -> Source | None:
-    """Read a file; return None if it is not Python in UTF-8, which diffs need.
+    """Read a Python file; return None if it is not in UTF-8, which diffs need, or not valid.
 
     Args:
         root: folder of the application.
@@ -193,20 +201,20 @@ def opening(tree: ast.Module, *, with_imports: bool = True) -> int:
     return count
 
 
-# --- the meaning of a text ------------------------------------------------------------------------
+# --- comparison of sources ------------------------------------------------------------------------
 
 
-def _spliced(text: str, start: int, end: int, other: str) -> str:
-    return text[:start] + other + text[end:]
+def _splice(text: str, start: int, end: int, replacement: str) -> str:
+    return text[:start] + replacement + text[end:]
 
 
 def has_meaning(text: str) -> bool:
     """Return whether a text, possibly with a byte order mark, is valid Python."""
-    return bool(_meaning(text.removeprefix(_BYTE_ORDER_MARK)))
+    return bool(_dumped_tree(text.removeprefix(_BYTE_ORDER_MARK)))
 
 
-def _meaning(text: str) -> str:
-    """Return a text that is equal for equivalent sources; empty if the source is invalid."""
+def _dumped_tree(text: str) -> str:
+    """Return the dumped syntax tree, equal for equivalent sources; empty for invalid sources."""
     try:
         return _dump(ast.parse(text), {})
     except SyntaxError:
@@ -218,7 +226,7 @@ def _dump(tree: ast.Module, changes: Mapping[ast.AST, ast.AST]) -> str:
 
 
 class _Replacer(ast.NodeTransformer):
-    """Replaces nodes, and flattens `a or (b or c)` to `a or b or c`."""
+    """Visitor that replaces nodes, and flattens `a or (b or c)` to `a or b or c`."""
 
     def __init__(self, changes: Mapping[ast.AST, ast.AST]) -> None:
         self._changes = changes

@@ -22,10 +22,11 @@ class Import:
     local: str
     """Bound name, or `ALL_NAMES`."""
     meaning: str
-    """Qualified name: `torch.nn.Linear` for `from torch.nn import Linear`, `a` for `import a.b`."""
+    """Full name: `torch.nn.Linear` for `from torch.nn import Linear`, `a` for `import a.b`."""
     module: str
-    """Name of the imported module."""
+    """Full name of the imported module, or of the module from which the name is imported."""
     is_relative: bool = False
+    """True for a relative import, such as `from . import a`."""
 
 
 def imports_by(node: ast.AST, package: str = "") -> Iterator[Import]:
@@ -38,17 +39,17 @@ def imports_by(node: ast.AST, package: str = "") -> Iterator[Import]:
     if isinstance(node, ast.Import):
         for item in node.names:
             root = item.name.partition(".")[0]
-            meaning = item.name if item.asname else root
-            yield Import(item.asname or root, meaning, item.name)
+            qualified_name = item.name if item.asname else root
+            yield Import(item.asname or root, qualified_name, item.name)
     elif isinstance(node, ast.ImportFrom):
         module = _absolute_module(node, package)
         for item in node.names:
-            meaning = f"{module}.{item.name}" if module else item.name
-            yield Import(item.asname or item.name, meaning, module, bool(node.level))
+            qualified_name = f"{module}.{item.name}" if module else item.name
+            yield Import(item.asname or item.name, qualified_name, module, bool(node.level))
 
 
 def imports_in(tree: ast.AST, package: str = "") -> Iterator[Import]:
-    """Yield all names that import statements of a module bind, in any scope."""
+    """Yield the names that a module's import statements bind in any scope."""
     return (item for node in ast.walk(tree) for item in imports_by(node, package))
 
 
@@ -62,27 +63,28 @@ def _absolute_module(node: ast.ImportFrom, package: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Imports:
-    """Imported names of a module, from any scope."""
+    """Names that a module imports in any scope."""
 
     meanings: dict[str, str]
     """Qualified name by name in the module, e.g. `nn` → `torch.nn`."""
     modules: frozenset[str]
-    """Qualified names of all imports, and of the modules they come from."""
+    """Qualified names of all imports, and of the modules from which they are imported."""
 
     def qualified(self, node: ast.AST) -> str:
-        """Return the qualified name of an expression such as `nn.Conv2d`; empty for others.
+        """Return the qualified name of a dotted expression such as `nn.Conv2d`.
 
-        Names that are not imported stay as they are in the module.
+        A dotted name that is not imported is returned as written. The result is empty for an
+        expression that is not a dotted name.
         """
         root, parts = chain(node)
         return ".".join((self.meanings.get(root, root), *parts)) if root else ""
 
     def imported(self, node: ast.AST) -> str:
-        """Return the qualified name of an imported expression; empty for others."""
+        """Return the qualified name of an imported expression; empty if it is not imported."""
         return self.qualified(node) if chain(node)[0] in self.meanings else ""
 
     def imports(self, package: str) -> bool:
-        """Return whether a package, a version of it (`vision_v1`) or a member is imported."""
+        """Return whether a package, a version (`vision_v1`) or a member of it is imported."""
         return any(
             module == package or module.startswith((f"{package}.", f"{package}_v"))
             for module in self.modules
@@ -90,28 +92,29 @@ class Imports:
 
     def with_aliases(self, tree: ast.Module) -> Imports:
         """Return the imports with the module's simple aliases, such as `L = keras.layers`."""
-        meanings = dict(self.meanings)
-        imports = replace(self, meanings=meanings)
+        imported_names = dict(self.meanings)
+        imports = replace(self, meanings=imported_names)
         for statement in tree.body:
             match statement:
                 case ast.Assign(targets=[ast.Name(id=alias)], value=ast.Attribute() as value):
-                    if meaning := imports.imported(value):  # also by an earlier alias
-                        meanings.setdefault(alias, meaning)
+                    if qualified_name := imports.imported(value):  # may use an alias defined above
+                        imported_names.setdefault(alias, qualified_name)
                 case _:
                     pass
         return imports
 
 
 def imports_of(tree: ast.AST, package: str | None = None, beside: Collection[str] = ()) -> Imports:
-    """Return the imports of a module in any scope; the last import of a name counts.
+    """Return the imports of a module in any scope; of several imports of a name, the last counts.
 
     Args:
         tree: syntax tree of the module.
         package: dotted name of the module's package, empty at the top level; None to omit relative
             imports.
-        beside: names of modules in the same folder, which a script imports without the package.
+        beside: names of modules in the same folder, which a script imports without the package's
+            name.
     """
-    meanings: dict[str, str] = {}
+    imported_names: dict[str, str] = {}
     modules: set[str] = set()
     for item in imports_in(tree, package or ""):
         if item.is_relative and package is None:
@@ -119,5 +122,5 @@ def imports_of(tree: ast.AST, package: str | None = None, beside: Collection[str
         is_beside = item.meaning.partition(".")[0] in beside
         prefix = f"{package}." if is_beside else ""
         modules |= {prefix + item.meaning, prefix + item.module}
-        meanings[item.local] = prefix + item.meaning
-    return Imports(meanings, frozenset(modules))
+        imported_names[item.local] = prefix + item.meaning
+    return Imports(imported_names, frozenset(modules))

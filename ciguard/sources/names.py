@@ -6,13 +6,16 @@ import ast
 
 
 def dotted_name(node: ast.AST) -> str:
-    """Return the dotted name of an expression such as `a.b.c`; empty for others."""
+    """Return the dotted name of an expression such as `a.b.c`; empty for other expressions."""
     root, parts = chain(node)
     return ".".join((root, *parts)) if root else ""
 
 
 def chain(node: ast.AST) -> tuple[str, list[str]]:
-    """Return root and attributes of `a.b.c`; the root is empty if it is not a name."""
+    """Return the root and the attributes of an expression: `a` and `["b", "c"]` for `a.b.c`.
+
+    The root is empty if it is not a name, as in `f().b`.
+    """
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

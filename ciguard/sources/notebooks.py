@@ -1,4 +1,4 @@
-"""The code of a notebook as one source text, with the file's line for each of its lines."""
+"""A notebook's code as one source text, with the line in the file for each line of the text."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MAGIC = re.compile(r"^(\s*)(?:[%!?].*|[\w.]+\?{1,2})$")
+"""A line that is IPython syntax: a magic, a shell command or a request for help."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeText:
-    """Python source text, with the line numbers in its file."""
+    """Python source text, with the line numbers in the file that contains it."""
 
     source: str | bytes
     file_lines: tuple[int, ...] = ()
-    """Line in the file for each line of `source`; empty if they are equal."""
+    """Line number in the file for each line of `source`; empty if both numbers are equal."""
 
     def line(self, number: int) -> int:
-        """Return the line in the file, from 1, of a line of `source`."""
+        """Return the line number in the file for a line number of `source`; both count from 1."""
         if not self.file_lines:
             return number
         return self.file_lines[min(number, len(self.file_lines)) - 1]
 
 
 def code_of_notebook(content: bytes) -> CodeText:
-    """Return the code cells of a notebook as one text, without magics.
+    """Return a notebook's code cells as one text; magics and cells of other languages are left out.
 
     Raises:
         ValueError: if the content is not a notebook.
@@ -44,14 +45,15 @@ def code_of_notebook(content: bytes) -> CodeText:
         raise ValueError(msg) from error
     cells = data.get("cells") if isinstance(data, dict) else None
     if not isinstance(cells, list):
-        msg = "no cells: not a notebook"
+        msg = "not a notebook: the file has no list of cells"
         raise ValueError(msg)  # noqa: TRY004 - one type of error for all malformed files
     lines = [line for cell in cells for line in _code_lines(cell)]
-    kept = [_MAGIC.sub(r"\1pass", line) for line in lines]
-    return CodeText("\n".join(kept), _file_lines(text, lines))
+    python_lines = [_MAGIC.sub(r"\1pass", line) for line in lines]
+    return CodeText("\n".join(python_lines), _file_lines(text, lines))
 
 
 def _code_lines(cell: Any) -> list[str]:
+    """Return the lines of a code cell; empty for other cells and for cell magics (`%%bash`)."""
     if not isinstance(cell, dict) or cell.get("cell_type") != "code":
         return []
     source = cell.get("source", "")
@@ -61,7 +63,12 @@ def _code_lines(cell: Any) -> list[str]:
 
 
 def _file_lines(text: str, lines: list[str]) -> tuple[int, ...]:
-    """Return the line in the file of each line of code, which notebooks store as one string."""
+    """Return the line number in the file for each line of code.
+
+    Args:
+        text: text of the notebook, in which a JSON string on its own line holds a line of code.
+        lines: the lines of code, in order.
+    """
     numbers_by_text: dict[str, list[int]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         numbers_by_text.setdefault(line.strip().rstrip(","), []).append(number)
@@ -74,7 +81,10 @@ def _file_lines(text: str, lines: list[str]) -> tuple[int, ...]:
 
 
 def _lines_after(previous: int, line: str, numbers_by_text: dict[str, list[int]]) -> Iterator[int]:
-    """Yield the next lines in the file after `previous` that hold a line of code."""
+    """Yield numbers of lines after `previous` that contain a line of code as a JSON string.
+
+    Of each JSON form of the line, the first occurrence is yielded.
+    """
     for text, is_ascii in product((line + "\n", line), (True, False)):
         numbers = numbers_by_text.get(json.dumps(text, ensure_ascii=is_ascii), [])
         index = bisect_right(numbers, previous)

@@ -14,15 +14,15 @@ MAX_BYTES = 4_000_000
 
 
 class UnreadableSourceError(ValueError):
-    """A source text is invalid for this interpreter, too long, or nested too deeply."""
+    """Error for a source that is invalid for this interpreter, too long, or nested too deeply."""
 
     def __init__(self, reason: str, *, line: int = 0, kind: str = "") -> None:
         """Create the error.
 
         Args:
-            reason: the reason in one line.
+            reason: why the source cannot be read, in one line.
             line: line of the error, from 1; 0 if unknown.
-            kind: name of Python's exception; empty for none.
+            kind: name of the exception that Python raised; empty if Python raised none.
         """
         self.reason, self.line = reason, line
         where = f" in line {line}" if line else ""
@@ -36,7 +36,7 @@ def parse(source: str | bytes) -> ast.Module:
         source: text, or bytes in the encoding that they declare.
 
     Raises:
-        UnreadableSourceError: if it is invalid for this interpreter, or nested too deeply.
+        UnreadableSourceError: if the source is invalid for this interpreter, or nested too deeply.
     """
     try:
         with warnings.catch_warnings():
@@ -48,21 +48,22 @@ def parse(source: str | bytes) -> ast.Module:
         raise UnreadableSourceError(reason, line=line, kind=type(error).__name__) from error
 
 
-def parse_file(path: Path, *, most: int = MAX_BYTES) -> ast.Module:
-    """Return the syntax tree of a file in the encoding that it declares.
+def parse_file(path: Path, *, max_bytes: int = MAX_BYTES) -> ast.Module:
+    """Return the syntax tree of a file in the encoding that the file declares.
 
     Args:
         path: path of the file; links are followed.
-        most: maximum size in bytes.
+        max_bytes: maximum size of the file in bytes.
 
     Raises:
-        OSError: if it cannot be read.
-        UnreadableSourceError: if it is larger, invalid for this interpreter, or nested too deeply.
+        OSError: if the file cannot be read.
+        UnreadableSourceError: if the file is too large, invalid for this interpreter, or nested too
+            deeply.
     """
     with path.open("rb") as stream:
-        content = stream.read(most + 1)
-    if len(content) > most:
-        msg = f"larger than {most:,} bytes"
+        content = stream.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        msg = f"larger than {max_bytes:,} bytes"
         raise UnreadableSourceError(msg)
     return parse(content)
 

@@ -12,15 +12,16 @@ if TYPE_CHECKING:
 
     from ciguard.sources.uses import ModuleUses
 
-_FOREIGN_FOLDERS = frozenset({
+_SKIPPED_FOLDERS = frozenset({
     "site-packages", "dist-packages", "node_modules", "__pycache__", "venv", "env", "virtualenv",
 })  # fmt: skip
+"""Names of folders whose files do not belong to a project."""
 _MAX_DEPTH = 50
 """Maximum number of modules through which a name is followed."""
 
 
 class Project:
-    """The modules of one checkout, and the names they take from each other."""
+    """The modules of one checkout, and the names that they import from each other."""
 
     def __init__(
         self, modules: Mapping[str, ModuleUses], is_foreign: Callable[[str], bool]
@@ -29,7 +30,7 @@ class Project:
 
         Args:
             modules: modules by path relative to the root, with forward slashes.
-            is_foreign: whether a top-level name belongs to another package.
+            is_foreign: returns whether a top-level name belongs to another package.
         """
         self._modules = modules
         self._is_foreign = is_foreign
@@ -39,35 +40,35 @@ class Project:
             for name in _import_names(path, packages):
                 self._by_name.setdefault(name, path)
         self._resolved: dict[tuple[str, str], str] = {}
-        """Resolved names by (name, path of the module that uses it)."""
+        """Resolved names by the name and the path of the module that uses it."""
 
     def resolved(self, name: str, path: str, depth: int = 0) -> str:
-        """Return the name in another package that a name refers to; empty if there is none.
+        """Return the name in another package to which a name refers; empty if it refers to none.
 
         Args:
-            name: qualified name by the module's imports.
-            path: path of the module.
-            depth: number of modules through which the name was followed.
+            name: qualified name according to the module's imports.
+            path: path of the module that uses the name.
+            depth: number of modules through which the name has been followed so far.
         """
         if self._is_foreign(name.partition(".")[0]):
             return name
         key = (name, path)
         if key not in self._resolved:
-            self._resolved[key] = ""  # a cycle resolves to nothing
+            self._resolved[key] = ""  # so that a cycle of imports ends
             if depth < _MAX_DEPTH:
                 self._resolved[key] = self._resolve_in_module(name, path, depth)
         return self._resolved[key]
 
     def imported_by(self, path: str) -> set[str]:
-        """Return the paths of the project's modules that a module imports."""
+        """Return the paths of the project's modules that the module at `path` imports."""
         module = self._modules[path]
         origins = (*module.exports.values(), *module.stars)
-        paths = {self._own_module(f"{origin}.any", path)[0] for origin in origins}
+        paths = {self._project_module(f"{origin}.any", path)[0] for origin in origins}
         return paths - {"", path}
 
     def _resolve_in_module(self, name: str, path: str, depth: int) -> str:
-        """Resolve a name in the project's module that defines or re-exports it."""
-        module_path, rest = self._own_module(name, path)
+        """Resolve a name through the project's module that defines or re-exports it."""
+        module_path, rest = self._project_module(name, path)
         first, _, tail = rest.partition(".")
         if not module_path or not first:
             return ""
@@ -81,16 +82,19 @@ class Project:
         return ""
 
     def _may_follow_star(self, star: str, importer: str) -> bool:
-        """Return whether a star import may be followed.
+        """Return whether a star import may be followed without an endless loop.
 
         A module of the project without source, such as a compiled one, resolves to the package
-        that contains it. To follow the import would then never end.
+        that contains it, and the package may contain the same star import.
         """
-        module_path, rest = self._own_module(f"{star}.any", importer)
+        module_path, rest = self._project_module(f"{star}.any", importer)
         return self._is_foreign(star.partition(".")[0]) or not module_path or rest == "any"
 
-    def _own_module(self, name: str, importer: str) -> tuple[str, str]:
-        """Return the path of the project's module in a qualified name, and the rest of the name."""
+    def _project_module(self, name: str, importer: str) -> tuple[str, str]:
+        """Return the path of the module with which a qualified name starts, and the name's rest.
+
+        Both are empty if the name starts with no module of the project.
+        """
         beside = re.sub(r"[^/]*$", "", importer).replace("/", ".")
         parts = name.split(".")
         for length in range(len(parts) - 1, 0, -1):
@@ -102,7 +106,12 @@ class Project:
 
 
 def _import_names(path: str, packages: Collection[str]) -> Iterator[str]:
-    """Yield the names of a module: relative to the root, and to the folder above its package."""
+    """Yield a module's dotted names: from the root, and from the folder above its package.
+
+    Args:
+        path: path of the module relative to the root.
+        packages: paths of the folders with an `__init__.py`.
+    """
     yield module_name(path)
     above = path.rpartition("/")[0]
     while above in packages:
@@ -111,24 +120,24 @@ def _import_names(path: str, packages: Collection[str]) -> Iterator[str]:
 
 
 def module_name(path: str) -> str:
-    """Return the dotted name of a module by its path relative to the import root."""
+    """Return the dotted name of the module at a path relative to the import root."""
     parts = path.removesuffix(".py").split("/")
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def import_root(folder: Path) -> Path:
-    """Return the import root of a folder: the folder above its outermost package."""
+    """Return a folder's import root: the nearest folder, itself or above, outside any package."""
     while (folder / "__init__.py").is_file() and folder.name.isidentifier():
         folder = folder.parent
     return folder
 
 
-def files_below(root: Path, apart: Collection[str] = ()) -> Iterator[Path]:
-    """Yield the files of a project in order, without hidden folders and environments.
+def files_below(root: Path, skipped: Collection[str] = ()) -> Iterator[Path]:
+    """Yield a project's files in order of their paths, without hidden folders and environments.
 
     Args:
         root: folder of the project.
-        apart: names of further folders to skip.
+        skipped: names of further folders to skip, at any depth.
     """
     for folder, folders, files in os.walk(root):
         parent = Path(folder)
@@ -136,7 +145,7 @@ def files_below(root: Path, apart: Collection[str] = ()) -> Iterator[Path]:
             name
             for name in folders
             if not name.startswith(".")
-            and name not in _FOREIGN_FOLDERS.union(apart)
+            and name not in _SKIPPED_FOLDERS.union(skipped)
             and not (parent / name / "pyvenv.cfg").exists()
         )
         yield from (parent / name for name in sorted(files))

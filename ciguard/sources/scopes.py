@@ -1,6 +1,6 @@
-"""Scopes: the names that they bind, and the imports that names refer to.
+"""Scopes: the names that they bind, and the imports to which names refer.
 
-The nearest binding of a name counts: a parameter, an assignment or a loop hides an import.
+The binding in the nearest scope counts: a parameter, an assignment or a loop hides an import.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+"""Node of a function definition."""
 _NAMELESS_NODES = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.Constant)
 _BINDING_NODES = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Name, ast.ExceptHandler),
@@ -27,7 +28,7 @@ _SCOPE_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """Return the children of a node, without the many nodes that cannot hold names."""
+    """Return the children of a node, without operators, constants and contexts of names."""
     nodes: list[ast.AST] = []
     for name in node._fields:
         value = getattr(node, name, None)
@@ -38,8 +39,12 @@ def children(node: ast.AST) -> list[ast.AST]:
     return nodes
 
 
-def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the nodes of a scope in order, without those of inner scopes."""
+def scope_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield the nodes of a scope in order, without those of inner scopes.
+
+    Args:
+        nodes: the statements of the scope, or its parameters.
+    """
     pending = list(nodes)[::-1]
     while pending:
         node = pending.pop()
@@ -57,7 +62,7 @@ def parameters(arguments: ast.arguments) -> list[str]:
 
 
 def bound_by(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node binds in its scope, without those that its children bind."""
+    """Yield the names that a node itself binds in its scope; those of its children are left out."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
             yield name
@@ -75,11 +80,11 @@ def bound_by(node: ast.AST) -> Iterator[str]:
 
 def bound_in(*nodes: ast.AST) -> set[str]:
     """Return the names that statements bind in their own scope, in any branch."""
-    return {name for node in own_nodes(nodes) for name in bound_by(node)}
+    return {name for node in scope_nodes(nodes) for name in bound_by(node)}
 
 
 def may_change(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node binds in any scope, and of objects that it may change."""
+    """Yield names whose values a node may change: it binds them, or sets an attribute of them."""
     match node:
         case ast.Attribute(value=ast.Name(id=name)):
             yield name
@@ -94,11 +99,11 @@ class Scope:
     """The names of a module, a class or a function."""
 
     names: dict[str, str | None]
-    """Qualified imports by name; None for names that are not imported."""
+    """Qualified name of the import by bound name; None for names that are not imported."""
     outer: Scope | None = None
     """Enclosing scope; None for a module."""
     is_class: bool = False
-    """True for a class, whose names inner functions do not see."""
+    """True for a class; functions inside it cannot read its names."""
     package: str = ""
     """Dotted name of the module's package, for relative imports."""
     imports: list[Import] = field(default_factory=list)
@@ -107,7 +112,13 @@ class Scope:
     def inner(
         self, nodes: Iterable[ast.AST], hidden: Iterable[str] = (), *, is_class: bool = False
     ) -> Scope:
-        """Return the scope of a definition in this scope; `hidden` are its parameters."""
+        """Return the scope of a definition in this scope.
+
+        Args:
+            nodes: all statements of the definition.
+            hidden: names of its parameters, which hide imports of the same names.
+            is_class: whether a class is defined.
+        """
         scope = Scope({}, self, is_class, self.package)
         scope.bind(nodes, hidden)
         return scope
@@ -117,12 +128,12 @@ class Scope:
 
         Args:
             nodes: all statements of the scope.
-            hidden: names that are bound before, such as parameters.
+            hidden: names that are bound before the statements, such as parameters.
         """
         bound = Counter(hidden)
         aliases: dict[str, ast.expr] = {}
         outer_names: set[str] = set()
-        for node in own_nodes(nodes):
+        for node in scope_nodes(nodes):
             match node:
                 case ast.Import() | ast.ImportFrom():
                     self.imports += imports_by(node, self.package)
@@ -143,13 +154,16 @@ class Scope:
             # An alias such as `act = F.relu` counts if it is the only binding of the name.
             root, parts = chain(value)
             if name not in imported and bound[name] == 1 and root != name:
-                meaning, _ = self.meaning(root)
-                self.names[name] = ".".join([meaning, *parts]) if meaning else None
+                qualified_root, _ = self.lookup(root)
+                self.names[name] = ".".join([qualified_root, *parts]) if qualified_root else None
         for name in outer_names:
             self.names.pop(name, None)
 
-    def meaning(self, name: str) -> tuple[str | None, bool]:
-        """Return the import that a name refers to, or None, and whether the name is bound."""
+    def lookup(self, name: str) -> tuple[str | None, bool]:
+        """Return the qualified name of a name's import, and whether the name is bound.
+
+        The first is None for a name that is not imported, or is not bound in a known scope.
+        """
         scope: Scope | None = self
         is_inner = True
         while scope is not None:

@@ -17,14 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One use of an imported name."""
+    """One use of a name."""
 
     name: str
     """Qualified name, e.g. `torch.nn.functional.relu` or `mine.layers.Block`."""
     line: int
+    """Line number of the use, from 1."""
     last_line: int
-    """Last line of the use, or of the call if it is called."""
+    """Number of the last line of the use, or of the call if the name is called."""
     is_called: bool
+    """True if the name is called, or used as a decorator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,11 @@ class Definition:
     """Location of a function or class at the module's top level."""
 
     name: str
+    """Name of the function or class."""
     line: int
+    """Number of its first line, from 1, with decorators."""
     last_line: int
+    """Number of its last line."""
 
 
 @dataclass(slots=True)
@@ -45,16 +50,17 @@ class ModuleUses:
     methods: list[Use] = field(default_factory=list)
     """Method calls on unknown objects; `name` is the method's name."""
     exports: dict[str, str] = field(default_factory=dict)
-    """Qualified imports by the module's name for them, which other modules may import."""
+    """Qualified names of imports by name in the module, which other modules may import in turn."""
     stars: list[str] = field(default_factory=list)
-    """Modules of star imports."""
+    """Names of the modules from which all names are imported (`from a import *`)."""
     unbound: list[Use] = field(default_factory=list)
     """Uses of unbound names, which may come from star imports."""
     imports: set[str] = field(default_factory=set)
     """Names of imported top-level modules."""
     definitions: list[Definition] = field(default_factory=list)
+    """Functions and classes at the module's top level."""
     own_names: set[str] = field(default_factory=set)
-    """Names of functions, classes and attributes of the module itself."""
+    """Names of all functions, classes and attributes that the module defines."""
 
 
 def read_module(source: str | bytes, package: str = "") -> ModuleUses:
@@ -65,7 +71,7 @@ def read_module(source: str | bytes, package: str = "") -> ModuleUses:
         package: dotted name of the module's package, for relative imports.
 
     Raises:
-        UnreadableSourceError: if it is invalid for this interpreter, or nested too deeply.
+        UnreadableSourceError: if the source is invalid for this interpreter, or nested too deeply.
     """
     reader = _ScopeReader(package)
     reader.read(parse(source))
@@ -73,7 +79,7 @@ def read_module(source: str | bytes, package: str = "") -> ModuleUses:
 
 
 class _ScopeReader:
-    """Visitor of a module, scope by scope, without recursion since sources may be nested deeply."""
+    """Visitor of a module's nodes and their scopes, without recursion for deeply nested sources."""
 
     def __init__(self, package: str) -> None:
         self._package = package
@@ -83,14 +89,15 @@ class _ScopeReader:
     def read(self, tree: ast.Module) -> None:
         scope = Scope({}, package=self._package)
         scope.bind(tree.body)
-        self._with_imports_recorded(scope)
+        self._record_imports(scope)
         self.module.exports = {name: full for name, full in scope.names.items() if full}
         self.module.definitions = list(_definitions(tree.body))
         self._push(tree.body, scope)
         while self._pending:
             self._visit(*self._pending.pop())
 
-    def _with_imports_recorded(self, scope: Scope) -> Scope:
+    def _record_imports(self, scope: Scope) -> Scope:
+        """Record the imports of a scope, and return the scope."""
         self.module.imports |= {item.module.partition(".")[0] for item in scope.imports}
         self.module.stars += [item.module for item in scope.imports if item.local == ALL_NAMES]
         return scope
@@ -99,6 +106,7 @@ class _ScopeReader:
         self._pending.extend((node, scope) for node in nodes if node is not None)
 
     def _visit(self, node: ast.AST, scope: Scope) -> None:
+        """Record the uses in one node, and schedule its children."""
         match node:
             case ast.Call():
                 self._call(node, scope)
@@ -109,7 +117,7 @@ class _ScopeReader:
             case ast.ClassDef():
                 self._class(node, scope)
             case ast.Lambda():
-                inner = self._with_imports_recorded(scope.inner([node.body], parameters(node.args)))
+                inner = self._record_imports(scope.inner([node.body], parameters(node.args)))
                 self._push([*node.args.defaults, *node.args.kw_defaults], scope)
                 self._push([node.body], inner)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
@@ -133,14 +141,14 @@ class _ScopeReader:
         self.module.own_names.add(node.name)
         self._decorators(node, scope)
         self._push([*node.args.defaults, *node.args.kw_defaults], scope)
-        inner = self._with_imports_recorded(scope.inner(node.body, parameters(node.args)))
+        inner = self._record_imports(scope.inner(node.body, parameters(node.args)))
         self._push(node.body, inner)
 
     def _class(self, node: ast.ClassDef, scope: Scope) -> None:
         self.module.own_names.add(node.name)
         self._decorators(node, scope)
         self._push([*node.bases, *node.keywords], scope)
-        self._push(node.body, self._with_imports_recorded(scope.inner(node.body, is_class=True)))
+        self._push(node.body, self._record_imports(scope.inner(node.body, is_class=True)))
 
     def _decorators(self, node: Function | ast.ClassDef, scope: Scope) -> None:
         for decorator in node.decorator_list:
@@ -152,9 +160,10 @@ class _ScopeReader:
     def _name(
         self, node: ast.Attribute | ast.Name, scope: Scope, expression: ast.expr, *, is_called: bool
     ) -> None:
+        """Record the use of a dotted name; `expression` is the call if it is called."""
         root, parts = chain(node)
         if not root:
-            assert isinstance(node, ast.Attribute)  # noqa: S101 - a chain without a name at its root
+            assert isinstance(node, ast.Attribute)  # noqa: S101 - a name always has a root
             if is_called:
                 self._record(self.module.methods, parts[-1], expression, is_called=True)
             self._push([_innermost(node)], scope)
@@ -162,15 +171,15 @@ class _ScopeReader:
         if not isinstance(node.ctx, ast.Load):
             self.module.own_names.update(parts[-1:])
             return
-        meaning, is_bound = scope.meaning(root)
-        if meaning is not None:
-            name = ".".join([meaning, *parts])
+        qualified_root, is_bound = scope.lookup(root)
+        if qualified_root is not None:
+            name = ".".join([qualified_root, *parts])
             self._record(self.module.uses, name, expression, is_called=is_called)
         elif not is_bound:
             name = ".".join([root, *parts])
             self._record(self.module.unbound, name, expression, is_called=is_called)
-        is_own = root in {"self", "cls"} and len(parts) == 1
-        if meaning is None and is_called and parts and not is_own:
+        is_method_of_self = root in {"self", "cls"} and len(parts) == 1
+        if qualified_root is None and is_called and parts and not is_method_of_self:
             self._record(self.module.methods, parts[-1], expression, is_called=True)
 
     @staticmethod

@@ -1,7 +1,8 @@
-"""`ciguard function suggest`: proposes annotations for a program, with the reasons for each.
+"""Suggested annotations (`ciguard function suggest`), with the reasons for each annotation.
 
-It automates the guidelines of aNNoTest (Table 1): calls of a function in its project, its own
-checks, and the functions that it calls. Nothing is imported or run; the user reviews the proposals.
+The reasons follow the guidelines in Table 1 of the aNNoTest paper: the calls of a function in its
+project, the function's own checks, and the functions that it calls. The program is never imported
+or run, and the user reviews the suggestions.
 """
 
 from ciguard.suggesting.project import MAX_BYTES, ProjectModule, module_of, other_modules_of

@@ -1,4 +1,4 @@
-"""Clues in a function's body: attributes, comparisons, calls of libraries and other functions."""
+"""Clues in a function's body: attributes, comparisons, and calls of other functions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ciguard.suggesting.clues import (
     ArgumentKind,
     Fact,
     Guess,
-    Limited,
-    MayBe,
     NumberRange,
+    PossibleValues,
+    ValueRange,
 )
-from ciguard.suggesting.conditions import kinds_named, values_in
+from ciguard.suggesting.conditions import kinds_of_types, literal_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,62 +39,70 @@ _ITERATING_FUNCTIONS = {"len", "sorted", "enumerate", "reversed", "zip", "map"}
 """Built-in functions that iterate over their arguments."""
 
 
-class _Passing(Enum):
-    """How an argument is passed to a function."""
+class _PassingForm(Enum):
+    """Form in which an argument is passed to another function."""
 
     UNCHANGED = 0
     ITEM = 1
-    """Passed as an item of a tuple or list."""
+    """Item of a tuple or list that is passed."""
     SCALED = 2
-    """Passed negated or multiplied, so that only its kind is known."""
+    """Negated or multiplied value, from which only the argument's kind is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForwardedArgument:
-    """An argument that is passed on to another function of the project."""
+    """An argument that a function passes unchanged to another function of its module."""
 
     parameter: str
+    """Name of the argument, or of its items; see `item_name`."""
     callee: str
-    place: int | str
+    """Name of the called function, as written in the call."""
+    position_or_name: int | str
     """Position or name of the callee's parameter."""
     line: int
+    """Line number of the call, from 1."""
 
 
 def body_clues(
-    subject: UnannotatedFunction, module: ProjectModule, roles: Roles, is_own: Callable[[str], bool]
+    subject: UnannotatedFunction,
+    module: ProjectModule,
+    roles: Roles,
+    is_in_module: Callable[[str], bool],
 ) -> tuple[list[ArgumentClue], list[ForwardedArgument]]:
-    """Return clues on a function's arguments from its body, and where it passes them on.
+    """Return clues on a function's arguments from its body, and the arguments that it passes on.
 
     Args:
         subject: the function.
         module: module of the function.
         roles: roles of the libraries' parameters.
-        is_own: predicate of names of functions in the same module.
+        is_in_module: returns whether a name is that of a function in the same module.
     """
-    reader = _BodyReader(subject, module, roles, is_own)
+    reader = _BodyReader(subject, module, roles, is_in_module)
     for statement in subject.node.body:
         for node in ast.walk(statement):
             reader.read(node)
-    return reader.clues, reader.passed
+    return reader.clues, reader.forwarded
 
 
 class _BodyReader:
+    """Collects the clues in a function's body, node by node."""
+
     def __init__(
         self,
         subject: UnannotatedFunction,
         module: ProjectModule,
         roles: Roles,
-        is_own: Callable[[str], bool],
+        is_in_module: Callable[[str], bool],
     ) -> None:
         self._flow = ArgumentFlow(subject)
         self._defaults = subject.defaults
         self._module = module
         self._roles = roles
-        self._is_own = is_own
+        self._is_in_module = is_in_module
         imported = {full.partition(".")[0] for full in module.imports.meanings.values()}
-        self._arrays = ArgumentKind.TENSOR if "torch" in imported else ArgumentKind.ARRAY
+        self._array_kind = ArgumentKind.TENSOR if "torch" in imported else ArgumentKind.ARRAY
         self.clues: list[ArgumentClue] = []
-        self.passed: list[ForwardedArgument] = []
+        self.forwarded: list[ForwardedArgument] = []
 
     def read(self, node: ast.AST) -> None:
         """Collect the clues of one node."""
@@ -102,7 +110,7 @@ class _BodyReader:
             case ast.Call():
                 self._add_call(node)
             case ast.Attribute(value=value, attr=attr):
-                self._add_attribute(self._flow.meaning(value), attr, node)
+                self._add_attribute(self._flow.argument_of(value), attr, node)
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 self._add_comparison(left, op, right, node)
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value):
@@ -116,36 +124,41 @@ class _BodyReader:
             case _:
                 pass
 
-    def _add(self, name: str, fact: Fact, line: int, words: str) -> None:
+    def _add(self, name: str, fact: Fact, line: int, text: str) -> None:
+        """Collect a clue, unless the name of the argument is empty."""
         if name:
             self.clues.append(
-                ArgumentClue(name, ArgumentClueSource.USE, fact, f"line {line}: {words}")
+                ArgumentClue(name, ArgumentClueSource.USE, fact, f"line {line}: {text}")
             )
 
     def _add_attribute(self, name: str, attr: str, node: ast.Attribute) -> None:
+        """Collect the clue that an argument with an attribute has a kind."""
         kind = None
         if attr in _TEXT_ATTRIBUTES:
             kind = ArgumentKind.TEXT
         elif attr in _ARRAY_OR_TENSOR_ATTRIBUTES or (
-            attr in _TENSOR_ATTRIBUTES and self._arrays is ArgumentKind.TENSOR
+            attr in _TENSOR_ATTRIBUTES and self._array_kind is ArgumentKind.TENSOR
         ):
-            kind = self._arrays
+            kind = self._array_kind
         elif attr in _ARRAY_ATTRIBUTES:
             kind = ArgumentKind.ARRAY
         if kind is not None:
-            self._add(name, MayBe(Guess(kind)), node.lineno, ast.unparse(node))
+            self._add(name, PossibleValues(Guess(kind)), node.lineno, ast.unparse(node))
 
     def _add_loop(self, node: ast.For | ast.comprehension) -> None:
         name = self._flow.loop_argument(node)
-        self._add(name, MayBe(Guess(ArgumentKind.LIST)), node.iter.lineno, f"a loop over {name}")
+        self._add(
+            name, PossibleValues(Guess(ArgumentKind.LIST)), node.iter.lineno, f"a loop over {name}"
+        )
 
     def _add_comparison(
         self, left: ast.expr, op: ast.cmpop, right: ast.expr, node: ast.expr
     ) -> None:
+        """Collect clues from a comparison of an argument with literals or types."""
         if isinstance(left, ast.Call) and dotted_name(left.func) == "type" and len(left.args) == 1:
             self._add_types(left.args[0], node, right)
             return
-        name, values = self._flow.meaning(left), values_in(right)
+        name, values = self._flow.argument_of(left), literal_values(right)
         if values is None or not isinstance(op, ast.Eq | ast.Is | ast.In | ast.NotEq | ast.IsNot):
             return
         kinds = {
@@ -157,30 +170,37 @@ class _BodyReader:
         for value in values:
             kind = kinds.get(type(value))
             if kind is not None:
-                seen = (value,) if kind in {ArgumentKind.TEXT, ArgumentKind.INT} else ()
-                self._add(name, MayBe(Guess(kind, seen=seen)), node.lineno, ast.unparse(node))
+                examples = (value,) if kind in {ArgumentKind.TEXT, ArgumentKind.INT} else ()
+                self._add(
+                    name,
+                    PossibleValues(Guess(kind, examples=examples)),
+                    node.lineno,
+                    ast.unparse(node),
+                )
 
     def _add_types(self, subject: ast.expr, node: ast.expr, types: ast.expr) -> None:
-        for kind in kinds_named(types):
-            name = self._flow.meaning(subject)
-            self._add(name, MayBe(Guess(kind)), node.lineno, ast.unparse(node))
+        """Collect the clue that `subject` has one of the types; `node` is the whole check."""
+        for kind in kinds_of_types(types):
+            name = self._flow.argument_of(subject)
+            self._add(name, PossibleValues(Guess(kind)), node.lineno, ast.unparse(node))
 
     def _add_unpacking(self, count: int, value: ast.expr) -> None:
+        """Collect the clue of a value, or a shape, that is unpacked into `count` names."""
         if isinstance(value, ast.Attribute) and value.attr == "shape":
-            guess = Guess(self._arrays, sides=(None,) * count)
+            guess = Guess(self._array_kind, shape=(None,) * count)
             self._add(
-                self._flow.meaning(value.value),
-                MayBe(guess),
+                self._flow.argument_of(value.value),
+                PossibleValues(guess),
                 value.lineno,
                 f"{ast.unparse(value)} has {count} items",
             )
             return
         guess = Guess(ArgumentKind.TUPLE, length=NumberRange(count, count))
-        words = f"is unpacked into {count} items"
-        self._add(self._flow.meaning(value), MayBe(guess), value.lineno, words)
+        text = f"unpacks {ast.unparse(value)} into {count} items"
+        self._add(self._flow.argument_of(value), PossibleValues(guess), value.lineno, text)
 
     def _add_condition(self, test: ast.expr) -> None:
-        """Collect clues from a truth test: of a flag, or of an optional argument."""
+        """Collect clues from a condition that tests whether a flag or optional argument is true."""
         match test:
             case ast.BoolOp(values=values):
                 for value in values:
@@ -191,19 +211,23 @@ class _BodyReader:
                 default = self._defaults.get(name)
                 is_none = isinstance(default, ast.Constant) and default.value is None
                 kind = ArgumentKind.NONE if is_none else ArgumentKind.BOOL
-                words = f"tests whether {name} is true"
-                self._add(self._flow.meaning(test), MayBe(Guess(kind)), test.lineno, words)
+                text = f"tests whether {name} is true"
+                self._add(
+                    self._flow.argument_of(test), PossibleValues(Guess(kind)), test.lineno, text
+                )
             case _:
                 pass
 
     def _add_slice_bounds(self, parts: list[ast.expr | None], node: ast.Slice) -> None:
+        """Collect the clue that the bounds of a slice are integers."""
         for part in parts:
             end = part.operand if isinstance(part, ast.UnaryOp) else part
-            name = self._flow.meaning(end)
-            words = f"a bound of the slice [{ast.unparse(node)}]"
-            self._add(name, MayBe(Guess(ArgumentKind.INT)), end.lineno if end else 0, words)
+            name = self._flow.argument_of(end)
+            text = f"a bound of the slice [{ast.unparse(node)}]"
+            self._add(name, PossibleValues(Guess(ArgumentKind.INT)), end.lineno if end else 0, text)
 
     def _add_call(self, node: ast.Call) -> None:
+        """Collect clues from the arguments of a call in the body."""
         callee = dotted_name(node.func)
         if callee == "isinstance" and len(node.args) > 1:
             self._add_types(node.args[0], node, node.args[1])
@@ -211,63 +235,77 @@ class _BodyReader:
         arguments: list[tuple[int | str, ast.expr]] = list(enumerate(node.args))
         arguments += [(item.arg, item.value) for item in node.keywords if item.arg]
         qualified = self._module.imports.imported(node.func)
-        for place, value in arguments:
+        for position_or_name, value in arguments:
             for name, passing in self._passed_arguments(value):
                 if qualified:
-                    self._add_role(qualified, place, (name, passing), node)
-                elif passing is _Passing.UNCHANGED and self._is_own(callee):
-                    self.passed.append(ForwardedArgument(name, callee, place, node.lineno))
-                elif passing is _Passing.UNCHANGED:
+                    self._add_role(qualified, position_or_name, (name, passing), node)
+                elif passing is _PassingForm.UNCHANGED and self._is_in_module(callee):
+                    self.forwarded.append(
+                        ForwardedArgument(name, callee, position_or_name, node.lineno)
+                    )
+                elif passing is _PassingForm.UNCHANGED:
                     self._add_builtin(callee, name, node)
 
     def _add_builtin(self, function: str, name: str, node: ast.Call) -> None:
+        """Collect clues from a call of a built-in function."""
         if function in _ITERATING_FUNCTIONS:
-            self._add(name, MayBe(Guess(ArgumentKind.LIST)), node.lineno, ast.unparse(node))
+            self._add(
+                name, PossibleValues(Guess(ArgumentKind.LIST)), node.lineno, ast.unparse(node)
+            )
         elif function == "range":
-            words = ast.unparse(node)
-            self._add(name, MayBe(Guess(ArgumentKind.INT)), node.lineno, words)
+            text = ast.unparse(node)
+            self._add(name, PossibleValues(Guess(ArgumentKind.INT)), node.lineno, text)
             clue = ArgumentClue(
                 name,
                 ArgumentClueSource.NAME,
-                Limited(NumberRange(0)),
-                f"line {node.lineno}: {words}",
+                ValueRange(NumberRange(0)),
+                f"line {node.lineno}: {text}",
             )
             self.clues.append(clue)
 
     def _add_role(
-        self, qualified: str, place: int | str, argument: tuple[str, _Passing], node: ast.Call
+        self,
+        qualified: str,
+        position_or_name: int | str,
+        argument: tuple[str, _PassingForm],
+        node: ast.Call,
     ) -> None:
-        role = self._roles.role_of(qualified, place)
+        """Collect clues from a call of a library's function."""
+        role = self._roles.role_of(qualified, position_or_name)
         if role is None:
             return
         name, passing = argument
-        reason = f"line {node.lineno}: {role.name} of {qualified}"
+        reason = f"line {node.lineno}: passed to {qualified} as {role.name}"
         facts = {
-            _Passing.UNCHANGED: role.facts,
-            _Passing.ITEM: role.item_facts(),
-            _Passing.SCALED: tuple(
-                fact for fact in role.facts if isinstance(fact, MayBe) and not fact.guess.seen
+            _PassingForm.UNCHANGED: role.facts,
+            _PassingForm.ITEM: role.item_facts(),
+            _PassingForm.SCALED: tuple(
+                fact
+                for fact in role.facts
+                if isinstance(fact, PossibleValues) and not fact.guess.examples
             ),
         }[passing]
         self.clues += [
             ArgumentClue(name, ArgumentClueSource.LIBRARY, fact, reason) for fact in facts
         ]
 
-    def _passed_arguments(self, value: ast.expr) -> Iterator[tuple[str, _Passing]]:
-        """Yield the arguments of the subject that an expression passes, and how."""
+    def _passed_arguments(self, value: ast.expr) -> Iterator[tuple[str, _PassingForm]]:
+        """Yield the subject's arguments that an expression contains, and in which form."""
         match value:
             case ast.Name():
-                candidates = [(value, _Passing.UNCHANGED)]
+                candidates = [(value, _PassingForm.UNCHANGED)]
             case ast.Tuple(elts=items) | ast.List(elts=items):
-                candidates = [(item, _Passing.ITEM) for item in items if isinstance(item, ast.Name)]
+                candidates = [
+                    (item, _PassingForm.ITEM) for item in items if isinstance(item, ast.Name)
+                ]
             case ast.UnaryOp(op=ast.USub(), operand=ast.Name() as inner):
-                candidates = [(inner, _Passing.SCALED)]
+                candidates = [(inner, _PassingForm.SCALED)]
             case ast.BinOp(left=ast.Name() as inner, op=ast.Mult() | ast.Pow(), right=factor):
-                candidates = [] if _is_float(factor) else [(inner, _Passing.SCALED)]
+                candidates = [] if _is_float(factor) else [(inner, _PassingForm.SCALED)]
             case _:
                 candidates = []
         for node, passing in candidates:
-            name = self._flow.meaning(node)
+            name = self._flow.argument_of(node)
             if name:
                 yield name, passing
 

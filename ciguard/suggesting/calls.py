@@ -1,4 +1,4 @@
-"""Calls of a function in its project: in modules, notebooks and READMEs."""
+"""Clues from calls of a function in its project: in modules, notebooks and READMEs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ciguard.suggesting.clues import (
     ArgumentKind,
     FactoryResult,
     Guess,
-    MayBe,
+    PossibleValues,
 )
 from ciguard.suggesting.literals import array_guess, guess_of, loop_guesses, single_assignments
 
@@ -28,41 +28,44 @@ _CONVERTERS = {"int": ArgumentKind.INT, "float": ArgumentKind.FLOAT}
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Meanings of names at a call."""
+    """Values of names at the position of a call."""
 
     names: Mapping[str, ast.expr]
+    """Values of the names that are assigned once."""
     loops: Mapping[str, list[Guess]]
+    """Guesses for the values of loop variables, by name."""
     options: Mapping[str, list[Guess]]
-    """Command-line options, by the attribute that holds them."""
+    """Guesses for the values of command-line options, by the attribute that holds the option."""
 
 
 def call_clues(
     subject: UnannotatedFunction,
-    home: ProjectModule,
-    others: Sequence[ProjectModule],
+    home_module: ProjectModule,
+    other_modules: Sequence[ProjectModule],
     functions: set[str],
 ) -> Iterator[ArgumentClue]:
     """Yield clues from the arguments that calls pass to a function.
 
     Args:
         subject: the function.
-        home: module of the function.
-        others: other modules of the project.
-        functions: names of the functions that the home module defines.
+        home_module: module of the function.
+        other_modules: other modules of the project.
+        functions: names of the functions that the function's module defines.
     """
-    for module in (home, *others):
+    for module in (home_module, *other_modules):
         for call, scope in _calls(module):
-            if _calls_subject(call, subject, module, home):
+            if _calls_subject(call, subject, module, home_module):
                 yield from _call_clues(call, scope, subject, module, functions)
 
 
 def _calls(module: ProjectModule) -> Iterator[tuple[ast.Call, _Scope]]:
+    """Yield all calls in a module, each with the values of names at its position."""
     outer = single_assignments(module.tree.body)
     options = _command_line_options(module.tree)
     scope = _Scope(outer, loop_guesses(module.tree.body), options)
-    waiting: list[tuple[ast.AST, _Scope]] = [(node, scope) for node in module.tree.body]
-    while waiting:
-        node, scope_here = waiting.pop(0)
+    pending: list[tuple[ast.AST, _Scope]] = [(node, scope) for node in module.tree.body]
+    while pending:
+        node, scope_here = pending.pop(0)
         if isinstance(node, ast.Call):
             yield node, scope_here
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -70,48 +73,53 @@ def _calls(module: ProjectModule) -> Iterator[tuple[ast.Call, _Scope]]:
             for item in (*node.args.args, *node.args.kwonlyargs):
                 names.pop(item.arg, None)  # parameters have no fixed value
             scope_here = _Scope(names, loop_guesses(node.body), options)
-            waiting += [(item, scope_here) for item in node.body]
+            pending += [(item, scope_here) for item in node.body]
         else:
-            waiting += [(item, scope_here) for item in ast.iter_child_nodes(node)]
+            pending += [(item, scope_here) for item in ast.iter_child_nodes(node)]
 
 
 def _calls_subject(
-    call: ast.Call, subject: UnannotatedFunction, module: ProjectModule, home: ProjectModule
+    call: ast.Call, subject: UnannotatedFunction, module: ProjectModule, home_module: ProjectModule
 ) -> bool:
-    """Return whether a call is one of the subject, judged by names."""
+    """Return whether the called function is the subject, judged by names and imports."""
     callee = dotted_name(call.func)
     root, _, rest = callee.partition(".")
     subject_name = subject.owner if subject.node.name == "__init__" else subject.name
     if subject.owner and subject.node.name != "__init__":
-        return _calls_method(call, subject, module, home)
-    if module is home:
+        return _calls_method(call, subject, module, home_module)
+    if module is home_module:
         return callee == subject_name
     if module.lines and not module.origins:
-        return callee == subject_name  # an example that imports nothing
-    is_imported_from_home = module.origins.get(root) == home.path.stem
+        return callee == subject_name  # an example in a README or notebook without imports
+    is_imported_from_home = module.origins.get(root) == home_module.path.stem
     return is_imported_from_home and subject_name in {callee, rest}
 
 
 def _calls_method(
-    call: ast.Call, subject: UnannotatedFunction, module: ProjectModule, home: ProjectModule
+    call: ast.Call, subject: UnannotatedFunction, module: ProjectModule, home_module: ProjectModule
 ) -> bool:
-    """Return whether a call is one of the method, such as `Tokenizer(…).fit(…)`."""
+    """Return whether the called method is the subject, as in `Tokenizer(…).fit(…)`."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr != subject.node.name:
         return False
-    holder = call.func.value
-    if isinstance(holder, ast.Name) and holder.id not in {"self", "cls"}:
+    instance = call.func.value
+    if isinstance(instance, ast.Name) and instance.id not in {"self", "cls"}:
         bound = single_assignments(module.tree.body)
         for function in ast.walk(module.tree):
             if isinstance(function, ast.FunctionDef):
                 bound |= single_assignments(function.body)
-        holder = bound.get(holder.id, holder)
-    if isinstance(holder, ast.Name):
-        return module is home and holder.id == "self" and _is_in_class(call, subject, home)
-    return isinstance(holder, ast.Call) and dotted_name(holder.func).endswith(subject.owner)
+        instance = bound.get(instance.id, instance)
+    if isinstance(instance, ast.Name):
+        return (
+            module is home_module
+            and instance.id == "self"
+            and _is_in_class(call, subject, home_module)
+        )
+    return isinstance(instance, ast.Call) and dotted_name(instance.func).endswith(subject.owner)
 
 
-def _is_in_class(call: ast.Call, subject: UnannotatedFunction, home: ProjectModule) -> bool:
-    classes = [node for node in ast.walk(home.tree) if isinstance(node, ast.ClassDef)]
+def _is_in_class(call: ast.Call, subject: UnannotatedFunction, home_module: ProjectModule) -> bool:
+    """Return whether a call is inside the class that defines the subject."""
+    classes = [node for node in ast.walk(home_module.tree) if isinstance(node, ast.ClassDef)]
     return any(
         node.name == subject.owner.rpartition(".")[2]
         and node.lineno <= call.lineno <= (node.end_lineno or 0)
@@ -126,7 +134,8 @@ def _call_clues(
     module: ProjectModule,
     functions: set[str],
 ) -> Iterator[ArgumentClue]:
-    reason = f"{module.place(call)} passes"
+    """Yield the clues from the arguments of one call."""
+    reason = f"{module.location(call)} passes"
     pairs: list[tuple[str, ast.expr]] = []
     for name, value in zip(subject.positional, call.args, strict=False):
         if isinstance(value, ast.Starred):
@@ -138,13 +147,14 @@ def _call_clues(
     for name, value in pairs:
         text = f"{reason} {ast.unparse(value)}"
         for guess in _guesses(value, scope, module):
-            yield ArgumentClue(name, ArgumentClueSource.CALL, MayBe(guess), text)
+            yield ArgumentClue(name, ArgumentClueSource.CALL, PossibleValues(guess), text)
         factory = _factory(value, scope, functions)
         if factory:
             yield ArgumentClue(name, ArgumentClueSource.CALL, FactoryResult(factory), text)
 
 
 def _guesses(value: ast.expr, scope: _Scope, module: ProjectModule) -> list[Guess]:
+    """Return guesses for the value of a call's argument; empty if it is unknown."""
     match value:
         case ast.Name(id=name) if name in scope.loops:
             return scope.loops[name]
@@ -161,6 +171,7 @@ def _guesses(value: ast.expr, scope: _Scope, module: ProjectModule) -> list[Gues
 
 
 def _factory(value: ast.expr, scope: _Scope, functions: set[str]) -> str:
+    """Return the name of the function that returns a value; empty if it is not of `functions`."""
     if isinstance(value, ast.Name):
         value = scope.names.get(value.id, value)
     name = dotted_name(value.func) if isinstance(value, ast.Call) else ""
@@ -168,7 +179,7 @@ def _factory(value: ast.expr, scope: _Scope, functions: set[str]) -> str:
 
 
 def _command_line_options(tree: ast.Module) -> dict[str, list[Guess]]:
-    """Return the values of command-line options, as declared for `argparse`."""
+    """Return guesses for the values of command-line options that `argparse` declares, by name."""
     options: dict[str, list[Guess]] = {}
     for node in ast.walk(tree):
         match node:
@@ -185,6 +196,7 @@ def _command_line_options(tree: ast.Module) -> dict[str, list[Guess]]:
 
 
 def _option_guesses(settings: dict[str, ast.expr]) -> list[Guess]:
+    """Return guesses for an option's values; `settings` are keywords of `add_argument`."""
     if isinstance(settings.get("action"), ast.Constant):
         return [Guess(ArgumentKind.BOOL)]
     choices = guess_of(settings.get("choices"))

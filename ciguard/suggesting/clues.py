@@ -1,4 +1,4 @@
-"""Clues: facts about an argument from one place of a program, with how far the place is trusted."""
+"""Clues: facts about an argument, with the place in the program that shows them."""
 
 from __future__ import annotations
 
@@ -10,30 +10,32 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Plain: TypeAlias = "bool | int | float | str | None"
+PlainValue: TypeAlias = "bool | int | float | str | None"
 
 
 class ArgumentClueSource(IntEnum):
-    """Source of a clue. If sources contradict each other, the lower number wins."""
+    """Source of a clue; if two sources contradict each other, the lower number is trusted."""
 
     GUARD = 0
-    """Assertion or raised exception in the function: Table 1 of the paper, row 2."""
+    """Assertion or raised exception in the function: Table 1 of the aNNoTest paper, row 2."""
     HINT = 1
     """Type hint."""
     LIBRARY = 2
-    """Call of a library's function in the body: row 3."""
+    """Call of a library's function in the function's body: row 3 of the table."""
     PROJECT = 3
-    """Call of another function of the project in the body: row 4."""
+    """Call of another function of the project in the function's body: row 4 of the table."""
     USE = 4
-    """Any other use of the argument in the body."""
+    """Any other use of the argument in the function's body."""
     CALL = 5
-    """Call of the function in the project: row 1."""
+    """Call of the function in the project: row 1 of the table."""
     DEFAULT = 6
+    """Default of the parameter."""
     NAME = 7
+    """Name of the parameter."""
 
 
 class ArgumentKind(Enum):
-    """Kind of an argument's values; the value names the annotation."""
+    """Kind of an argument's values; each member's value is the annotation's function."""
 
     NONE = "None"
     BOOL = "bools"
@@ -48,20 +50,24 @@ class ArgumentKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class NumberRange:
-    """A range of numbers; an end is closed unless it is marked open."""
+    """A range of numbers."""
 
     low: float | None = None
+    """Lower bound; None for no bound."""
     high: float | None = None
+    """Upper bound; None for no bound."""
     open_low: bool = False
+    """True if the lower bound itself is outside the range."""
     open_high: bool = False
+    """True if the upper bound itself is outside the range."""
 
-    def within(self, other: NumberRange) -> NumberRange:
-        """Return the intersection of two ranges."""
+    def intersection(self, other: NumberRange) -> NumberRange:
+        """Return the range of the numbers that lie in both ranges."""
         low, open_low = _tighter((self.low, self.open_low), (other.low, other.open_low), 1)
         high, open_high = _tighter((self.high, self.open_high), (other.high, other.open_high), -1)
         return NumberRange(low, high, open_low, open_high)
 
-    def holds(self, number: float) -> bool:
+    def contains(self, number: float) -> bool:
         """Return whether a number lies in the range."""
         is_above = (
             self.low is None or number > self.low or (number == self.low and not self.open_low)
@@ -78,8 +84,8 @@ class NumberRange:
             return False
         return self.low > self.high or (self.low == self.high and (self.open_low or self.open_high))
 
-    def closed(self) -> NumberRange:
-        """Return the closed range of the integers in this one."""
+    def integer_range(self) -> NumberRange:
+        """Return the range from the smallest to the largest integer in this range, inclusive."""
         low, high = self.low, self.high
         if low is not None:
             low = math.floor(low) + 1 if self.open_low else math.ceil(low)
@@ -89,76 +95,83 @@ class NumberRange:
 
 
 ANY = NumberRange()
+"""Range without bounds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """Values that an argument may take, according to one clue."""
+    """Values that an argument may have, according to one clue."""
 
     kind: ArgumentKind
     bounds: NumberRange = ANY
-    """Range of numbers, or of the elements of arrays."""
-    seen: tuple[Plain, ...] = ()
-    """Example values; for texts, all allowed ones."""
+    """Range of the numbers, or of an array's elements."""
+    examples: tuple[PlainValue, ...] = ()
+    """Example values; for strings, all allowed values."""
     items: tuple[Guess, ...] = ()
-    """Kinds of a list's items, or the items of a tuple."""
+    """Guesses for the items: one for each item of a tuple, or one for each kind in a list."""
     length: NumberRange = ANY
-    sides: tuple[int | None, ...] | None = None
-    """Shape of an array; None for a dimension of any size."""
+    """Range of the number of items."""
+    shape: tuple[int | None, ...] | None = None
+    """Shape of an array, where None is any size of a dimension; None for any shape."""
     dtype: str = ""
+    """Dtype of an array; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
-class MayBe:
-    """The argument may have values of a guess."""
+class PossibleValues:
+    """Fact: the argument may have the values of a guess."""
 
     guess: Guess
 
 
 @dataclass(frozen=True, slots=True)
-class Limited:
-    """The argument lies in a range, if it is a number."""
+class ValueRange:
+    """Fact: the argument lies in a range if it is a number."""
 
     bounds: NumberRange
 
 
 @dataclass(frozen=True, slots=True)
-class LengthLimited:
-    """The argument's length lies in a range, if it has a length."""
+class LengthRange:
+    """Fact: the argument's length lies in a range if the argument has a length."""
 
     bounds: NumberRange
 
 
 @dataclass(frozen=True, slots=True)
-class Only:
-    """The argument is one of a few values."""
+class AllowedValues:
+    """Fact: the argument is one of a few values."""
 
-    values: tuple[Plain, ...]
+    values: tuple[PlainValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class NotNone:
-    """The argument must not be None."""
+    """Fact: the argument is never None."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactoryResult:
-    """The argument is the result of a function of the project, which may serve as generator."""
+    """Fact: the argument is what a function of the project returns, a possible generator."""
 
     function: str
 
 
-Fact: TypeAlias = MayBe | Limited | LengthLimited | Only | NotNone | FactoryResult
+Fact: TypeAlias = (
+    PossibleValues | ValueRange | LengthRange | AllowedValues | NotNone | FactoryResult
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentClue:
-    """A fact about an argument, with its source and the reason for the user."""
+    """A fact about an argument, with its source."""
 
     parameter: str
+    """Name of the argument, or of its items; see `item_name`."""
     source: ArgumentClueSource
     fact: Fact
     reason: str
+    """Place and source text that show the fact, for the user."""
 
 
 @dataclass(slots=True)
@@ -167,21 +180,21 @@ class Clues:
 
     clues: list[ArgumentClue] = field(default_factory=list)
     requires: list[tuple[str, str]] = field(default_factory=list)
-    """Preconditions on several arguments, each with its reason."""
+    """Pairs of a precondition on several arguments and its reason."""
 
     def add(self, parameter: str, source: ArgumentClueSource, fact: Fact, reason: str) -> None:
-        """Add a clue, unless it is known."""
+        """Add a clue, unless an equal clue exists."""
         clue = ArgumentClue(parameter, source, fact, reason)
         if clue not in self.clues:
             self.clues.append(clue)
 
     def extend(self, clues: Iterable[ArgumentClue]) -> None:
-        """Add clues, except those that are known."""
+        """Add clues, except those that exist already."""
         for clue in clues:
             self.add(clue.parameter, clue.source, clue.fact, clue.reason)
 
-    def of(self, parameter: str) -> list[ArgumentClue]:
-        """Return the clues on an argument, the most trusted first."""
+    def for_argument(self, parameter: str) -> list[ArgumentClue]:
+        """Return the clues on an argument, in order of trust."""
         of_parameter = [clue for clue in self.clues if clue.parameter == parameter]
         return sorted(of_parameter, key=lambda clue: clue.source)
 
@@ -189,7 +202,13 @@ class Clues:
 def _tighter(
     end: tuple[float | None, bool], other: tuple[float | None, bool], sign: int
 ) -> tuple[float | None, bool]:
-    """Return the stricter of two ends: the greater lower end (sign 1) or the lesser upper end."""
+    """Return the stricter of two bounds of a range, each with whether it is open.
+
+    Args:
+        end: first bound; None for no bound.
+        other: second bound.
+        sign: 1 for lower bounds, of which the greater is stricter; -1 for upper bounds.
+    """
     if end[0] is None or other[0] is None:
         return end if other[0] is None else other
     if end[0] == other[0]:

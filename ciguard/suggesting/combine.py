@@ -1,4 +1,4 @@
-"""Combines all clues on an argument into one annotation, if they suffice."""
+"""Combines all clues on an argument into guesses for its annotation."""
 
 from __future__ import annotations
 
@@ -7,52 +7,55 @@ from typing import TYPE_CHECKING
 
 from ciguard.suggesting.clues import (
     ANY,
+    AllowedValues,
     ArgumentClue,
     ArgumentClueSource,
     ArgumentKind,
     FactoryResult,
     Guess,
-    LengthLimited,
-    Limited,
-    MayBe,
+    LengthRange,
     NotNone,
     NumberRange,
-    Only,
+    PossibleValues,
+    ValueRange,
 )
-from ciguard.suggesting.widening import widened
+from ciguard.suggesting.widening import widen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _NUMBERS = {ArgumentKind.INT, ArgumentKind.FLOAT}
 _WEAK_SOURCES = {ArgumentClueSource.CALL, ArgumentClueSource.DEFAULT, ArgumentClueSource.NAME}
-"""Sources that may show an integer where any number is allowed."""
+"""Sources that may show an integer although any number is allowed."""
 _MAX_LENGTH = 5
-"""Length of a list whose maximum length is unknown."""
+"""Maximum length of a list if no clue limits it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CombinedClues:
-    """Result of combining all clues on an argument."""
+    """Guesses for an argument's annotation."""
 
     options: tuple[Guess, ...]
-    """Kinds of values; empty if they are unknown."""
+    """Guesses for the valid values, one per kind; empty if the clues do not suffice."""
     reasons: tuple[str, ...]
+    """Reasons of all clues."""
     factory: str = ""
-    """Function of the project that makes such objects; empty if there is none."""
+    """Name of a function of the project that returns valid values; empty if none is known."""
 
 
-def combined(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue] = ()) -> CombinedClues:
-    """Return the combination of the clues on one argument.
+def combine(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue] = ()) -> CombinedClues:
+    """Return the guesses that follow from all clues on one argument.
 
     Args:
-        clues: clues on the argument, the most trusted first.
-        items: clues on the argument's items, likewise.
+        clues: clues on the argument, in order of trust.
+        items: clues on the argument's items, in order of trust.
     """
     facts = [clue.fact for clue in clues]
-    only = next((fact for fact in facts if isinstance(fact, Only)), None)
+    allowed = next((fact for fact in facts if isinstance(fact, AllowedValues)), None)
     factory = next((fact.function for fact in facts if isinstance(fact, FactoryResult)), "")
-    options = tuple(_merged_guesses(clues, items) if only is None else _enumerated_guesses(only))
+    options = tuple(
+        _merged_guesses(clues, items) if allowed is None else _enumerated_guesses(allowed)
+    )
     if any(isinstance(fact, NotNone) for fact in facts) or not _may_be_none(clues):
         options = tuple(option for option in options if option.kind is not ArgumentKind.NONE)
     if {option.kind for option in options} <= {ArgumentKind.NONE}:
@@ -63,19 +66,20 @@ def combined(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue] = ()) 
 
 
 def _may_be_none(clues: Sequence[ArgumentClue]) -> bool:
-    """Return whether a clue allows None, other than a default, which may mean "required"."""
+    """Return whether a clue allows None; a default of None does not, as it may mean "required"."""
     return any(
-        isinstance(clue.fact, MayBe)
+        isinstance(clue.fact, PossibleValues)
         and clue.fact.guess.kind is ArgumentKind.NONE
         and clue.source is not ArgumentClueSource.DEFAULT
         for clue in clues
-    ) or any(isinstance(clue.fact, Only) and None in clue.fact.values for clue in clues)
+    ) or any(isinstance(clue.fact, AllowedValues) and None in clue.fact.values for clue in clues)
 
 
-def _enumerated_guesses(only: Only) -> list[Guess]:
-    texts = tuple(value for value in only.values if isinstance(value, str))
-    guesses = [Guess(ArgumentKind.TEXT, seen=texts)] if texts else []
-    for value in only.values:
+def _enumerated_guesses(allowed: AllowedValues) -> list[Guess]:
+    """Return guesses that cover exactly the allowed values."""
+    texts = tuple(value for value in allowed.values if isinstance(value, str))
+    guesses = [Guess(ArgumentKind.TEXT, examples=texts)] if texts else []
+    for value in allowed.values:
         match value:
             case None:
                 guesses.append(Guess(ArgumentKind.NONE))
@@ -91,16 +95,17 @@ def _enumerated_guesses(only: Only) -> list[Guess]:
 
 
 def _merged_guesses(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue]) -> list[Guess]:
+    """Return guesses for the valid values, one or more per agreed kind."""
     by_kind: dict[ArgumentKind, list[tuple[ArgumentClueSource, Guess]]] = {}
     for clue in clues:
-        if isinstance(clue.fact, MayBe):
+        if isinstance(clue.fact, PossibleValues):
             by_kind.setdefault(clue.fact.guess.kind, []).append((clue.source, clue.fact.guess))
     kinds = _agreed_kinds(by_kind)
     bounds, named = _bounds(clues)
     length = ANY
     for clue in clues:
-        if isinstance(clue.fact, LengthLimited):
-            length = length.within(clue.fact.bounds)
+        if isinstance(clue.fact, LengthRange):
+            length = length.intersection(clue.fact.bounds)
     merged: list[Guess] = []
     for kind in kinds:
         guesses = [guess for _, guess in by_kind[kind]]
@@ -109,7 +114,7 @@ def _merged_guesses(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue]
             and ArgumentKind.INT in kinds
             and not any(guess.items for guess in guesses)
         ):
-            # An integer for all, or a list with one for each.
+            # Either one integer for all dimensions, or a list with one integer per dimension.
             guesses = [replace(guesses[0], items=(option,)) for option in merged[-1:]]
         elif kind in {ArgumentKind.LIST, ArgumentKind.TUPLE}:
             guesses = _with_items(guesses, items, is_looped=ArgumentKind.LIST in by_kind)
@@ -126,8 +131,14 @@ def _merged_guesses(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue]
 def _with_items(
     guesses: list[Guess], items: Sequence[ArgumentClue], *, is_looped: bool
 ) -> list[Guess]:
-    """Add the clues on items. A loop over them shows that there may be any number."""
-    item_options = combined(items).options if items else ()
+    """Return guesses for a sequence, with the clues on its items.
+
+    Args:
+        guesses: guesses for the sequence itself.
+        items: clues on its items.
+        is_looped: whether a loop iterates over it, so that it may have any length.
+    """
+    item_options = combine(items).options if items else ()
     if item_options and not any(guess.items for guess in guesses):
         return [replace(guesses[0], items=item_options[:1])]
     if is_looped:
@@ -139,7 +150,13 @@ def _with_items(
 def _agreed_kinds(
     by_kind: dict[ArgumentKind, list[tuple[ArgumentClueSource, Guess]]],
 ) -> list[ArgumentKind]:
-    """Return the kinds that the clues agree on; weak sources yield to stronger ones."""
+    """Return the kinds on which the clues agree.
+
+    If clues contradict each other, the clues of less trusted sources are dropped.
+
+    Args:
+        by_kind: guesses by their kind, each with the source of its clue.
+    """
     rank_by_kind = {kind: min(source for source, _ in guesses) for kind, guesses in by_kind.items()}
     kinds = set(rank_by_kind)
     if {*rank_by_kind.values()} - {ArgumentClueSource.NAME} and kinds - {ArgumentKind.NONE}:
@@ -172,48 +189,59 @@ def _agreed_kinds(
         kinds & {ArgumentKind.ARRAY, ArgumentKind.TENSOR, ArgumentKind.TUPLE}
         and rank_by_kind.get(ArgumentKind.LIST) is ArgumentClueSource.USE
     ):
-        kinds.discard(ArgumentKind.LIST)  # loops may iterate over these too
+        kinds.discard(ArgumentKind.LIST)  # loops iterate over arrays, tensors and tuples too
     return [kind for kind in ArgumentKind if kind in kinds]
 
 
 def _bounds(clues: Sequence[ArgumentClue]) -> tuple[NumberRange, NumberRange]:
-    """Return the range from reliable clues, and the range that the argument's name suggests."""
+    """Return the range that clues state, and the range that the argument's name suggests."""
     stated, suggested = ANY, ANY
     for clue in clues:
-        if isinstance(clue.fact, Limited):
+        if isinstance(clue.fact, ValueRange):
             if clue.source is ArgumentClueSource.NAME:
-                suggested = suggested.within(clue.fact.bounds)
-            elif not stated.within(clue.fact.bounds).is_empty:
-                stated = stated.within(clue.fact.bounds)
+                suggested = suggested.intersection(clue.fact.bounds)
+            elif not stated.intersection(clue.fact.bounds).is_empty:
+                stated = stated.intersection(clue.fact.bounds)
     return stated, suggested
 
 
 def _numbers(
     kind: ArgumentKind, guesses: list[Guess], stated: NumberRange, suggested: NumberRange
 ) -> list[Guess]:
-    """Return a range of numbers, and special values outside of it."""
+    """Return guesses for a special value such as -1, if any, and for the range of usual values.
+
+    Args:
+        kind: integers or floating-point numbers.
+        guesses: guesses from all clues.
+        stated: range that reliable clues state.
+        suggested: range that the argument's name suggests.
+    """
     for guess in guesses:
-        narrowed = stated.within(guess.bounds)
+        narrowed = stated.intersection(guess.bounds)
         stated = stated if narrowed.is_empty else narrowed
-    seen = [
+    examples = [
         value
         for guess in guesses
-        for value in guess.seen
+        for value in guess.examples
         if isinstance(value, int | float) and not isinstance(value, bool)
     ]
     if kind is ArgumentKind.INT:
-        stated = stated.closed()
-    negative = [value for value in seen if value < 0]
-    if stated.low is None and set(negative) == {-1} and len(negative) < len(seen):
-        suggested = suggested.within(NumberRange(0))  # -1 is a special value
-    inside = [value for value in seen if stated.within(suggested).holds(value) or not negative]
-    special = sorted({value for value in seen if value not in inside and value == -1})
-    usual = Guess(kind, widened(kind, inside, stated, suggested))
+        stated = stated.integer_range()
+    negative = [value for value in examples if value < 0]
+    if stated.low is None and set(negative) == {-1} and len(negative) < len(examples):
+        suggested = suggested.intersection(NumberRange(0))  # -1 is a special value
+    inside = [
+        value
+        for value in examples
+        if stated.intersection(suggested).contains(value) or not negative
+    ]
+    special = sorted({value for value in examples if value not in inside and value == -1})
+    usual = Guess(kind, widen(kind, inside, stated, suggested))
     return [*(Guess(kind, NumberRange(value, value)) for value in special), usual]
 
 
 def _sequence(kind: ArgumentKind, guesses: list[Guess], length: NumberRange) -> list[Guess]:
-    """Return lists and tuples with known items and lengths."""
+    """Return a guess for lists or tuples; empty if no guess says what their items are."""
     with_items = [guess for guess in guesses if guess.items]
     if not with_items:
         return []
@@ -233,7 +261,7 @@ def _sequence(kind: ArgumentKind, guesses: list[Guess], length: NumberRange) -> 
 
 
 def _common_item(items: list[Guess]) -> Guess:
-    """Return one kind of item that covers all items."""
+    """Return one guess that covers all items."""
     kinds = {item.kind for item in items}
     kind = ArgumentKind.FLOAT if kinds == _NUMBERS else items[0].kind
     if kind in _NUMBERS:
@@ -244,10 +272,11 @@ def _common_item(items: list[Guess]) -> Guess:
 
 
 def _other_guesses(kind: ArgumentKind, guesses: list[Guess]) -> list[Guess]:
+    """Return guesses for strings, arrays, flags or None, from several guesses of a kind."""
     if kind is ArgumentKind.TEXT:
-        texts = tuple(dict.fromkeys(text for guess in guesses for text in guess.seen))
-        return [Guess(kind, seen=texts)]
+        texts = tuple(dict.fromkeys(text for guess in guesses for text in guess.examples))
+        return [Guess(kind, examples=texts)]
     if kind in {ArgumentKind.ARRAY, ArgumentKind.TENSOR}:
-        shapes = {guess.sides for guess in guesses if guess.sides is not None}
-        return [Guess(kind, sides=shape) for shape in sorted(shapes, key=len)] or [Guess(kind)]
+        shapes = {guess.shape for guess in guesses if guess.shape is not None}
+        return [Guess(kind, shape=shape) for shape in sorted(shapes, key=len)] or [Guess(kind)]
     return [Guess(kind)]

@@ -1,4 +1,4 @@
-"""Splits and negates conditions, and evaluates literals in them."""
+"""Splits and negates conditions, and evaluates the literals in them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.suggesting.clues import ArgumentKind
 
 if TYPE_CHECKING:
-    from ciguard.suggesting.clues import Plain
+    from ciguard.suggesting.clues import PlainValue
 
 _TYPES = {
     "int": ArgumentKind.INT,
@@ -34,14 +34,14 @@ _NEGATED_OPERATORS: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }
 
 
-def negated(node: ast.expr) -> ast.expr:
-    """Return the negation of a condition, in idiomatic form."""
+def negate(node: ast.expr) -> ast.expr:
+    """Return the negation of a condition, such as `x < 1` for `x >= 1`."""
     match node:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             return inner
         case ast.BoolOp(op=op, values=values):
             operator: ast.boolop = ast.And() if isinstance(op, ast.Or) else ast.Or()
-            return ast.BoolOp(operator, [negated(value) for value in values])
+            return ast.BoolOp(operator, [negate(value) for value in values])
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             return ast.Compare(left, [_NEGATED_OPERATORS[type(op)]()], [right])
         case _:
@@ -49,7 +49,7 @@ def negated(node: ast.expr) -> ast.expr:
 
 
 def conjuncts(node: ast.expr) -> list[ast.expr]:
-    """Return the conditions whose conjunction is equivalent to this one."""
+    """Return the conditions that an expression joins with `and`, or the expression itself."""
     match node:
         case ast.BoolOp(op=ast.And(), values=values):
             return [part for value in values for part in conjuncts(value)]
@@ -62,8 +62,12 @@ def names_in(node: ast.AST) -> set[str]:
     return {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
 
 
-def values_in(node: ast.expr) -> tuple[Plain, ...] | None:
-    """Return the value of a literal, or the values of a collection of literals; else None."""
+def literal_values(node: ast.expr) -> tuple[PlainValue, ...] | None:
+    """Return the value of a literal, or the items of a literal collection, as a tuple.
+
+    For a dictionary, return its keys. Return None if the expression is not a literal, or if a value
+    is not a number, a string, a bool or None.
+    """
     try:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError):
@@ -76,8 +80,11 @@ def values_in(node: ast.expr) -> tuple[Plain, ...] | None:
     return tuple(sorted(values, key=str) if isinstance(value, set | frozenset) else values)
 
 
-def kinds_named(types: ast.expr) -> list[ArgumentKind]:
-    """Return the kinds that the second argument of `isinstance` names; empty if one is unknown."""
+def kinds_of_types(types: ast.expr) -> list[ArgumentKind]:
+    """Return the kinds of the types in the second argument of `isinstance`.
+
+    The list is empty if any of the types is unknown.
+    """
     classes = types.elts if isinstance(types, ast.Tuple) else [types]
     known = [_TYPES.get(ast.unparse(item)) for item in classes]
     kinds = [kind for kind in known if kind is not None]

@@ -1,4 +1,4 @@
-"""Reads existing annotations of a program as clues for the functions that call it."""
+"""Reads a function's existing annotations as facts for the functions that call it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ciguard.suggesting.clues import (
     ArgumentKind,
     Fact,
     Guess,
-    LengthLimited,
-    Limited,
-    MayBe,
+    LengthRange,
     NumberRange,
+    PossibleValues,
+    ValueRange,
 )
-from ciguard.suggesting.conditions import values_in
+from ciguard.suggesting.conditions import literal_values
 from ciguard.suggesting.literals import guess_of
 
 if TYPE_CHECKING:
@@ -31,16 +31,20 @@ _POSITIONAL_OPTIONS = {
 
 
 def facts_of_annotation(node: ast.expr) -> Iterator[Fact]:
-    """Yield the facts of an annotation such as `anys(None, ints(min=1))`; references give none."""
+    """Yield the facts that follow from an annotation such as `anys(None, ints(min=1))`.
+
+    No facts follow from references to other arguments.
+    """
     for guess in _annotation_guesses(node):
-        yield MayBe(guess)
+        yield PossibleValues(guess)
         if guess.bounds != ANY:
-            yield Limited(guess.bounds)
+            yield ValueRange(guess.bounds)
         if guess.length != ANY:
-            yield LengthLimited(guess.length)
+            yield LengthRange(guess.length)
 
 
 def _annotation_guesses(node: ast.expr) -> list[Guess]:
+    """Return guesses for the values that an annotation accepts."""
     if not isinstance(node, ast.Call):
         guess = guess_of(node)
         return [guess] if guess else []
@@ -60,6 +64,7 @@ def _annotation_guesses(node: ast.expr) -> list[Guess]:
 
 
 def _simple_guesses(kind: str, options: dict[str, ast.expr]) -> list[Guess]:
+    """Return guesses for an annotation whose items are not constraints, or for a list."""
     if kind in {"lists", "int_lists"}:
         length = _range(options, "min_len", "max_len")
         items = (
@@ -71,15 +76,16 @@ def _simple_guesses(kind: str, options: dict[str, ast.expr]) -> list[Guess]:
     number_kind = _NUMBERS.get(kind)
     if number_kind is not None:
         return [Guess(number_kind, _range(options))]
-    others = {
+    kinds = {
         "bools": ArgumentKind.BOOL,
         "np_arrays": ArgumentKind.ARRAY,
         "tensors": ArgumentKind.TENSOR,
     }
-    return [Guess(others[kind])] if kind in others else []
+    return [Guess(kinds[kind])] if kind in kinds else []
 
 
 def _tuple_guesses(node: ast.Call, options: dict[str, ast.expr]) -> list[Guess]:
+    """Return the guess for a `tuples` annotation; empty if an item has several kinds."""
     items = [_annotation_guesses(item) for item in node.args]
     if any(len(guesses) != 1 for guesses in items):
         return []
@@ -92,6 +98,7 @@ def _tuple_guesses(node: ast.Call, options: dict[str, ast.expr]) -> list[Guess]:
 def _range(
     options: dict[str, ast.expr], low_name: str = "min", high_name: str = "max"
 ) -> NumberRange:
+    """Return the range that two options of an annotation state."""
     ends = [_number(options.get(name)) for name in (low_name, high_name)]
     is_open = [_is_true(options.get(f"exclude_{name}")) for name in ("min", "max")]
     return NumberRange(
@@ -100,7 +107,7 @@ def _range(
 
 
 def _number(node: ast.expr | None) -> float | None:
-    values = values_in(node) if node is not None else None
+    values = literal_values(node) if node is not None else None
     match values:
         case (int() | float() as value,):
             return value

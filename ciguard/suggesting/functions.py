@@ -1,4 +1,4 @@
-"""Functions of a module that can be annotated, and their existing annotations."""
+"""Functions of a module that can be annotated, with the annotations that they already have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SPECIAL_METHODS = {"__init__", "__call__", "__getitem__"}
-"""Special methods that users call deliberately."""
+"""Special methods with arguments that users choose; other special methods are not annotated."""
 _EXCLUDING_DECORATORS = {"generator", "exclude"}
 
 
@@ -21,17 +21,19 @@ class UnannotatedFunction:
     """A function or method to annotate."""
 
     name: str
-    """Path in the module, such as `Tokenizer.fit`."""
+    """Name in the module, with that of its class: `Tokenizer.fit`."""
     node: Function
+    """Definition of the function."""
     owner: str
-    """Class of the method; empty for a function."""
+    """Name of the method's class; empty for a function."""
     annotated: dict[str, ast.expr]
-    """Values of the arguments that are annotated already."""
+    """Existing annotations by argument, such as `ints(min=1)`."""
     is_excluded: bool
+    """True if a decorator marks the function as a generator or as excluded."""
 
     @property
     def parameters(self) -> dict[str, ast.arg]:
-        """Parameters that a caller passes, in order, without `*args` and `**kwargs`."""
+        """Parameters by name, in order, without a method's first, `*args` and `**kwargs`."""
         arguments = self.node.args
         parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         is_bound = self.owner and not _is_static(self.node)
@@ -39,13 +41,13 @@ class UnannotatedFunction:
 
     @property
     def positional(self) -> list[str]:
-        """Names of the parameters that may be passed by position."""
+        """Names of the parameters that a caller may pass by position."""
         keyword_only = {item.arg for item in self.node.args.kwonlyargs}
         return [name for name in self.parameters if name not in keyword_only]
 
     @property
     def defaults(self) -> dict[str, ast.expr]:
-        """Default values by parameter."""
+        """Defaults by parameter name."""
         arguments = self.node.args
         positional = [*arguments.posonlyargs, *arguments.args]
         with_defaults = positional[len(positional) - len(arguments.defaults) :]
@@ -55,7 +57,7 @@ class UnannotatedFunction:
 
     @property
     def first_line(self) -> int:
-        """Line of the first decorator, or of `def`; counted from 1."""
+        """Line number of the first decorator, or of `def` without decorators, from 1."""
         return min([self.node.lineno, *(item.lineno for item in self.node.decorator_list)])
 
 
@@ -65,6 +67,7 @@ def subjects_of(tree: ast.Module) -> list[UnannotatedFunction]:
 
 
 def _functions_in(body: list[ast.stmt], owner: str) -> Iterator[UnannotatedFunction]:
+    """Yield the functions and methods in a body; `owner` is the name of its class."""
     for node in body:
         if isinstance(node, Function):
             is_special = node.name.startswith("__") and node.name.endswith("__")
@@ -78,6 +81,7 @@ def _functions_in(body: list[ast.stmt], owner: str) -> Iterator[UnannotatedFunct
 
 
 def _annotated_arguments(node: Function) -> dict[str, ast.expr]:
+    """Return the constraints of the arguments that decorators annotate."""
     annotated: dict[str, ast.expr] = {}
     for decorator in node.decorator_list:
         match decorator:

@@ -1,7 +1,7 @@
-"""A function's own checks, `assert` and `if …: raise`, with the branches that they stand in.
+"""Clues from a function's own checks, `assert` and `if …: raise`, in any branch.
 
-Each check is turned into a condition of valid calls. Its parts on one argument and a literal become
-clues; other parts become preconditions.
+Each check is turned into a condition that valid calls fulfil. If a part of the condition compares
+one argument with a literal, it becomes a clue; other parts become preconditions.
 """
 
 from __future__ import annotations
@@ -12,20 +12,26 @@ from typing import TYPE_CHECKING
 
 from ciguard.suggesting.argument_flow import ArgumentFlow
 from ciguard.suggesting.clues import (
+    AllowedValues,
     ArgumentClueSource,
     ArgumentKind,
     Clues,
     Fact,
     Guess,
-    LengthLimited,
-    Limited,
-    MayBe,
+    LengthRange,
     NotNone,
     NumberRange,
-    Only,
-    Plain,
+    PlainValue,
+    PossibleValues,
+    ValueRange,
 )
-from ciguard.suggesting.conditions import conjuncts, kinds_named, names_in, negated, values_in
+from ciguard.suggesting.conditions import (
+    conjuncts,
+    kinds_of_types,
+    literal_values,
+    names_in,
+    negate,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +39,7 @@ if TYPE_CHECKING:
     from ciguard.suggesting.functions import UnannotatedFunction
 
 _MAX_DIMS = 6
+"""Maximum number of dimensions of an array that a check may require."""
 _BUILTINS = {
     *("len", "isinstance", "type", "min", "max", "abs", "all", "any", "sum"),
     *("int", "float", "bool", "str", "list", "tuple", "dict"),
@@ -47,19 +54,22 @@ _MIRRORED_OPERATORS: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    valid: ast.expr
+    condition: ast.expr
     """Condition that valid calls fulfil."""
     line: int
-    words: str
+    """Line number of the check, from 1."""
+    text: str
+    """The check as shown in reasons."""
 
 
 def guard_clues(subject: UnannotatedFunction, clues: Clues) -> None:
-    """Add clues and preconditions from the checks of a function."""
-    parameters, bound = set(subject.parameters), ArgumentFlow(subject).bound
+    """Add the clues and preconditions that follow from a function's checks to `clues`."""
+    parameters = set(subject.parameters)
+    rebinding_lines = ArgumentFlow(subject).rebinding_lines
     for check in _checks(subject.node.body, []):
-        reason = f"line {check.line}: {check.words}"
-        changed = {name for name, line in bound.items() if line < check.line}
-        for part in conjuncts(check.valid):
+        reason = f"line {check.line}: {check.text}"
+        changed = {name for name, line in rebinding_lines.items() if line < check.line}
+        for part in conjuncts(check.condition):
             names = names_in(part)
             if not names & parameters or names & changed:
                 continue
@@ -71,7 +81,12 @@ def guard_clues(subject: UnannotatedFunction, clues: Clues) -> None:
 
 
 def _checks(body: list[ast.stmt], path: list[ast.expr]) -> Iterator[_Check]:
-    """Yield the checks of a block that runs if the conditions of `path` hold."""
+    """Yield the checks of a block.
+
+    Args:
+        body: statements of the block.
+        path: conditions under which the block runs.
+    """
     conditions = list(path)
     for node in body:
         match node:
@@ -80,13 +95,13 @@ def _checks(body: list[ast.stmt], path: list[ast.expr]) -> Iterator[_Check]:
                     _valid_condition(conditions, test), node.lineno, f"assert {ast.unparse(test)}"
                 )
             case ast.Raise() if conditions:
-                words = f"raise if {' and '.join(map(ast.unparse, conditions))}"
-                yield _Check(_valid_condition(conditions, None), node.lineno, words)
+                text = f"raise if {' and '.join(map(ast.unparse, conditions))}"
+                yield _Check(_valid_condition(conditions, None), node.lineno, text)
             case ast.If(test=test, body=inner, orelse=alternative):
                 yield from _checks(inner, [*conditions, test])
-                yield from _checks(alternative, [*conditions, negated(test)])
+                yield from _checks(alternative, [*conditions, negate(test)])
                 if isinstance(inner[-1], ast.Return):
-                    conditions.append(negated(test))
+                    conditions.append(negate(test))
             case ast.With(body=inner) | ast.For(body=inner) | ast.While(body=inner):
                 yield from _checks(inner, conditions)
             case _:
@@ -94,16 +109,21 @@ def _checks(body: list[ast.stmt], path: list[ast.expr]) -> Iterator[_Check]:
 
 
 def _valid_condition(path: list[ast.expr], asserted: ast.expr | None) -> ast.expr:
-    """Return the condition that a path is not taken, or that an assertion holds."""
-    parts = [negated(item) for item in path] + ([] if asserted is None else [asserted])
+    """Return the condition under which a call passes a check.
+
+    Args:
+        path: conditions under which the check is reached; a call passes if one does not hold.
+        asserted: asserted condition; None for `raise`.
+    """
+    parts = [negate(item) for item in path] + ([] if asserted is None else [asserted])
     return parts[0] if len(parts) == 1 else ast.BoolOp(ast.Or(), parts)
 
 
-# --- one argument and literals --------------------------------------------------------------------
+# --- conditions on one argument and literals ------------------------------------------------------
 
 
 def _add_single_argument(part: ast.expr, parameters: set[str], clues: Clues, reason: str) -> bool:
-    """Add clues from a condition on a single argument; return whether it has that form."""
+    """Add clues from a condition on one argument; return whether the condition was understood."""
     match part:
         case ast.BoolOp(op=ast.Or(), values=options):
             return _add_alternatives(options, parameters, clues, reason)
@@ -113,7 +133,7 @@ def _add_single_argument(part: ast.expr, parameters: set[str], clues: Clues, rea
                 ast.Compare(left_side, [op], [right_side])
                 for left_side, op, right_side in zip(sides, ops, sides[1:], strict=False)
             ]
-            # A list, since each comparison has to add its clues.
+            # A list and not a generator, so that every comparison adds its clues.
             return all([_add_single_argument(pair, parameters, clues, reason) for pair in pairs])  # noqa: C419
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             return _add_comparison((left, right), op, parameters, (clues, reason))
@@ -131,7 +151,10 @@ def _add_single_argument(part: ast.expr, parameters: set[str], clues: Clues, rea
 def _add_alternatives(
     options: list[ast.expr], parameters: set[str], clues: Clues, reason: str
 ) -> bool:
-    """Add clues from alternatives such as `x == 1 or x == 2` and `x is None or x > 0`."""
+    """Add clues from alternatives such as `x == 1 or x == 2` and `x is None or x > 0`.
+
+    Return whether the alternatives were understood.
+    """
     arguments = {name for option in options for name in names_in(option) & parameters}
     if len(arguments) != 1:
         return False
@@ -140,7 +163,7 @@ def _add_alternatives(
     if len(remaining) < len(options):
         if len(remaining) != 1 or not _add_single_argument(remaining[0], parameters, clues, reason):
             return False
-        clues.add(name, ArgumentClueSource.GUARD, MayBe(Guess(ArgumentKind.NONE)), reason)
+        clues.add(name, ArgumentClueSource.GUARD, PossibleValues(Guess(ArgumentKind.NONE)), reason)
         return True
     value_lists = [
         value for option in remaining if (value := _allowed_values(option, name)) is not None
@@ -149,7 +172,7 @@ def _add_alternatives(
         clues.add(
             name,
             ArgumentClueSource.GUARD,
-            Only(tuple(value for values in value_lists for value in values)),
+            AllowedValues(tuple(value for values in value_lists for value in values)),
             reason,
         )
         return True
@@ -164,17 +187,18 @@ def _is_none_test(node: ast.expr) -> bool:
             return False
 
 
-def _allowed_values(node: ast.expr, name: str) -> tuple[Plain, ...] | None:
+def _allowed_values(node: ast.expr, name: str) -> tuple[PlainValue, ...] | None:
+    """Return the values of an argument for which a condition holds; None if they are unknown."""
     match node:
         case ast.Compare(left=ast.Name(id=left), ops=[ast.Eq()], comparators=[right]) if (
             left == name
         ):
-            value = values_in(right)
+            value = literal_values(right)
             return value if value and len(value) == 1 else None
         case ast.Compare(left=ast.Name(id=left), ops=[ast.In()], comparators=[right]) if (
             left == name
         ):
-            return values_in(right)
+            return literal_values(right)
         case _:
             return None
 
@@ -182,7 +206,17 @@ def _allowed_values(node: ast.expr, name: str) -> tuple[Plain, ...] | None:
 def _add_comparison(
     sides: tuple[ast.expr, ast.expr], op: ast.cmpop, parameters: set[str], target: tuple[Clues, str]
 ) -> bool:
-    """Add clues from comparing an argument, its length, type or rank with a literal."""
+    """Add clues from the comparison of an argument, its length, type or rank with a literal.
+
+    Args:
+        sides: left and right operand.
+        op: operator of the comparison.
+        parameters: names of the function's parameters.
+        target: where to add the clues, and their reason.
+
+    Returns:
+        Whether the comparison was understood.
+    """
     left, right = sides
     if isinstance(left, ast.Constant) and type(op) in _MIRRORED_OPERATORS:
         left, op, right = right, _MIRRORED_OPERATORS[type(op)](), left
@@ -196,11 +230,11 @@ def _add_comparison(
             fact = _value_fact(op, right)
         case "len", _:
             bounds = range_of_comparison(op, right)
-            fact = LengthLimited(bounds.closed()) if bounds else None
+            fact = LengthRange(bounds.integer_range()) if bounds else None
         case "type", ast.Is() | ast.Eq():
             return _add_types(name, right, clues, reason)
         case "ndim", ast.Eq():
-            fact = _rank_fact(values_in(right))
+            fact = _rank_fact(literal_values(right))
         case _:
             pass
     if fact is not None:
@@ -209,7 +243,10 @@ def _add_comparison(
 
 
 def _compared_quantity(node: ast.expr) -> tuple[str, str]:
-    """Return an argument and its compared property: `value`, `len`, `type` or `ndim`."""
+    """Return the name of an argument and its compared property: `value`, `len`, `type` or `ndim`.
+
+    Both are empty for other expressions.
+    """
     match node:
         case ast.Name(id=name):
             return name, "value"
@@ -223,31 +260,39 @@ def _compared_quantity(node: ast.expr) -> tuple[str, str]:
 
 def _value_fact(op: ast.cmpop, right: ast.expr) -> Fact | None:
     if isinstance(op, ast.IsNot | ast.NotEq):
-        return NotNone() if values_in(right) == (None,) else None
+        return NotNone() if literal_values(right) == (None,) else None
     if isinstance(op, ast.Eq | ast.In):
-        values = values_in(right)
-        return Only(values) if values else None
+        values = literal_values(right)
+        return AllowedValues(values) if values else None
     bounds = range_of_comparison(op, right)
-    return Limited(bounds) if bounds else None
+    return ValueRange(bounds) if bounds else None
 
 
-def _rank_fact(values: tuple[Plain, ...] | None) -> Fact | None:
+def _rank_fact(values: tuple[PlainValue, ...] | None) -> Fact | None:
     match values:
         case (int() as ndim,) if 0 < ndim <= _MAX_DIMS:
-            return MayBe(Guess(ArgumentKind.ARRAY, sides=(None,) * ndim))
+            return PossibleValues(Guess(ArgumentKind.ARRAY, shape=(None,) * ndim))
         case _:
             return None
 
 
 def _add_types(name: str, types: ast.expr, clues: Clues, reason: str) -> bool:
-    for kind in kinds_named(types):
-        clues.add(name, ArgumentClueSource.GUARD, MayBe(Guess(kind)), reason)
-    return bool(kinds_named(types))
+    for kind in kinds_of_types(types):
+        clues.add(name, ArgumentClueSource.GUARD, PossibleValues(Guess(kind)), reason)
+    return bool(kinds_of_types(types))
 
 
 def range_of_comparison(op: ast.cmpop, right: ast.expr) -> NumberRange | None:
-    """Return the range of values that fulfil a comparison with a number; else None."""
-    values = values_in(right)
+    """Return the range of the values that fulfil a comparison.
+
+    Args:
+        op: operator of the comparison.
+        right: right operand.
+
+    Returns:
+        None if the right operand is not a number, or the values are not a range.
+    """
+    values = literal_values(right)
     if not values or len(values) != 1:
         return None
     number = values[0]

@@ -1,7 +1,7 @@
-"""Requirements of libraries on their parameters: from ciguard's constraints and a table.
+"""Facts about the parameters of libraries, from ciguard's constraints and from a table.
 
-The table covers what the constraints lack: NumPy, Python itself, and bounds that documentation
-leaves open.
+The table covers what the constraints lack: NumPy, Python itself, and bounds that the libraries'
+documentation does not state.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from ciguard.suggesting.clues import (
     ArgumentKind,
     Fact,
     Guess,
-    LengthLimited,
-    Limited,
-    MayBe,
+    LengthRange,
     NumberRange,
+    PossibleValues,
+    ValueRange,
 )
 from ciguard.values import AnyOf, Bool, Float, Int, Ints, OneOf, Optional
 
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from ciguard.knowledge import KnownApis, Parameter
     from ciguard.values import Constraint
 
-_INT = MayBe(Guess(ArgumentKind.INT))
-_FLOAT = MayBe(Guess(ArgumentKind.FLOAT))
-_POSITIVE: tuple[Fact, ...] = (_INT, Limited(NumberRange(1)))
-_NATURAL: tuple[Fact, ...] = (_INT, Limited(NumberRange(0)))
-_SEED: tuple[Fact, ...] = (_INT, Limited(NumberRange(0, 2**32 - 1)))
-_FRACTION: tuple[Fact, ...] = (_FLOAT, Limited(NumberRange(0, 1, open_high=True)))
-_NON_NEGATIVE: tuple[Fact, ...] = (_FLOAT, Limited(NumberRange(0)))
+_INT = PossibleValues(Guess(ArgumentKind.INT))
+_FLOAT = PossibleValues(Guess(ArgumentKind.FLOAT))
+_POSITIVE: tuple[Fact, ...] = (_INT, ValueRange(NumberRange(1)))
+_NATURAL: tuple[Fact, ...] = (_INT, ValueRange(NumberRange(0)))
+_SEED: tuple[Fact, ...] = (_INT, ValueRange(NumberRange(0, 2**32 - 1)))
+_FRACTION: tuple[Fact, ...] = (_FLOAT, ValueRange(NumberRange(0, 1, open_high=True)))
+_NON_NEGATIVE: tuple[Fact, ...] = (_FLOAT, ValueRange(NumberRange(0)))
 _SHAPE: tuple[Fact, ...] = (
-    MayBe(Guess(ArgumentKind.TUPLE, items=(Guess(ArgumentKind.INT, NumberRange(1)),))),
-    LengthLimited(NumberRange(1, 4)),
+    PossibleValues(Guess(ArgumentKind.TUPLE, items=(Guess(ArgumentKind.INT, NumberRange(1)),))),
+    LengthRange(NumberRange(1, 4)),
 )
-_ARRAY: tuple[Fact, ...] = (MayBe(Guess(ArgumentKind.ARRAY)),)
+_ARRAY: tuple[Fact, ...] = (PossibleValues(Guess(ArgumentKind.ARRAY)),)
 
-_TABLE: dict[str, tuple[tuple[str, tuple[Fact, ...]], ...]] = {
+_FACTS_BY_API: dict[str, tuple[tuple[str, tuple[Fact, ...]], ...]] = {
     "keras.layers.Dropout": (("rate", _FRACTION),),
     "keras.layers.SpatialDropout1D": (("rate", _FRACTION),),
     "keras.layers.SpatialDropout2D": (("rate", _FRACTION),),
@@ -58,7 +58,7 @@ _TABLE: dict[str, tuple[tuple[str, tuple[Fact, ...]], ...]] = {
     "keras.regularizers.L2": (("l2", _NON_NEGATIVE),),
     "keras.regularizers.l1": (("l1", _NON_NEGATIVE),),
     "keras.regularizers.l2": (("l2", _NON_NEGATIVE),),
-    "torch.nn.Dropout": (("p", (_FLOAT, Limited(NumberRange(0, 1)))),),
+    "torch.nn.Dropout": (("p", (_FLOAT, ValueRange(NumberRange(0, 1)))),),
     "torch.nn.LSTM": tuple((name, _POSITIVE) for name in ("input_size", "hidden_size")),
     "torch.nn.GRU": tuple((name, _POSITIVE) for name in ("input_size", "hidden_size")),
     "torch.nn.RNN": tuple((name, _POSITIVE) for name in ("input_size", "hidden_size")),
@@ -78,23 +78,25 @@ _TABLE: dict[str, tuple[tuple[str, tuple[Fact, ...]], ...]] = {
     "numpy.random.default_rng": (("seed", _SEED),),
     "numpy.random.choice": (("a", ()), ("size", _POSITIVE)),
     "numpy.random.randint": (("low", _NATURAL), ("high", _POSITIVE), ("size", _POSITIVE)),
-    "numpy.random.binomial": (("n", _NATURAL), ("p", (_FLOAT, Limited(NumberRange(0, 1))))),
+    "numpy.random.binomial": (("n", _NATURAL), ("p", (_FLOAT, ValueRange(NumberRange(0, 1))))),
     "numpy.unique": (("ar", _ARRAY),),
     "numpy.argsort": (("a", _ARRAY),),
     "numpy.clip": (("a", _ARRAY),),
     "numpy.pad": (("array", _ARRAY),),
     "torch.from_numpy": (("ndarray", _ARRAY),),
     "math.sqrt": (("x", _NON_NEGATIVE),),
-    "math.log": (("x", (_FLOAT, Limited(NumberRange(0, open_low=True)))),),
+    "math.log": (("x", (_FLOAT, ValueRange(NumberRange(0, open_low=True)))),),
 }
+"""Names and facts of an API's first parameters, in order, by the API's qualified name."""
 _LAYER_SIZES = {"hidden_size", "input_size", "num_layers"}
 _FLAGS = {"bidirectional", "batch_first", "bias", "shuffle", "trainable", "return_sequences"}
 _SIZE_FUNCTIONS = {
     *(f"torch.{name}" for name in ("zeros", "ones", "rand", "randn", "empty")),
     *(f"numpy.random.{name}" for name in ("rand", "randn")),
 }
-"""Functions that take each dimension's size as an argument."""
+"""Functions whose positional arguments are the sizes of the dimensions."""
 _ALIASES = (("tensorflow.keras.", "keras."), ("tensorflow.python.keras.", "keras."))
+"""Prefixes of names, and the prefixes that replace them before a look-up."""
 _TRUSTED_SOURCES = {
     ClueSource.DOC_PHRASE,
     ClueSource.FAMILY,
@@ -102,75 +104,93 @@ _TRUSTED_SOURCES = {
     ClueSource.OPDEF,
     ClueSource.MINED_RULE,
 }
-"""Sources whose upper bounds are facts; others are chosen for convenient tests."""
+"""Sources whose upper bounds are facts; other upper bounds only keep test values small."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterRole:
-    """A parameter of a library's function, with facts about its values."""
+    """A parameter of a library's function."""
 
     name: str
+    """Name of the parameter."""
     facts: tuple[Fact, ...]
+    """Facts about the valid values of the parameter."""
 
     def item_facts(self) -> tuple[Fact, ...]:
-        """Return the facts about an item, if a tuple or list is passed."""
-        kinds = [fact.guess for fact in self.facts if isinstance(fact, MayBe)]
+        """Return the facts about each item of a tuple or list that is passed for the parameter."""
+        kinds = [fact.guess for fact in self.facts if isinstance(fact, PossibleValues)]
         items = [item for guess in kinds for item in guess.items]
         if items:
-            return tuple(fact for item in items for fact in (MayBe(item), Limited(item.bounds)))
-        return tuple(fact for fact in self.facts if isinstance(fact, Limited) or fact == _INT)
+            return tuple(
+                fact for item in items for fact in (PossibleValues(item), ValueRange(item.bounds))
+            )
+        return tuple(fact for fact in self.facts if isinstance(fact, ValueRange) or fact == _INT)
 
 
 class Roles:
-    """Looks up the roles of libraries' parameters."""
+    """Facts about the parameters of libraries."""
 
-    def __init__(self, known_of: Callable[[str], KnownApis | None]) -> None:
-        """Keep the source of constraints.
+    def __init__(self, known_apis_of: Callable[[str], KnownApis | None]) -> None:
+        """Create the look-up.
 
         Args:
-            known_of: returns the known APIs of a library, by module name.
+            known_apis_of: returns the known APIs of a library by its module name; None for an
+                unknown library.
         """
-        self._known_of = known_of
+        self._known_apis_of = known_apis_of
 
-    def role_of(self, qualified: str, place: int | str) -> ParameterRole | None:
-        """Return the role of a parameter, by position or name; None if it is unknown."""
+    def role_of(self, qualified: str, position_or_name: int | str) -> ParameterRole | None:
+        """Return the facts about a parameter; None if nothing is known.
+
+        Args:
+            qualified: qualified name of the called function.
+            position_or_name: position or name of the parameter.
+        """
         name = _canonical(qualified)
-        parameters = _TABLE.get(name, ())
-        if isinstance(place, int) and place < len(parameters):
-            return ParameterRole(*parameters[place])
-        role = next((ParameterRole(*item) for item in parameters if item[0] == place), None)
+        parameters = _FACTS_BY_API.get(name, ())
+        if isinstance(position_or_name, int) and position_or_name < len(parameters):
+            return ParameterRole(*parameters[position_or_name])
+        role = next(
+            (ParameterRole(*item) for item in parameters if item[0] == position_or_name), None
+        )
         return (
             role
-            or self._size_role(name, place)
-            or self._role_by_name(place)
-            or self._known_role(name, place)
+            or self._size_role(name, position_or_name)
+            or self._role_by_name(position_or_name)
+            or self._known_role(name, position_or_name)
         )
 
     @staticmethod
-    def _role_by_name(place: int | str) -> ParameterRole | None:
-        if place in _FLAGS:
-            return ParameterRole(str(place), (MayBe(Guess(ArgumentKind.BOOL)),))
-        return ParameterRole(str(place), _POSITIVE) if place in _LAYER_SIZES else None
+    def _role_by_name(position_or_name: int | str) -> ParameterRole | None:
+        if position_or_name in _FLAGS:
+            return ParameterRole(str(position_or_name), (PossibleValues(Guess(ArgumentKind.BOOL)),))
+        return (
+            ParameterRole(str(position_or_name), _POSITIVE)
+            if position_or_name in _LAYER_SIZES
+            else None
+        )
 
     @staticmethod
-    def _size_role(name: str, place: int | str) -> ParameterRole | None:
-        is_size = name in _SIZE_FUNCTIONS and isinstance(place, int)
+    def _size_role(name: str, position_or_name: int | str) -> ParameterRole | None:
+        is_size = name in _SIZE_FUNCTIONS and isinstance(position_or_name, int)
         return ParameterRole("a size", _NATURAL) if is_size else None
 
-    def _known_role(self, name: str, place: int | str) -> ParameterRole | None:
-        known = self._known_of(name.partition(".")[0])
-        listed = known.find(name) if known else ""
-        if known is None or not listed:
+    def _known_role(self, name: str, position_or_name: int | str) -> ParameterRole | None:
+        """Return a role from the known APIs of a library; None if it is unknown."""
+        known = self._known_apis_of(name.partition(".")[0])
+        api_name = known.find(name) if known else ""
+        if known is None or not api_name:
             return None
-        parameters = known.api(listed).parameters
+        parameters = known.api(api_name).parameters
         for position, parameter in enumerate(parameters):
-            if place in {position, parameter.name}:
+            if position_or_name in {position, parameter.name}:
                 facts = _facts(parameter.constraint, parameter)
                 return ParameterRole(parameter.name, facts) if facts else None
         return None
 
 
 def _canonical(qualified: str) -> str:
+    """Return the name under which facts about a function are stored."""
     for alias, canonical in _ALIASES:
         if qualified.startswith(alias):
             return canonical + qualified.removeprefix(alias)
@@ -178,25 +198,25 @@ def _canonical(qualified: str) -> str:
 
 
 def _facts(constraint: Constraint, parameter: Parameter) -> tuple[Fact, ...]:
-    """Return the documented facts of a constraint, without values chosen for tests."""
+    """Return the documented facts of a parameter's constraint, without bounds chosen for tests."""
     source_by_aspect = {item.aspect: item.source for item in parameter.evidence}
     facts: tuple[Fact, ...] = ()
     match constraint:
         case Bool():
-            facts = (MayBe(Guess(ArgumentKind.BOOL)),)
+            facts = (PossibleValues(Guess(ArgumentKind.BOOL)),)
         case Int():
             is_documented = _is_documented(source_by_aspect, constraint.min)
-            facts = (_INT, Limited(NumberRange(constraint.min))) if is_documented else (_INT,)
+            facts = (_INT, ValueRange(NumberRange(constraint.min))) if is_documented else (_INT,)
         case Float():
             high = constraint.max if source_by_aspect.get("range") in _TRUSTED_SOURCES else None
-            facts = (_FLOAT, Limited(NumberRange(constraint.min, high)))
+            facts = (_FLOAT, ValueRange(NumberRange(constraint.min, high)))
         case OneOf() if source_by_aspect.get("allowed") in _TRUSTED_SOURCES:
             values = tuple(
                 value
                 for item in constraint.values
                 if isinstance(value := _literal_value(item), str)
             )
-            facts = (MayBe(Guess(ArgumentKind.TEXT, seen=values)),) if values else ()
+            facts = (PossibleValues(Guess(ArgumentKind.TEXT, examples=values)),) if values else ()
         case Optional():
             facts = _facts(constraint.inner, parameter)
         case AnyOf():

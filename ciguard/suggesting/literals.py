@@ -1,17 +1,18 @@
-"""Values that expressions of a program stand for, as far as they can be read without running it."""
+"""Values of a program's expressions, as far as they are known without running the program."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
-from ciguard.sources import own_nodes
+from ciguard.sources import scope_nodes
 from ciguard.suggesting.clues import ArgumentKind, Guess, NumberRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _MAX_DEPTH = 4
+"""Maximum number of names that are followed to find a value."""
 _ARRAY_FACTORIES = {
     "zeros",
     "ones",
@@ -29,12 +30,12 @@ _ARRAY_LIBRARIES = ("numpy.", "torch.")
 def guess_of(
     node: ast.expr | None, names: Mapping[str, ast.expr] | None = None, depth: int = 0
 ) -> Guess | None:
-    """Return the guess for an expression's value; None if it is unknown.
+    """Return a guess for an expression's value; None if the value is unknown.
 
     Args:
         node: the expression.
-        names: values of the names that are assigned once.
-        depth: number of names followed so far.
+        names: expressions by the name to which they are assigned once.
+        depth: number of names that were followed so far.
     """
     known = names or {}
     match node:
@@ -59,12 +60,12 @@ def guess_of(
 def array_guess(
     node: ast.expr, qualified: str, names: Mapping[str, ast.expr] | None = None
 ) -> Guess | None:
-    """Return the guess for a call that makes an array, such as `np.zeros((4, 3))`.
+    """Return a guess for a call that returns an array, such as `np.zeros((4, 3))`, or None.
 
     Args:
-        node: the expression.
+        node: the call.
         qualified: qualified name of the called function.
-        names: values of names; see `guess_of`.
+        names: expressions by name; see `guess_of`.
     """
     function = qualified.rpartition(".")[2]
     if not isinstance(node, ast.Call) or not qualified.startswith(_ARRAY_LIBRARIES):
@@ -74,20 +75,23 @@ def array_guess(
     kind = ArgumentKind.TENSOR if qualified.startswith("torch.") else ArgumentKind.ARRAY
     first = guess_of(node.args[0], names) if node.args else None
     if first is not None and first.kind in {ArgumentKind.TUPLE, ArgumentKind.LIST}:
-        sides: tuple[Guess, ...] = first.items
+        dimensions: tuple[Guess, ...] = first.items
     else:
         sizes = [guess_of(argument, names) for argument in node.args]
-        sides = tuple(item for item in sizes if item is not None and item.kind is ArgumentKind.INT)
-    if not sides:
+        dimensions = tuple(size for size in sizes if size and size.kind is ArgumentKind.INT)
+    if not dimensions:
         return Guess(kind)
-    return Guess(kind, sides=(None,) * len(sides))
+    return Guess(kind, shape=(None,) * len(dimensions))
 
 
 def single_assignments(nodes: Iterable[ast.stmt]) -> dict[str, ast.expr]:
-    """Return the values of names that a body, without nested functions, assigns exactly once."""
+    """Return the expressions of names that statements assign exactly once, by name.
+
+    Nested functions are left out.
+    """
     values: dict[str, ast.expr] = {}
     reassigned: set[str] = set()
-    for node in own_nodes(nodes):
+    for node in scope_nodes(nodes):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 reassigned |= {name} & values.keys()
@@ -100,46 +104,49 @@ def single_assignments(nodes: Iterable[ast.stmt]) -> dict[str, ast.expr]:
 
 
 def loop_guesses(nodes: Iterable[ast.stmt]) -> dict[str, list[Guess]]:
-    """Return guesses for loop variables: `for k in (1, 3)`, `for k in range(2, 9)`."""
+    """Return guesses for the values of loop variables, such as `for k in range(2, 9)`, by name."""
     guesses: dict[str, list[Guess]] = {}
-    for node in own_nodes(nodes):
+    for node in scope_nodes(nodes):
         if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
             guesses.setdefault(node.target.id, []).extend(_item_guesses(node.iter))
     return guesses
 
 
 def _item_guesses(node: ast.expr) -> list[Guess]:
+    """Return guesses for the items over which a loop iterates."""
     match node:
         case ast.List(elts=items) | ast.Tuple(elts=items):
             return [guess for item in items if (guess := guess_of(item)) is not None]
         case ast.Call(func=ast.Name(id="range"), args=[ast.Constant(value=int() as stop)]):
-            return [Guess(ArgumentKind.INT, seen=(0, stop - 1))]
+            return [Guess(ArgumentKind.INT, examples=(0, stop - 1))]
         case ast.Call(
             func=ast.Name(id="range"),
             args=[ast.Constant(value=int() as start), ast.Constant(value=int() as stop)],
         ):
-            return [Guess(ArgumentKind.INT, seen=(start, stop - 1))]
+            return [Guess(ArgumentKind.INT, examples=(start, stop - 1))]
         case _:
             return []
 
 
 def _literal_guess(value: object) -> Guess | None:
+    """Return the guess for a literal's value; None for other types."""
     match value:
         case None:
             return Guess(ArgumentKind.NONE)
         case bool():
-            return Guess(ArgumentKind.BOOL, seen=(value,))
+            return Guess(ArgumentKind.BOOL, examples=(value,))
         case int():
-            return Guess(ArgumentKind.INT, seen=(value,))
+            return Guess(ArgumentKind.INT, examples=(value,))
         case float():
-            return Guess(ArgumentKind.FLOAT, seen=(value,))
+            return Guess(ArgumentKind.FLOAT, examples=(value,))
         case str():
-            return Guess(ArgumentKind.TEXT, seen=(value,))
+            return Guess(ArgumentKind.TEXT, examples=(value,))
         case _:
             return None
 
 
 def _sequence_guess(kind: ArgumentKind, items: list[Guess | None]) -> Guess | None:
+    """Return the guess for a sequence; None if it is empty or an item is unknown."""
     known = tuple(item for item in items if item is not None)
     if not known or (len(known) < len(items)):
         return None

@@ -1,4 +1,4 @@
-"""Reads the files of a program's project as text: modules, notebooks, examples in READMEs."""
+"""Parses the files of a program's project: modules, notebooks, and examples in READMEs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from ciguard.sources import Imports
 
 MAX_BYTES = 1024 * 1024
-"""Size of a file that is read, in bytes."""
+"""Maximum size of a file in bytes; larger files are skipped."""
 MAX_FILES = 2000
-"""Number of other files that are read."""
+"""Maximum number of parsed modules and examples besides the program."""
 _ROOT_MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
 _SKIPPED_FOLDERS = ("build", "dist")
 _CODE_BLOCK = re.compile(r"^```(?:python|py)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -27,40 +27,45 @@ _CODE_BLOCK = re.compile(r"^```(?:python|py)[^\n]*\n(.*?)^```", re.MULTILINE | r
 
 @dataclass(frozen=True, slots=True)
 class ProjectModule:
-    """A Python file of the project, parsed."""
+    """A parsed module, notebook or example of the project."""
 
     path: Path
-    shown: str
-    """Name of the file in reasons."""
+    """Path of the file."""
+    display_path: str
+    """Path of the file in reasons."""
     tree: ast.Module
+    """Syntax tree of the code."""
     imports: Imports
+    """Names that the code imports."""
     origins: dict[str, str]
-    """Last part of the module that each imported name comes from, by name."""
+    """Last part of the name of the module from which a name is imported, by name."""
     lines: tuple[int, ...] = ()
-    """Line in the file for each line of the tree; empty if they are the same."""
+    """Line number in the file for each line of the code; empty if both numbers are equal."""
 
-    def place(self, node: ast.expr | ast.stmt) -> str:
-        """Return file and line of a node."""
+    def location(self, node: ast.expr | ast.stmt) -> str:
+        """Return the file and line of a node, as `FILE:LINE`."""
         line = self.lines[min(node.lineno, len(self.lines)) - 1] if self.lines else node.lineno
-        return f"{self.shown}:{line}"
+        return f"{self.display_path}:{line}"
 
 
-def module_of(source: str, path: Path, shown: str, lines: tuple[int, ...] = ()) -> ProjectModule:
-    """Parse a module.
+def module_of(
+    source: str, path: Path, display_path: str, lines: tuple[int, ...] = ()
+) -> ProjectModule:
+    """Return the parsed module of a source text; for the arguments see `ProjectModule`.
 
     Raises:
-        UnreadableSourceError: if it is not valid Python, or nested too deeply.
+        UnreadableSourceError: if the source is not valid Python, or nested too deeply.
     """
     tree = parse(source)
     imports = imports_of(tree).with_aliases(tree)
     origins = {imported.local: imported.module.rpartition(".")[2] for imported in imports_in(tree)}
-    return ProjectModule(path, shown, tree, imports, origins, lines)
+    return ProjectModule(path, display_path, tree, imports, origins, lines)
 
 
 def other_modules_of(file: Path) -> list[ProjectModule]:
-    """Return the other readable files of a file's project.
+    """Return the other modules of a file's project; unreadable files are left out.
 
-    Without a marker of the project's root these are the files in the same folder.
+    Without a marker of the project's root, such as `.git`, only the file's folder is searched.
     """
     root = _root(file)
     paths = files_below(root, _SKIPPED_FOLDERS) if root else sorted(file.parent.iterdir())
@@ -78,7 +83,8 @@ def _root(file: Path) -> Path | None:
     return None
 
 
-def _read(path: Path, shown: str) -> list[ProjectModule]:
+def _read(path: Path, display_path: str) -> list[ProjectModule]:
+    """Return the modules in a file: one, several for a README, or none if it is unreadable."""
     is_readme = path.stem.lower() == "readme" and path.suffix in {".md", ".rst"}
     if path.suffix not in {".py", ".ipynb"} and not is_readme:
         return []
@@ -86,19 +92,20 @@ def _read(path: Path, shown: str) -> list[ProjectModule]:
         text = read_text(path, most=MAX_BYTES)
         if path.suffix == ".ipynb":
             code = code_of_notebook(text.encode())
-            return [module_of(str(code.source), path, shown, code.file_lines)]
+            return [module_of(str(code.source), path, display_path, code.file_lines)]
         if is_readme:
-            return list(_examples(text, path, shown))
-        return [module_of(text, path, shown)]
+            return list(_examples(text, path, display_path))
+        return [module_of(text, path, display_path)]
     except (OSError, ValueError):
-        return []  # unreadable files give no clues
+        return []  # only the program itself must be readable
 
 
-def _examples(text: str, path: Path, shown: str) -> Iterator[ProjectModule]:
+def _examples(text: str, path: Path, display_path: str) -> Iterator[ProjectModule]:
+    """Yield the complete programs in the code blocks of a README as modules."""
     for block in _CODE_BLOCK.finditer(text):
         first = text.count("\n", 0, block.start(1)) + 1
         lines = tuple(range(first, first + block[1].count("\n") + 1))
         try:
-            yield module_of(block[1].replace(">>> ", ""), path, shown, lines)
+            yield module_of(block[1].replace(">>> ", ""), path, display_path, lines)
         except ValueError:
             continue  # not a complete program

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 
 _MAX_TEXT_LENGTH = 20
+"""Maximum length of strings that are proposed without examples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,24 +22,28 @@ class Proposal:
     parameter: str
     """Name of the argument; empty for a precondition."""
     values: str
-    """Source text of the values, such as `ints(min=1, max=8)`, or of the precondition."""
+    """Source text of the constraint, such as `ints(min=1, max=8)`, or of the precondition."""
     reasons: tuple[str, ...]
+    """Places and source texts that show the constraint, for the user."""
 
     @property
     def decorator(self) -> str:
         """Source text of the decorator, without `@`."""
         if not self.parameter:
-            return f"require({_quoted(self.values)})"
-        return f"arg({_quoted(self.parameter)}, {self.values})"
+            return f"require({_string_literal(self.values)})"
+        return f"arg({_string_literal(self.parameter)}, {self.values})"
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownArgument:
-    """An argument with too few clues for a proposal."""
+    """An argument for which the clues do not suffice."""
 
     parameter: str
+    """Name of the argument."""
     has_default: bool
+    """True if the parameter has a default."""
     reasons: tuple[str, ...]
+    """Reasons of the clues, and a remedy if one is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +52,11 @@ class FunctionProposals:
 
     subject: UnannotatedFunction
     proposals: tuple[Proposal, ...]
-    unknown: tuple[UnknownArgument, ...]
+    unknown_arguments: tuple[UnknownArgument, ...]
 
 
 def source_of(options: tuple[Guess, ...]) -> str:
-    """Return the source text of an annotation's values."""
+    """Return the source text of a constraint that accepts the values of all guesses."""
     parts = [_source(option) for option in options]
     if len(parts) == 1 and (options[0].kind is ArgumentKind.NONE or _is_single(options[0])):
         return f"froms([{parts[0]}])"
@@ -59,6 +64,7 @@ def source_of(options: tuple[Guess, ...]) -> str:
 
 
 def _source(guess: Guess) -> str:
+    """Return the source text of the constraint for one guess."""
     if guess.kind in {ArgumentKind.INT, ArgumentKind.FLOAT}:
         return _number(guess)
     if guess.kind is ArgumentKind.TEXT:
@@ -71,9 +77,9 @@ def _source(guess: Guess) -> str:
 
 
 def _text(guess: Guess) -> str:
-    if not guess.seen:
+    if not guess.examples:
         return f"strings(max_len={_MAX_TEXT_LENGTH})"
-    return f"froms([{', '.join(_quoted(str(text)) for text in guess.seen)}])"
+    return f"froms([{', '.join(_string_literal(str(text)) for text in guess.examples)}])"
 
 
 def _number(guess: Guess) -> str:
@@ -87,6 +93,7 @@ def _number(guess: Guess) -> str:
 
 
 def _is_single(guess: Guess) -> bool:
+    """Return whether a guess is a single number."""
     bounds = guess.bounds
     return (
         guess.kind in {ArgumentKind.INT, ArgumentKind.FLOAT}
@@ -95,6 +102,7 @@ def _is_single(guess: Guess) -> bool:
 
 
 def _sequence(guess: Guess) -> str:
+    """Return the source text of the constraint for a list or tuple."""
     lengths = _bound_options(guess.length, "min_len", "max_len", ArgumentKind.INT)
     if (
         guess.kind is ArgumentKind.TUPLE
@@ -111,14 +119,15 @@ def _sequence(guess: Guess) -> str:
 
 def _array(guess: Guess) -> str:
     parts = ['"float32"']
-    if guess.sides is not None:
-        parts.append(f"np_shapes(min_dims={len(guess.sides)}, max_dims={len(guess.sides)})")
+    if guess.shape is not None:
+        parts.append(f"np_shapes(min_dims={len(guess.shape)}, max_dims={len(guess.shape)})")
     return f"{guess.kind.value}({', '.join(parts)})"
 
 
 def _bound_options(
     bounds: NumberRange, low_name: str, high_name: str, kind: ArgumentKind
 ) -> list[str]:
+    """Return the options for the bounds of a range, as source texts."""
     if bounds == ANY:
         return []
     pairs = ((low_name, bounds.low), (high_name, bounds.high))
@@ -131,6 +140,6 @@ def _number_literal(number: float | None, kind: ArgumentKind) -> str:
     return repr(int(number) if kind is ArgumentKind.INT or number == int(number) else number)
 
 
-def _quoted(text: str) -> str:
+def _string_literal(text: str) -> str:
     literal = repr(text)
     return f'"{literal[1:-1]}"' if literal[0] == "'" and '"' not in literal else literal

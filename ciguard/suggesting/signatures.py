@@ -12,9 +12,9 @@ from ciguard.suggesting.clues import (
     ArgumentClueSource,
     ArgumentKind,
     Guess,
-    Limited,
-    MayBe,
     NumberRange,
+    PossibleValues,
+    ValueRange,
 )
 from ciguard.suggesting.literals import guess_of
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ciguard.suggesting.functions import UnannotatedFunction
 
-_SIMPLE = {
+_KINDS_BY_TYPE = {
     "int": ArgumentKind.INT,
     "float": ArgumentKind.FLOAT,
     "bool": ArgumentKind.BOOL,
@@ -31,11 +31,11 @@ _SIMPLE = {
     "NDArray": ArgumentKind.ARRAY,
     "Tensor": ArgumentKind.TENSOR,
 }
-_LISTS = {"list", "List", "Sequence", "Iterable"}
+_LIST_TYPES = {"list", "List", "Sequence", "Iterable"}
 _POSITIVE = NumberRange(1)
 _NATURAL = NumberRange(0)
 _FRACTION = NumberRange(0, 1)
-_COUNT_PATTERNS = (
+_SIZE_PATTERNS = (
     *("epochs?", "units", "filters", "depth", "layers", "channels", "classes", "steps?", "length"),
     *("width", "height", "size", "heads", "hidden", "batch", "stride", "kernel", "patience", "k"),
     *("folds?", "n", "features", "stages", "levels", "steps_per_epoch", r"(n|num|nb|max|min)_\w+"),
@@ -49,7 +49,7 @@ _NAME_PATTERNS: tuple[tuple[str, ArgumentKind, NumberRange], ...] = (
         ANY,
     ),
     (r"(random_)?seed|epoch|index|idx|axis|pad(ding)?|warmup|start", ArgumentKind.INT, _NATURAL),
-    ("|".join(_COUNT_PATTERNS), ArgumentKind.INT, _POSITIVE),
+    ("|".join(_SIZE_PATTERNS), ArgumentKind.INT, _POSITIVE),
     (
         r"(\w+_)?(dropout|probability|prob|fraction|ratio|momentum|drop_rate)",
         ArgumentKind.FLOAT,
@@ -66,11 +66,11 @@ _NAME_PATTERNS: tuple[tuple[str, ArgumentKind, NumberRange], ...] = (
 def signature_clues(
     subject: UnannotatedFunction, constants: Mapping[str, ast.expr]
 ) -> Iterator[ArgumentClue]:
-    """Yield the clues of a function's signature.
+    """Yield the clues in a function's signature.
 
     Args:
         subject: the function.
-        constants: constants of its module, by name.
+        constants: expressions of the module's constants, by name.
     """
     line = subject.node.lineno
     defaults = subject.defaults
@@ -78,28 +78,36 @@ def signature_clues(
         for guess in _hint_guesses(item.annotation):
             text = ast.unparse(item.annotation) if item.annotation else ""
             yield ArgumentClue(
-                name, ArgumentClueSource.HINT, MayBe(guess), f"line {line}: type hint {text}"
+                name,
+                ArgumentClueSource.HINT,
+                PossibleValues(guess),
+                f"line {line}: type hint {text}",
             )
         default = guess_of(defaults.get(name), constants)
         if default is not None:
-            shown = ast.unparse(defaults[name])
+            default_text = ast.unparse(defaults[name])
             yield ArgumentClue(
-                name, ArgumentClueSource.DEFAULT, MayBe(default), f"line {line}: default {shown}"
+                name,
+                ArgumentClueSource.DEFAULT,
+                PossibleValues(default),
+                f"line {line}: default {default_text}",
             )
         yield from _name_clues(name)
 
 
 def _name_clues(name: str) -> Iterator[ArgumentClue]:
+    """Yield the clues in a parameter's name."""
     for pattern, kind, bounds in _NAME_PATTERNS:
         if re.fullmatch(pattern, name.lower()):
-            reason = f"its name, {name}"
-            yield ArgumentClue(name, ArgumentClueSource.NAME, MayBe(Guess(kind)), reason)
+            reason = f"the name {name}"
+            yield ArgumentClue(name, ArgumentClueSource.NAME, PossibleValues(Guess(kind)), reason)
             if bounds != ANY:
-                yield ArgumentClue(name, ArgumentClueSource.NAME, Limited(bounds), reason)
+                yield ArgumentClue(name, ArgumentClueSource.NAME, ValueRange(bounds), reason)
             return
 
 
 def _hint_guesses(node: ast.expr | None) -> list[Guess]:
+    """Return guesses for the values that a type hint allows; empty if they are unknown."""
     match node:
         case None:
             return []
@@ -112,7 +120,7 @@ def _hint_guesses(node: ast.expr | None) -> list[Guess]:
         case ast.Subscript(value=value, slice=inner):
             return _generic_guesses(_last_name(value), inner)
         case _:
-            kind = _SIMPLE.get(_last_name(node))
+            kind = _KINDS_BY_TYPE.get(_last_name(node))
             return [Guess(kind)] if kind else []
 
 
@@ -124,6 +132,7 @@ def _string_hint_guesses(text: str) -> list[Guess]:
 
 
 def _generic_guesses(outer: str, inner: ast.expr) -> list[Guess]:
+    """Return guesses for a generic type hint, such as `list[int]`."""
     parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
     guesses: list[Guess] = []
     if outer == "Optional":
@@ -132,20 +141,20 @@ def _generic_guesses(outer: str, inner: ast.expr) -> list[Guess]:
         guesses = [guess for part in parts for guess in _hint_guesses(part)]
     elif outer == "Literal":
         guesses = [guess for part in parts if (guess := guess_of(part)) is not None]
-    elif outer in _LISTS:
+    elif outer in _LIST_TYPES:
         items = tuple(_hint_guesses(inner))
         guesses = [Guess(ArgumentKind.LIST, items=items)] if items else []
     elif outer in {"tuple", "Tuple"}:
         guesses = _tuple_guesses(parts)
-    elif outer in _SIMPLE:
-        guesses = [Guess(_SIMPLE[outer])]
+    elif outer in _KINDS_BY_TYPE:
+        guesses = [Guess(_KINDS_BY_TYPE[outer])]
     return guesses
 
 
 def _tuple_guesses(parts: list[ast.expr]) -> list[Guess]:
     items = [_hint_guesses(part) for part in parts]
     if any(len(guesses) != 1 for guesses in items):
-        return []  # `tuple[int, ...]`, or items of several kinds
+        return []  # `tuple[int, ...]`, or an item whose kind is unknown or ambiguous
     length = NumberRange(len(items), len(items))
     return [Guess(ArgumentKind.TUPLE, items=tuple(guesses[0] for guesses in items), length=length)]
 

@@ -1,4 +1,4 @@
-"""Writes proposals as a diff of the program, or as a sidecar file."""
+"""Writes proposals as a diff of the program, or as a sidecar file with annotated stubs."""
 
 from __future__ import annotations
 
@@ -16,52 +16,57 @@ if TYPE_CHECKING:
 
 _ANNOTATIONS_MODULE = "ciguard.annotations"
 _CALL = re.compile(r"\b([a-z_]+)\(")
+"""Name of a called function."""
 _MAX_LINE_LENGTH = 100
-"""Length of an import line."""
+"""Maximum length of an import statement on one line."""
 
 
-def as_diff(source: str, shown: str, suggestions: Sequence[FunctionProposals]) -> str:
+def as_diff(source: str, display_path: str, suggestions: Sequence[FunctionProposals]) -> str:
     """Return a unified diff that inserts the annotations, for `patch -p1` and `git apply`.
 
     Args:
         source: source text of the program.
-        shown: path of the program in the diff.
+        display_path: path of the program in the diff.
         suggestions: the proposals.
     """
-    return diff_of(shown, source, _annotated_source(Source(shown, source), suggestions))
+    return diff_of(
+        display_path, source, _annotated_source(Source(display_path, source), suggestions)
+    )
 
 
 def explanation_lines(suggestions: Iterable[FunctionProposals]) -> Iterator[str]:
-    """Yield the reasons of each proposal as comment lines, and the arguments left to the user."""
+    """Yield comment lines: each proposal with its reasons, and the arguments without a proposal."""
     for suggestion in suggestions:
         subject = suggestion.subject
-        if not suggestion.proposals and not suggestion.unknown:
+        if not suggestion.proposals and not suggestion.unknown_arguments:
             continue
         yield f"# {subject.name} (line {subject.node.lineno})"
         for proposal in suggestion.proposals:
             yield f"#   @{proposal.decorator}"
             yield from (f"#       {reason}" for reason in proposal.reasons)
-        for item in suggestion.unknown:
-            note = "keeps its default" if item.has_default else "unknown, please annotate"
+        for item in suggestion.unknown_arguments:
+            note = "keeps its default" if item.has_default else "no proposal, please annotate"
             yield f"#   {item.parameter}: {note}"
             yield from (f"#       {reason}" for reason in item.reasons)
 
 
 def as_sidecar(module_name: str, suggestions: Iterable[FunctionProposals]) -> str:
-    """Return a sidecar file: annotated stubs of the functions, without bodies.
+    """Return the text of a sidecar file: annotated stubs of the functions, without bodies.
 
     Args:
         module_name: name of the program's file.
         suggestions: the proposals.
+
+    Returns:
+        The text; empty if there are no proposals.
     """
-    kept = [suggestion for suggestion in suggestions if suggestion.proposals]
-    if not kept:
+    with_proposals = [suggestion for suggestion in suggestions if suggestion.proposals]
+    if not with_proposals:
         return ""
-    parts = [
-        f'"""Annotations of {module_name}."""\n\n{_import_statement(_needed_names(kept), "")}\n'
-    ]
+    import_statement = _import_statement(_needed_names(with_proposals), "")
+    parts = [f'"""Annotations of {module_name}."""\n\n{import_statement}\n']
     path: list[str] = []
-    for suggestion in kept:
+    for suggestion in with_proposals:
         subject = suggestion.subject
         owners = subject.owner.split(".") if subject.owner else []
         heads = _class_heads(path, owners)
@@ -75,7 +80,12 @@ def as_sidecar(module_name: str, suggestions: Iterable[FunctionProposals]) -> st
 
 
 def _class_heads(path: list[str], owners: list[str]) -> list[str]:
-    """Return the `class` lines to add for a stub, without those that are open already."""
+    """Return the `class` lines to write before a stub.
+
+    Args:
+        path: names of the nested classes that contain the previous stub.
+        owners: names of the nested classes that contain the stub.
+    """
     depth = 0
     while depth < min(len(path), len(owners)) and path[depth] == owners[depth]:
         depth += 1
@@ -83,7 +93,7 @@ def _class_heads(path: list[str], owners: list[str]) -> list[str]:
 
 
 def _signature(subject: UnannotatedFunction) -> str:
-    """Return the parameters without type hints; defaults other than literals become `...`."""
+    """Return a function's parameters without type hints; defaults but literals become `...`."""
     arguments = subject.node.args
 
     def plain(item: ast.arg) -> ast.arg:
@@ -115,6 +125,7 @@ def _signature(subject: UnannotatedFunction) -> str:
 
 
 def _annotated_source(source: Source, suggestions: Sequence[FunctionProposals]) -> str:
+    """Return the program's text with the proposed decorators and the import that they need."""
     needed = _needed_names(suggestions)
     if not needed:
         return source.text
@@ -125,13 +136,23 @@ def _annotated_source(source: Source, suggestions: Sequence[FunctionProposals]) 
         subject = suggestion.subject
         head = source.lines[subject.first_line - 1]
         indent = head[: len(head) - len(head.lstrip())]
-        lines = [f"{indent}@{_qualified(item.decorator, prefix)}" for item in suggestion.proposals]
+        lines = [f"{indent}@{_add_prefix(item.decorator, prefix)}" for item in suggestion.proposals]
         inserted.setdefault(subject.node.lineno, []).extend(lines)
     return source.with_lines(inserted, replaced)
 
 
 def _with_import(tree: ast.Module, needed: set[str], prefix: str) -> tuple[int, list[str], range]:
-    """Return the line to insert an import before, its lines, and the lines that it replaces."""
+    """Return where and how to import names.
+
+    Args:
+        tree: syntax tree of the program.
+        needed: names to import from the annotations.
+        prefix: prefix of the names in decorators, if the program binds one of the names itself.
+
+    Returns:
+        The number of the line that follows the import, the lines of the import, and the numbers of
+        the lines that it replaces.
+    """
     existing = next((node for node in tree.body if _is_annotations_import(node)), None)
     if isinstance(existing, ast.ImportFrom) and not prefix:
         names = needed | {item.name for item in existing.names}
@@ -150,7 +171,7 @@ def _is_annotations_import(node: ast.AST) -> bool:
 
 
 def _has_name_clash(tree: ast.Module, needed: set[str]) -> bool:
-    """Return whether the program defines one of these names itself."""
+    """Return whether the program binds one of the needed names itself."""
     binding_nodes = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
     nodes: list[ast.AST] = [node for node in ast.walk(tree) if isinstance(node, binding_nodes)]
     nodes += [
@@ -165,6 +186,7 @@ def _has_name_clash(tree: ast.Module, needed: set[str]) -> bool:
 
 
 def _needed_names(suggestions: Iterable[FunctionProposals]) -> set[str]:
+    """Return the names that the decorators of all proposals use."""
     names: set[str] = set()
     for suggestion in suggestions:
         for item in suggestion.proposals:
@@ -173,7 +195,8 @@ def _needed_names(suggestions: Iterable[FunctionProposals]) -> set[str]:
     return names
 
 
-def _qualified(decorator: str, prefix: str) -> str:
+def _add_prefix(decorator: str, prefix: str) -> str:
+    """Return a decorator with the prefix before each name of an annotation."""
     if not prefix or decorator.startswith("require("):
         return prefix + decorator
     return _CALL.sub(rf"{prefix}\1(", decorator)

@@ -1,7 +1,7 @@
-"""Writing: conversion of values into readable Python source text, for scripts.
+"""Writing: conversion of values and calls into readable Python source text, for scripts.
 
-Scalars and names (`literals.py`), NumPy arrays (`arrays.py`), the forms of each library
-(`writers.py`), and complete calls with their imports (`source.py`).
+`literals.py` writes scalars and names, `arrays.py` NumPy arrays, and `source.py` complete calls
+with their imports. `writers.py` returns the templates of each library.
 """
 
 from ciguard.writing.arrays import (
@@ -9,10 +9,17 @@ from ciguard.writing.arrays import (
     UNIT_FUNCTION,
     constant_element,
     content,
-    is_shown,
+    has_explicit_elements,
     numpy_array,
 )
-from ciguard.writing.literals import dotted, element, is_name, nested, scalar, shape_text
+from ciguard.writing.literals import (
+    dotted_expression,
+    element,
+    is_name,
+    nested_lists,
+    scalar,
+    shape_text,
+)
 from ciguard.writing.source import WIDTH, ScriptSource
 from ciguard.writing.writers import PLAIN_DTYPES, writer_of
 
@@ -24,11 +31,11 @@ __all__ = [
     "ScriptSource",
     "constant_element",
     "content",
-    "dotted",
+    "dotted_expression",
     "element",
+    "has_explicit_elements",
     "is_name",
-    "is_shown",
-    "nested",
+    "nested_lists",
     "numpy_array",
     "scalar",
     "shape_text",

@@ -1,7 +1,7 @@
 """Arrays as Python source text: explicit elements of small arrays, formulas for large ones.
 
-The formulas equal those of `ciguard.execution.worker.fills`, so that scripts do not need ciguard.
-A test checks that they are equal.
+The formulas repeat those of `ciguard.execution.worker.fills`, so that scripts do not need ciguard.
+A test checks that they return the same elements as `fills`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from ciguard.domain.values import Constant, Explicit, Special, Uniform, value_to_json
 from ciguard.execution.worker.fills import elements, special_values, storage_dtype
-from ciguard.writing.literals import element, nested, scalar, shape_text
+from ciguard.writing.literals import element, nested_lists, scalar, shape_text
 
 if TYPE_CHECKING:
     from ciguard.domain.values import ArrayValue, TensorValue
@@ -29,11 +29,11 @@ def unit(seed, count):
     """Return pseudo-random numbers in [0, 1), the same on every machine."""
     return np.resize(np.roll(UNIT, -(seed % 65536)), count)
 '''.strip()
-"""Source of the function `unit`, for scripts whose formulas call it."""
+"""Source text of the function `unit`, for scripts whose formulas call it."""
 
 
-def is_shown(value: ArrayValue | TensorValue) -> bool:
-    """Return whether an array is written explicitly: it is small, or has no formula."""
+def has_explicit_elements(value: ArrayValue | TensorValue) -> bool:
+    """Return whether scripts write the array's elements explicitly: few, or without a formula."""
     return prod(value.shape) <= MAX_SHOWN or isinstance(value.fill, Explicit)
 
 
@@ -41,13 +41,13 @@ def content(value: ArrayValue | TensorValue) -> Any:
     """Return the array that a value describes, in numpy's storage dtype.
 
     Raises:
-        ValueError: if the array cannot be built, which no target can either.
+        ValueError: if the array cannot be built; no target can build it either.
     """
     return _elements(value, value.shape)
 
 
 def constant_element(value: ArrayValue | TensorValue) -> str | None:
-    """Return the source text of a constant fill's element; None for other fills."""
+    """Return the source text of the element that fills an array; None without such an element."""
     return element(_elements(value, (1,))[0]) if isinstance(value.fill, Constant) else None
 
 
@@ -60,7 +60,7 @@ def _elements(value: ArrayValue | TensorValue, shape: tuple[int, ...]) -> Any:
 
 
 def numpy_array(value: ArrayValue | TensorValue) -> str:
-    """Return an expression for the array, which uses `np` and for large arrays `unit`."""
+    """Return an expression for the array; it uses `np`, and `unit` if the array is large."""
     stored = storage_dtype(value.dtype)
     dtype = "object" if stored.kind == "O" else f'"{stored}"'
     shape = shape_text(value.shape)
@@ -69,12 +69,17 @@ def numpy_array(value: ArrayValue | TensorValue) -> str:
         return f"np.zeros({shape}, dtype={dtype})"
     if constant is not None and value.shape:
         return f"np.full({shape}, {constant}, dtype={dtype})"
-    if is_shown(value):
-        return f"np.array({nested(content(value))}, dtype={dtype})"
+    if has_explicit_elements(value):
+        return f"np.array({nested_lists(content(value))}, dtype={dtype})"
     return f"{_formula(value, prod(value.shape))}.reshape({shape})"
 
 
 def _formula(value: ArrayValue | TensorValue, count: int) -> str:
+    """Return an expression for a flat array of `count` elements.
+
+    Raises:
+        TypeError: if the value's fill has no formula.
+    """
     match value.fill:
         case Uniform(seed, low, high):
             return _uniform(value.dtype, f"unit({seed}, {count})", fill=(seed, low, high, count))
@@ -90,6 +95,13 @@ def _formula(value: ArrayValue | TensorValue, count: int) -> str:
 
 
 def _uniform(dtype: str, unit: str, *, fill: tuple[int, float, float, int]) -> str:
+    """Return an expression for uniformly distributed elements.
+
+    Args:
+        dtype: dtype of the elements.
+        unit: expression for numbers in [0, 1).
+        fill: seed, lower and upper bound, and number of elements.
+    """
     seed, low, high, count = fill
     stored = storage_dtype(dtype)
     match stored.kind:
@@ -109,12 +121,13 @@ def _uniform(dtype: str, unit: str, *, fill: tuple[int, float, float, int]) -> s
 
 
 def _integers(unit: str, stored: Any, *, low: float, high: float) -> str:
+    """Return an expression for integers of the dtype `stored` between two bounds."""
     limits = np.iinfo(stored)
-    least, most = max(int(low), int(limits.min)), min(int(high), int(limits.max))
-    if most < least:
-        least = most = int(limits.min) if high < limits.min else int(limits.max)
-    span = most - least + 1
-    if span < 2**31 and least < 2**63:
-        return f'(({unit} * {span}).astype("int64") + {least}).astype("{stored}")'
-    each = f"min({least} + int(x * {span}), {most}) for x in {unit}.tolist()"
-    return f'np.array([{each}], dtype="{stored}")'
+    minimum, maximum = max(int(low), int(limits.min)), min(int(high), int(limits.max))
+    if maximum < minimum:
+        minimum = maximum = int(limits.min) if high < limits.min else int(limits.max)
+    span = maximum - minimum + 1
+    if span < 2**31 and minimum < 2**63:
+        return f'(({unit} * {span}).astype("int64") + {minimum}).astype("{stored}")'
+    items = f"min({minimum} + int(x * {span}), {maximum}) for x in {unit}.tolist()"
+    return f'np.array([{items}], dtype="{stored}")'

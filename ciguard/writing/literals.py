@@ -20,8 +20,8 @@ def is_name(text: str) -> bool:
     return _IDENTIFIER.fullmatch(text) is not None and not keyword.iskeyword(text)
 
 
-def dotted(path: str) -> str:
-    """Return an expression for a dotted name; parts that are not identifiers use `getattr`.
+def dotted_expression(path: str) -> str:
+    """Return an expression for a dotted name, with `getattr` for parts that are not identifiers.
 
     Raises:
         ValueError: if the first part is not an identifier.
@@ -38,7 +38,7 @@ def dotted(path: str) -> str:
 
 
 def _survives_sum(part: float) -> bool:
-    """Return whether a sum keeps a part of a complex number: not NaN, infinity or -0.0."""
+    """Return whether a complex number's part is exact in a sum: not NaN, infinite or -0.0."""
     return math.isfinite(part) and (part != 0 or math.copysign(1, part) > 0)
 
 
@@ -47,7 +47,7 @@ def scalar(value: object) -> str:
     match value:
         case float() if not math.isfinite(value):
             return f'float("{value!r}")'
-        # Not `-1j`, which is the negative of `1j`, with the real part -0.0.
+        # `-1j` would not do: it negates `1j`, so that its real part is -0.0.
         case complex() if not (_survives_sum(value.real) and _survives_sum(value.imag)) or (
             value.real == 0 and value.imag < 0
         ):
@@ -56,24 +56,25 @@ def scalar(value: object) -> str:
             return ascii(value)
 
 
-def nested(array: Any) -> str:
-    """Return the source text of nested lists with an array's elements.
+def nested_lists(array: Any) -> str:
+    """Return an array's elements as the source text of nested lists.
 
     Args:
         array: numpy array of any shape that nested lists can express.
 
     Returns:
-        Source text whose elements equal the array's exactly when stored in its dtype.
+        Source text of a list, or of a scalar for an array without dimensions. Converted to the
+        array's dtype, its elements equal those of the array.
     """
     if array.ndim == 0:
         return element(array[()])
     if array.ndim == 1:
         return f"[{', '.join(map(element, array))}]"
-    return "[" + ", ".join(nested(part) for part in array) + "]"
+    return "[" + ", ".join(nested_lists(part) for part in array) + "]"
 
 
 def element(value: Any) -> str:
-    """Return the shortest exact source text of one element."""
+    """Return the shortest source text that equals an array's element in the array's dtype."""
     if isinstance(value, (np.float16, np.float32)) and np.isfinite(value):
         short = str(value)
         return short if type(value)(float(short)) == value else repr(float(value))
@@ -83,5 +84,5 @@ def element(value: Any) -> str:
 
 
 def shape_text(shape: Sequence[int]) -> str:
-    """Return the source text of a shape, a tuple."""
+    """Return the source text of a shape as a tuple."""
     return repr(tuple(int(size) for size in shape))

@@ -22,8 +22,8 @@ from ciguard.domain.values import (
     Value,
 )
 from ciguard.execution.worker.fills import storage_dtype
-from ciguard.writing.arrays import constant_element, content, is_shown, numpy_array
-from ciguard.writing.literals import dotted, is_name, nested, scalar, shape_text
+from ciguard.writing.arrays import constant_element, content, has_explicit_elements, numpy_array
+from ciguard.writing.literals import dotted_expression, is_name, nested_lists, scalar, shape_text
 from ciguard.writing.writers import PLAIN_DTYPES
 
 if TYPE_CHECKING:
@@ -33,40 +33,42 @@ if TYPE_CHECKING:
 
 WIDTH = 92
 _MAX_INLINE_LENGTH = 44
-"""Maximum length of an argument that is written within the call."""
+"""Maximum length in characters of an argument that is written within the call."""
 _RESERVED_NAMES = frozenset(
     {"np", "os", "sys", "unit", "result", "layer", "value", "tf", "jt", "jnp"}
     | {"twin", "kept", "arguments", "keywords", "inputs", "found", "call", "Module", "program"}
     | {"resource", "statistics", "time", "began_s", "call_times", "memory_before"}
     | {"resident_kib", "repeats"}
 )
-"""Names that scripts bind besides arguments."""
+"""Names that scripts bind themselves, and that arguments therefore must not have."""
 
 
 @dataclass(slots=True)
 class ScriptSource:
-    """The parts of a script, which are collected while a case is written."""
+    """The imports and statements of a script, collected while a case is written."""
 
     writer: Writer
     device: str = "cpu"
     names: set[str] = field(default_factory=set)
-    """Names of the variables so far."""
+    """Names of the variables that the script binds so far."""
     modules: set[str] = field(default_factory=set)
-    """Submodules that must be imported by name."""
+    """Submodules that the script must import by their full names."""
     standard: set[str] = field(default_factory=set)
     """Modules of the standard library to import."""
     assignments: list[str] = field(default_factory=list)
     """Statements before the call."""
     needs_numpy: bool = False
+    """True if the script must import numpy as `np`."""
     needs_unit: bool = False
+    """True if the script must define the function `unit`."""
     lifted: list[str] | None = None
-    """Names of the tensors that are parameters of a call in a mode; None for other calls."""
+    """Names of the tensors that the call's function takes; None for calls without a mode."""
 
     def call_in_mode(self, case: ApiCall, mode: str) -> list[str]:
-        """Return the statement that makes the call in a mode and binds `result`.
+        """Return the statement that makes the call in a mode (`compile`) and binds `result`.
 
         As in the worker, the call becomes a function of its tensors. If the library's writer does
-        not know the mode, the statements make the plain call.
+        not support the mode, the call is made without it.
         """
         is_object = case.kind is CallKind.LAYER and not case.inputs
         if mode not in self.writer.modes or is_object:
@@ -95,6 +97,7 @@ class ScriptSource:
         return [run]
 
     def _layer(self, case: ApiCall) -> str:
+        """Return the statement that builds a layer, on the device if there is one."""
         arguments = self._arguments(case.arguments, case.keywords)
         statement = _bound("layer", self.name_of(case.api), arguments)
         if self.device == "cpu" or not self.writer.layer_on_device:
@@ -114,7 +117,7 @@ class ScriptSource:
         return [_bound("result", self.name_of(case.api), arguments)]
 
     def kept_call(self, case: ApiCall) -> list[str]:
-        """Return the statements that make the call and bind `kept` to its arguments after it."""
+        """Return the statements that make the call, and bind `kept` to its arguments afterwards."""
         values = ", ".join(map(self.expression, case.arguments))
         keywords = ", ".join(f"{k!a}: {self.expression(v)}" for k, v in case.keywords)
         inputs = ", ".join(map(self.expression, case.inputs))
@@ -131,8 +134,9 @@ class ScriptSource:
         return [f"result = {call}", f"kept = {kept}"]
 
     def _method(self, api: str, arguments: list[str]) -> list[str]:
+        """Return the statement that calls a method of the first argument."""
         if not arguments:
-            msg = f"{api!r} is a method, but the case has no object for it"
+            msg = f"{api!r} is a method, but the case has no argument for its object"
             raise ValueError(msg)
         owner, *others = arguments
         name = api.rpartition(".")[2]
@@ -148,6 +152,7 @@ class ScriptSource:
     def _arguments(
         self, values: Iterable[Value], keywords: Iterable[tuple[str, Value]], stem: str = "arg"
     ) -> list[str]:
+        """Return the source texts of arguments; long ones are variables named by `stem`."""
         arguments = [self._argument(value, f"{stem}{n}") for n, value in enumerate(values)]
         quoted_keywords = []
         for key, value in keywords:
@@ -158,6 +163,7 @@ class ScriptSource:
         return [*arguments, f"**{{{', '.join(quoted_keywords)}}}"] if quoted_keywords else arguments
 
     def _argument(self, value: Value, name: str) -> str:
+        """Return the source text of an argument, or a variable's name for a long text."""
         text = self.expression(value)
         if len(text) <= _MAX_INLINE_LENGTH:
             return text
@@ -168,7 +174,10 @@ class ScriptSource:
         return name
 
     def _bound_object(self, owner: CallValue) -> str:
-        """Bind an object to a name, because a part such as a handle must not outlive it."""
+        """Bind an object to a name, so that it lives as long as a part of it, and return the name.
+
+        A handle, for example, is invalid after its owner is deleted.
+        """
         text = self.expression(owner)
         name = f"held{sum(bound.startswith('held') for bound in self.names)}"
         self.names.add(name)
@@ -176,7 +185,7 @@ class ScriptSource:
         return name
 
     def _lift(self, tensor: TensorValue) -> str:
-        """Bind a tensor to a name, which becomes a parameter of the call's function."""
+        """Bind a tensor to a name, a new parameter of the call's function, and return the name."""
         lifted, self.lifted = self.lifted or [], None
         name = f"x{len(lifted)}"
         while name in self.names or name in _RESERVED_NAMES:
@@ -187,7 +196,7 @@ class ScriptSource:
         return name
 
     def _bound_outside_call(self, value: CallValue) -> str:
-        """Bind an object to a name before the call, outside of the compiled function."""
+        """Bind an object to a name outside the compiled function, and return the name."""
         lifted, self.lifted = self.lifted, None
         name = self._bound_object(value)
         self.lifted = lifted
@@ -225,6 +234,7 @@ class ScriptSource:
     def _leaf(
         self, value: LiteralValue | TensorValue | ArrayValue | DtypeValue | MemberValue
     ) -> str:
+        """Return the source text of a value that is not a container."""
         match value:
             case LiteralValue(literal):
                 return scalar(literal)
@@ -249,10 +259,10 @@ class ScriptSource:
         """Return an expression for the library's dtype object.
 
         Raises:
-            ValueError: if `name` is not a valid name of a dtype.
+            ValueError: if `name` is not an identifier.
         """
         if not is_name(name):
-            msg = f"{name!r} is not a valid name of a dtype"
+            msg = f"{name!r} is not a valid dtype name"
             raise ValueError(msg)
         return self.writer.dtype.format(name=name)
 
@@ -260,19 +270,20 @@ class ScriptSource:
         """Return an expression for a dotted name, and record the imports that it needs."""
         root, _, rest = path.partition(".")
         if root == "builtins":
-            return dotted(rest)  # no import needed
+            return dotted_expression(rest)  # no import needed
         if root in sys.stdlib_module_names:
             self.standard.add(root)
-            return dotted(path)
+            return dotted_expression(path)
         module = path.rpartition(".")[0]
         if "." in module and not self.writer.aliases and module not in self.writer.loaded:
-            dotted(module)  # raises for invalid names
+            dotted_expression(module)  # raises for invalid names
             if all(map(is_name, module.split("."))):
                 self.modules.add(module)
         alias = self.writer.aliases.get(root, root)
-        return dotted(f"{alias}.{rest}" if rest else alias)
+        return dotted_expression(f"{alias}.{rest}" if rest else alias)
 
     def _tensor(self, value: TensorValue) -> str:
+        """Return an expression for a tensor of the library."""
         writer, dtype = self.writer, self.dtype(value.dtype)
         try:
             stored = str(storage_dtype(value.dtype))
@@ -287,9 +298,9 @@ class ScriptSource:
         constant = constant_element(value)
         if plain and constant is not None and prod(value.shape) > 1:
             return writer.full.format(value=constant, **fill)
-        if is_shown(value) and 0 not in value.shape:
-            data = nested(content(value))
-            tensor = _wrapped(writer.literal.format(data=data, **fill), name)
+        if has_explicit_elements(value) and 0 not in value.shape:
+            data = nested_lists(content(value))
+            tensor = _wrap(writer.literal.format(data=data, **fill), name)
             if stored in {name, "object"} or not writer.casts_literals:
                 return tensor
             return writer.cast.format(tensor=tensor, **fill)
@@ -302,11 +313,11 @@ class ScriptSource:
         text = numpy_array(value)
         self.needs_numpy = True
         self.needs_unit |= "unit(" in text
-        return _wrapped(text, value.dtype)
+        return _wrap(text, value.dtype)
 
 
-def _wrapped(text: str, dtype: str) -> str:
-    """Wrap a long line of numbers at spaces; strings stay unwrapped, as they may hold spaces."""
+def _wrap(text: str, dtype: str) -> str:
+    """Wrap a long line of numbers at spaces; strings may contain spaces and stay unwrapped."""
     if len(text) <= WIDTH or dtype == "string":
         return text
     return textwrap.fill(
@@ -319,7 +330,7 @@ def _wrapped(text: str, dtype: str) -> str:
 
 
 def _bound(name: str, function: str, arguments: list[str]) -> str:
-    """Return `name = function(arguments)`, with one argument per line if it is long."""
+    """Return the statement `name = function(arguments)`, with one argument per line if too long."""
     line = f"{name} = {function}({', '.join(arguments)})"
     if len(line) <= WIDTH and "\n" not in line:
         return line

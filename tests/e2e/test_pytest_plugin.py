@@ -293,7 +293,7 @@ def test_wrong_annotations_are_errors_while_other_functions_run(
 
     assert counts(session) == {"error": 2, "failed": 1, "passed": 1}
     assert f"{tmp_path / 'model.py'}:3: wrong has no argument 'm'; arguments: n" in session.stdout
-    assert 'annotate it with @arg("n", …)' in session.stdout
+    assert 'is not annotated; add @arg("n", …)' in session.stdout
     assert re.search(r"model.py:8: .*n > 5 and n < 3", session.stdout)
     assert "hardly: none of " in session.stdout
     assert "  str(n).startswith('x')\n" in session.stdout
@@ -724,7 +724,7 @@ def test_export_does_not_overwrite_tests_of_the_user(
     )
 
     assert export.returncode == 2
-    assert "was not written by `ciguard function export`: choose another --output" in export.stderr
+    assert "was not written by `ciguard function export`. Choose another --output" in export.stderr
     assert (tmp_path / "test_model_functions.py").read_text() == "mine = 1\n"
 
 

@@ -31,7 +31,7 @@ NAMED = {
     "domain/models.py": KERAS_GRAPHS,
     "functions/checking/annotations.py": "names that conditions in annotations may use unimported",
     "functions/in_target/calling/judging.py": "the dtype that numpy lacks, by its text",
-    "functions/in_target/describing/places.py": "layers of Keras are called, not their `call`",
+    "functions/in_target/describing/locations.py": "layers of Keras are called, not their `call`",
     "functions/solving/expressions.py": WRITTEN_SO,
     "knowledge/compose.py": ONE_LIBRARY_S_NOTION,
     "knowledge/families.py": "the rules of families name APIs; methods share those of functions",

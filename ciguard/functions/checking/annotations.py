@@ -1,4 +1,4 @@
-"""Errors in annotations, as far as they can be found without running anything."""
+"""Errors in annotations that can be found without running the program."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.functions.checking.unsatisfiable import unsatisfiable
-from ciguard.functions.drawing.plan import needs_of, plan_of
-from ciguard.functions.solving.parsing import names_in, parsed
+from ciguard.functions.drawing.plan import dependencies_of, plan_of
+from ciguard.functions.solving.parsing import expression_tree, names_in
 from ciguard.functions.solving.resolving import all_references_of
 from ciguard.functions.specs.functions import ModuleSpec, Problem
 from ciguard.functions.specs.kinds import Objs, generators_of
 from ciguard.functions.specs.reading import (
-    described_functions,
-    described_module,
-    described_problems,
+    functions_from_description,
+    module_from_description,
+    problems_from_description,
 )
 
 if TYPE_CHECKING:
@@ -26,32 +26,39 @@ if TYPE_CHECKING:
 
 
 def module_from_json(json: Json) -> ModuleSpec:
-    """Return the module of a description, with all problems of its annotations.
+    """Return the module in a description, with all problems in its annotations.
 
     Raises:
         ValueError, KeyError: if `json` is not a description.
     """
-    module = described_module(json)
+    module = module_from_description(json)
     return _with_problems(module, problems_of(module))
 
 
-def with_functions(module: ModuleSpec, description: Json) -> ModuleSpec:
-    """Return a module, extended by functions that were described later, such as nested ones."""
-    added = described_functions(description)
-    kept = tuple(
+def module_with_functions(module: ModuleSpec, description: Json) -> ModuleSpec:
+    """Return a module, extended by functions with a later description, such as nested functions.
+
+    Args:
+        module: the module.
+        description: JSON description of the functions, and of the problems in their annotations.
+    """
+    added = functions_from_description(description)
+    unchanged = tuple(
         function
         for function in module.functions
         if function.name not in {item.name for item in added}
     )
-    problems = described_problems(description)
+    problems = problems_from_description(description)
     extended = ModuleSpec(
-        file=module.file, name=module.name, functions=(*kept, *added), main=module.main
+        file=module.file, name=module.name, functions=(*unchanged, *added), main=module.main
     )
     return _with_problems(extended, (*module.problems, *problems, *problems_of(extended)))
 
 
 def _with_problems(module: ModuleSpec, problems: tuple[Problem, ...]) -> ModuleSpec:
-    return replace(module, problems=tuple(dict.fromkeys((*module.problems, *problems))), by_name={})
+    return replace(
+        module, problems=tuple(dict.fromkeys((*module.problems, *problems))), functions_by_name={}
+    )
 
 
 def problems_of(module: ModuleSpec) -> tuple[Problem, ...]:
@@ -59,42 +66,48 @@ def problems_of(module: ModuleSpec) -> tuple[Problem, ...]:
     return tuple(
         problem
         for function in module.functions
-        if not function.excluded or function.has_nested
+        if not function.is_excluded or function.has_nested_functions
         for problem in _problems(function, module)
     )
 
 
 def _problems(function: FunctionSpec, module: ModuleSpec) -> Iterator[Problem]:
-    """Yield the problems of a function and of the functions that make its arguments."""
-    for part in _functions_of_call(function, module):
-        for line, message in _missing_values(part):
-            yield Problem(part.file, line, message, function.name)
-        reference_problems = _wrong_references(part, module)
-        for line, message in (*reference_problems, *unsatisfiable(part)):
-            yield Problem(part.annotated_in or part.file, line, message, function.name)
-        problem = _described_problem(part, module)
-        if part is not function and problem is not None:
+    """Yield the problems of a function, and of the functions that its calls need."""
+    for called in _functions_of_call(function, module):
+        for line, message in _missing_values(called):
+            yield Problem(called.file, line, message, function.name)
+        reference_problems = _wrong_references(called, module)
+        for line, message in (*reference_problems, *unsatisfiable(called)):
+            yield Problem(called.annotations_file or called.file, line, message, function.name)
+        problem = _listed_problem(called, module)
+        if called is not function and problem is not None:
             yield Problem(problem.file, problem.line, problem.message, function.name)
     cycle = _generator_cycle(function, module, ())
     if cycle:
-        message = f"{function.name}: objs generates a value from itself: {' → '.join(cycle)}"
+        message = (
+            f"{function.name}: the generators of objs need each other's values: {' → '.join(cycle)}"
+        )
         yield Problem(function.file, function.line, message, function.name)
 
 
-def _described_problem(part: FunctionSpec, module: ModuleSpec) -> Problem | None:
-    return next((problem for problem in module.problems if problem.function == part.name), None)
+def _listed_problem(called: FunctionSpec, module: ModuleSpec) -> Problem | None:
+    """Return the first problem of a function that its module's description lists; else None."""
+    return next((problem for problem in module.problems if problem.function == called.name), None)
 
 
 def _functions_of_call(function: FunctionSpec, module: ModuleSpec) -> list[FunctionSpec]:
+    """Return a function, and all functions that are called to build its instance and arguments."""
     functions: dict[str, FunctionSpec] = {}
-    waiting = [function]
-    while waiting:
-        part = waiting.pop()
-        if part.name in functions:
+    pending = [function]
+    while pending:
+        called = pending.pop()
+        if called.name in functions:
             continue
-        functions[part.name] = part
-        waiting += [
-            module.function(name) for name in _needed_functions(part) if name in module.by_name
+        functions[called.name] = called
+        pending += [
+            module.function(name)
+            for name in _needed_functions(called)
+            if name in module.functions_by_name
         ]
     return list(functions.values())
 
@@ -112,11 +125,18 @@ def _generators(function: FunctionSpec) -> list[str]:
 def _generator_cycle(
     function: FunctionSpec, module: ModuleSpec, above: tuple[str, ...]
 ) -> tuple[str, ...]:
+    """Return the names of generators that need each other's values; empty without a cycle.
+
+    Args:
+        function: the function.
+        module: module of the function.
+        above: names of the functions that need the function's values.
+    """
     path = (*above, function.name)
     for name in _generators(function):
         if name in path:
             return (*path, name)
-        if name in module.by_name:
+        if name in module.functions_by_name:
             cycle = _generator_cycle(module.function(name), module, path)
             if cycle:
                 return cycle
@@ -124,20 +144,22 @@ def _generator_cycle(
 
 
 def _missing_values(function: FunctionSpec) -> Iterator[tuple[int, str]]:
+    """Yield the line and message of each required argument without an annotation."""
     if function.examples:
         return
     for parameter in function.parameters:
-        if parameter.spec is None and not (parameter.default or parameter.is_wrong):
-            subject = f"argument {parameter.name!r} of {function.name} has no values"
-            yield function.line, f'{subject}: annotate it with @arg("{parameter.name}", …)'
+        if parameter.spec is None and not (parameter.has_default or parameter.has_problem):
+            subject = f"argument {parameter.name!r} of {function.name} is not annotated"
+            yield function.line, f'{subject}; add @arg("{parameter.name}", …)'
 
 
 def _wrong_references(function: FunctionSpec, module: ModuleSpec) -> Iterator[tuple[int, str]]:
+    """Yield the line and message of each invalid reference in the annotations of a function."""
     arguments = {parameter.name for parameter in function.parameters}
     for parameter in function.parameters:
         for text in all_references_of(parameter.spec) if parameter.spec is not None else ():
             subject = f"argument {parameter.name!r} of {function.name}: ref({text!r})"
-            if parsed(text) is None:
+            if expression_tree(text) is None:
                 yield parameter.line, f"{subject} is not an expression"
                 continue
             unknown = sorted(names_in(text) - arguments - _REFERENCE_NAMES)
@@ -146,22 +168,29 @@ def _wrong_references(function: FunctionSpec, module: ModuleSpec) -> Iterator[tu
             for name in sorted(names_in(text) & arguments):
                 generator = _unpredictable_generator(function.parameter(name).spec, module)
                 if generator:
-                    reason = f"the results of {generator} are unknown until it runs"
+                    reason = f"what {generator} returns is unknown until it runs"
                     yield parameter.line, f"{subject}: {reason}; use @require instead"
-    needs = needs_of(function)
+    dependencies = dependencies_of(function)
     try:
         plan_of(function)
     except ValueError as error:
         line = min(
-            (parameter.line for parameter in function.parameters if needs.get(parameter.name)),
+            (
+                parameter.line
+                for parameter in function.parameters
+                if dependencies.get(parameter.name)
+            ),
             default=0,
         )
         yield line or function.line, f"{function.name}: {error}"
 
 
 def _unpredictable_generator(spec: Spec | None, module: ModuleSpec) -> str:
-    """Return the generator of a value whose attributes are unknown until it runs; or ""."""
-    if not isinstance(spec, Objs) or spec.generator not in module.by_name:
+    """Return the name of a value's generator if it must run to know the value's attributes.
+
+    Return an empty string for other values.
+    """
+    if not isinstance(spec, Objs) or spec.generator not in module.functions_by_name:
         return ""
     generator = module.function(spec.generator)
     return "" if generator.attributes else generator.name

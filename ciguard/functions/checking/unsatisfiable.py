@@ -1,4 +1,4 @@
-"""Annotations that allow no value, as far as this shows before anything is drawn."""
+"""Annotations that no value can satisfy, as far as this is known before a value is drawn."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from ciguard.functions.solving.box import Box
 from ciguard.functions.solving.constraints import constraint_of
 from ciguard.functions.solving.intervals import ANY, EmptyError, Interval
-from ciguard.functions.solving.parsing import parsed
+from ciguard.functions.solving.parsing import expression_tree
 from ciguard.functions.solving.resolving import ImpossibleError, has_references, references_of
 from ciguard.functions.specs.kinds import (
     Arrays,
     Dicts,
-    FloatsIn,
-    IntsIn,
+    FloatRange,
+    IntRange,
     Lists,
     Reference,
     Shapes,
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from ciguard.functions.specs.functions import FunctionSpec
 
-_BOUNDS = {
-    IntsIn: ("min", "max"),
-    FloatsIn: ("min", "max"),
+_BOUND_NAMES = {
+    IntRange: ("min", "max"),
+    FloatRange: ("min", "max"),
     Arrays: ("min", "max"),
     Strings: ("min_len", "max_len"),
     Lists: ("min_len", "max_len"),
@@ -39,7 +39,7 @@ _BOUNDS = {
 
 
 def unsatisfiable(function: FunctionSpec) -> Iterator[tuple[int, str]]:
-    """Yield line and message of constraints and preconditions that no call can fulfil."""
+    """Yield the line and message of each constraint and precondition that no call can satisfy."""
     specs = {
         parameter.name: parameter.spec
         for parameter in function.parameters
@@ -47,16 +47,16 @@ def unsatisfiable(function: FunctionSpec) -> Iterator[tuple[int, str]]:
     }
     for parameter in function.parameters:
         if parameter.spec is not None and _is_impossible(parameter.spec, Box({}, specs)):
-            message = f"argument {parameter.name!r} of {function.name}: its range is empty"
+            message = f"argument {parameter.name!r} of {function.name}: no value is valid"
             yield parameter.line, message
     yield from _contradictory_conditions(function, specs)
 
 
 def _is_impossible(spec: Spec, box: Box) -> bool:
-    """Return whether a constraint or one of its parts allows no value."""
+    """Return whether no value conforms to a constraint, or to a part of it."""
     if any(_is_impossible(part, box) for part in parts_of(spec)):
         return True
-    names = _BOUNDS.get(type(spec))
+    names = _BOUND_NAMES.get(type(spec))
     if references_of(spec) and names is not None:
         low, high = (_interval_of_bound(getattr(spec, name), box) for name in names)
         return low.low > high.high
@@ -69,7 +69,7 @@ def _has_no_value(spec: Spec) -> bool:
     except ImpossibleError:
         return True
     except TypeError:
-        pass  # drawn part by part; the parts were checked above
+        pass  # a value is drawn part by part; `_is_impossible` has checked the parts
     return False
 
 
@@ -78,23 +78,26 @@ def _interval_of_bound(bound: float | Reference | None, box: Box) -> Interval:
         return ANY
     if not isinstance(bound, Reference):
         return Interval(bound, bound)
-    tree = parsed(bound.expression)
+    tree = expression_tree(bound.expression)
     return ANY if tree is None else box.forward(tree)
 
 
 def _contradictory_conditions(
     function: FunctionSpec, specs: dict[str, Spec]
 ) -> Iterator[tuple[int, str]]:
-    """Yield the first precondition that contradicts the annotations and earlier preconditions."""
+    """Yield the line and message of the first precondition that can never hold.
+
+    It contradicts the constraints, or the preconditions before it.
+    """
     box = Box({}, specs)
-    for condition in function.requires:
-        tree = parsed(condition.text)
+    for condition in function.preconditions:
+        tree = expression_tree(condition.text)
         if tree is None:
             continue
         try:
             box.assume(tree)
         except EmptyError:
             subject = f"{function.name}: require({condition.text!r})"
-            reason = "for the ranges of its arguments" if condition.names else "for any arguments"
+            reason = "for the annotated values" if condition.names else "for any arguments"
             yield condition.line, f"{subject} never holds {reason}"
             return

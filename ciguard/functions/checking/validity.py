@@ -1,4 +1,4 @@
-"""Checks whether a call conforms to the annotations, after it was changed."""
+"""Checks whether a changed call still conforms to the annotations of its function."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ciguard.domain.values import (
     TensorValue,
     TupleValue,
 )
-from ciguard.functions.drawing.calls import holds
+from ciguard.functions.drawing.calls import may_hold
 from ciguard.functions.drawing.plan import plan_of
 from ciguard.functions.in_target.describing.encoding import TENSOR, generator_call
 from ciguard.functions.solving.constraints import (
@@ -26,7 +26,7 @@ from ciguard.functions.solving.constraints import (
 )
 from ciguard.functions.solving.expressions import RaisesError, UnknownError, evaluate
 from ciguard.functions.solving.parsing import names_in
-from ciguard.functions.solving.resolving import ImpossibleError, resolved
+from ciguard.functions.solving.resolving import ImpossibleError, resolve
 from ciguard.functions.solving.views import view
 from ciguard.functions.specs.calls import MAIN
 from ciguard.functions.specs.kinds import (
@@ -34,7 +34,7 @@ from ciguard.functions.specs.kinds import (
     Arrays,
     Dicts,
     Dims,
-    IntsIn,
+    IntRange,
     Lists,
     Objs,
     Spec,
@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 
 
 def is_valid(call: Call, module: ModuleSpec) -> bool:
-    """Return whether a call conforms to all annotations that can be checked without making it.
+    """Return whether a call conforms to all annotations that can be checked without the call.
 
-    Checks that need the actual objects are left to the process that makes the call. If it is
-    unknown whether a value conforms, the call counts as invalid.
+    The process that makes the call checks the annotations that need the actual objects. A call
+    counts as invalid if it is unknown whether a value conforms.
     """
     try:
         return _is_valid(call, module)
@@ -63,6 +63,7 @@ def is_valid(call: Call, module: ModuleSpec) -> bool:
 
 
 def _is_valid(call: Call, module: ModuleSpec) -> bool:
+    """Return whether a call conforms to the annotations; raise if this is unknown."""
     if call.function == MAIN:
         return False
     function = module.function(call.function)
@@ -82,7 +83,7 @@ def _is_valid(call: Call, module: ModuleSpec) -> bool:
 
 
 class _ValueCheck:
-    """Checks the values of one call, which share symbolic sizes."""
+    """Checks the values of one call; a symbol has the same size in all values."""
 
     def __init__(self, module: ModuleSpec) -> None:
         self._module = module
@@ -96,10 +97,10 @@ class _ValueCheck:
             return False
         scope: dict[str, Any] = dict(plan.defaults)
         for name in plan.order:
-            if not self.is_valid_value(values[name], resolved(plan.specs[name], scope)):
+            if not self.is_valid_value(values[name], resolve(plan.specs[name], scope)):
                 return False
             scope[name] = view(values[name])
-            if not holds(plan.decided_with(name), scope):
+            if not may_hold(plan.conditions_ready_after(name), scope):
                 return False
         return True
 
@@ -145,6 +146,7 @@ class _ValueCheck:
         )
 
     def _array(self, value: Value, spec: Arrays) -> bool:
+        """Return whether a value is an array or tensor that conforms to a constraint."""
         array: Value = value
         if isinstance(value, CallValue) and value.function == TENSOR:
             library, array = value.arguments
@@ -161,6 +163,7 @@ class _ValueCheck:
         return conforms(array, constraint) and self._shape(array.shape, spec.shape)
 
     def _shape(self, shape: tuple[int, ...], spec: Any) -> bool:
+        """Return whether a shape conforms to its constraint; None accepts the default sizes."""
         match spec:
             case None:
                 return _is_within(len(shape), DEFAULT_RANKS) and all(
@@ -172,7 +175,7 @@ class _ValueCheck:
                 return self.is_valid_value(TupleValue(tuple(map(LiteralValue, shape))), spec)
 
     def _dims(self, shape: tuple[int, ...], dims: tuple[Any, ...]) -> bool:
-        """Return whether sizes conform to dimensions, of which one may be of any rank."""
+        """Return whether sizes conform to dimensions, of which one may be a `SymbolicSizes`."""
         open_positions = [
             position for position, dim in enumerate(dims) if isinstance(dim, SymbolicSizes)
         ]
@@ -190,6 +193,7 @@ class _ValueCheck:
         return all(map(self._size, shape, dims))
 
     def _size(self, size: int, dim: Any) -> bool:
+        """Return whether a size conforms to its constraint; None accepts the default sizes."""
         match dim:
             case int():
                 return size == dim
@@ -197,7 +201,7 @@ class _ValueCheck:
                 return _is_within(size, DEFAULT_SIZES)
             case SymbolicSize(expression):
                 return self._is_symbolic_size(size, expression)
-            case IntsIn():
+            case IntRange():
                 return _is_within(size, int_range(dim))
             case _:
                 return False
@@ -208,5 +212,5 @@ class _ValueCheck:
         return bool(evaluate(expression, self._sizes) == size)
 
 
-def _is_within(number: int, ends: tuple[int, int]) -> bool:
-    return ends[0] <= number <= ends[1]
+def _is_within(number: int, bounds: tuple[int, int]) -> bool:
+    return bounds[0] <= number <= bounds[1]

@@ -1,6 +1,6 @@
 """Draws whole calls with valid arguments, with Hypothesis or from a seeded generator.
 
-`plan` orders the arguments, `values` draws one of them, `calls` draws all.
+`plan` orders the arguments, `values` draws one argument, `calls` draws a whole call.
 """
 
 from ciguard.functions.drawing.calls import call_sampler

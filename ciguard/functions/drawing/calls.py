@@ -1,7 +1,7 @@
-"""Draws whole calls of annotated functions, which are valid as far as can be checked here.
+"""Draws calls of annotated functions that are valid as far as this process can check.
 
-Each argument is drawn after those that it depends on. Preconditions that need the actual objects
-are left to the process that makes the call.
+Each argument is drawn after those on which it depends. The process that makes the call checks the
+preconditions that need the actual objects.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ciguard.functions.drawing.values import (
 from ciguard.functions.in_target.describing.encoding import generator_call
 from ciguard.functions.solving.constraints import int_range, length_range
 from ciguard.functions.solving.expressions import RaisesError, UnknownError, evaluate, truth
-from ciguard.functions.solving.narrowing import narrowed
-from ciguard.functions.solving.resolving import ImpossibleError, resolved
+from ciguard.functions.solving.narrowing import narrow_constraint
+from ciguard.functions.solving.resolving import ImpossibleError, resolve
 from ciguard.functions.solving.views import ObjectView, view
 from ciguard.functions.specs.calls import MAIN, Arguments, Call
-from ciguard.functions.specs.kinds import IntsIn, Lists
+from ciguard.functions.specs.kinds import IntRange, Lists
 from ciguard.values import OneOf
 
 if TYPE_CHECKING:
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
 
 class NoValidCallError(Exception):
-    """The values drawn so far leave no valid call."""
+    """Error if no valid call was found for the values that are drawn so far."""
 
 
 def call_strategy(function: FunctionSpec, module: ModuleSpec) -> SearchStrategy[Call]:
-    """Return a Hypothesis strategy of valid calls, which rejects invalid ones."""
+    """Return a Hypothesis strategy for valid calls; invalid calls are rejected."""
     from hypothesis import reject  # noqa: PLC0415 - takes long to import; campaigns never need it
-    from hypothesis import strategies as st  # noqa: PLC0415 - as above
+    from hypothesis import strategies as st  # noqa: PLC0415 - takes long to import
 
     @st.composite
     def calls(draw: DrawFn) -> Call:
@@ -60,7 +60,7 @@ def call_strategy(function: FunctionSpec, module: ModuleSpec) -> SearchStrategy[
 def call_sampler(
     function: FunctionSpec, module: ModuleSpec
 ) -> Callable[[random.Random], Call | None]:
-    """Return a function that draws a valid call, or None if what it drew is invalid."""
+    """Return a function that draws a valid call, or returns None if it found no valid call."""
 
     def sample(rng: random.Random) -> Call | None:
         try:
@@ -72,18 +72,20 @@ def call_sampler(
 
 
 def main_strategy(main: MainSpec) -> SearchStrategy[Call]:
-    """Return a Hypothesis strategy of calls that run a module as a script."""
-    from hypothesis import strategies as st  # noqa: PLC0415 - as above
+    """Return a Hypothesis strategy for calls that run a module as a script."""
+    from hypothesis import strategies as st  # noqa: PLC0415 - takes long to import
 
     return st.composite(lambda draw: _main_call(main, HypothesisSource(draw)))()
 
 
 def main_sampler(main: MainSpec) -> Callable[[random.Random], Call]:
-    """Return a function that draws a call that runs a module as a script."""
+    """Return a function that draws calls that run a module as a script."""
     return lambda rng: _main_call(main, SeededSource(rng))
 
 
 def _main_call(main: MainSpec, source: RandomSource) -> Call:
+    """Return a drawn call that runs a module as a script."""
+
     def no_call(name: str) -> Value:
         raise NoValidCallError(name)
 
@@ -99,6 +101,11 @@ class _CallDrawer:
         self._source = source
 
     def call(self, function: FunctionSpec) -> Call:
+        """Return a drawn call of a function.
+
+        Raises:
+            NoValidCallError: if no valid call was found.
+        """
         outer = self.call(self._module.function(function.outer)) if function.outer else None
         constructor = self._constructor(function.constructor) if function.constructor else None
         scope = (
@@ -112,7 +119,7 @@ class _CallDrawer:
         )
 
     def _object(self, constructor: str, arguments: Arguments) -> ObjectView:
-        """Return the view of an object that these constructor arguments make."""
+        """Return the view of the object that a constructor returns for arguments."""
         function = self._module.function(constructor)
         scope = {**plan_of(function).defaults, **{name: view(value) for name, value in arguments}}
         attributes = {}
@@ -122,20 +129,25 @@ class _CallDrawer:
         return ObjectView(attributes)
 
     def _constructor(self, name: str) -> Arguments:
-        """Return drawn arguments for a constructor or a generator."""
+        """Return arguments for a constructor or a generator: an example, or drawn ones."""
         constructor = self._module.function(name)
         if constructor.examples:
             return constructor.examples[self._source.index(len(constructor.examples))]
         return self._arguments(constructor)
 
-    def _generated(self, name: str) -> Value:
+    def _generator_call(self, name: str) -> Value:
+        """Return a value that stands for a call of a generator function with drawn arguments."""
         return CallValue(generator_call(name), (), self._constructor(name))
 
     def _arguments(
         self, function: FunctionSpec, known: Mapping[str, Any] | None = None
     ) -> Arguments:
+        """Return drawn arguments of a function.
+
+        `known` are views of further names that its annotations may use, such as `self`.
+        """
         plan = plan_of(function)
-        drawer = ValueDrawer(self._source, self._generated)
+        drawer = ValueDrawer(self._source, self._generator_call)
         drawn: dict[str, Value] = {}
         scope: dict[str, Any] = {**plan.defaults, **(known or {})}
         for name in plan.order:
@@ -148,45 +160,62 @@ class _CallDrawer:
         )
 
     def _view(self, value: Value) -> Any:
-        """Return the view of a value; of a new object with the attributes from its constructor."""
+        """Return the view of a value; that of a new object has the attributes that it will have."""
         if isinstance(value, CallValue):
-            made_by = self._module.by_name.get(value.function.lstrip(":"))
-            if made_by is not None and made_by.kind == "constructor":
-                return self._object(made_by.name, value.keywords)
+            function = self._module.functions_by_name.get(value.function.lstrip(":"))
+            if function is not None and function.kind == "constructor":
+                return self._object(function.name, value.keywords)
         return view(value)
 
     def _argument(
         self, plan: DrawingPlan, name: str, drawer: ValueDrawer, scope: dict[str, Any]
     ) -> Value:
-        """Return a value for an argument that fulfils the conditions decided by it."""
-        conditions = plan.parts_decided_with(name)
+        """Return a value for an argument with which no known precondition fails.
+
+        Args:
+            plan: plan of the function.
+            name: name of the argument.
+            drawer: drawer of the call's values.
+            scope: views of the arguments that are drawn already.
+
+        Raises:
+            NoValidCallError: if no such value was found.
+        """
+        conditions = plan.parts_ready_after(name)
         try:
-            spec = resolved(plan.specs[name], scope)
-            if plan.about[name]:
-                spec = narrowed(spec, name, plan.about[name], scope, plan.undrawn(scope))
+            spec = resolve(plan.specs[name], scope)
+            if plan.conditions_by_argument[name]:
+                spec = narrow_constraint(
+                    spec, name, plan.conditions_by_argument[name], scope, plan.undrawn_specs(scope)
+                )
             for attempt in range(self._source.attempts):
                 value = drawer.draw(spec)
-                if holds(conditions, {**scope, name: self._view(value)}):
+                if may_hold(conditions, {**scope, name: self._view(value)}):
                     return value
                 if attempt == _ATTEMPTS_BEFORE_ENUMERATION:
-                    spec = _enumerated(spec, conditions, name, scope)
+                    spec = _enumerate_values(spec, conditions, name, scope)
         except (ImpossibleError, UnknownError) as error:
             raise NoValidCallError(name) from error
         raise NoValidCallError(name)
 
 
 _ATTEMPTS_BEFORE_ENUMERATION = 1
-"""Rejected values after which the values of a small range are enumerated."""
+"""Number of rejected values after which the values of a small range are enumerated."""
 _MAX_ENUMERATED = 1024
-"""Largest number of values to enumerate."""
+"""Maximum number of values that are enumerated."""
 
 
-def _enumerated(spec: Spec, conditions: tuple[str, ...], name: str, scope: dict[str, Any]) -> Spec:
-    """Return the integers, or lists of them, that fulfil conditions; the constraint if too many."""
+def _enumerate_values(
+    spec: Spec, conditions: tuple[str, ...], name: str, scope: dict[str, Any]
+) -> Spec:
+    """Return a constraint with only those integers, or lists of integers, that fulfil conditions.
+
+    Return the constraint unchanged if it has other or too many values.
+    """
     match spec:
-        case IntsIn() if (numbers := _short_range(spec)) is not None:
+        case IntRange() if (numbers := _short_range(spec)) is not None:
             values: list[Value] = [LiteralValue(number) for number in numbers]
-        case Lists(item=IntsIn() as item) if (numbers := _short_range(item)) is not None:
+        case Lists(item=IntRange() as item) if (numbers := _short_range(item)) is not None:
             shortest, longest = length_range(spec.min_len, spec.max_len)
             if (
                 sum(len(numbers) ** length for length in range(shortest, longest + 1))
@@ -197,25 +226,31 @@ def _enumerated(spec: Spec, conditions: tuple[str, ...], name: str, scope: dict[
         case _:
             return spec
     return OneOf(
-        tuple(value for value in values if holds(conditions, {**scope, name: view(value)}))
+        tuple(value for value in values if may_hold(conditions, {**scope, name: view(value)}))
     )
 
 
-def _short_range(spec: IntsIn) -> range | None:
-    """Return the integers of a range; None if there are too many."""
+def _short_range(spec: IntRange) -> range | None:
+    """Return the integers of a range; None if there are more than `_MAX_ENUMERATED`."""
     minimum, maximum = int_range(spec)
     numbers = range(minimum, maximum + 1, spec.step)
     return numbers if len(numbers) <= _MAX_ENUMERATED else None
 
 
 def _all_lists(numbers: range, sizes: range, *, is_tuple: bool) -> list[Value]:
+    """Return all lists or tuples of the numbers, for each length of `sizes`."""
     make = TupleValue if is_tuple else ListValue
     drawn = [LiteralValue(number) for number in numbers]
     return [make(items) for size in sizes for items in product(drawn, repeat=size)]
 
 
-def holds(conditions: tuple[str, ...], scope: dict[str, Any]) -> bool:
-    """Return whether no condition is known to fail."""
+def may_hold(conditions: tuple[str, ...], scope: dict[str, Any]) -> bool:
+    """Return whether all conditions may hold: no condition is known to fail.
+
+    Args:
+        conditions: Python expressions.
+        scope: views of the drawn arguments, by name.
+    """
     for text in conditions:
         try:
             if not truth(evaluate(text, scope)):
@@ -223,5 +258,5 @@ def holds(conditions: tuple[str, ...], scope: dict[str, Any]) -> bool:
         except RaisesError:
             return False
         except UnknownError:
-            continue  # left to the process that makes the call
+            continue  # the process that makes the call checks it
     return True

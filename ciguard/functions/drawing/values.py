@@ -1,6 +1,6 @@
-"""Draws one value of a constraint, in parts where values of the parts depend on each other.
+"""Draws one value of a constraint, part by part if the parts depend on each other.
 
-Two sources of randomness are supported: Hypothesis, whose values shrink, and a seeded generator.
+The source of randomness is either Hypothesis, which can shrink values, or a seeded generator.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ciguard.functions.specs.kinds import (
     Arrays,
     Dicts,
     Dims,
-    IntsIn,
+    IntRange,
     Lists,
     Objs,
     Reference,
@@ -52,26 +52,26 @@ if TYPE_CHECKING:
     from ciguard.values import Constraint
 
 MAX_ELEMENTS = 2**20
-"""Number of elements of an array whose annotation leaves its size open."""
+"""Maximum number of elements of an array whose annotation does not fix its size."""
 
 _PIXEL_RANGE = (0.0, 255.0)
-"""Range of the elements of `uint8` arrays, which are images in most programs."""
+"""Default range of the elements of `uint8` arrays, which are images in most programs."""
 
 _ATTEMPTS_PER_KEY = 40
-"""Attempts to draw a key that differs from the previous ones."""
+"""Number of attempts to draw a dictionary's key that differs from the previous keys."""
 
 
 class RandomSource(Protocol):
     """Source of randomness."""
 
     attempts: int
-    """Number of values to draw for an argument before its conditions count as unsatisfiable."""
+    """Maximum number of values to draw for an argument until its preconditions hold."""
 
     def draw(self, constraint: Constraint) -> Value:
         """Return a value that conforms to a constraint."""
 
     def index(self, count: int) -> int:
-        """Return a number from 0 to `count` - 1."""
+        """Return a random number from 0 to `count` - 1."""
 
 
 class SeededSource:
@@ -97,7 +97,7 @@ class HypothesisSource:
     attempts = 4
 
     def __init__(self, draw: DrawFn) -> None:
-        from hypothesis import strategies  # noqa: PLC0415 - takes long; campaigns never need it
+        from hypothesis import strategies  # noqa: PLC0415 - takes long to import
 
         self._draw = draw
         self._strategies = strategies
@@ -112,11 +112,12 @@ class HypothesisSource:
 
 
 def _strategy_of(constraint: Constraint) -> SearchStrategy[Value]:
-    """Return the cached strategy of a constraint, since Hypothesis validates each strategy once.
+    """Return the cached strategy for a constraint; Hypothesis validates each new strategy slowly.
 
-    The key is the text of the constraint, since 1, 1.0 and True are equal, as are 0.0 and -0.0.
+    The cache's key is the constraint's text, because 1, 1.0 and True are equal, as are 0.0 and
+    -0.0.
     """
-    from ciguard.values import compile_strategy  # noqa: PLC0415 - as above
+    from ciguard.values import compile_strategy  # noqa: PLC0415 - imports Hypothesis
 
     text = repr(constraint)
     strategy = _STRATEGIES.get(text)
@@ -129,6 +130,7 @@ def _strategy_of(constraint: Constraint) -> SearchStrategy[Value]:
 
 _STRATEGIES: dict[str, SearchStrategy[Value]] = {}
 _MAX_STRATEGIES = 4096
+"""Maximum number of cached strategies."""
 
 
 class ValueDrawer:
@@ -136,27 +138,27 @@ class ValueDrawer:
 
     Args:
         source: source of randomness.
-        call: draws a call of the annotated function of a name, for `objs`.
+        call: draws a call of the annotated function with a name, for `objs`.
     """
 
     def __init__(self, source: RandomSource, call: Callable[[str], Value]) -> None:
         self.source = source
         self._call = call
         self._sizes: dict[str, int] = {}
-        self._runs: dict[str, tuple[int, ...]] = {}
+        self._sizes_by_symbol: dict[str, tuple[int, ...]] = {}
 
     def draw(self, spec: Spec) -> Value:
-        """Return a value of a constraint without references.
+        """Return a value that conforms to a constraint without references.
 
         Raises:
             ImpossibleError: if no value conforms.
         """
         if _is_drawn_at_once(spec):
             return self.source.draw(constraint_of(spec))
-        draw: Callable[[Any], Value] = self._DRAWN_IN_PARTS[type(spec)].__get__(self)
+        draw: Callable[[Any], Value] = self._DRAWERS_BY_TYPE[type(spec)].__get__(self)
         return draw(spec)
 
-    def _generated(self, spec: Objs) -> Value:
+    def _generate(self, spec: Objs) -> Value:
         return self._call(spec.generator)
 
     def _any(self, spec: Anys) -> Value:
@@ -174,6 +176,7 @@ class ValueDrawer:
         return TupleValue(items) if spec.is_tuple else ListValue(items)
 
     def _dictionary(self, spec: Dicts) -> Value:
+        """Return a dictionary with drawn keys that all differ."""
         smallest, largest = length_range(
             resolved_length(spec.min_size), resolved_length(spec.max_size)
         )
@@ -185,12 +188,13 @@ class ValueDrawer:
             key = self.draw(spec.keys)
             keys.setdefault(key_text(key), key)
         if len(keys) < smallest:
-            msg = "too few distinct keys"
+            msg = f"only {len(keys)} distinct keys were drawn, and {smallest} are needed"
             raise ImpossibleError(msg)
         return dictionary((key, self.draw(spec.values)) for key in keys.values())
 
     def _array(self, spec: Arrays) -> Value:
-        shape = self._limited(self._shape(spec.shape), spec)
+        """Return an array or tensor with a drawn shape."""
+        shape = self._fit_in_memory(self._shape(spec.shape), spec)
         kind = Tensor if spec.is_tensor and not spec.library else Array
         names = spec.dtype if isinstance(spec.dtype, tuple) else element_types.COMMON
         low, high = _float_or_none(spec.min), _float_or_none(spec.max)
@@ -202,8 +206,8 @@ class ValueDrawer:
             return CallValue(TENSOR, (LiteralValue(spec.library), array))
         return array
 
-    _DRAWN_IN_PARTS: ClassVar[dict[type, Any]] = {
-        Objs: _generated,
+    _DRAWERS_BY_TYPE: ClassVar[dict[type, Any]] = {
+        Objs: _generate,
         Arrays: _array,
         Anys: _any,
         Tuples: _tuple,
@@ -211,8 +215,8 @@ class ValueDrawer:
         Dicts: _dictionary,
     }
 
-    def _limited(self, shape: tuple[int, ...], spec: Arrays) -> tuple[int, ...]:
-        """Return a shape that fits into memory, if the annotation leaves its sizes open."""
+    def _fit_in_memory(self, shape: tuple[int, ...], spec: Arrays) -> tuple[int, ...]:
+        """Return a shape, with smaller sizes if it is too large and the annotation allows them."""
         if prod(shape) <= MAX_ELEMENTS or not isinstance(spec.shape, Shapes):
             return shape
         _, (smallest, _) = shape_ranges(spec.shape)
@@ -223,6 +227,7 @@ class ValueDrawer:
         return tuple(sizes)
 
     def _shape(self, shape: Dims | Reference | Spec | None) -> tuple[int, ...]:
+        """Return a drawn shape that conforms to its constraint."""
         match shape:
             case None:
                 return tuple(
@@ -238,6 +243,7 @@ class ValueDrawer:
                 return tuple(size for size in sizes if isinstance(size, int))
 
     def _sizes_of(self, dim: Any) -> tuple[int, ...]:
+        """Return drawn sizes for one dimension of a constraint; several for `SymbolicSizes`."""
         match dim:
             case int():
                 return (dim,)
@@ -247,7 +253,7 @@ class ValueDrawer:
                 return (self._size(expression),)
             case SymbolicSizes(symbol):
                 return self._open_sizes(symbol)
-            case IntsIn():
+            case IntRange():
                 minimum, maximum = int_range(dim)
                 if max(minimum, 0) > maximum:
                     raise ImpossibleError(str(dim))
@@ -259,6 +265,7 @@ class ValueDrawer:
                 )
 
     def _size(self, expression: str) -> int:
+        """Return the value of an expression of symbols; draw each symbol on its first use."""
         for name in sorted(names_in(expression)):
             if name not in self._sizes:
                 self._sizes[name] = self._between(*DEFAULT_SIZES)
@@ -268,16 +275,17 @@ class ValueDrawer:
         return size
 
     def _open_sizes(self, symbol: str) -> tuple[int, ...]:
-        sizes = self._runs.get(symbol)
+        """Return the sizes for which a symbol stands; draw them on the symbol's first use."""
+        sizes = self._sizes_by_symbol.get(symbol)
         if sizes is None:
             sizes = tuple(self._between(1, 4) for _ in range(self._between(0, 2)))
             if symbol:
-                self._runs[symbol] = sizes
+                self._sizes_by_symbol[symbol] = sizes
         return sizes
 
 
 def _is_drawn_at_once(spec: Spec) -> bool:
-    """Return whether `ciguard.values` draws a value as a whole: without arrays and calls."""
+    """Return whether `ciguard.values` can draw a value as a whole: it has no arrays and calls."""
     return not isinstance(spec, Arrays | Objs) and all(map(_is_drawn_at_once, parts_of(spec)))
 
 

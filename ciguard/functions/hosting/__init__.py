@@ -1,8 +1,8 @@
 """Runs programs and their calls in a separate process, and returns verdicts.
 
-`host` starts the process and outlives it. `collecting` requests the functions of a program from it,
-`executing` requests calls, and `verdicts` are the results. `session_coverage` shares coverage.py's
-settings with the process and merges what it measures.
+`host` starts the process, and restarts it after a crash. `collecting` requests the functions of a
+program from the process, `executing` requests calls, and `verdicts` are the results.
+`session_coverage` shares coverage.py's settings with the process and merges its measurements.
 """
 
 from ciguard.functions.hosting.collecting import (

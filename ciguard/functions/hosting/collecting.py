@@ -1,4 +1,4 @@
-"""Collects the functions of a program from its process, or the reason why that fails."""
+"""Collects the functions of a program from its process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.execution import Answered, ProcessEnded, StackLine, TimedOut
-from ciguard.functions.checking.annotations import module_from_json, with_functions
+from ciguard.functions.checking.annotations import module_from_json, module_with_functions
 from ciguard.functions.drawing.calls import call_sampler
 from ciguard.functions.hosting.host import ProgramHost
 from ciguard.functions.hosting.verdicts import frames_from_json, traceback_text
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from ciguard.functions.specs.programs import ProgramFile
 
 _EXPLORATION_CALLS = 5
-"""Number of calls of a function, to find the functions that it defines."""
-_EXPLORATION_LIMIT_S = 60.0
-"""Time limit of each such call, in seconds."""
+"""Number of calls of a function to find the nested functions that it defines."""
+_EXPLORATION_TIMEOUT_S = 60.0
+"""Timeout of each call that searches for nested functions, in seconds."""
 _MAX_HOSTS = 3
-"""Number of running processes; each may hold a deep-learning library in memory."""
+"""Maximum number of running processes; each may hold a deep-learning library in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +39,28 @@ class Mark:
 
     @classmethod
     def from_json(cls, json: Json) -> Mark:
-        """Return the mark of a JSON form that `in_target/describing/marking.py` wrote."""
+        """Return a mark from its JSON form, which `in_target/describing/marking.py` writes."""
         return cls(json["name"], tuple(json["args"]), json["kwargs"])
 
 
 @dataclass(frozen=True, slots=True)
 class CollectedProgram:
-    """Functions of a program that was imported."""
+    """Functions of a program whose import succeeded."""
 
     module: ModuleSpec
     library: str = ""
-    """Library of the tensors that the program takes; empty for none."""
+    """Name of the library whose tensors the program uses; empty for none."""
     marks: Mapping[str, tuple[Mark, ...]] = field(default_factory=dict)
-    """Marks by function name."""
+    """Marks of functions, by function name."""
     module_marks: tuple[Mark, ...] = ()
+    """Marks of the module, which hold for all its functions."""
     remarks: tuple[str, ...] = ()
     """Warnings about functions that are not tested."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedProgram:
-    """A program that needs a missing package, or that skips itself."""
+    """A program that is skipped: a package is missing, or its import calls `pytest.skip`."""
 
     reason: str
 
@@ -69,13 +70,14 @@ class UnimportableProgram:
     """A program whose import fails."""
 
     text: str
+    """Traceback and reason of the failure, in lines."""
 
 
 Collection: TypeAlias = CollectedProgram | SkippedProgram | UnimportableProgram
 
 
 def collect(host: ProgramHost, program: ProgramFile) -> Collection:
-    """Import a program in its process and return its functions, or why there are none."""
+    """Import a program in its process, and return its functions or why they are unavailable."""
     answer = host.load(program)
     match answer:
         case Answered(content) if "skip" in content:
@@ -84,13 +86,13 @@ def collect(host: ProgramHost, program: ProgramFile) -> Collection:
             traceback = traceback_text(frames_from_json(content["frames"]))
             return UnimportableProgram("\n".join(filter(None, [traceback, content["error"]])))
         case Answered(content):
-            return _with_nested(_collected(content), host, program)
+            return _with_nested(_collected_program(content), host, program)
         case ProcessEnded(cause, _, frames):
             return _import_failure(
-                host, frames, f"its import terminates the interpreter with {cause}"
+                host, frames, f"the program's import terminates the interpreter with {cause}"
             )
         case TimedOut(frames):
-            return _import_failure(host, frames, "its import does not finish in time")
+            return _import_failure(host, frames, "the program's import exceeds its timeout")
 
 
 def _import_failure(
@@ -101,7 +103,8 @@ def _import_failure(
     )
 
 
-def _collected(content: Json) -> CollectedProgram:
+def _collected_program(content: Json) -> CollectedProgram:
+    """Return the functions of a program from the JSON response of its process."""
     return CollectedProgram(
         module_from_json(content["description"]),
         content["library"],
@@ -113,14 +116,16 @@ def _collected(content: Json) -> CollectedProgram:
 def _with_nested(
     collected: CollectedProgram, host: ProgramHost, program: ProgramFile
 ) -> CollectedProgram:
-    """Add nested functions, which calls of the functions that define them reveal."""
+    """Return a program with its nested functions, which are found by calls of outer functions."""
     module, remarks = collected.module, []
     explored: set[str] = set()
-    while waiting := [f for f in module.functions if f.has_nested and f.name not in explored]:
-        for function in waiting:
+    while unexplored := [
+        f for f in module.functions if f.has_nested_functions and f.name not in explored
+    ]:
+        for function in unexplored:
             explored.add(function.name)
             count = len(module.functions)
-            module = _with_functions_of(function, module, host, program)
+            module = _explored_module(function, module, host, program)
             if len(module.functions) == count:
                 remarks.append(
                     f"no call of {function.name} reached the annotated functions that it defines"
@@ -128,10 +133,10 @@ def _with_nested(
     return replace(collected, module=module, remarks=tuple(remarks))
 
 
-def _with_functions_of(
+def _explored_module(
     function: FunctionSpec, module: ModuleSpec, host: ProgramHost, program: ProgramFile
 ) -> ModuleSpec:
-    """Return the module, extended by the functions that a few calls of a function define."""
+    """Return the module, extended by the nested functions that a few calls of a function define."""
     if any(problem.function == function.name for problem in module.problems):
         return module
     sample, rng = call_sampler(function, module), random.Random(0)  # noqa: S311 - not used for secrets
@@ -139,9 +144,9 @@ def _with_functions_of(
         call = sample(rng)
         if call is None:
             continue
-        answer = host.nested(program, call.to_json(), limit_s=_EXPLORATION_LIMIT_S)
+        answer = host.describe_nested(program, call.to_json(), limit_s=_EXPLORATION_TIMEOUT_S)
         if isinstance(answer, Answered) and answer.content.get("functions"):
-            module = with_functions(module, answer.content)
+            module = module_with_functions(module, answer.content)
     return module
 
 
@@ -150,14 +155,14 @@ def _marks(encoded: Json) -> tuple[Mark, ...]:
 
 
 class ProgramHosts:
-    """Processes by import path; the least recently used is stopped when there are too many."""
+    """Processes by import path; the least recently used process is stopped if too many run."""
 
     def __init__(self, settings: ProgramSettings) -> None:
         self._settings = settings
         self._by_root: dict[Path, ProgramHost] = {}
 
     def of(self, program: ProgramFile) -> ProgramHost:
-        """Return the host of a program."""
+        """Return the process for a program, which other programs with its import path share."""
         host = self._by_root.pop(program.root, None) or ProgramHost(self._settings)
         self._by_root[program.root] = host
         running = [root for root, other in self._by_root.items() if other.is_running]
@@ -166,7 +171,7 @@ class ProgramHosts:
         return host
 
     def save_coverage(self) -> list[Path]:
-        """Have every process save its coverage, and return the files."""
+        """Request that every process saves its coverage, and return the files."""
         for host in self._by_root.values():
             host.save_coverage()
         return [file for host in self._by_root.values() for file in host.coverage_files()]

@@ -1,4 +1,4 @@
-"""Makes a call on a host and returns its verdict, even if the process crashes or hangs."""
+"""Makes a call in a host's process, and returns a verdict even if the process crashes or hangs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ciguard.functions.hosting.verdicts import (
     Verdict,
     verdict_from_json,
 )
-from ciguard.functions.in_target.calling.judging import is_users
+from ciguard.functions.in_target.calling.judging import is_user_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,25 +35,28 @@ class Execution:
     host: ProgramHost
     program: ProgramFile
     limit_s: float
-    """Time limit of a call, in seconds."""
+    """Timeout of a call, in seconds."""
 
     def verdict(self, call: Json) -> Verdict:
-        """Make a call and return its verdict."""
+        """Make a call, and return its verdict.
+
+        Args:
+            call: JSON form of a `ciguard.functions.specs.Call`.
+        """
         return self._verdict_of_answer(self.host.call(self.program, call, limit_s=self.limit_s))
 
     def script_verdict(self, arguments: Iterable[str]) -> Verdict:
-        """Run the program as a script and return its verdict."""
-        words = list(arguments)
-        return self._verdict_of_answer(
-            self.host.run_as_script(self.program, words, limit_s=self.limit_s)
-        )
+        """Run the program as a script with command-line arguments, and return its verdict."""
+        answer = self.host.run_as_script(self.program, list(arguments), limit_s=self.limit_s)
+        return self._verdict_of_answer(answer)
 
     def _verdict_of_answer(self, answer: Answer) -> Verdict:
+        """Return the verdict on a call, from the answer or the end of its process."""
         match answer:
             case Answered(content):
                 if "status" in content:
                     return verdict_from_json(content)
-                # A new process had to import the program again, and its import failed.
+                # The program was imported again in a new process, and this import failed.
                 return Discarded(str(content.get("error") or content.get("skip")))
             case ProcessEnded(cause, is_signal, frames):
                 kind = FailureKind.CRASH if is_signal else FailureKind.EXIT
@@ -65,12 +68,15 @@ class Execution:
     def _failure(
         self, kind: FailureKind, name: str, message: str, frames: tuple[StackLine, ...]
     ) -> CallFailure:
+        """Return the failure of a call that ended its process or exceeded its timeout."""
         file = str(self.program.file)
-        users_frames = tuple(frame for frame in frames if not _is_machinery(frame))
-        last = next((frame for frame in reversed(users_frames) if is_users(frame.file, file)), None)
+        user_frames = tuple(frame for frame in frames if not _is_machinery(frame))
+        last = next(
+            (frame for frame in reversed(user_frames) if is_user_file(frame.file, file)), None
+        )
         place = f" {last.file}:{last.function}" if last is not None else ""
         key = TIMEOUT_KEY if kind is FailureKind.TIMEOUT else f"{name}{place}"
-        return CallFailure(kind=kind, type=name, message=message, frames=users_frames, key=key)
+        return CallFailure(kind=kind, type=name, message=message, frames=user_frames, key=key)
 
 
 _MESSAGES = {
@@ -80,4 +86,5 @@ _MESSAGES = {
 
 
 def _is_machinery(frame: StackLine) -> bool:
+    """Return whether a frame is one of ciguard or of Python's import system."""
     return frame.file.startswith((_CIGUARD_FOLDER, "<frozen "))

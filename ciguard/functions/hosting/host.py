@@ -1,4 +1,4 @@
-"""Process in which the functions of a program are described and called."""
+"""Process that imports a program, describes its functions and calls them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from ciguard.execution import Answer
     from ciguard.functions.specs.programs import ProgramFile
 
-IMPORT_LIMIT_S = 900.0
-"""Time limit of a program's import, in seconds; compiling kernels may take minutes."""
+IMPORT_TIMEOUT_S = 900.0
+"""Timeout of a program's import, in seconds; a library may compile kernels for minutes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramSettings(HostSettings):
-    """Settings of the process, which has the user's own rights, since it runs the user's code."""
+    """Settings of the process, which has the user's rights because it runs the user's code."""
 
     entry: str = "ciguard.functions.in_target.child"
     coverage: Mapping[str, Any] | None = None
-    """Options of coverage.py's section `[run]`; None disables measuring."""
+    """Options of section `[run]` of coverage.py's configuration; None to measure no coverage."""
     oracles: frozenset[str] = ORACLES
-    """Kinds of failures that count, of those that the process detects."""
+    """Names of the oracles of the process whose failures count."""
 
 
 class ProgramHost(Host):
@@ -40,26 +40,26 @@ class ProgramHost(Host):
         self._oracles = sorted(settings.oracles)
         self._loaded: set[Path] = set()
         self._loaded_at = 0
-        """Number of the start after which the programs were imported."""
+        """Number of the process start, from 1, after which the programs were imported."""
         if settings.coverage is not None:
-            # When its socket closes, the process saves its coverage before it exits.
+            # The process saves its coverage before it exits, so it must not be killed at once.
             self.patience_s = GRACE_S
 
     @property
-    def measuring_problem(self) -> str:
-        """Reason why coverage cannot be measured; empty if there is none."""
+    def coverage_problem(self) -> str:
+        """Reason why coverage cannot be measured; empty if it can."""
         return self.remark
 
     def details(self) -> dict[str, Any]:
-        """Return the settings for the next process, including coverage and oracles."""
+        """Return the settings for the next process, with those of coverage and oracles."""
         coverage = None
         if self._coverage is not None:
             coverage = {**self._coverage, "data_file": str(self.folder / f"coverage.{self.starts}")}
         return {**super().details(), "coverage": coverage, "oracles": self._oracles}
 
     def load(self, program: ProgramFile) -> Answer:
-        """Import a program and return the description of its functions."""
-        answer = self.request({"op": "load", "program": program.to_json()}, IMPORT_LIMIT_S)
+        """Import a program, and return an answer with the JSON description of its functions."""
+        answer = self.request({"op": "load", "program": program.to_json()}, IMPORT_TIMEOUT_S)
         if isinstance(answer, Answered) and "description" in answer.content:
             if self._loaded_at != self.starts:
                 self._loaded.clear()
@@ -72,17 +72,20 @@ class ProgramHost(Host):
         return is_present and program.file in self._loaded
 
     def call(self, program: ProgramFile, call: Json, *, limit_s: float) -> Answer:
-        """Call a function of a program.
+        """Call a function of a program, and return an answer with the JSON form of the verdict.
 
         Args:
-            program: the program, which a new process imports first.
+            program: the program; it is imported first if the process has not imported it.
             call: JSON form of a `ciguard.functions.specs.Call`.
-            limit_s: time limit of the call, in seconds.
+            limit_s: timeout of the call, in seconds.
         """
         return self._request_after_load(program, {"op": "call", "call": call}, limit_s)
 
-    def nested(self, program: ProgramFile, call: Json, *, limit_s: float) -> Answer:
-        """Call a function that defines others, and return their descriptions; see `call`."""
+    def describe_nested(self, program: ProgramFile, call: Json, *, limit_s: float) -> Answer:
+        """Call a function, and return an answer with descriptions of the functions that it defines.
+
+        The arguments are those of `call`.
+        """
         return self._request_after_load(program, {"op": "nested", "call": call}, limit_s)
 
     def _request_after_load(self, program: ProgramFile, request: Json, limit_s: float) -> Answer:
@@ -96,7 +99,7 @@ class ProgramHost(Host):
     def run_as_script(
         self, program: ProgramFile, arguments: Sequence[str], *, limit_s: float
     ) -> Answer:
-        """Run a program as the main module, in a fresh process."""
+        """Run a program as the main module in a fresh process; see `call`."""
         self.stop()
         request = {
             "op": "main",
@@ -109,10 +112,10 @@ class ProgramHost(Host):
         return answer
 
     def save_coverage(self) -> None:
-        """Have the process save its coverage to one of the `coverage_files`."""
+        """Request that the process saves its coverage to one of the `coverage_files`."""
         if self.is_running and self._coverage is not None:
             self.request({"op": "save"}, START_TIMEOUT_S)
 
     def coverage_files(self) -> list[Path]:
-        """Return the files with the coverage of all processes so far."""
+        """Return the paths of the files with the coverage of all processes so far."""
         return sorted(self.folder.glob("coverage.*"))

@@ -1,4 +1,4 @@
-"""Coverage of a session under coverage.py: settings for other processes, and merging their data."""
+"""Coverage of a pytest session: settings for child processes, and merging of their data."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ _SHARED_OPTIONS = (
     *("branch", "source", "source_pkgs", "source_dirs", "omit", "include", "concurrency"),
     *("core", "relative_files", "plugins", "timid", "cover_pylib", "disable_warnings"),
 )
-"""Options of `[run]` that select the measured lines and how they are measured."""
+"""Options of section `[run]` that decide which lines are measured, and how."""
 
 
 def _current_measurement() -> Any:
+    """Return the `Coverage` object that measures this process; None if no coverage is measured."""
     coverage: Any = sys.modules.get("coverage")
     return coverage.Coverage.current() if coverage is not None else None
 
 
 def coverage_options() -> dict[str, Any] | None:
-    """Return the options of `[run]` that this process is measured with; None if it is not."""
+    """Return the options of section `[run]` with which this process is measured; else None."""
     current = _current_measurement()
     if current is None:
         return None
@@ -35,7 +36,7 @@ def coverage_options() -> dict[str, Any] | None:
         except ConfigError:
             continue  # this version of coverage.py has no such option
         if name == "concurrency":
-            # `multiprocessing` would need a configuration file, so such children are not measured.
+            # `multiprocessing` needs a configuration file, so those processes are not measured.
             value = [kind for kind in value or () if kind != "multiprocessing"]
         if value:
             options[name] = value
@@ -43,7 +44,7 @@ def coverage_options() -> dict[str, Any] | None:
 
 
 def merge_coverage(files: Iterable[Path]) -> None:
-    """Add the coverage of other processes to the coverage of this one."""
+    """Add the coverage in files of other processes to the coverage of this process."""
     current = _current_measurement()
     if current is None:
         return

@@ -1,4 +1,4 @@
-"""Verdicts on calls: a union of small types, read from the responses of the process."""
+"""Verdicts on calls, read from the JSON responses of the process that makes the calls."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ if TYPE_CHECKING:
 
 
 _MAX_FRAMES = 20
-"""Number of innermost frames that a traceback shows."""
+"""Maximum number of innermost frames that a traceback shows."""
 
 
 class FailureKind(StrEnum):
-    """Kind of a failure."""
+    """Kind of a call's failure."""
 
     EXCEPTION = "exception"
     """The call raised an undocumented exception."""
     ENSURE = "ensure"
     """A postcondition does not hold."""
     NAN = "nan"
-    """Finite inputs of moderate size gave NaN."""
+    """The result contains NaN, although all inputs are finite and of moderate size."""
     MUTATION = "mutation"
     """The call changed an argument."""
     TIMEOUT = "timeout"
-    """The call exceeded its time limit."""
+    """The call exceeded its timeout."""
     CRASH = "crash"
     """The interpreter crashed with a signal."""
     EXIT = "exit"
-    """The interpreter exited without an exception."""
+    """The interpreter exited although the call raised no exception."""
 
 
 EXPENSIVE_KINDS = frozenset((FailureKind.CRASH, FailureKind.EXIT, FailureKind.TIMEOUT))
-"""Kinds that cost a process, or the whole time limit of a call."""
+"""Kinds of failures that cost a new process, or the whole timeout of a call."""
 
 
 TIMEOUT_KEY = "timeout"
-"""Key of all timeouts, since the place of the interruption is arbitrary."""
+"""Key of all timeouts, because the place of the interruption is arbitrary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +52,12 @@ class CallFailure:
 
     kind: FailureKind
     type: str
-    """Class of the exception, or a name in its place, such as that of a signal."""
+    """Name of the exception's class; for other failures a name such as that of the signal."""
     message: str
     frames: tuple[StackLine, ...]
-    """Frames without those of ciguard, outermost first."""
+    """Stack frames without those of ciguard, outermost first."""
     key: str
-    """Failure path: class and innermost frame of the user. Failures of one key count once."""
+    """Type and innermost frame of the user's code; failures with one key count once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,31 +65,30 @@ class CallPassed:
     """A call that passed."""
 
     mutated: tuple[str, ...] = ()
-    """Arguments that the call changed."""
+    """Names of the arguments that the call changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Discarded:
     """A call whose arguments are invalid."""
 
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class NoInstance:
-    """A call without an object to call the method of, since its constructor failed."""
+    """A method call that was not made, because the constructor of its object failed."""
 
-    why: str
+    reason: str
 
 
 Verdict: TypeAlias = CallPassed | Discarded | NoInstance | CallFailure
 
 
 def traceback_text(frames: Sequence[StackLine]) -> str:
-    """Return frames as Python prints them, outermost first; empty for none."""
-    shown = frames[-_MAX_FRAMES:]
+    """Return a traceback as Python prints it, outermost frame first; empty without frames."""
     lines = []
-    for frame in shown:
+    for frame in frames[-_MAX_FRAMES:]:
         lines.append(f'  File "{frame.file}", line {frame.line}, in {frame.function}')
         source = linecache.getline(frame.file, frame.line).strip()
         if source:
@@ -98,24 +97,24 @@ def traceback_text(frames: Sequence[StackLine]) -> str:
 
 
 def frames_from_json(frames: Json) -> tuple[StackLine, ...]:
-    """Return the frames of a JSON list of `[file, line, function]`."""
+    """Return stack frames from a JSON list of `[file, line, function]`."""
     return tuple(StackLine(str(file), int(line), str(name)) for file, line, name in frames)
 
 
-def verdict_from_json(answer: Json) -> Verdict:
-    """Return the verdict of a response from `in_target/calling/caller.py`."""
-    status = answer["status"]
+def verdict_from_json(response: Json) -> Verdict:
+    """Return the verdict in a JSON response from `in_target/calling/caller.py`."""
+    status = response["status"]
     if status == "passed":
-        return CallPassed(tuple(answer.get("mutated", ())))
+        return CallPassed(tuple(response.get("mutated", ())))
     if status == "discarded":
-        return Discarded(answer["reason"])
+        return Discarded(response["reason"])
     if status == "no-instance":
-        return NoInstance(answer["reason"])
-    kind = FailureKind(answer["kind"])
+        return NoInstance(response["reason"])
+    kind = FailureKind(response["kind"])
     return CallFailure(
         kind=kind,
-        type=answer["type"],
-        message=answer["message"],
-        frames=frames_from_json(answer["frames"]),
-        key=TIMEOUT_KEY if kind is FailureKind.TIMEOUT else answer["key"],
+        type=response["type"],
+        message=response["message"],
+        frames=frames_from_json(response["frames"]),
+        key=TIMEOUT_KEY if kind is FailureKind.TIMEOUT else response["key"],
     )

@@ -1,7 +1,7 @@
-"""Coverage of the process that runs the functions, by the options of the session that started it.
+"""Coverage of the process that calls the functions, with the options of the pytest session.
 
-Runs in a target's interpreter: standard library only, Python 3.9 and later; coverage.py where the
-session uses it too.
+Runs in a target's interpreter: standard library only, Python 3.9 and later. It needs coverage.py
+only if the session measures coverage.
 """
 
 from __future__ import annotations
@@ -11,24 +11,23 @@ import time
 from typing import Any
 
 SAVE_INTERVAL_S = 1.0
-"""Interval between saves, in seconds. A crash loses what was measured since the last save."""
+"""Interval between saves, in seconds; a crash loses the coverage since the last save."""
 
 
 class CoverageMeasurement:
-    """Measures coverage with coverage.py; does nothing without options."""
+    """Measurement of coverage with coverage.py; does nothing without options."""
 
     def __init__(self, options: dict[str, Any] | None) -> None:
-        """Start measuring.
+        """Start to measure coverage.
 
         Args:
-            options: options of coverage.py's section `[run]` by name, and `data_file`. None
-                disables
-                measuring.
+            options: options of section `[run]` of coverage.py's configuration by name, and
+                `data_file`; None to measure no coverage.
         """
         self._coverage: Any = None
         self._saved_at_s = time.monotonic()
         self.problem = ""
-        """Reason why coverage could not be measured; empty if there is none."""
+        """Reason why coverage cannot be measured; empty if it can."""
         if options is not None:
             self._start(dict(options))
 
@@ -44,18 +43,18 @@ class CoverageMeasurement:
         self._coverage.start()
 
     def save_periodically(self) -> None:
-        """Save if `SAVE_INTERVAL_S` has passed since the last save."""
+        """Save the coverage if `SAVE_INTERVAL_S` has passed since the last save."""
         if self._coverage is not None and time.monotonic() - self._saved_at_s > SAVE_INTERVAL_S:
             self.save()
 
     def save(self) -> None:
-        """Save the coverage measured so far."""
+        """Save the coverage that was measured so far."""
         if self._coverage is not None:
             self._coverage.save()
             self._saved_at_s = time.monotonic()
 
     def stop(self) -> None:
-        """Stop measuring and save the coverage."""
+        """Stop the measurement, and save the coverage."""
         if self._coverage is not None:
             self._coverage.stop()
             self._coverage.save()

@@ -1,4 +1,4 @@
-"""Import of a user's program, as pytest imports: from the folder above its package.
+"""Import of a user's program, as by pytest: with the folder above its package in `sys.path`.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -22,7 +22,7 @@ _PYTHON_2_MODULES = {
     "Tkinter", "__builtin__", "cPickle", "cStringIO", "commands", "copy_reg", "httplib",
     "itertools.izip", "md5", "sets", "tkMessageBox", "urllib2", "urlparse",
 }  # fmt: skip
-"""Modules of Python 2. A program that imports one is faulty; no package is missing."""
+"""Modules of Python 2; a program that imports one is faulty, and no package is missing."""
 
 
 def load(file: str, root: str, name: str) -> Any:
@@ -30,11 +30,11 @@ def load(file: str, root: str, name: str) -> Any:
 
     Args:
         file: absolute path of the program.
-        root: folder that holds the program or its package; becomes the first entry of `sys.path`.
+        root: folder with the program or its package; it becomes the first entry of `sys.path`.
         name: dotted name of the module, relative to `root`.
 
     Raises:
-        BaseException: whatever the program raises.
+        BaseException: any exception that the program raises.
     """
     _put_first(root)
     if all(part.isidentifier() for part in name.split(".")):
@@ -46,16 +46,19 @@ def load(file: str, root: str, name: str) -> Any:
 
 
 def _put_first(folder: str) -> None:
+    """Make a folder the first entry of `sys.path`."""
     if sys.path[:1] != [folder]:
         sys.path[:] = [folder, *(path for path in sys.path if path != folder)]
 
 
 def _is_at(module: Any, file: str) -> bool:
+    """Return whether a module was imported from a file."""
     module_file = getattr(module, "__file__", None)
     return isinstance(module_file, str) and os.path.realpath(module_file) == os.path.realpath(file)
 
 
 def _from_location(file: str, name: str) -> Any:
+    """Import a file under a given module name, and return the module."""
     loaded = sys.modules.get(name)
     if loaded is not None:
         return loaded
@@ -72,20 +75,20 @@ def _from_location(file: str, name: str) -> Any:
 
 
 def import_problem(error: BaseException) -> Json:
-    """Return why an import failed: `{"skip": reason}` or `{"error": …, "frames": …}`."""
+    """Return the problem of a failed import: `{"skip": reason}` or `{"error": …, "frames": …}`."""
     kind = type(error).__name__
-    if kind in ("Skipped", "SkipTest"):  # pytest's and unittest's: the program skips itself
+    if kind in ("Skipped", "SkipTest"):  # of pytest and unittest, raised to skip the program
         return {"skip": str(error)}
     if isinstance(error, ModuleNotFoundError) and _is_missing(error.name or ""):
         return {"skip": f"could not import {error.name!r}: {error}"}
     lines = traceback.format_exception_only(type(error), error)
-    return {"error": "".join(lines).strip(), "frames": users_frames(error)}
+    return {"error": "".join(lines).strip(), "frames": user_frames(error)}
 
 
 def _is_missing(name: str) -> bool:
     """Return whether the package of a module is not installed.
 
-    False where the package is installed but has no such module (any more).
+    False if the package is installed but does not contain the module.
     """
     top = name.partition(".")[0]
     if not top or name in _PYTHON_2_MODULES or top in _PYTHON_2_MODULES:
@@ -93,14 +96,15 @@ def _is_missing(name: str) -> bool:
     return top not in sys.modules and importlib.util.find_spec(top) is None
 
 
-def users_frames(error: BaseException) -> list[list[Any]]:
-    """Return the frames of an exception without those of the import machinery.
+def user_frames(error: BaseException) -> list[list[Any]]:
+    """Return the stack frames of an exception without those of Python's import system.
 
-    Each is `[file, line, function]`; the outermost is first.
+    Each frame is `[file, line, function]`; the outermost frame is first.
     """
     return [list(frame) for frame in frames_of(error) if not _is_machinery(frame[0])]
 
 
 def _is_machinery(file: str) -> bool:
+    """Return whether a file belongs to Python's import system."""
     runpy = sys.modules.get("runpy")
     return file.startswith("<frozen ") or file == getattr(runpy, "__file__", "")

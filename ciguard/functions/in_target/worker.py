@@ -1,7 +1,7 @@
-"""Programs and calls of campaigns inside a worker, with results in the worker's own types.
+"""Imports of programs and calls of their functions in a campaign's worker.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later. The worker loads this
-module by the name in its settings, since it has no knowledge of annotations itself.
+module by the name in its settings, because it does not depend on annotations itself.
 """
 
 from __future__ import annotations
@@ -14,51 +14,52 @@ from typing import Any, Callable, Iterator, NamedTuple
 
 from ciguard.functions.in_target.calling.building import library_of
 from ciguard.functions.in_target.calling.caller import ORACLES, Caller
-from ciguard.functions.in_target.calling.judging import frames_of, is_users
+from ciguard.functions.in_target.calling.judging import frames_of, is_user_file
 from ciguard.functions.in_target.describing.sidecar import apply_sidecar
 from ciguard.functions.in_target.loading import import_problem, load
 
 Json = Any
 
 NAMES = {"ensure": "@ensure", "nan": "NaN", "timeout": "@timeout"}
-"""Name reported in place of an exception's class, by kind of failure.
+"""Name that is reported instead of an exception's class, by kind of failure.
 
-`NaN` could be a class's name; the others could not.
+Of these names, only `NaN` could be the name of a class.
 """
 _MAX_FRAMES = 12
+"""Maximum number of reported stack frames."""
 _PERMISSION_ERRORS = frozenset((errno.EACCES, errno.EPERM, errno.EROFS))
 
 
-class CaseEnd(NamedTuple):
+class CaseResult(NamedTuple):
     """Result of one case."""
 
     status: str
     """One of `passed`, `rejected`, `unbuilt` and `failed`.
 
-    `rejected` means that a documented exception was raised. `unbuilt` means that no call was made
-    or that its result proves nothing.
+    `rejected` means that the call raised a documented exception. `unbuilt` means that no call was
+    made, or that the worker's limits caused its result.
     """
     value: Any = None
-    """Returned value."""
+    """Return value of the call."""
     name: str = ""
-    """Class of the exception, or the name that replaces it (`NAMES`)."""
+    """Name of the exception's class, or the name that replaces it (`NAMES`)."""
     message: str = ""
-    """Message; of a failure with its location first: `src/model.py:23: …`."""
+    """Message; that of a failure begins with the location: `src/model.py:23: …`."""
     frames: Any = ()
-    """Frames of the user's code as (file, function), innermost first."""
+    """Stack frames of the user's code as pairs (file, function), innermost first."""
     mutated: Any = ()
     """Indices of the arguments that the call changed."""
 
 
 class Runner:
-    """Imports programs on first use and calls their functions.
+    """Imports programs on first use, and calls their functions.
 
     Args:
-        programs: `folder`, which holds the programs (the current folder links to its entries when
-            cases run), and `files`. These map relative paths to `root`, `name` and `sidecar` of
-            `ciguard.functions.specs.ProgramFile`, with paths relative to the folder.
-        reset: function of a seed that restores the library's global state.
-        is_exhausted: predicate of exceptions that report a lack of memory.
+        programs: `folder` is the path of the programs' folder; while a case runs, the current
+            folder links to its entries. `files` maps each program's path to `root`, `name` and
+            `sidecar` of `ciguard.functions.specs.ProgramFile`. All paths are relative to `folder`.
+        reset: restores the library's global state, and seeds its random generators.
+        is_exhausted: returns whether an exception reports a lack of memory.
     """
 
     def __init__(
@@ -74,47 +75,49 @@ class Runner:
         self._callers: dict[str, Caller] = {}
         self._failed: dict[str, BaseException] = {}
         self._problems: dict[str, list[Json]] = {}
-        """Problems of sidecars, by program."""
+        """Problems in a program's sidecar, by path of the program."""
 
-    def run(self, case: Json) -> CaseEnd:
-        """Run one case.
+    def run(self, case: Json) -> CaseResult:
+        """Run one case, and return its result.
 
         Args:
-            case: the case, as third element of the JSON form of
-            `ciguard.domain.function_calls.FunctionCase`.
+            case: the third element of the JSON form of a
+                `ciguard.domain.function_calls.FunctionCase`.
         """
         if case["file"] not in self._files:
-            return CaseEnd(
+            return CaseResult(
                 "unbuilt",
                 name="Program",
                 message=f"{case['file']} is not one of the tested programs",
             )
         seed, call = case.get("seed", 0), case.get("call")
         self._reset(seed)
-        with _interpreter_restored():
+        with _restore_interpreter():
             caller, error = self._caller(case["file"])
             if caller is None or error is not None:
-                return self._not_imported(error, has_call=not call)
+                return self._import_failure(error, is_import_case=not call)
             if not call:
-                return CaseEnd("passed")
+                return CaseResult("passed")
             try:
                 caller.last = None
                 result = caller.run({**call, "seed": seed})
-            except BaseException as raised:  # noqa: BLE001 - such as KeyboardInterrupt
-                return self._exception_end(raised)
-        return self._case_end(caller, call, result)
+            except BaseException as raised:  # noqa: BLE001 - calls may raise a KeyboardInterrupt
+                return self._exception_result(raised)
+        return self._case_result(caller, call, result)
 
     def describe(self, request: Json) -> Json:
         """Describe the functions of a program.
 
         Args:
-            request: `file`, and `calls` of functions that define nested ones.
+            request: `file`, the path of the program, and `calls` of functions that define nested
+                functions.
 
         Returns:
-            `description` and `nested` (one entry per call); or `error` and `skip`, which is true
-            if a package that the program needs is not installed.
+            `description`, `nested` (descriptions of nested functions, one entry per call) and
+            `library`. After a failed import: `error`, and `skip`, which is true if a package that
+            the program needs is not installed.
         """
-        with _interpreter_restored():
+        with _restore_interpreter():
             caller, error = self._caller(request["file"])
             if caller is None or error is not None:
                 problem = import_problem(error or ImportError(request["file"]))
@@ -123,11 +126,11 @@ class Runner:
                 )[0]
                 reason = problem.get("skip") or problem["error"]
                 return {"error": place + reason, "skip": "skip" in problem}
-            nested = [caller.nested(call) for call in request["calls"]]
-            described = caller.description.json()
-            described["problems"] = [*described["problems"], *self._problems[request["file"]]]
-            descriptions = self._with_relative_paths({"description": described, "nested": nested})
-            return {**descriptions, "library": library_of(caller.description.module)}
+            nested = [caller.describe_nested(call) for call in request["calls"]]
+            description = caller.description.json()
+            description["problems"] = [*description["problems"], *self._problems[request["file"]]]
+            response = self._with_relative_paths({"description": description, "nested": nested})
+            return {**response, "library": library_of(caller.description.module)}
 
     def _with_relative_paths(self, description: Json) -> Json:
         """Return the description with file paths relative to the folder of programs."""
@@ -141,6 +144,7 @@ class Runner:
         }
 
     def _caller(self, file: str) -> tuple[Caller | None, BaseException | None]:
+        """Return the caller of a program's functions, or the exception of its failed import."""
         if file not in self._callers and file not in self._failed:
             program, working_folder = self._files[file], os.getcwd()
             _add_paths(working_folder)
@@ -150,58 +154,71 @@ class Runner:
                 sidecar = program["sidecar"] and os.path.join(working_folder, program["sidecar"])
                 self._problems[file] = apply_sidecar(module, sidecar) if sidecar else []
                 self._callers[file] = Caller(module, ORACLES)
-            except BaseException as error:  # noqa: BLE001 - whatever the program raises
+            except BaseException as error:  # noqa: BLE001 - the program may raise anything
                 self._failed[file] = error
         return self._callers.get(file), self._failed.get(file)
 
-    def _not_imported(self, error: BaseException | None, *, has_call: bool) -> CaseEnd:
-        error = error or ImportError()
-        if not has_call or "skip" in import_problem(error) or self._is_own_limit(error):
-            return CaseEnd("unbuilt", name=type(error).__name__, message=str(error))
-        return self._exception_end(error)
+    def _import_failure(self, error: BaseException | None, *, is_import_case: bool) -> CaseResult:
+        """Return the result of a case whose program cannot be imported.
 
-    def _is_own_limit(self, error: BaseException) -> bool:
-        """Return whether the worker's own limits caused an exception, not the program."""
+        Only a case that consists of the import fails; a case with a call is `unbuilt`.
+        """
+        error = error or ImportError()
+        if not is_import_case or "skip" in import_problem(error) or self._is_worker_limit(error):
+            return CaseResult("unbuilt", name=type(error).__name__, message=str(error))
+        return self._exception_result(error)
+
+    def _is_worker_limit(self, error: BaseException) -> bool:
+        """Return whether limits of the worker, and not the program, caused an exception."""
         return self._is_exhausted(error) or any(map(_is_permission_error, _chain(error)))
 
-    def _exception_end(self, error: BaseException) -> CaseEnd:
-        if self._is_own_limit(error):
-            return CaseEnd("unbuilt", name=type(error).__name__, message=str(error))
+    def _exception_result(self, error: BaseException) -> CaseResult:
+        """Return the result of a case whose import or call raised an exception."""
+        if self._is_worker_limit(error):
+            return CaseResult("unbuilt", name=type(error).__name__, message=str(error))
         frames = frames_of(error)
         return self._failure(type(error).__name__, str(error), frames, self._folder)
 
-    def _case_end(self, caller: Caller, call: Json, result: Json) -> CaseEnd:
+    def _case_result(self, caller: Caller, call: Json, result: Json) -> CaseResult:
+        """Return the case's result from that of the call."""
         last, caller.last = caller.last, None
         status = result["status"]
         if status in ("discarded", "no-instance"):
-            return CaseEnd("unbuilt", name=status, message=result["reason"])
-        if isinstance(last, BaseException) and self._is_own_limit(last):
-            return CaseEnd("unbuilt", name=type(last).__name__, message=str(last))
+            return CaseResult("unbuilt", name=status, message=result["reason"])
+        if isinstance(last, BaseException) and self._is_worker_limit(last):
+            return CaseResult("unbuilt", name=type(last).__name__, message=str(last))
         if status == "passed":
             names = [name for name, _ in call["arguments"]]
             mutated = [names.index(name) for name in result["mutated"] if name in names]
             if "raised" in result:
-                return CaseEnd(
+                return CaseResult(
                     "rejected", name=result["raised"], message=str(last), mutated=mutated
                 )
-            return CaseEnd("passed", value=last, mutated=mutated)
+            return CaseResult("passed", value=last, mutated=mutated)
         frames = [tuple(frame) for frame in result["frames"]] or [_definition_frame(caller, call)]
         name = NAMES.get(result["kind"], result["type"])
         return self._failure(name, result["message"], frames, caller.file)
 
-    def _failure(self, name: str, message: str, frames: Any, file: str) -> CaseEnd:
-        place, own = self._location(frames, file)
-        return CaseEnd("failed", name=name, message=place + message, frames=own)
+    def _failure(self, name: str, message: str, frames: Any, file: str) -> CaseResult:
+        """Return the result of a failed case."""
+        place, user_frames = self._location(frames, file)
+        return CaseResult("failed", name=name, message=place + message, frames=user_frames)
 
     def _location(self, frames: Any, file: str) -> tuple[str, list[tuple[str, str]]]:
-        """Return the prefix of a message (`file:line: `) and the frames of the user's code."""
-        own = [
-            (self._relative(f), line, name)
-            for f, line, name in frames
-            if is_users(f, file) and self._is_inside(f)
+        """Return the prefix of a message (`file:line: `) and the frames of the user's code.
+
+        Args:
+            frames: triples (file, line, function), outermost first.
+            file: file of the program.
+        """
+        user_frames = [
+            (self._relative(path), line, name)
+            for path, line, name in frames
+            if is_user_file(path, file) and self._is_inside(path)
         ]
-        shown = [(f, name) for f, _, name in own[::-1]][:_MAX_FRAMES]
-        return f"{own[-1][0]}:{own[-1][1]}: " if own else "", shown
+        innermost_first = [(path, name) for path, _, name in user_frames[::-1]][:_MAX_FRAMES]
+        prefix = f"{user_frames[-1][0]}:{user_frames[-1][1]}: " if user_frames else ""
+        return prefix, innermost_first
 
     def _is_inside(self, file: str) -> bool:
         return os.path.realpath(file).startswith(os.path.realpath(self._folder) + os.sep)
@@ -214,7 +231,7 @@ class Runner:
 
 
 def _definition_frame(caller: Caller, call: Json) -> tuple[str, int, str]:
-    """Return the definition of the called function, as a frame."""
+    """Return the location of the called function's definition, as a stack frame."""
     name = call["function"]
     for function in caller.description.json()["functions"]:
         if function["name"] == name:
@@ -223,30 +240,30 @@ def _definition_frame(caller: Caller, call: Json) -> tuple[str, int, str]:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception, then its causes and contexts."""
-    seen: set[int] = set()
+    """Yield an exception, then the exceptions during whose handling it was raised."""
+    yielded: set[int] = set()
     current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
+    while current is not None and id(current) not in yielded:
+        yielded.add(id(current))
         yield current
         current = current.__cause__ or current.__context__
 
 
 def _is_permission_error(error: BaseException) -> bool:
-    """Return whether the kernel denied an operation that the worker's sandbox forbids."""
+    """Return whether an exception reports a denied operation, such as by the worker's sandbox."""
     return isinstance(error, OSError) and error.errno in _PERMISSION_ERRORS
 
 
 def _add_paths(working_folder: str) -> None:
-    """Let programs import modules of the project's folder, since the project is not installed."""
+    """Add the project's folder and its `src` to `sys.path`, as the project is not installed."""
     for path in (working_folder, os.path.join(working_folder, "src")):
         if path not in sys.path and os.path.isdir(path):
             sys.path.append(path)
 
 
 @contextlib.contextmanager
-def _interpreter_restored() -> Iterator[None]:
-    """Restore the current folder and the command-line arguments after a program ran."""
+def _restore_interpreter() -> Iterator[None]:
+    """Restore the current folder and the command-line arguments after the body."""
     folder, arguments = os.getcwd(), sys.argv[:]
     sys.argv[:] = [""]
     try:

@@ -1,7 +1,7 @@
-"""Tests functions with Hypothesis: draws valid calls until some fail, and reports the failures.
+"""Tests functions with Hypothesis: it draws valid calls, and the failures are returned as text.
 
-Only `function_tests`, `search` and `examples` import Hypothesis, whose import is slow and which
-campaigns do not need.
+Only `function_tests`, `search` and `examples` import Hypothesis, because its import is slow and
+campaigns do not need it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def test_function(
     settings: SearchSettings,
 ) -> FunctionTestResult:
     """Search for valid calls of a function that fail, and return the result."""
-    from ciguard.functions.searching.function_tests import FunctionTest  # noqa: PLC0415
+    from ciguard.functions.searching.function_tests import (  # noqa: PLC0415 - imports Hypothesis
+        FunctionTest,
+    )
 
     return FunctionTest(function, collected.module, collected.library, execution, settings).run()
 
@@ -41,7 +43,9 @@ def test_function(
 def test_script(
     main: MainSpec, execution: Execution, settings: SearchSettings
 ) -> FunctionTestResult:
-    """Run a program as a script with allowed command lines, and return the result."""
-    from ciguard.functions.searching.function_tests import ScriptTest  # noqa: PLC0415
+    """Run a program as a script with valid command lines, and return the result."""
+    from ciguard.functions.searching.function_tests import (  # noqa: PLC0415 - imports Hypothesis
+        ScriptTest,
+    )
 
     return ScriptTest(main, execution, settings).run()

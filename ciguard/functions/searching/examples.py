@@ -1,4 +1,4 @@
-"""Hypothesis's database of examples, protected while known failures are ignored."""
+"""Hypothesis's database of examples, in which failures stay stored while a search ignores them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class KeepingDatabase(ExampleDatabase):
-    """Database that saves new examples and keeps those that it had at first.
+class ProtectedDatabase(ExampleDatabase):
+    """Database that never deletes the examples that it contained when they were first read.
 
-    Later rounds replay the examples of known failures. These no longer fail, since their paths are
-    blocked, so Hypothesis would delete them.
+    Later rounds of a search replay the examples of known failures. They no longer fail, because
+    their failure paths are blocked, and Hypothesis would therefore delete them.
     """
 
     def __init__(self, inner: ExampleDatabase) -> None:
@@ -25,7 +25,7 @@ class KeepingDatabase(ExampleDatabase):
         self._protected: dict[bytes, frozenset[bytes]] = {}
 
     def fetch(self, key: bytes) -> Iterable[bytes]:
-        """Return the examples of a key."""
+        """Return the examples with a key."""
         examples = list(self._inner.fetch(key))
         self._protected.setdefault(key, frozenset(examples))
         return examples
@@ -35,29 +35,24 @@ class KeepingDatabase(ExampleDatabase):
         self._inner.save(key, value)
 
     def delete(self, key: bytes, value: bytes) -> None:
-        """Remove an example, unless it is protected."""
+        """Delete an example, unless it is protected."""
         if value not in self._protected.get(key, ()):
             self._inner.delete(key, value)
 
     def move(self, src: bytes, dest: bytes, value: bytes) -> None:
-        """Move an example, unless it is protected."""
+        """Move an example to another key; copy it if it is protected."""
         if value in self._protected.get(src, ()):
             self._inner.save(dest, value)
         else:
             self._inner.move(src, dest, value)
 
 
-def protected_database(database: ExampleDatabase) -> ExampleDatabase:
-    """Return a database that protects its present examples."""
-    return KeepingDatabase(database)
-
-
 def database_at(home: Path | None, database: ExampleDatabase) -> ExampleDatabase:
-    """Return the database in a folder `.hypothesis`, unless a profile has chosen another.
+    """Return the database in a folder `.hypothesis`, or another database of the user's choice.
 
     Args:
-        home: the folder; by default Hypothesis uses one in the working directory.
-        database: database of the profile.
+        home: the folder; None for Hypothesis's default, a folder in the current folder.
+        database: database of the profile; it is returned if the user has chosen it.
     """
     is_default = type(database) is DirectoryBasedExampleDatabase
     if home is None or not is_default or "HYPOTHESIS_STORAGE_DIRECTORY" in os.environ:

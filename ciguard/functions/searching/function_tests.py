@@ -1,4 +1,4 @@
-"""The test of one function, or of one script, with the text of its report."""
+"""The test of one function or one script, and the text of its failures."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from ciguard.functions.specs.functions import FunctionSpec, MainSpec, ModuleSpec
 
 _MAX_SCRIPT_RUNS = 10
-"""Command lines that a script is run with, each in a fresh interpreter."""
+"""Maximum number of runs of a script, each in a fresh interpreter."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionTest:
-    """Tests one annotated function."""
+    """Test of one annotated function."""
 
     function: FunctionSpec
     module: ModuleSpec
     library: str
-    """Library of the tensors that the program takes."""
+    """Name of the library whose tensors the program uses; empty for none."""
     execution: Execution
     settings: SearchSettings
 
@@ -68,21 +68,23 @@ class FunctionTest:
         return result
 
     def _add_outcome(self, search_result: SearchResult, result: FunctionTestResult) -> None:
+        """Add the failures, the reason to skip and warnings to the test's result."""
         if search_result.failures:
             result.failure = self._failures_text(search_result)
             result.exceptions = tuple(failure.failure.type for failure in search_result.failures)
-        elif not search_result.valid and not search_result.stopped:
-            if search_result.no_instance:
+        elif not search_result.valid_count and not search_result.is_stopped:
+            if search_result.no_instance_count:
                 result.skip = f"no instance can be made: {next(iter(search_result.reasons), '')}"
                 return
-            conditions = [condition.text for condition in self.function.requires]
+            conditions = [condition.text for condition in self.function.preconditions]
             result.failure = unsatisfied_text(self.function.name, search_result, conditions)
-        if has_high_discard_rate(search_result) and search_result.valid:
+        if has_high_discard_rate(search_result) and search_result.valid_count:
             result.warnings.append(
                 f"{counts_text(search_result)}: narrow the annotations to discard fewer"
             )
 
     def _failures_text(self, result: SearchResult) -> str:
+        """Return the text of all failures, with counts at its beginning."""
         parts = [self._failure_text(failure) for failure in result.failures]
         count = len(parts)
         where = f"{self.function.file}:{self.function.line}"
@@ -97,15 +99,16 @@ class FunctionTest:
         return "\n\n".join([head, *parts])
 
     def _failure_text(self, minimal: MinimalFailure) -> str:
-        source = CallSource.of(self.module, self.library)
-        call = source.shown(minimal.call)
-        source = CallSource.of(self.module, self.library)
+        """Return the text of one failure."""
+        source = CallSource.for_module(self.module, self.library)
+        call = source.report_text(minimal.call)
+        source = CallSource.for_module(self.module, self.library)
         script = script_of(minimal.call, minimal.failure, source, self.execution.program)
         return failure_text(minimal, call, script)
 
 
 def _summary_line(failures: Sequence[MinimalFailure]) -> str:
-    """Return the line for a session's summary; without the class if pytest shows that itself."""
+    """Return the line for pytest's summary, without an exception's class if pytest shows it."""
     failure = failures[0].failure
     message = failure.message.partition("\n")[0]
     if len({minimal.failure.type for minimal in failures}) == 1 and hasattr(builtins, failure.type):
@@ -114,24 +117,25 @@ def _summary_line(failures: Sequence[MinimalFailure]) -> str:
 
 
 def _properties(result: SearchResult) -> list[tuple[str, object]]:
+    """Return the properties for machine-readable reports."""
     properties: list[tuple[str, object]] = [
-        ("ciguard_valid_inputs", result.valid),
-        ("ciguard_discarded_inputs", result.discarded),
+        ("ciguard_valid_inputs", result.valid_count),
+        ("ciguard_discarded_inputs", result.discarded_count),
         ("ciguard_failures", len(result.failures)),
     ]
-    return [*properties, ("ciguard_stopped", True)] if result.stopped else properties
+    return [*properties, ("ciguard_stopped", True)] if result.is_stopped else properties
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptTest:
-    """Tests a program that is run as a script."""
+    """Test of a program that is run as a script."""
 
     main: MainSpec
     execution: Execution
     settings: SearchSettings
 
     def run(self) -> FunctionTestResult:
-        """Run the program with allowed command lines, and return the result."""
+        """Run the program with valid command lines, and return the result."""
         max_examples = min(self.settings.max_examples or _MAX_SCRIPT_RUNS, _MAX_SCRIPT_RUNS)
         search_result = search(
             f"{self.execution.program.name}:__main__",
@@ -151,6 +155,7 @@ class ScriptTest:
         return result
 
     def _failure_text(self, minimal: MinimalFailure) -> str:
+        """Return the text of one failure, with the command that shows it."""
         failure = minimal.failure
         message = f"{failure.type}: {failure.message}" if failure.message else failure.type
         parts = ["\n".join(filter(None, [traceback_text(failure.frames), message]))]
@@ -164,7 +169,7 @@ class ScriptTest:
 
 
 def command_line_words(call: Call) -> list[str]:
-    """Return the words of a call's command line."""
+    """Return the command-line arguments of a call that runs a script."""
     (_, value), *_ = call.arguments
     items = value.items if isinstance(value, ListValue | TupleValue) else (value,)
     return [str(item.value) for item in items if isinstance(item, LiteralValue)]

@@ -1,4 +1,4 @@
-"""Results of tests, and the text of their failures: call, traceback of user frames, counts."""
+"""Results of tests, and the text of their failures: counts, traceback and call."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ciguard.functions.searching.search import MinimalFailure, SearchResult
 
 _HIGH_DISCARD_RATE = 0.5
+"""Fraction of discarded inputs above which a test warns."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -22,24 +23,25 @@ class FunctionTestResult:
     failure: str = ""
     """Text of all failures; empty if there are none."""
     exceptions: tuple[str, ...] = ()
-    """Classes of the exceptions, one per failure."""
+    """Names of the exceptions' classes, one per failure."""
     skip: str = ""
-    """Reason why nothing was tested; empty if something was."""
+    """Reason why no call was made; empty if calls were made."""
     warnings: list[str] = field(default_factory=list)
     properties: list[tuple[str, object]] = field(default_factory=list)
     """Properties for machine-readable reports, such as JUnit."""
 
 
 def counts_text(result: SearchResult) -> str:
-    """Return the numbers of inputs: `100 valid inputs, 12 discarded (11 %)`."""
-    parts = [f"{result.valid} valid {'input' if result.valid == 1 else 'inputs'}"]
-    parts.append(f"{result.discarded} discarded")
-    if result.discarded:
+    """Return the numbers of inputs as text, such as `100 valid inputs, 12 discarded (11 %)`."""
+    parts = [f"{result.valid_count} valid {'input' if result.valid_count == 1 else 'inputs'}"]
+    parts.append(f"{result.discarded_count} discarded")
+    if result.discarded_count:
         parts[-1] += f" ({100 * result.discard_rate:.0f} %)"
-    if result.no_instance:
-        parts.append(f"{result.no_instance} without an instance, since its constructor failed")
-    if result.stopped:
-        parts.append("stopped at the time limit")
+    if result.no_instance_count:
+        count = result.no_instance_count
+        parts.append(f"{count} without an instance, because its constructor failed")
+    if result.is_stopped:
+        parts.append("stopped when the time budget was used up")
     return ", ".join(parts)
 
 
@@ -57,7 +59,7 @@ def failure_text(minimal: MinimalFailure, call: str, script: str) -> str:
     parts = [head, f"Falsifying example: {call}"]
     if not minimal.is_reproducible:
         parts.append(
-            "The failure did not recur when the call was repeated: it depends on earlier calls."
+            "The repeated call did not fail in the same way. The failure depends on earlier calls."
         )
     for name, text in zip(("stdout", "stderr"), minimal.output, strict=True):
         if text.strip():
@@ -67,10 +69,18 @@ def failure_text(minimal: MinimalFailure, call: str, script: str) -> str:
 
 
 def unsatisfied_text(name: str, result: SearchResult, conditions: Sequence[str]) -> str:
-    """Return why a function could not be tested."""
-    lines = [f"{name}: none of {result.discarded + result.no_instance} inputs is valid."]
+    """Return the message for a function of which no input is valid.
+
+    Args:
+        name: name of the function.
+        result: result of the search.
+        conditions: source texts of the function's preconditions.
+    """
+    lines = [
+        f"{name}: none of {result.discarded_count + result.no_instance_count} inputs is valid."
+    ]
     if conditions:
-        lines += ["Its preconditions are unsatisfiable, or nearly so:"]
+        lines += ["No or almost no inputs satisfy its preconditions:"]
         lines += [f"  {condition}" for condition in conditions]
     frequent = sorted(result.reasons.items(), key=lambda item: -item[1])
     if any(reason for reason, _ in frequent):
@@ -81,5 +91,5 @@ def unsatisfied_text(name: str, result: SearchResult, conditions: Sequence[str])
 
 
 def has_high_discard_rate(result: SearchResult) -> bool:
-    """Return whether most inputs are discarded."""
+    """Return whether more than half of the inputs are discarded."""
     return result.discard_rate > _HIGH_DISCARD_RATE

@@ -1,9 +1,9 @@
-"""The property of one function under Hypothesis: no valid call of it fails.
+"""Search with Hypothesis for valid calls of one function that fail.
 
-Hypothesis draws, shrinks and stores calls in this process. The calls run in another, so that
-crashes do not end the search. Each failure path (class of the exception and innermost frame of the
-user's code) is a separate failure. Once found, a path is blocked: calls that take it are rejected
-like invalid ones, and the search goes on.
+Hypothesis draws, shrinks and stores calls in this process. The calls run in another process, so
+that crashes do not end the search. Failures with different paths (class of the exception, and
+innermost frame of the user's code) are different failures. After a failure, its path is blocked:
+further calls with this path are rejected like invalid calls, and the search goes on.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ciguard.functions.hosting.verdicts import (
     NoInstance,
     Verdict,
 )
-from ciguard.functions.searching.examples import database_at, protected_database
+from ciguard.functions.searching.examples import ProtectedDatabase, database_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,14 +42,15 @@ MAX_FAILURES = 10
 SHRINK_S = 30.0
 """Time for shrinking and further search after a round's first failure, in seconds."""
 _MAX_CACHED_VERDICTS = 20_000
+"""Maximum number of cached verdicts."""
 _REJECTIONS_PER_EXAMPLE = 2
-"""Calls on blocked paths to reject per requested example; further ones just pass."""
+"""Maximum number of rejections of blocked paths per example; further calls count as passed."""
 _MAX_EXPENSIVE_CALLS = 10
-"""Expensive calls on blocked paths after which a round makes no more calls."""
+"""Number of expensive calls with blocked paths after which a round makes no more calls."""
 
 
 class DrawnCall(Protocol):
-    """A drawn call, which can be sent to a process."""
+    """Interface of a drawn call, which is sent to another process as JSON."""
 
     def to_json(self) -> Json:
         """Return the JSON form of the call."""
@@ -62,32 +63,32 @@ class MinimalFailure:
     call: Any
     failure: CallFailure
     is_reproducible: bool
-    """True if the smallest call failed again when it was repeated."""
+    """True if the smallest call failed in the same way when it was repeated."""
     output: tuple[str, str]
     """Standard output and standard error of the repeated call."""
 
 
 @dataclass(slots=True)
 class SearchResult:
-    """Result of testing one function."""
+    """Failures of one function, and numbers of inputs."""
 
     failures: list[MinimalFailure] = field(default_factory=list)
-    valid: int = 0
-    """Number of distinct valid calls, without those of shrinking."""
-    discarded: int = 0
-    """Number of inputs that were invalid."""
-    no_instance: int = 0
-    """Number of inputs without an object to call the method of."""
+    valid_count: int = 0
+    """Number of distinct valid calls, without those for shrinking."""
+    discarded_count: int = 0
+    """Number of invalid inputs."""
+    no_instance_count: int = 0
+    """Number of inputs whose call was not made because the constructor of its object failed."""
     reasons: dict[str, int] = field(default_factory=dict)
-    """Number of discarded inputs by reason, where the process reported one."""
-    stopped: bool = False
-    """True if the time ran out before all examples were tried."""
+    """Number of discarded inputs by reason, for inputs that the process discarded."""
+    is_stopped: bool = False
+    """True if the time budget was used up before all examples were tried."""
 
     @property
     def discard_rate(self) -> float:
-        """Discarded fraction of the inputs, 0 to 1; 0 without inputs."""
-        drawn = self.valid + self.discarded
-        return self.discarded / drawn if drawn else 0.0
+        """Fraction of the inputs that were discarded, 0 to 1; 0 without inputs."""
+        drawn = self.valid_count + self.discarded_count
+        return self.discarded_count / drawn if drawn else 0.0
 
 
 def search(
@@ -98,14 +99,14 @@ def search(
     options: SearchSettings,
     output: Callable[[], tuple[str, str]] = lambda: ("", ""),
 ) -> SearchResult:
-    """Test a function and return its failures.
+    """Search for calls of a function that fail, and return the failures.
 
     Args:
-        name: key of its failures in the database, the same in every session.
+        name: key of the function's failures in Hypothesis's database.
         strategy: strategy that draws calls (`DrawnCall`).
-        execute: function that makes a call and returns the verdict.
+        execute: makes a call and returns its verdict.
         options: settings of the search.
-        output: function that returns the output of the last call.
+        output: returns standard output and standard error of the last call.
     """
     state = _Search(strategy, execute, options)
     while len(state.known_paths) < MAX_FAILURES:
@@ -128,7 +129,7 @@ def search(
 
 
 class _PathError(Exception):
-    """A failure on its way through Hypothesis, which distinguishes failures by class."""
+    """Error that reports a failure to Hypothesis; each failure path has its own subclass."""
 
     def __init__(self, call: Any, failure: CallFailure) -> None:
         super().__init__(failure.message)
@@ -137,12 +138,12 @@ class _PathError(Exception):
 
 
 def _is_overrun() -> bool:
-    """Return whether Hypothesis aborted the draw itself, while it looks for fewer choices."""
+    """Return whether Hypothesis aborted the current draw because it needs too many choices."""
     return current_build_context().data.status is Status.OVERRUN
 
 
 class _Search:
-    """State of all rounds of one function's search."""
+    """State of the search for failures of one function, for all rounds."""
 
     def __init__(
         self,
@@ -162,7 +163,7 @@ class _Search:
         self.known_paths: set[str] = set()
 
     def begin_round(self, max_examples: int) -> None:
-        """Reset the limits of a round."""
+        """Reset the limits that hold for one round."""
         self._shrink_deadline_s = float("inf")
         self._rejections_left = _REJECTIONS_PER_EXAMPLE * max_examples
         self._expensive_calls_left = _MAX_EXPENSIVE_CALLS
@@ -173,30 +174,30 @@ class _Search:
 
     @property
     def strategy(self) -> st.SearchStrategy[Any]:
-        """Strategy of the calls, which counts those that preconditions discard during drawing."""
+        """Strategy that draws calls, and counts the inputs that Hypothesis discards."""
         inner, result = self._strategy, self.result
 
         @st.composite
-        def counted(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Any:
+        def draw_and_count(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Any:
             try:
                 return draw(inner)
             except (UnsatisfiedAssumption, StopTest):  # raised by `assume` and by filters
                 if not self._is_shrinking() and not _is_overrun():
-                    result.discarded += 1
+                    result.discarded_count += 1
                 raise
 
-        return counted()
+        return draw_and_count()
 
     def attempt(self, call: Any) -> None:
         """Make a call, unless its verdict is cached, and report the verdict to Hypothesis.
 
         Raises:
-            _PathError: if the call fails on a new path.
+            _PathError: if the call fails with a new failure path.
         """
         key = json.dumps(call.to_json())
         verdict = self._verdicts.get(key)
         if verdict is None:
-            if self._may_not_call():
+            if self._is_call_forbidden():
                 return
             verdict = self._execute(call)
             self._cache(key, verdict)
@@ -205,15 +206,17 @@ class _Search:
                 self._expensive_calls_left -= verdict.key in self.known_paths
         self._report_to_hypothesis(call, verdict)
 
-    def _may_not_call(self) -> bool:
+    def _is_call_forbidden(self) -> bool:
+        """Return whether a limit of time or of expensive calls forbids another call."""
         now = time.monotonic()
         if now > self._deadline_s and not self._is_shrinking():
-            self.result.stopped = True
+            self.result.is_stopped = True
         if self._expensive_calls_left <= 0:
             return True
         return now > min(self._shrink_deadline_s, self._deadline_s)
 
     def _is_shrinking(self) -> bool:
+        """Return whether the round has found a failure, which Hypothesis shrinks."""
         return self._shrink_deadline_s < float("inf")
 
     def _cache(self, key: str, verdict: Verdict) -> None:
@@ -222,22 +225,24 @@ class _Search:
             self._verdicts.popitem(last=False)
 
     def _count(self, verdict: Verdict) -> None:
+        """Count a verdict, unless the call was made for shrinking."""
         if self._is_shrinking():
             return
         match verdict:
             case CallPassed() | CallFailure():
-                self.result.valid += 1
-            case Discarded(why):
-                self.result.discarded += 1
-                self._count_reason(why)
-            case NoInstance(why):
-                self.result.no_instance += 1
-                self._count_reason(why)
+                self.result.valid_count += 1
+            case Discarded(reason):
+                self.result.discarded_count += 1
+                self._count_reason(reason)
+            case NoInstance(reason):
+                self.result.no_instance_count += 1
+                self._count_reason(reason)
 
-    def _count_reason(self, why: str) -> None:
-        self.result.reasons[why] = self.result.reasons.get(why, 0) + 1
+    def _count_reason(self, reason: str) -> None:
+        self.result.reasons[reason] = self.result.reasons.get(reason, 0) + 1
 
     def _report_to_hypothesis(self, call: Any, verdict: Verdict) -> None:
+        """Raise what Hypothesis expects for a verdict: a rejection or a failure."""
         match verdict:
             case Discarded() | NoInstance():
                 reject()
@@ -253,6 +258,7 @@ class _Search:
                 pass
 
     def _class_of(self, failure: CallFailure) -> type[_PathError]:
+        """Return the class of errors for a failure's path."""
         error_class = self._error_classes.get(failure.key)
         if error_class is None:
             error_class = self._error_classes[failure.key] = type("_Path", (_PathError,), {})
@@ -262,7 +268,7 @@ class _Search:
 def _search_round(
     name: str, state: _Search, options: SearchSettings
 ) -> list[tuple[Any, CallFailure]]:
-    """Search once, and return the smallest call of each new failure path."""
+    """Search once, and return the smallest call and the failure for each new failure path."""
     profile = settings.default if settings.default is not None else settings()
     database = profile.database and (
         options.database or database_at(options.home, profile.database)
@@ -270,13 +276,13 @@ def _search_round(
     max_examples = options.max_examples or profile.max_examples
     state.begin_round(max_examples)
 
-    # Hypothesis would explain failures by its own frames, but their cause is in another process.
+    # Hypothesis explains a failure by lines of this process, but its cause is in another process.
     phases = [phase for phase in profile.phases if phase is not Phase.explain]
 
     @settings(
         profile,
         max_examples=max_examples,
-        database=protected_database(database)
+        database=ProtectedDatabase(database)
         if state.known_paths and database is not None
         else database,
         deadline=None,
@@ -296,9 +302,9 @@ def _search_round(
         try:
             no_valid_call_fails()
         except* _PathError as group:
-            errors = _flattened(group)
+            errors = _flatten(group)
         except* Unsatisfiable:
-            pass  # the counts show it
+            pass  # the counts of the result show that no input is valid
     return [(error.call, error.failure) for error in errors]
 
 
@@ -306,12 +312,12 @@ def _ignore_text(text: object) -> None:
     del text
 
 
-def _flattened(group: BaseExceptionGroup[_PathError]) -> list[_PathError]:
+def _flatten(group: BaseExceptionGroup[_PathError]) -> list[_PathError]:
     """Return the errors of a group, in the order in which Hypothesis found them."""
     errors: list[_PathError] = []
     for error in group.exceptions:
         if isinstance(error, BaseExceptionGroup):
-            errors += _flattened(error)
+            errors += _flatten(error)
         else:
             errors.append(error)
     return errors

@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings:
-    """Settings of a search; None means the value of Hypothesis's profile."""
+    """Settings of a search; for None, the value of Hypothesis's profile applies."""
 
     max_examples: int | None = None
+    """Maximum number of drawn examples."""
     budget_s: float = 0.0
-    """Time after which no more calls are made, in seconds; 0 means unlimited."""
+    """Time budget of the search, in seconds; 0 for no limit."""
     home: Path | None = None
-    """Folder `.hypothesis` for failures, unless the profile chooses a database."""
+    """Path of the folder `.hypothesis` for failures, unless the profile chooses a database."""
     database: ExampleDatabase | None = None
-    """Database to use instead of the profile's; ignored if the profile has none."""
+    """Database to use instead of the profile's; ignored if the profile has no database."""
     reporter: Callable[[object], None] | None = None
-    """Receives the messages of Hypothesis, such as each example in verbose mode."""
+    """Function that receives Hypothesis's messages, such as each example in verbose mode."""

@@ -1,4 +1,4 @@
-"""Solves the preconditions of a call for one argument: which values they and the annotation leave.
+"""Finds the values of one argument that its annotation and the preconditions of a call allow.
 
 The steps are:
 
@@ -6,6 +6,6 @@ The steps are:
    `views` of drawn values.
 2. `alternatives` splits a constraint into kinds with ranges (`intervals`).
 3. `box` narrows the ranges by the preconditions, with `quantities`, `ranges` and `congruences`.
-4. `narrowing` turns the result into a constraint again, and `constraints` into one of
-   `ciguard.values`.
+4. `narrowing` restricts the constraint to the narrowed ranges, and `constraints` converts it to a
+   constraint of `ciguard.values`.
 """

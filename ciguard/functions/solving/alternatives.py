@@ -1,7 +1,7 @@
-"""Splits a constraint into the kinds of values that it allows, each of one type with its ranges.
+"""Splits a constraint into kinds: constraints that each allow values of a single type.
 
 Preconditions are solved for each kind separately. For example, `type(x) is not list or len(x) == n`
-requires nothing of an integer, and fixes the length of a list.
+fixes the length of a list, but does not restrict an integer.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from ciguard.functions.specs.kinds import (
     Dicts,
     Dims,
     Dtypes,
-    FloatsIn,
-    IntsIn,
+    FloatRange,
+    IntRange,
     Lists,
     Shapes,
     Spec,
@@ -40,19 +40,19 @@ from ciguard.functions.specs.kinds import (
 from ciguard.values import Bool, OneOf
 
 Key: TypeAlias = tuple[Any, ...]
-"""Identifies a number that belongs to an argument x.
+"""Identifies a number that belongs to an argument with the name x.
 
 - `("value", x)`: the argument itself.
-- `("len", x)`: its length.
-- `("ndim", x)`: its rank.
-- `("dim", x, axis)`: a size.
+- `("len", x)`: the argument's length.
+- `("ndim", x)`: the argument's number of dimensions.
+- `("dim", x, axis)`: the size of one dimension.
 - `("item", x, index)`: one item.
 - `("each", x)`: every item.
 """
 
 
 def alternatives(spec: Spec) -> list[Spec]:
-    """Return the kinds of a resolved constraint, with one kind per rank of a shape."""
+    """Return the kinds of a constraint without references; a shape has one kind per rank."""
     match spec:
         case Anys(options):
             return [kind for option in options for kind in alternatives(option)]
@@ -75,13 +75,13 @@ def alternatives(spec: Spec) -> list[Spec]:
 
 def _dims_by_rank(spec: Shapes) -> list[tuple[Spec, ...]]:
     ranks, sides = shape_ranges(spec)
-    return [(IntsIn(*sides),) * rank for rank in range(ranks[0], ranks[1] + 1)]
+    return [(IntRange(*sides),) * rank for rank in range(ranks[0], ranks[1] + 1)]
 
 
 def representative(kind: Spec) -> Any:
-    """Return the view of a value of a kind, of which only the type is meaningful.
+    """Return the view of an arbitrary value with the type of a kind's values.
 
-    `OPAQUE` if the type is unknown.
+    Return `OPAQUE` if the type is unknown.
     """
     match kind:
         case Lists(is_tuple=is_tuple):
@@ -97,8 +97,8 @@ def representative(kind: Spec) -> Any:
 
 
 _REPRESENTATIVES: dict[type, Any] = {
-    IntsIn: 0,
-    FloatsIn: 0.5,
+    IntRange: 0,
+    FloatRange: 0.5,
     Strings: "",
     Tuples: (),
     Dicts: {},
@@ -107,15 +107,15 @@ _REPRESENTATIVES: dict[type, Any] = {
 }
 
 
-def initial(spec: Spec, key: Key) -> Interval | None:
-    """Return the range of a number of an argument that is not drawn yet.
+def initial_range(spec: Spec, key: Key) -> Interval | None:
+    """Return the range of a number that belongs to an argument, before preconditions narrow it.
 
     Args:
         spec: constraint of the argument; an unresolved reference may have any value.
         key: key of the number.
 
     Returns:
-        The range; None if no such number exists, as `x.shape[3]` of a matrix.
+        The range; None if the argument has no such number, such as `x.shape[3]` of a matrix.
     """
     try:
         kinds = alternatives(spec)
@@ -131,6 +131,7 @@ def initial(spec: Spec, key: Key) -> Interval | None:
 
 
 def _range_in_kind(kind: Spec, key: Key) -> Interval:
+    """Return the range of a number in values of one kind."""
     if has_references(kind):
         return ANY
     reader = _RANGE_READERS.get(str(key[0]))
@@ -138,11 +139,12 @@ def _range_in_kind(kind: Spec, key: Key) -> Interval:
 
 
 def _value(kind: Spec, key: Key) -> Interval:
+    """Return the range of the value itself; `ANY` if it is not a number."""
     del key
     match kind:
-        case IntsIn():
+        case IntRange():
             return Interval(*int_range(kind), is_whole=True)
-        case FloatsIn():
+        case FloatRange():
             is_finite = not (kind.nan or kind.inf)
             return Interval(*float_range(kind)) if is_finite else ANY
         case OneOf(values):
@@ -158,6 +160,7 @@ def _value(kind: Spec, key: Key) -> Interval:
 
 
 def _length(kind: Spec, key: Key) -> Interval:
+    """Return the range of the length; `ANY` if it is unknown."""
     match kind:
         case Lists() | Strings():
             return Interval(
@@ -186,6 +189,7 @@ def _length(kind: Spec, key: Key) -> Interval:
 
 
 def _rank(kind: Spec, key: Key) -> Interval:
+    """Return the number of dimensions as a range; `ANY` if it is unknown."""
     del key
     if isinstance(kind, Arrays) and isinstance(kind.shape, Dims):
         has_open_rank = any(isinstance(dim, SymbolicSizes) for dim in kind.shape.dims)
@@ -194,6 +198,11 @@ def _rank(kind: Spec, key: Key) -> Interval:
 
 
 def _dim(kind: Spec, key: Key) -> Interval:
+    """Return the range of one size of an array.
+
+    Raises:
+        EmptyError: if the array has no such dimension.
+    """
     if not isinstance(kind, Arrays) or not isinstance(kind.shape, Dims):
         return ANY
     dims, axis = kind.shape.dims, key[2]
@@ -204,12 +213,17 @@ def _dim(kind: Spec, key: Key) -> Interval:
     dim = dims[axis]
     if isinstance(dim, int):
         return point(dim)
-    if isinstance(dim, IntsIn):
-        return Interval(*int_range(dim), is_whole=True).meet(Interval(low=0))
+    if isinstance(dim, IntRange):
+        return Interval(*int_range(dim), is_whole=True).intersection(Interval(low=0))
     return Interval(*DEFAULT_SIZES, is_whole=True)
 
 
 def _item(kind: Spec, key: Key) -> Interval:
+    """Return the range of one item.
+
+    Raises:
+        EmptyError: if there is no such item.
+    """
     if isinstance(kind, Tuples):
         if not -len(kind.items) <= key[2] < len(kind.items):
             raise EmptyError
@@ -220,10 +234,11 @@ def _item(kind: Spec, key: Key) -> Interval:
 
 
 def _item_range(item: Spec) -> Interval:
-    return initial(item, ("value", "")) or ANY
+    return initial_range(item, ("value", "")) or ANY
 
 
 def _each(kind: Spec, key: Key) -> Interval:
+    """Return a range that contains every item."""
     del key
     if isinstance(kind, Lists):
         return _item_range(kind.item)

@@ -1,12 +1,13 @@
 """Solves preconditions for the argument that is drawn next, by narrowing its ranges.
 
-A box holds one range per number of an argument, as in interval constraint solving. Equalities and
-inequalities of sums and products narrow the ranges (`intervals.py`), and remainders fix steps.
-Equal shapes and dtypes are copied. Of a disjunction only a single possible part is applied.
+A box contains one range per number of an argument, as in interval constraint solving. Equalities
+and inequalities of sums and products narrow the ranges (`intervals.py`). A remainder restricts a
+number to a congruence class. Equal shapes and dtypes are copied. A disjunction narrows the box if
+only one of its operands is possible.
 
 Drawn arguments are numbers. Arguments that will be drawn later are ranges, so that no drawn value
-leaves them empty. Conditions that are not understood narrow nothing. All conditions are checked
-again on drawn values, so solving only lowers the number of discarded calls.
+leaves them without valid values. Conditions of other forms narrow nothing. All conditions are
+checked again on drawn values: solving only lowers the number of discarded calls.
 """
 
 from __future__ import annotations
@@ -27,18 +28,22 @@ from ciguard.functions.solving.views import DtypeView
 
 @dataclass(slots=True)
 class Box(Ranges):
-    """Ranges, steps, dtypes and members of the arguments of one call, narrowed by conditions."""
+    """Restrictions of the values of one call's arguments that follow from conditions."""
 
-    steps: dict[Key, Congruence] = field(default_factory=dict)
+    congruences: dict[Key, Congruence] = field(default_factory=dict)
     dtypes: dict[str, frozenset[str]] = field(default_factory=dict)
-    members: dict[str, frozenset[Any]] = field(default_factory=dict)
-    """Allowed values of an argument, as views."""
+    allowed_values: dict[str, frozenset[Any]] = field(default_factory=dict)
+    """Views of the only allowed values, by argument."""
 
     def assume(self, node: ast.expr, *, holds: bool = True) -> None:
-        """Narrow the box by a condition, or by its negation.
+        """Narrow the box by a condition.
+
+        Args:
+            node: the condition.
+            holds: False to narrow the box by the condition's negation.
 
         Raises:
-            EmptyError: if no values fulfil it.
+            EmptyError: if no values of the box fulfil the condition.
         """
         verdict = self.verdict(node)
         if verdict is not None:
@@ -59,10 +64,18 @@ class Box(Ranges):
             case ast.Call(func=ast.Name(id="all"), args=[ast.GeneratorExp() as items]) if holds:
                 self._assume_for_each_item(items)
             case _:
-                pass  # not understood
+                pass  # a condition of another form narrows nothing
 
     def _assume_one_of(self, parts: list[ast.expr], *, holds: bool) -> None:
-        """Narrow the box by the only possible part of a disjunction, if there is only one."""
+        """Narrow the box by a disjunction, if only one of its operands is possible.
+
+        Args:
+            parts: operands of the disjunction.
+            holds: False for a disjunction of the operands' negations.
+
+        Raises:
+            EmptyError: if no operand is possible.
+        """
         open_parts = [part for part in parts if self.verdict(part) is not (not holds)]
         possible = [part for part in open_parts if self._is_possible(part, holds=holds)]
         if not possible:
@@ -71,14 +84,15 @@ class Box(Ranges):
             self.assume(possible[0], holds=holds)
 
     def _is_possible(self, node: ast.expr, *, holds: bool) -> bool:
+        """Return whether values of the box may fulfil a condition, or its negation."""
         trial = Box(
             drawn=self.drawn,
             specs=self.specs,
             ranges=dict(self.ranges),
-            bound=dict(self.bound),
-            steps=dict(self.steps),
+            variable_keys=dict(self.variable_keys),
+            congruences=dict(self.congruences),
             dtypes=dict(self.dtypes),
-            members=dict(self.members),
+            allowed_values=dict(self.allowed_values),
         )
         try:
             trial.assume(node, holds=holds)
@@ -87,19 +101,21 @@ class Box(Ranges):
         return True
 
     def _assume_for_each_item(self, items: ast.GeneratorExp) -> None:
+        """Narrow the ranges of a list's items by a condition `all(… for item in x)`."""
         source = items.generators[0]
         is_argument = isinstance(source.iter, ast.Name) and source.iter.id in self.specs
         if len(items.generators) > 1 or source.ifs or not is_argument:
             return
         if isinstance(source.target, ast.Name) and isinstance(source.iter, ast.Name):
             name = source.target.id
-            # Not of a list that may be empty: the condition may then hold for no item.
+            # If the list may be empty, the condition need not hold for any item.
             if self.range_of(("len", source.iter.id)).low > 0:
-                self.bound[name] = ("each", source.iter.id)
+                self.variable_keys[name] = ("each", source.iter.id)
                 self.assume(items.elt)
-                del self.bound[name]
+                del self.variable_keys[name]
 
     def _assume_comparison(self, node: ast.Compare, *, holds: bool) -> None:
+        """Narrow the box by a comparison, also by a chain of comparisons."""
         if len(node.ops) > 1:
             if holds:
                 left = node.left
@@ -116,6 +132,7 @@ class Box(Ranges):
         self._relate(op, node.left, node.comparators[0])
 
     def _relate(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> None:
+        """Narrow the box by a single comparison that holds."""
         if isinstance(op, ast.In | ast.Eq) and self._restrict_to_members(op, left, right):
             return
         if isinstance(op, ast.Eq):
@@ -136,9 +153,9 @@ class Box(Ranges):
             self.backward(upper, Interval(low=_adjacent_end(first.low, 1, is_strict, is_whole)))
 
     def _restrict_to_members(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> bool:
-        """Restrict an argument to listed values: by `x in (1, 2)`, or by `x == "same"`.
+        """Restrict an argument to listed values if a condition is `x in (1, 2)` or `x == "same"`.
 
-        Return whether the condition has that form.
+        Return whether the condition has such a form.
         """
         if not isinstance(left, ast.Name) or left.id not in self.specs:
             return False
@@ -150,21 +167,21 @@ class Box(Ranges):
         if not isinstance(listed, list | tuple | set | dict | range):
             return False
         scalars = frozenset(member for member in listed if isinstance(member, int | float | str))
-        self.members[left.id] = self.members.get(left.id, scalars) & scalars
+        self.allowed_values[left.id] = self.allowed_values.get(left.id, scalars) & scalars
         return True
 
     def _extremes(
         self, op: ast.cmpop, left: ast.expr, right: ast.expr
     ) -> tuple[ast.expr, ast.expr]:
-        """Return the lower and the upper side of an inequality."""
+        """Return the operand of an inequality that is the lower bound, and the upper bound."""
         return (right, left) if isinstance(op, ast.Gt | ast.GtE) else (left, right)
 
     # --- equalities of shapes and dtypes ---------------------------------------------------------
 
     def _restrict_shape_or_dtype(self, left: ast.expr, right: ast.expr) -> bool:
-        """Restrict `x.shape` or `x.dtype` to known values.
+        """Restrict `x.shape` or `x.dtype` to the value of the right operand.
 
-        Return whether the equality has that form.
+        Return whether the left operand has such a form.
         """
         if not isinstance(left, ast.Attribute | ast.Subscript):
             return False
@@ -183,6 +200,7 @@ class Box(Ranges):
         return True
 
     def _restrict_dtype(self, name: str, right: ast.expr) -> None:
+        """Restrict the dtype of an argument to the value of the right operand."""
         try:
             value = value_of(right, self.drawn)
         except UnknownError:
@@ -193,6 +211,16 @@ class Box(Ranges):
             self.dtypes[name] = allowed & {dtype}
 
     def _restrict_sizes(self, name: str, index: ast.expr | None, right: ast.expr) -> None:
+        """Restrict sizes of an argument's shape.
+
+        Args:
+            name: name of the argument.
+            index: slice of the shape, as in `x.shape[1:] == …`; None for the whole shape.
+            right: expression of the equal sizes.
+
+        Raises:
+            EmptyError: if the numbers of dimensions differ, or a size is impossible.
+        """
         rank = self.range_of(("ndim", name))
         if not rank.is_point:
             return
@@ -216,7 +244,7 @@ class Box(Ranges):
             self.narrow(("dim", name, axis), size)
 
     def _size_ranges(self, node: ast.expr) -> list[Interval] | None:
-        """Return the ranges of a shape's sizes; None if its rank is unknown."""
+        """Return the ranges of a shape's sizes; None if the number of dimensions is unknown."""
         if isinstance(node, ast.Tuple | ast.List):
             return [self.forward(size) for size in node.elts]
         try:
@@ -228,6 +256,7 @@ class Box(Ranges):
         return None
 
     def _size_ranges_of_undrawn(self, node: ast.expr) -> list[Interval] | None:
+        """Return the ranges of the sizes in `x.shape` of an undrawn argument; else None."""
         if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
             return None
         name = node.value.id
@@ -237,20 +266,23 @@ class Box(Ranges):
         return [self.range_of(("dim", name, axis)) for axis in range(int(rank.low))]
 
     def _restrict_remainder(self, left: ast.expr, right: ast.expr) -> None:
-        """Restrict the remainder of an integer or a size by `x % k == 0`."""
+        """Restrict an integer or a size by an equality such as `x % k == 0`."""
         if not isinstance(left, ast.BinOp) or not isinstance(left.op, ast.Mod):
             return
         for name in free_names(left) & self.specs.keys():
             for key, probes in probes_of(name, self.specs[name]):
                 congruence = congruence_of(left, right, probes, name, self.drawn)
                 if congruence is not None:
-                    self.steps[key] = congruence
+                    self.congruences[key] = congruence
 
     # --- verdicts ---------------------------------------------------------------------------------
 
     def verdict(self, node: ast.expr) -> bool | None:
-        """Return whether a condition holds for all remaining values; None if that is unknown."""
-        if not self.is_open(node):
+        """Return whether a condition holds for all values of the box; None if this is unknown.
+
+        False means that the condition holds for no value of the box.
+        """
+        if not self.needs_undrawn_argument(node):
             try:
                 return truth(value_of(node, self.drawn))
             except UnknownError:
@@ -267,6 +299,7 @@ class Box(Ranges):
         return None
 
     def _verdict_of_parts(self, node: ast.BoolOp) -> bool | None:
+        """Return the verdict on a condition with `and` or `or`."""
         verdicts = [self.verdict(value) for value in node.values]
         deciding = isinstance(node.op, ast.Or)
         if deciding in verdicts:
@@ -274,6 +307,7 @@ class Box(Ranges):
         return None if None in verdicts else not deciding
 
     def _verdict_by_type(self, node: ast.expr) -> bool | None:
+        """Return the verdict on a check of one argument's type, for all kinds of its values."""
         verdicts = set()
         names = sorted(free_names(node) & self.specs.keys())
         if len(names) != 1:
@@ -286,24 +320,25 @@ class Box(Ranges):
         return verdicts.pop() if len(verdicts) == 1 else None
 
     def _verdict_of_ranges(self, node: ast.Compare) -> bool | None:
+        """Return the verdict on a comparison of two expressions by their ranges."""
         left, right = self.forward(node.left), self.forward(node.comparators[0])
         op = node.ops[0]
         if isinstance(op, ast.Gt | ast.GtE):
             left, right = right, left
         if isinstance(op, ast.Lt | ast.Gt):
-            return _decided(left.high < right.low, left.low >= right.high)
+            return _verdict(left.high < right.low, left.low >= right.high)
         if isinstance(op, ast.LtE | ast.GtE):
-            return _decided(left.high <= right.low, left.low > right.high)
+            return _verdict(left.high <= right.low, left.low > right.high)
         if isinstance(op, ast.Eq | ast.NotEq):
             are_disjoint = left.high < right.low or right.high < left.low
             are_equal = left.is_point and right.is_point and left.low == right.low
-            verdict = _decided(are_equal, are_disjoint)
+            verdict = _verdict(are_equal, are_disjoint)
             return verdict if isinstance(op, ast.Eq) or verdict is None else not verdict
         return None
 
 
 def is_type_check(node: ast.expr) -> bool:
-    """Return whether a condition only checks a type, or compares with None."""
+    """Return whether a condition checks the type of a value, or whether a value is None."""
     match node:
         case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(), _]):
             return True
@@ -319,14 +354,22 @@ def is_type_check(node: ast.expr) -> bool:
             return False
 
 
-def _adjacent_end(end: float, direction: int, is_strict: bool, is_whole: bool) -> float:  # noqa: FBT001 - claims
-    """Return the end of a range that is less (`direction` -1) or greater than another's."""
+def _adjacent_end(end: float, direction: int, is_strict: bool, is_whole: bool) -> float:  # noqa: FBT001 - private
+    """Return the bound of a number that is compared with a range.
+
+    Args:
+        end: end of the range.
+        direction: -1 if the number is less than the end, 1 if it is greater.
+        is_strict: whether the number must differ from the end.
+        is_whole: whether the number and the range contain only integers.
+    """
     if not is_strict:
         return end
     return end + direction if is_whole else math.nextafter(end, direction * math.inf)
 
 
-def _decided(is_true: bool, is_false: bool) -> bool | None:  # noqa: FBT001 - two claims
+def _verdict(is_true: bool, is_false: bool) -> bool | None:  # noqa: FBT001 - conditions, not options
+    """Return the verdict on a condition; None if it is neither known to hold nor known to fail."""
     return True if is_true else (False if is_false else None)
 
 

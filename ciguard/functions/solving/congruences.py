@@ -1,4 +1,4 @@
-"""Remainders: the integers x that fulfil `(x + 2 * pad - kernel) % stride == 0`."""
+"""Congruences: the integers x that fulfil conditions such as `(x + 2 * pad - k) % stride == 0`."""
 
 from __future__ import annotations
 
@@ -18,26 +18,28 @@ if TYPE_CHECKING:
 
 
 class Congruence(NamedTuple):
-    """The integers that leave `remainder` when divided by `step`."""
+    """The integers with the remainder `remainder` after a division by `step`."""
 
     step: int
     remainder: int
 
 
 _MAX_MODULUS = 10_000
+"""Maximum divisor; all its remainders are tried."""
 
 
 def congruence_of(
     left: ast.expr, right: ast.expr, probes: Sequence[Any], name: str, drawn: Mapping[str, Any]
 ) -> Congruence | None:
-    """Return the congruence of a number that `left % … == right` implies.
+    """Return the congruence that an equality implies for a number of an argument.
 
     Args:
-        left: one side of the equality, a remainder of an expression that is linear in the number.
-        right: the other side.
-        probes: views of the argument whose number is 0, 1, 2 and 3.
+        left: left operand: a remainder, such as `(2 * x + 1) % 4`, of an expression that is linear
+            in the number.
+        right: right operand.
+        probes: views of the argument, in which the number is 0, 1, 2 and 3.
         name: name of the argument.
-        drawn: views of the other arguments.
+        drawn: views of the drawn arguments, by name.
 
     Returns:
         The congruence; None if `left` has another form or depends on arguments that are not drawn.
@@ -64,7 +66,15 @@ def congruence_of(
 
 
 def probes_of(name: str, spec: Spec) -> Iterator[tuple[Key, tuple[Any, ...]]]:
-    """Yield the numbers of an argument that a remainder may fix (value or sizes), with probes."""
+    """Yield each number of an argument that a congruence may restrict, with views that contain it.
+
+    Args:
+        name: name of the argument.
+        spec: constraint of the argument: a number, or an array with sizes.
+
+    Yields:
+        The number's key, and views of the argument in which the number is 0, 1, 2 and 3.
+    """
     if not isinstance(spec, Arrays):
         yield ("value", name), _PROBES
     elif isinstance(spec.shape, Dims):
@@ -81,7 +91,7 @@ _PROBES = (0, 1, 2, 3)
 
 
 def _array_with_size(rank: int, axis: int, size: int) -> ArrayView:
-    """Return the view of an array with one known size."""
+    """Return the view of an array of which only the size along one axis is known."""
     sizes: list[Any] = [OPAQUE] * rank
     sizes[axis] = size
     return ArrayView(tuple(sizes), "", is_tensor=False)

@@ -1,7 +1,7 @@
-"""Converts a resolved constraint of one call to the language of `ciguard.values`.
+"""Converts a constraint without references to a constraint of `ciguard.values`.
 
-Bounds that an annotation leaves open become moderate: integers and lengths that keep calls fast,
-and floating-point numbers whose sums do not overflow.
+If an annotation has no bound, a default applies: integers and lengths that keep calls fast, and
+floating-point numbers whose sums do not overflow.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ciguard.functions.specs.kinds import (
     Anys,
     Dicts,
     Dtypes,
-    FloatsIn,
-    IntsIn,
+    FloatRange,
+    IntRange,
     Length,
     Lists,
     Reference,
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Value
 
 DEFAULT_INT_REACH = 1000
-"""Distance from 0, or from a bound beyond it, of the end of an open range of integers."""
+"""Distance of the default bounds of integers from 0, or from an annotated bound that is larger."""
 DEFAULT_FLOAT_REACH = 1e6
-"""Distance from 0 of the end of an open range of floating-point numbers."""
+"""Distance of the default bounds of floating-point numbers from 0."""
 DEFAULT_LENGTH_RANGE = 5
-"""Difference of the longest and the shortest length if no maximum is given."""
+"""Difference of the default maximum length and the minimum length."""
 DEFAULT_RANKS = (1, 4)
 """Default range of the number of dimensions."""
 DEFAULT_SIZES = (1, 8)
@@ -58,7 +58,7 @@ DEFAULT_SIZES = (1, 8)
 
 
 def constraint_of(spec: Spec) -> Constraint:
-    """Return the equivalent constraint of `ciguard.values`.
+    """Return the equivalent constraint of `ciguard.values`, with default bounds.
 
     Raises:
         ImpossibleError: if no value conforms.
@@ -86,8 +86,8 @@ def _bool(spec: Bool) -> Constraint:
     return spec
 
 
-def int_range(spec: IntsIn) -> tuple[int, int]:
-    """Return the ends of a range of integers, both inclusive."""
+def int_range(spec: IntRange) -> tuple[int, int]:
+    """Return the smallest and the largest integer of a range, with default bounds."""
     minimum, maximum = _finite(spec.min), _finite(spec.max)
     if minimum is None:
         minimum = (
@@ -101,24 +101,26 @@ def int_range(spec: IntsIn) -> tuple[int, int]:
 
 
 def _finite(bound: Any) -> Any:
+    """Return a bound; None for an infinite bound."""
     return None if bound is None or math.isinf(bound) else bound
 
 
-@_constraint.register(IntsIn)
-def _ints(spec: IntsIn) -> Constraint:
+@_constraint.register(IntRange)
+def _ints(spec: IntRange) -> Constraint:
     minimum, maximum = int_range(spec)
     _require_ordered(minimum, maximum)
     return Int(min=minimum, max=maximum, step=spec.step)
 
 
 def _require_ordered(minimum: float, maximum: float) -> None:
+    """Raise an ImpossibleError if a minimum exceeds its maximum."""
     if minimum > maximum:
         msg = f"no value lies between {minimum} and {maximum}"
         raise ImpossibleError(msg)
 
 
-def float_range(spec: FloatsIn) -> tuple[float, float]:
-    """Return the ends of a range of floating-point numbers."""
+def float_range(spec: FloatRange) -> tuple[float, float]:
+    """Return the bounds of a range of floating-point numbers, with default bounds."""
     minimum, maximum = _finite(spec.min), _finite(spec.max)
     open_end = min(DEFAULT_FLOAT_REACH, _MAX_BY_WIDTH.get(spec.width, DEFAULT_FLOAT_REACH))
     if minimum is None:
@@ -129,10 +131,11 @@ def float_range(spec: FloatsIn) -> tuple[float, float]:
 
 
 _MAX_BY_WIDTH = {16: 65504.0}
+"""Largest number by the width in bits, where it is less than the default bound."""
 
 
-@_constraint.register(FloatsIn)
-def _floats(spec: FloatsIn) -> Constraint:
+@_constraint.register(FloatRange)
+def _floats(spec: FloatRange) -> Constraint:
     minimum, maximum = float_range(spec)
     finite = Float(
         min=minimum,
@@ -149,7 +152,8 @@ def _floats(spec: FloatsIn) -> Constraint:
     return AnyOf(((3.0, finite), (1.0, OneOf(infinities))))
 
 
-def _infinities(spec: FloatsIn) -> tuple[Value, ...]:
+def _infinities(spec: FloatRange) -> tuple[Value, ...]:
+    """Return the infinities that a constraint accepts."""
     if not spec.inf:
         return ()
     below = (LiteralValue(-math.inf),) if _finite(spec.min) is None else ()
@@ -158,10 +162,10 @@ def _infinities(spec: FloatsIn) -> tuple[Value, ...]:
 
 
 def resolved_length(length: Length) -> int | None:
-    """Return a length, which must be resolved.
+    """Return a length that is not a reference.
 
     Raises:
-        TypeError: if it is still a reference.
+        TypeError: if `length` is a reference.
     """
     if isinstance(length, Reference):
         msg = f"reference {length.expression} is not resolved"
@@ -170,10 +174,10 @@ def resolved_length(length: Length) -> int | None:
 
 
 def length_range(minimum: Any, maximum: Any) -> tuple[int, int]:
-    """Return the shortest and the longest length of a sequence.
+    """Return the minimum and maximum length of a sequence, with default bounds for None.
 
     Raises:
-        ImpossibleError: if the range is empty.
+        ImpossibleError: if the minimum exceeds the maximum.
     """
     shortest = max(minimum or 0, 0)
     longest = shortest + DEFAULT_LENGTH_RANGE if maximum is None else maximum
@@ -204,10 +208,10 @@ def _tuples(spec: Tuples) -> Constraint:
 
 
 def shape_ranges(spec: Shapes) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the range of the rank and the range of each size.
+    """Return the range of the number of dimensions, and the range of each size.
 
     Raises:
-        ImpossibleError: if the range is empty.
+        ImpossibleError: if a range is empty.
     """
     min_rank, max_rank = resolved_length(spec.min_dims), resolved_length(spec.max_dims)
     lowest_rank = (
@@ -254,7 +258,7 @@ def _dicts(spec: Dicts) -> Constraint:
 
 
 def _key_count(keys: Constraint) -> int | None:
-    """Return the number of possible keys; None if they are unlimited."""
+    """Return the number of possible keys; None if it is unlimited or unknown."""
     match keys:
         case OneOf(values):
             return len({repr(value) for value in values})

@@ -1,8 +1,8 @@
-"""Evaluates expressions of arguments on drawn values, without running user code.
+"""Evaluates expressions of drawn arguments, without running user code.
 
 References (`ref("len(xs)")`) and preconditions are Python expressions. Arithmetic, comparisons,
-lengths, shapes and types are evaluated here. Everything else raises `UnknownError` and is left to
-the process that holds the arguments.
+lengths, shapes and types are evaluated here. Everything else raises `UnknownError`: only the
+process with the actual arguments can evaluate it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import operator
 from math import ceil, floor, prod
 from typing import TYPE_CHECKING, Any
 
-from ciguard.functions.solving.parsing import parsed
+from ciguard.functions.solving.parsing import expression_tree
 from ciguard.functions.solving.views import OPAQUE, ArrayView, DtypeView, ObjectView, Opaque
 from ciguard.sources import dotted_name
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 class UnknownError(Exception):
-    """An expression cannot be evaluated without the actual arguments."""
+    """Error for an expression that cannot be evaluated without the actual arguments."""
 
     def __str__(self) -> str:
-        """Return the part that is not understood.
+        """Return the source text of the part that cannot be evaluated.
 
-        It is unparsed on demand, since the error is raised often.
+        The text is made on demand, because the error is raised often.
         """
         part = self.args[0] if self.args else ""
         return ast.unparse(part) if isinstance(part, ast.expr) else str(part)
 
 
 class RaisesError(UnknownError):
-    """Evaluating an expression of known values fails, such as by an index error."""
+    """Error for an expression whose evaluation with known values raises, such as an IndexError."""
 
 
 def evaluate(text: str, scope: Mapping[str, Any]) -> Any:
@@ -44,16 +44,16 @@ def evaluate(text: str, scope: Mapping[str, Any]) -> Any:
         scope: views of the arguments by name.
 
     Raises:
-        UnknownError: if it cannot be evaluated here, or if its evaluation fails.
+        UnknownError: if the expression cannot be evaluated, or its evaluation raises.
     """
-    tree = parsed(text)
+    tree = expression_tree(text)
     if tree is None:
         raise UnknownError(text)
     return value_of(tree, scope)
 
 
 def value_of(node: ast.expr, scope: Mapping[str, Any]) -> Any:
-    """Return the value of a parsed expression; see `evaluate`."""
+    """Return the value of an expression from its syntax tree; see `evaluate`."""
     reader = _READERS.get(type(node))
     if reader is None:
         raise UnknownError(node)
@@ -91,6 +91,7 @@ def _is_small_power(base: Any, exponent: Any) -> bool:
 
 
 _MAX_BASE, _MAX_EXPONENT = 10**6, 64
+"""Maximum absolute values for powers, since Python's integers could fill the memory."""
 
 
 def _unary(node: ast.UnaryOp, scope: Mapping[str, Any]) -> Any:
@@ -101,10 +102,10 @@ def _unary(node: ast.UnaryOp, scope: Mapping[str, Any]) -> Any:
 
 
 def truth(value: Any) -> bool:
-    """Return the truth value of a value.
+    """Return whether Python counts a value as true.
 
     Raises:
-        UnknownError: if it is unknown, such as that of an array.
+        UnknownError: if this is unknown, such as for an array.
     """
     if isinstance(value, ArrayView | DtypeView | Opaque):
         raise UnknownError(str(value))
@@ -135,10 +136,10 @@ def compare(op: ast.cmpop, left: Any, right: Any) -> bool:
     """Return the result of a comparison.
 
     Raises:
-        UnknownError: if it depends on elements of an array.
+        UnknownError: if the result depends on elements of an array, or on an unknown value.
     """
     if isinstance(left, DtypeView) or isinstance(right, DtypeView):
-        return _compared_dtypes(op, left, right)
+        return _compare_dtypes(op, left, right)
     is_identity_test = isinstance(op, ast.Is | ast.IsNot)
     if isinstance(left, Opaque) or isinstance(right, Opaque):
         raise UnknownError(op)
@@ -153,7 +154,8 @@ def _contains_array(value: Any) -> bool:
     return isinstance(value, ArrayView | Opaque)
 
 
-def _compared_dtypes(op: ast.cmpop, left: Any, right: Any) -> bool:
+def _compare_dtypes(op: ast.cmpop, left: Any, right: Any) -> bool:
+    """Return the result of a comparison of dtypes, or of a dtype with a list of dtypes."""
     if isinstance(op, ast.In | ast.NotIn):
         is_member = any(_are_same_dtype(left, member) for member in right)
         return is_member is isinstance(op, ast.In)
@@ -177,6 +179,7 @@ def _conditional(node: ast.IfExp, scope: Mapping[str, Any]) -> Any:
 
 
 def _attribute(node: ast.Attribute, scope: Mapping[str, Any]) -> Any:
+    """Return the value of an attribute: a type, a dtype, or a property of an array or object."""
     path = dotted_name(node)
     if path in _TYPES:
         return _TYPES[path]
@@ -198,7 +201,7 @@ def _array_attribute(array: ArrayView, attribute: str) -> Any:
         return DtypeView(array.dtype)
     if attribute == "size":
         if array.is_tensor:
-            raise UnknownError(attribute)  # a number in numpy, a method in torch
+            raise UnknownError(attribute)  # numpy's `size` is a number, torch's is a method
         return prod(array.shape)
     return getattr(array, attribute)
 
@@ -214,6 +217,7 @@ def _item(node: ast.Subscript, scope: Mapping[str, Any]) -> Any:
 
 
 def _call(node: ast.Call, scope: Mapping[str, Any]) -> Any:
+    """Return the result of a known function or method."""
     if node.keywords:
         raise UnknownError(node)
     path = dotted_name(node.func)
@@ -226,7 +230,7 @@ def _call(node: ast.Call, scope: Mapping[str, Any]) -> Any:
 
 
 def _method(node: ast.Call, function: ast.Attribute, scope: Mapping[str, Any]) -> Any:
-    """Evaluate a method of an array or string: `x.dim()`, `x.size(0)`, `name.startswith("a")`."""
+    """Return the result of a method of a tensor, string or dictionary, such as `x.size(0)`."""
     receiver = value_of(function.value, scope)
     arguments = [value_of(argument, scope) for argument in node.args]
     if isinstance(receiver, ArrayView) and receiver.is_tensor and function.attr in _TENSOR_METHODS:
@@ -255,6 +259,7 @@ def _comprehension(node: ast.GeneratorExp | ast.ListComp, scope: Mapping[str, An
 def _items(
     node: ast.GeneratorExp | ast.ListComp, source: ast.comprehension, scope: Mapping[str, Any]
 ) -> Iterator[Any]:
+    """Yield the items of a comprehension."""
     for item in value_of(source.iter, scope):
         inner = {**scope, **_target_bindings(source.target, item)}
         if all(truth(value_of(condition, inner)) for condition in source.ifs):
@@ -262,6 +267,7 @@ def _items(
 
 
 def _target_bindings(target: ast.expr, item: Any) -> dict[str, Any]:
+    """Return the values by variable that a comprehension's target gets for one item."""
     if isinstance(target, ast.Name):
         return {target.id: item}
     if isinstance(target, ast.Tuple):
@@ -275,11 +281,11 @@ def _target_bindings(target: ast.expr, item: Any) -> dict[str, Any]:
 
 
 class TensorType:
-    """Stands for the tensor class of every library."""
+    """Placeholder for the tensor class of every library."""
 
 
 class ArrayType:
-    """Stands for numpy's array class."""
+    """Placeholder for numpy's array class."""
 
 
 _TENSOR_TYPES = ("torch.Tensor", "tf.Tensor", "tensorflow.Tensor", "jt.Var", "jax.Array")
@@ -290,7 +296,7 @@ _TYPES: dict[str, Any] = {
     **dict.fromkeys(_TENSOR_TYPES, TensorType),
     **dict.fromkeys(_ARRAY_TYPES, ArrayType),
 }  # fmt: skip
-"""Types by the names in programs."""
+"""Types by their usual names in programs."""
 _LIBRARIES = frozenset(("np", "numpy", "torch", "tf", "tensorflow", "jt", "jnp", "jax.numpy"))
 _DTYPES = {
     **{

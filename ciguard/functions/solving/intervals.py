@@ -1,8 +1,8 @@
-"""Interval arithmetic on ranges of numbers: of results from operands, and of operands from results.
+"""Interval arithmetic: ranges of results from ranges of operands, and the reverse.
 
 Source: F. Benhamou, F. Goualard, L. Granvilliers, J.-F. Puget, Revising hull and box consistency
-(ICLP 1999), algorithm HC4-revise. Ends are not rounded outwards: a range that is an ulp too narrow
-only means that one number is not drawn.
+(ICLP 1999), algorithm HC4-revise. Unlike there, bounds are not rounded outwards: if rounding makes
+a range too narrow, only one number is never drawn.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ INF = math.inf
 
 
 class EmptyError(Exception):
-    """An interval holds no number."""
+    """Error for an interval without numbers, or for conditions that no value fulfils."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Interval:
     low: float = -INF
     high: float = INF
     is_whole: bool = False
-    """True if it holds integers only."""
+    """True if the interval contains only integers."""
 
     def __post_init__(self) -> None:
         if self.low > self.high:
@@ -36,14 +36,14 @@ class Interval:
 
     @property
     def is_point(self) -> bool:
-        """True if it holds exactly one number."""
+        """True if the interval contains exactly one number."""
         return self.low == self.high
 
-    def meet(self, other: Interval) -> Interval:
-        """Return the intersection of two intervals.
+    def intersection(self, other: Interval) -> Interval:
+        """Return the interval of the numbers that lie in both intervals.
 
         Raises:
-            EmptyError: if it is empty.
+            EmptyError: if no number lies in both.
         """
         is_whole = self.is_whole or other.is_whole
         low, high = max(self.low, other.low), min(self.high, other.high)
@@ -53,6 +53,7 @@ class Interval:
 
 
 ANY = Interval()
+"""Interval of all numbers."""
 
 
 def _ceil(number: float) -> float:
@@ -64,7 +65,7 @@ def _floor(number: float) -> float:
 
 
 def hull(intervals: Iterable[Interval]) -> Interval:
-    """Return the smallest interval that contains all given ones; `ANY` if none is given."""
+    """Return the smallest interval that contains all `intervals`; `ANY` if there are none."""
     parts = list(intervals)
     if not parts:
         return ANY
@@ -81,7 +82,7 @@ def point(number: float) -> Interval:
 
 
 def add(left: Interval, right: Interval) -> Interval:
-    """Return the interval of the sums."""
+    """Return the interval of the sums of a number from each interval."""
     return Interval(left.low + right.low, left.high + right.high, left.is_whole and right.is_whole)
 
 
@@ -91,7 +92,7 @@ def negate(interval: Interval) -> Interval:
 
 
 def multiply(left: Interval, right: Interval) -> Interval:
-    """Return the interval of the products."""
+    """Return the interval of the products of a number from each interval."""
     ends = [_product(a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
     return Interval(min(ends), max(ends), left.is_whole and right.is_whole)
 
@@ -131,12 +132,15 @@ def modulo(left: Interval, right: Interval) -> Interval:
 
 
 def factor_of(product: Interval, other: Interval) -> Interval:
-    """Return the interval of the factors that turn `other` into `product`."""
+    """Return the interval of one factor, from those of the product and of the other factor."""
     return divide(product, other)
 
 
 def dividend_of(quotient: Interval, divisor: Interval) -> Interval:
-    """Return the interval of the dividends that a positive divisor maps to a floored quotient."""
+    """Return the interval of the dividends, from those of a floored quotient and of its divisor.
+
+    The result is `ANY` if the divisor may be 0 or negative.
+    """
     if divisor.low <= 0:
         return ANY
     low = min(_product(quotient.low, d) for d in (divisor.low, divisor.high))

@@ -1,4 +1,4 @@
-"""Narrows a constraint to the values that the preconditions of the call leave."""
+"""Narrows the constraint of an argument to the values that the preconditions allow."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ciguard.domain.values import LiteralValue
-from ciguard.functions.solving.alternatives import alternatives, initial
+from ciguard.functions.solving.alternatives import alternatives, initial_range
 from ciguard.functions.solving.box import Box
 from ciguard.functions.solving.constraints import constraint_of, int_range
 from ciguard.functions.solving.intervals import ANY, EmptyError, Interval
@@ -18,8 +18,8 @@ from ciguard.functions.specs.kinds import (
     Arrays,
     Dicts,
     Dims,
-    FloatsIn,
-    IntsIn,
+    FloatRange,
+    IntRange,
     Lists,
     Spec,
     Strings,
@@ -34,44 +34,45 @@ if TYPE_CHECKING:
     from ciguard.functions.solving.congruences import Congruence
 
 _ROUNDS = 2
-"""Number of passes over the conditions, since one condition's narrowing may enable another's."""
+"""Number of passes over the conditions: one condition's result may help to apply another."""
 
 
-def narrowed(
+def narrow_constraint(
     spec: Spec,
     name: str,
     conditions: Sequence[ast.expr],
     drawn: Mapping[str, Any],
     undrawn: Mapping[str, Spec],
 ) -> Spec:
-    """Return the constraint that the preconditions leave for an argument.
+    """Return a constraint with only the values of an argument that the preconditions allow.
 
     Args:
         spec: constraint of the argument, with resolved references.
         name: name of the argument.
         conditions: conditions that name the argument.
         drawn: views of the arguments that are drawn already.
-        undrawn: constraints of the other arguments.
+        undrawn: constraints of the arguments that are not drawn yet, by name.
 
     Raises:
-        ImpossibleError: if no value is left.
+        ImpossibleError: if the preconditions allow no value.
     """
     kinds: list[Spec] = []
     for kind in alternatives(spec):
-        kinds += _narrowed_kinds(kind, name, conditions, drawn, undrawn)
+        kinds += _narrow_kind(kind, name, conditions, drawn, undrawn)
     if not kinds:
-        msg = f"the preconditions leave no value for {name}"
+        msg = f"the preconditions allow no value of {name}"
         raise ImpossibleError(msg)
     return kinds[0] if len(kinds) == 1 else Anys(tuple(kinds))
 
 
-def _narrowed_kinds(
+def _narrow_kind(
     kind: Spec,
     name: str,
     conditions: Sequence[ast.expr],
     drawn: Mapping[str, Any],
     undrawn: Mapping[str, Spec],
 ) -> list[Spec]:
+    """Return a kind with only the allowed values, as the only item; empty if there are none."""
     if isinstance(kind, OneOf):
         values = [
             value
@@ -84,37 +85,42 @@ def _narrowed_kinds(
         return []
     try:
         return [
-            _restricted_to_members(_restricted_to_ranges(kind, name, box), box.members.get(name))
+            _restrict_to_allowed_values(
+                _restrict_to_ranges(kind, name, box), box.allowed_values.get(name)
+            )
         ]
     except (EmptyError, ImpossibleError):
         return []
 
 
-def _restricted_to_members(kind: Spec, members: frozenset[Any] | None) -> Spec:
-    """Return the members of a set that conform to a kind of numbers or strings.
+def _restrict_to_allowed_values(kind: Spec, members: frozenset[Any] | None) -> Spec:
+    """Return a constraint with only those members of a set that conform to a kind.
+
+    The kind is returned unchanged if `members` is None, or it is not of numbers or strings.
 
     Raises:
-        EmptyError: if there are none.
+        EmptyError: if no member conforms.
     """
-    if members is None or not isinstance(kind, IntsIn | FloatsIn | Strings):
+    if members is None or not isinstance(kind, IntRange | FloatRange | Strings):
         return kind
     constraint = constraint_of(kind)
-    values = [LiteralValue(_converted_member(member, kind)) for member in sorted(members, key=repr)]
+    values = [LiteralValue(_convert_member(member, kind)) for member in sorted(members, key=repr)]
     allowed = tuple(value for value in values if conforms(value, constraint))
     if not allowed:
         raise EmptyError
     return OneOf(allowed)
 
 
-def _converted_member(member: Any, kind: Spec) -> Any:
-    """Return a number as the integer or float that equals it, for `n in (1.0, 2.0)`."""
-    if isinstance(kind, FloatsIn) and type(member) is int:
+def _convert_member(member: Any, kind: Spec) -> Any:
+    """Return a member as an integer or float, as the kind requires, such as 1 for 1.0."""
+    if isinstance(kind, FloatRange) and type(member) is int:
         return float(member)
     is_whole = isinstance(member, float) and member.is_integer()
-    return int(member) if isinstance(kind, IntsIn) and is_whole else member
+    return int(member) if isinstance(kind, IntRange) and is_whole else member
 
 
 def _is_satisfiable(box: Box, conditions: Sequence[ast.expr]) -> bool:
+    """Narrow a box by conditions; return whether it still contains values."""
     try:
         for _ in range(_ROUNDS):
             for condition in conditions:
@@ -124,7 +130,7 @@ def _is_satisfiable(box: Box, conditions: Sequence[ast.expr]) -> bool:
     return True
 
 
-def _restricted_to_ranges(kind: Spec, name: str, box: Box) -> Spec:
+def _restrict_to_ranges(kind: Spec, name: str, box: Box) -> Spec:
     """Return a kind, restricted to the ranges of a box.
 
     Raises:
@@ -134,27 +140,27 @@ def _restricted_to_ranges(kind: Spec, name: str, box: Box) -> Spec:
     return kind if apply is None else apply(kind, name, box)
 
 
-def _ints(kind: IntsIn, name: str, box: Box) -> Spec:
+def _ints(kind: IntRange, name: str, box: Box) -> Spec:
     interval = box.ranges.get(("value", name))
     minimum, maximum = int_range(kind)
     if interval is not None:
-        common = Interval(minimum, maximum, is_whole=True).meet(interval)
+        common = Interval(minimum, maximum, is_whole=True).intersection(interval)
         minimum, maximum = int(common.low), int(common.high)
-    return _integers_in(minimum, maximum, box.steps.get(("value", name)))
+    return _integers_in(minimum, maximum, box.congruences.get(("value", name)))
 
 
-def _integers_in(minimum: int, maximum: int, congruence: Congruence | None) -> IntsIn:
-    """Return the integers in a range that satisfy a congruence.
+def _integers_in(minimum: int, maximum: int, congruence: Congruence | None) -> IntRange:
+    """Return a constraint for the integers in a range that satisfy a congruence.
 
     Raises:
-        EmptyError: if there are none.
+        EmptyError: if there are no such integers.
     """
     if congruence is None:
-        return IntsIn(minimum, maximum)
+        return IntRange(minimum, maximum)
     minimum += (congruence.remainder - minimum) % congruence.step
     if minimum > maximum:
         raise EmptyError
-    return IntsIn(minimum, maximum, congruence.step)
+    return IntRange(minimum, maximum, congruence.step)
 
 
 def _lists(kind: Lists, name: str, box: Box) -> Spec:
@@ -178,34 +184,41 @@ def _tuples(kind: Tuples, name: str, box: Box) -> Spec:
     )
 
 
-def _floats(kind: FloatsIn, interval: Interval | None) -> Spec:
+def _floats(kind: FloatRange, interval: Interval | None) -> Spec:
+    """Return a constraint, restricted to an interval; unchanged if NaN or infinity is valid."""
     if interval is None or kind.nan or kind.inf:
         return kind
-    own = initial(kind, ("value", "")) or ANY
-    common = own.meet(Interval(interval.low, interval.high))
+    annotated = initial_range(kind, ("value", "")) or ANY
+    common = annotated.intersection(Interval(interval.low, interval.high))
     return replace(
         kind,
         min=common.low,
         max=common.high,
-        exclude_min=kind.exclude_min and common.low == own.low,
-        exclude_max=kind.exclude_max and common.high == own.high,
+        exclude_min=kind.exclude_min and common.low == annotated.low,
+        exclude_max=kind.exclude_max and common.high == annotated.high,
     )
 
 
 def _length(name: str, box: Box) -> tuple[int, int | None] | None:
+    """Return the range of an argument's length in a box, or None if the box has none.
+
+    The maximum is None if the box has only a minimum.
+    """
     interval = box.ranges.get(("len", name))
     if interval is None:
         return None
-    common = interval.meet(Interval(low=0, is_whole=True))
+    common = interval.intersection(Interval(low=0, is_whole=True))
     return int(common.low), int(common.high) if common.high < math.inf else None
 
 
 def _each(item: Spec, name: str, box: Box) -> Spec:
+    """Return the constraint of items, restricted to the range of every item."""
     interval = box.ranges.get(("each", name))
     return item if interval is None else _number_in_interval(item, interval)
 
 
 def _item(item: Spec, name: str, index: int, kind: Tuples, box: Box) -> Spec:
+    """Return the constraint of a tuple's item, restricted to its ranges in a box."""
     for key in (("item", name, index), ("item", name, index - len(kind.items)), ("each", name)):
         interval = box.ranges.get(key)
         if interval is not None:
@@ -217,19 +230,20 @@ def _number_in_interval(item: Spec, interval: Interval) -> Spec:
     """Return a number's constraint, restricted to an interval; any other constraint unchanged.
 
     Raises:
-        EmptyError: if no number is left.
+        EmptyError: if no number of the interval conforms.
     """
     match item:
-        case IntsIn():
-            common = Interval(*int_range(item), is_whole=True).meet(interval)
-            return IntsIn(int(common.low), int(common.high), item.step)
-        case FloatsIn():
+        case IntRange():
+            common = Interval(*int_range(item), is_whole=True).intersection(interval)
+            return IntRange(int(common.low), int(common.high), item.step)
+        case FloatRange():
             return _floats(item, interval)
         case _:
             return item
 
 
 def _array(kind: Arrays, name: str, box: Box) -> Spec:
+    """Return an array's constraint, restricted to the dtypes and sizes of a box."""
     allowed = box.dtypes.get(name)
     if allowed is not None:
         names = (
@@ -248,22 +262,23 @@ def _array(kind: Arrays, name: str, box: Box) -> Spec:
 
 
 def _dim(dim: Any, name: str, axis: int, rank: int, box: Box) -> Any:
+    """Return one size or its constraint, restricted to the ranges of a box."""
     keys = [("dim", name, axis), ("dim", name, axis - rank)]
     ranges = [box.ranges[key] for key in keys if key in box.ranges]
     if axis == 0 and ("len", name) in box.ranges:
         ranges.append(box.ranges["len", name])
-    congruence = box.steps.get(("dim", name, axis))
-    if not (ranges or congruence) or not (dim is None or isinstance(dim, IntsIn | int)):
+    congruence = box.congruences.get(("dim", name, axis))
+    if not (ranges or congruence) or not (dim is None or isinstance(dim, IntRange | int)):
         return dim
-    common = initial(Arrays(shape=Dims((dim,))), ("dim", "", 0)) or ANY
+    common = initial_range(Arrays(shape=Dims((dim,))), ("dim", "", 0)) or ANY
     for interval in ranges:
-        common = common.meet(interval)
+        common = common.intersection(interval)
     return _integers_in(int(common.low), int(common.high), congruence)
 
 
 _RANGE_APPLIERS: dict[type, Callable[[Any, str, Box], Spec]] = {
-    IntsIn: _ints,
-    FloatsIn: lambda kind, name, box: _floats(kind, box.ranges.get(("value", name))),
+    IntRange: _ints,
+    FloatRange: lambda kind, name, box: _floats(kind, box.ranges.get(("value", name))),
     Lists: _lists,
     Strings: _strings,
     Dicts: _dicts,

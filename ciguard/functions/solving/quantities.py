@@ -1,4 +1,4 @@
-"""Recognises numbers of arguments in expressions: `x`, `len(x)`, `x.shape[0]`, `x.ndim`, `x[1]`."""
+"""Recognises expressions for a number of an argument: `len(x)`, `x.shape[0]`, `x.ndim`, `x[1]`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def quantity_of(node: ast.expr, names: Container[str], bound: Mapping[str, Key]) -> Key | None:
-    """Return the key of the number that an expression denotes; None if it denotes none.
+    """Return the key of the number for which an expression stands; None for other expressions.
 
     Args:
         node: the expression.
         names: names of the arguments.
-        bound: keys of the variables that stand for every item of an argument.
+        bound: keys by variable, for variables that stand for every item of an argument.
     """
     match node:
         case ast.Name(id=name):
@@ -35,6 +35,7 @@ def quantity_of(node: ast.expr, names: Container[str], bound: Mapping[str, Key])
 
 
 def _length(inner: ast.expr, names: Container[str]) -> Key | None:
+    """Return the key of a length; None if the expression has another form."""
     match inner:
         case ast.Name(id=name) if name in names:
             return ("len", name)
@@ -45,6 +46,7 @@ def _length(inner: ast.expr, names: Container[str]) -> Key | None:
 
 
 def _method(name: str, method: str, arguments: list[ast.expr]) -> Key | None:
+    """Return the key of a number that a tensor's method returns; None for other methods."""
     if method == "dim" and not arguments:
         return ("ndim", name)
     axis = _integer(arguments[0]) if len(arguments) == 1 else None
@@ -52,6 +54,7 @@ def _method(name: str, method: str, arguments: list[ast.expr]) -> Key | None:
 
 
 def _item(inner: ast.expr, index: int | None, names: Container[str]) -> Key | None:
+    """Return the key of an item, or of a size; None for other subscripts."""
     if index is None:
         return None
     match inner:

@@ -1,4 +1,4 @@
-"""Replaces references in a constraint by numbers, once the other arguments are drawn."""
+"""Replaces references to other arguments in a constraint, once these arguments are drawn."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ciguard.functions.specs.kinds import (
     Arrays,
     Dicts,
     Dims,
-    FloatsIn,
-    IntsIn,
+    FloatRange,
+    IntRange,
     Lists,
     Reference,
     Shapes,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class ImpossibleError(Exception):
-    """The other arguments of this call leave no value."""
+    """Error if no value of an argument is valid for the call's other arguments."""
 
 
 def has_references(spec: Spec) -> bool:
@@ -41,13 +41,13 @@ def has_references(spec: Spec) -> bool:
 
 
 def references_of(spec: Spec) -> tuple[str, ...]:
-    """Return the reference expressions of a constraint, without those of its parts."""
+    """Return the expressions of a constraint's own references, without those of its parts."""
     references = [value for value in _field_values(spec) if isinstance(value, Reference)]
     return tuple(reference.expression for reference in references)
 
 
 def all_references_of(spec: Spec) -> tuple[str, ...]:
-    """Return the reference expressions of a constraint and its parts."""
+    """Return the expressions of the references in a constraint and in its parts."""
     inner = [text for part in parts_of(spec) for text in all_references_of(part)]
     return (*references_of(spec), *inner)
 
@@ -58,81 +58,81 @@ def _field_values(spec: Spec) -> list[Any]:
     return values + dims
 
 
-def resolved(spec: Spec, scope: Mapping[str, Any]) -> Spec:
-    """Return a constraint whose references are replaced by numbers.
+def resolve(spec: Spec, scope: Mapping[str, Any]) -> Spec:
+    """Return a constraint whose references are replaced by their values.
 
     Args:
         spec: the constraint.
         scope: views of the drawn arguments.
 
     Raises:
-        ImpossibleError: if the value of a reference is unusable.
+        ImpossibleError: if the value of a reference is not a number, shape or dtype, as required.
         UnknownError: if a reference cannot be evaluated.
     """
-    return _resolve(spec, scope) if has_references(spec) else spec
+    return _resolve_kind(spec, scope) if has_references(spec) else spec
 
 
 @singledispatch
-def _resolve(spec: Spec, scope: Mapping[str, Any]) -> Spec:
+def _resolve_kind(spec: Spec, scope: Mapping[str, Any]) -> Spec:
     del scope
     return spec
 
 
-@_resolve.register(IntsIn)
-def _ints(spec: IntsIn, scope: Mapping[str, Any]) -> Spec:
-    return IntsIn(_at_least(spec.min, scope), _at_most(spec.max, scope), spec.step)
+@_resolve_kind.register(IntRange)
+def _ints(spec: IntRange, scope: Mapping[str, Any]) -> Spec:
+    return IntRange(_at_least(spec.min, scope), _at_most(spec.max, scope), spec.step)
 
 
-@_resolve.register(FloatsIn)
-def _floats(spec: FloatsIn, scope: Mapping[str, Any]) -> Spec:
+@_resolve_kind.register(FloatRange)
+def _floats(spec: FloatRange, scope: Mapping[str, Any]) -> Spec:
     return replace(spec, min=_number(spec.min, scope), max=_number(spec.max, scope))
 
 
-@_resolve.register(Strings)
+@_resolve_kind.register(Strings)
 def _strings(spec: Strings, scope: Mapping[str, Any]) -> Spec:
     return replace(
         spec, min_len=_at_least(spec.min_len, scope), max_len=_at_most(spec.max_len, scope)
     )
 
 
-@_resolve.register(Lists)
+@_resolve_kind.register(Lists)
 def _lists(spec: Lists, scope: Mapping[str, Any]) -> Spec:
     return replace(
         spec,
-        item=resolved(spec.item, scope),
+        item=resolve(spec.item, scope),
         min_len=_at_least(spec.min_len, scope),
         max_len=_at_most(spec.max_len, scope),
     )
 
 
-@_resolve.register(Tuples)
+@_resolve_kind.register(Tuples)
 def _tuples(spec: Tuples, scope: Mapping[str, Any]) -> Spec:
-    return Tuples(tuple(resolved(item, scope) for item in spec.items))
+    return Tuples(tuple(resolve(item, scope) for item in spec.items))
 
 
-@_resolve.register(Anys)
+@_resolve_kind.register(Anys)
 def _anys(spec: Anys, scope: Mapping[str, Any]) -> Spec:
-    return Anys(tuple(resolved(option, scope) for option in spec.options))
+    return Anys(tuple(resolve(option, scope) for option in spec.options))
 
 
-@_resolve.register(Dicts)
+@_resolve_kind.register(Dicts)
 def _dicts(spec: Dicts, scope: Mapping[str, Any]) -> Spec:
     return Dicts(
-        resolved(spec.keys, scope),
-        resolved(spec.values, scope),
+        resolve(spec.keys, scope),
+        resolve(spec.values, scope),
         _at_least(spec.min_size, scope),
         _at_most(spec.max_size, scope),
     )
 
 
-@_resolve.register(Shapes)
+@_resolve_kind.register(Shapes)
 def _shapes(spec: Shapes, scope: Mapping[str, Any]) -> Spec:
     return replace(
         spec, min_dims=_at_least(spec.min_dims, scope), max_dims=_at_most(spec.max_dims, scope)
     )
 
 
-@_resolve.register(Arrays)
+@_resolve_kind.register(Arrays)
 def _arrays(spec: Arrays, scope: Mapping[str, Any]) -> Spec:
     return replace(
         spec,
@@ -146,6 +146,7 @@ def _arrays(spec: Arrays, scope: Mapping[str, Any]) -> Spec:
 def _dtype(
     dtype: tuple[str, ...] | Reference | None, scope: Mapping[str, Any]
 ) -> tuple[str, ...] | None:
+    """Return the names of dtypes; that of a reference is a single name."""
     if not isinstance(dtype, Reference):
         return dtype
     value = evaluate(dtype.expression, scope)
@@ -158,6 +159,7 @@ def _dtype(
 def _shape(
     shape: Dims | Reference | Spec | None, scope: Mapping[str, Any]
 ) -> Dims | Reference | Spec | None:
+    """Return a shape's constraint without references."""
     match shape:
         case Reference(expression):
             return dims_of(evaluate(expression, scope))
@@ -166,14 +168,14 @@ def _shape(
         case None:
             return None
         case _:
-            return resolved(shape, scope)
+            return resolve(shape, scope)
 
 
 def dims_of(shape: Any) -> Dims:
-    """Return the shape that the value of an expression stands for.
+    """Return the value of an expression, a size or a sequence of sizes, as dimensions.
 
     Raises:
-        ImpossibleError: if the value is not a shape.
+        ImpossibleError: if the value is not a size or a sequence of sizes.
     """
     sizes = [shape] if isinstance(shape, int) else shape
     if not isinstance(sizes, list | tuple) or not all(type(size) is int for size in sizes):
@@ -186,6 +188,7 @@ def dims_of(shape: Any) -> Dims:
 def _dim(
     dim: int | Reference | SymbolicSize | SymbolicSizes | Spec | None, scope: Mapping[str, Any]
 ) -> int | Reference | SymbolicSize | SymbolicSizes | Spec | None:
+    """Return a size or its constraint without references."""
     if isinstance(dim, Reference):
         size = _number(dim, scope)
         if size is None or size < 0 or size != size // 1:
@@ -193,10 +196,11 @@ def _dim(
         return int(size)
     if dim is None or isinstance(dim, int | SymbolicSize | SymbolicSizes):
         return dim
-    return resolved(dim, scope)
+    return resolve(dim, scope)
 
 
 def _number(bound: Any, scope: Mapping[str, Any]) -> Any:
+    """Return the value of a reference, which must be a number; return other bounds unchanged."""
     if not isinstance(bound, Reference):
         return bound
     value = evaluate(bound.expression, scope)
@@ -205,14 +209,14 @@ def _number(bound: Any, scope: Mapping[str, Any]) -> Any:
     return value
 
 
-def _rounded(bound: Any, scope: Mapping[str, Any], rounding: Callable[[float], int]) -> Any:
+def _round_bound(bound: Any, scope: Mapping[str, Any], rounding: Callable[[float], int]) -> Any:
     number = _number(bound, scope)
     return number if number is None or isinstance(number, int) else rounding(number)
 
 
 def _at_least(bound: Any, scope: Mapping[str, Any]) -> Any:
-    return _rounded(bound, scope, math.ceil)
+    return _round_bound(bound, scope, math.ceil)
 
 
 def _at_most(bound: Any, scope: Mapping[str, Any]) -> Any:
-    return _rounded(bound, scope, math.floor)
+    return _round_bound(bound, scope, math.floor)

@@ -1,4 +1,7 @@
-"""Drawn values as expressions see them: arrays by shape and dtype, other data as Python values."""
+"""Views of drawn values, as operands of expressions.
+
+The view of an array has its shape and dtype; that of other data is the Python value.
+"""
 
 from __future__ import annotations
 
@@ -25,22 +28,24 @@ if TYPE_CHECKING:
 
 
 class Opaque:
-    """A value that exists only in the target; nothing is known about it."""
+    """View of a value that exists only in the target, so that it is unknown."""
 
 
 OPAQUE = Opaque()
+"""View of any unknown value."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectView(Opaque):
-    """An object with some known attributes; `__len__` is its length."""
+    """View of an object of which some attributes are known."""
 
     attributes: Mapping[str, Any]
+    """Views of attributes by name; `__len__` stands for the object's length."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayView:
-    """The properties of an array or tensor that expressions may use."""
+    """View of an array or tensor: the properties that expressions may use."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -54,13 +59,13 @@ class ArrayView:
 
 @dataclass(frozen=True, slots=True)
 class DtypeView:
-    """A dtype object; equal to any dtype of the same library-independent name."""
+    """View of a dtype object; dtypes of different libraries with one name are equal."""
 
     name: str
 
 
 def view(value: Value) -> Any:
-    """Return a drawn value as an operand of expressions."""
+    """Return the view of a drawn value."""
     return _VIEWS[type(value)](value)
 
 
@@ -82,7 +87,7 @@ _VIEWS: dict[type, Callable[[Any], Any]] = {
     TensorValue: lambda value: ArrayView(value.shape, value.dtype, is_tensor=True),
     DtypeValue: lambda value: DtypeView(value.name),
     MemberValue: lambda value: OPAQUE,  # noqa: ARG005 - all readers share one signature
-    DictValue: lambda value: _dictionary(value),  # noqa: PLW0108 - the function is defined below
+    DictValue: lambda value: _dictionary(value),  # noqa: PLW0108 - defined later in this module
     CallValue: _view_of_call,
 }
 

@@ -1,7 +1,7 @@
 """Programs, their annotated functions, and calls of these functions, as data.
 
-`kinds` are the constraints of arguments, `functions` the annotated functions. `reading` builds both
-from the JSON that a target sends.
+`kinds` are the constraints of arguments, `functions` the annotated functions. `reading` converts
+the JSON that a target sends into constraints and functions.
 """
 
 from ciguard.functions.specs.calls import Call

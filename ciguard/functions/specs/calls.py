@@ -11,23 +11,24 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 Arguments: TypeAlias = tuple[tuple[str, Value], ...]
+"""Pairs of a parameter's name and its value."""
 
 MAIN = "__main__"
-"""Function name of a call that runs the module as a script; `args` holds the command line."""
+"""Function name of a call that runs the module as a script; its argument is `args`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call, complete enough to be made again in a target."""
+    """One call of a function, complete enough to be replayed in a target."""
 
     function: str
     """Name of the function, as `FunctionSpec.name`."""
     arguments: Arguments = ()
-    """Arguments by name; those for `**options` are one dictionary."""
+    """Arguments by name; keyword arguments of `**options` are one dictionary."""
     constructor: Arguments | None = None
-    """Constructor arguments of the instance that it is called on; None without an instance."""
+    """Constructor arguments of the instance whose method is called; None without an instance."""
     outer: Call | None = None
-    """Call that defines the function; None if the module defines it."""
+    """Call of the outer function that defines a nested function; None for other functions."""
 
     def to_json(self) -> Json:
         """Return the JSON form of the call."""
@@ -40,7 +41,7 @@ class Call:
 
     @classmethod
     def from_json(cls, json: Json) -> Call:
-        """Return the call of a JSON form.
+        """Return the call from its JSON form.
 
         Raises:
             KeyError, ValueError: if `json` is not the JSON form of a call.

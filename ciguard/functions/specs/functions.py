@@ -1,7 +1,7 @@
-"""Annotated functions as data, as `in_target.describing` describes them.
+"""Annotated functions as data, read from the descriptions by `in_target.describing`.
 
-Bounds in a constraint may be references to other arguments. They become numbers when the other
-arguments of a call are drawn (`solving/resolving.py`).
+Bounds in a constraint may be references to other arguments. Such a bound becomes a number when the
+other arguments of a call are drawn (`solving/resolving.py`).
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ class Problem:
     """An error in an annotation."""
 
     file: str
+    """Path of the file with the annotation."""
     line: int
+    """Line number of the annotation, from 1."""
     message: str
     function: str = ""
-    """Function that cannot be tested because of it; empty if it concerns the module."""
+    """Name of the function that the error prevents from being tested; empty for the module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,31 +32,34 @@ class Condition:
     """A precondition or postcondition."""
 
     text: str
-    """Python expression; a description if it is a function without readable source."""
+    """Python expression, or a description if the condition is a function without source."""
     line: int
+    """Line number of the annotation, from 1."""
     names: tuple[str, ...] = ()
-    """Arguments that it names."""
+    """Names of the arguments in the condition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterSpec:
-    """One argument of a function."""
+    """One parameter of a function."""
 
     name: str
     kind: str = "positional_or_keyword"
-    """Kind of the parameter: name of an `inspect.Parameter.kind` in lower case."""
+    """Name of its `inspect.Parameter.kind` in lower case."""
     spec: Spec | None = None
-    """Constraint of the values; None leaves the parameter out of calls."""
-    default: bool = False
-    """True if a call may leave it out."""
-    value: Value | None = None
-    """Default value, if it has a form as data."""
-    is_wrong: bool = False
-    """True if its annotation is one of the module's problems."""
+    """Constraint of the values; None for a parameter that calls leave out."""
+    has_default: bool = False
+    """True if calls may leave the parameter out."""
+    default_value: Value | None = None
+    """Default as data; None without a default, or for a default that cannot be stored as data."""
+    has_problem: bool = False
+    """True if the parameter's annotation is one of the module's problems."""
     line: int = 0
+    """Line number of the parameter's annotation; 0 without an annotation."""
 
 
 Example: TypeAlias = "tuple[tuple[str, Value], ...]"
+"""Arguments of a constructor: pairs of a parameter's name and its value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,47 +67,49 @@ class FunctionSpec:
     """An annotated function."""
 
     name: str
-    """Path in its module, `DenseNet.build`; prefixed by the module if that is another: `m:f`."""
+    """Name in its module, such as `DenseNet.build`; `m:f` if another module `m` defines it."""
     file: str = ""
+    """Path of the file that defines the function."""
     line: int = 0
+    """Line number of the definition, from 1."""
     kind: str = "function"
     """`function`, `method`, `classmethod`, `staticmethod`, `property` or `constructor`."""
     owner: str = ""
-    """Path of its class."""
+    """Name of the method's class in its module; empty for a function."""
     constructor: str = ""
-    """Name of the function that makes its instance; empty without an instance."""
+    """Name of the function that returns the method's instance; empty without an instance."""
     outer: str = ""
-    """Name of the function whose call defines it; see `Call.outer`."""
+    """Name of the outer function that defines this nested function; empty for others."""
     parameters: tuple[ParameterSpec, ...] = ()
-    requires: tuple[Condition, ...] = ()
-    ensures: tuple[Condition, ...] = ()
-    raises: tuple[str, ...] = ()
-    """Declared or documented exceptions."""
+    preconditions: tuple[Condition, ...] = ()
+    postconditions: tuple[Condition, ...] = ()
+    allowed_exceptions: tuple[str, ...] = ()
+    """Names of the exceptions that the function may raise, from annotations or documentation."""
     timeout: float | None = None
-    """Time limit of a call, in seconds."""
-    excluded: bool = False
-    """True if it is called only as part of other functions' calls."""
+    """Timeout of one call, in seconds; None for the default."""
+    is_excluded: bool = False
+    """True if the function is not tested itself, but only called for other functions."""
     is_generator: bool = False
-    """True if it generates values for `objs`."""
+    """True if the function generates values for `objs`."""
     attributes: tuple[tuple[str, str], ...] = ()
-    """Attributes that a constructor sets, as expressions of its arguments."""
+    """Names of attributes that a constructor sets, each with an expression of its arguments."""
     examples: tuple[Example, ...] = ()
-    """Arguments of a constructor, the only ones that instances for methods are made with."""
+    """Arguments with which a constructor is always called; empty to draw its arguments."""
     is_lazy: bool = False
-    """True if it yields its results one by one."""
+    """True if the function yields its results one by one."""
     is_abstract: bool = False
-    """True if its class cannot be instantiated."""
-    calls_instance: bool = False
-    """True if the object itself is called, so that a Keras layer builds its weights first."""
+    """True if the method's class cannot be instantiated."""
+    is_instance_called: bool = False
+    """True if the object itself is called (`__call__`), so that a Keras layer is built first."""
     is_async: bool = False
-    """True if its result, or each of its results, must be awaited."""
-    annotated_in: str = ""
-    """File of its annotations, if they stand in a sidecar."""
-    has_nested: bool = False
-    """True if it defines annotated functions, which a call of it reveals."""
+    """True if the function's result, or each of its results, must be awaited."""
+    annotations_file: str = ""
+    """Path of the sidecar with the annotations; empty if the function's file contains them."""
+    has_nested_functions: bool = False
+    """True if the function defines annotated functions; they are known only after a call."""
 
     def parameter(self, name: str) -> ParameterSpec:
-        """Return the parameter of a name.
+        """Return the parameter with a name.
 
         Raises:
             KeyError: if no parameter has that name.
@@ -115,12 +122,14 @@ class FunctionSpec:
 
 @dataclass(frozen=True, slots=True)
 class MainSpec:
-    """Annotations of a module that is run as a script."""
+    """Annotation of a module that is run as a script; see `ciguard.annotations.module_test`."""
 
     args: Spec
-    """Constraint of the command line's arguments."""
+    """Constraint of the list of command-line arguments."""
     timeout: float | None
+    """Timeout of one run, in seconds; None for the default."""
     line: int
+    """Line number of the annotation, from 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,28 +137,32 @@ class ModuleSpec:
     """The annotated functions of one module."""
 
     file: str
+    """Path of the module's file."""
     name: str = ""
+    """Dotted name of the module."""
     functions: tuple[FunctionSpec, ...] = ()
     main: MainSpec | None = None
     problems: tuple[Problem, ...] = ()
-    by_name: dict[str, FunctionSpec] = field(default_factory=dict, repr=False, compare=False)
+    functions_by_name: dict[str, FunctionSpec] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
-        self.by_name.update({function.name: function for function in self.functions})
+        self.functions_by_name.update({function.name: function for function in self.functions})
 
     def function(self, name: str) -> FunctionSpec:
-        """Return the function of a name.
+        """Return the function with a name.
 
         Raises:
             KeyError: if no function has that name.
         """
-        return self.by_name[name]
+        return self.functions_by_name[name]
 
     def tested(self) -> tuple[FunctionSpec, ...]:
-        """Return the functions that are tested: not excluded and free of problems."""
+        """Return the functions to test: those that are neither excluded nor have a problem."""
         names_with_problems = {problem.function for problem in self.problems}
         return tuple(
             function
             for function in self.functions
-            if not function.excluded and function.name not in names_with_problems
+            if not function.is_excluded and function.name not in names_with_problems
         )

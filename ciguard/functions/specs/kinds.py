@@ -1,8 +1,8 @@
-"""Kinds of constraints in annotations, as data; see `ciguard.annotations`.
+"""Constraints in annotations, as data; see `ciguard.annotations`.
 
-Constraints that depend on no other argument are those of `ciguard.values`. The kinds here have
-bounds, lengths and shapes that are open or depend on other arguments. Once these arguments are
-known, `functions.solving.constraints` converts them to `ciguard.values`.
+Unlike the constraints of `ciguard.values`, they may have bounds, lengths and shapes that depend on
+other arguments, or have defaults. Once the other arguments of a call are known,
+`functions.solving.constraints` converts a constraint to one of `ciguard.values`.
 """
 
 from __future__ import annotations
@@ -15,42 +15,47 @@ from ciguard.values import Bool, OneOf
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A value that depends on other arguments, as an expression of them."""
+    """A number, shape or dtype that depends on other arguments."""
 
     expression: str
+    """Python expression of the other arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class SymbolicSize:
-    """A size as an expression of symbols, such as `b` or `2*b` in the shape of a hint."""
+    """A dimension's size in a type hint, as an expression of symbols, such as `b` or `2*b`."""
 
     expression: str
+    """Python expression of symbols; a symbol has the same value throughout a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class SymbolicSizes:
-    """Any number of sizes. The same symbol means the same sizes throughout a call."""
+    """Any number of dimensions in a type hint, such as `...` or `*batch`."""
 
     symbol: str
+    """Name for their sizes, which are the same throughout a call; empty if they may differ."""
 
 
 Bound: TypeAlias = "int | float | Reference | None"
+"""Bound of a number; None for no bound."""
 Length: TypeAlias = "int | Reference | None"
+"""Bound of a length; None for the default."""
 
 
 @dataclass(frozen=True, slots=True)
-class IntsIn:
+class IntRange:
     """An integer in a closed range."""
 
     min: Bound = None
     max: Bound = None
     step: int = 1
-    """Distance of neighbours; more than 1 only if a precondition fixes the remainder."""
+    """Difference of successive values; more than 1 only if a precondition fixes a remainder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FloatsIn:
-    """A floating-point number in a range."""
+class FloatRange:
+    """A floating-point number in a range; for the options see `ciguard.annotations.floats`."""
 
     min: Bound = None
     max: Bound = None
@@ -63,7 +68,7 @@ class FloatsIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strings:
-    """A string."""
+    """A string; for the options see `ciguard.annotations.strings`."""
 
     min_len: Length = None
     max_len: Length = None
@@ -73,7 +78,7 @@ class Strings:
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """A list whose items share one constraint; a tuple if `is_tuple`."""
+    """A list, or a tuple, whose items all conform to one constraint."""
 
     item: Spec
     min_len: Length = None
@@ -100,23 +105,26 @@ class Shapes:
 
 @dataclass(frozen=True, slots=True)
 class Dims:
-    """A shape of known rank, with a size or its constraint per dimension; None allows any size."""
+    """A shape with a known number of dimensions, apart from `SymbolicSizes`."""
 
     dims: tuple[int | Reference | SymbolicSize | SymbolicSizes | Spec | None, ...]
+    """Size, or constraint of the size, of each dimension; None for any size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrays:
-    """A numpy array, or a tensor of a library."""
+    """A numpy array, or a tensor of a library; see `ciguard.annotations.np_arrays`."""
 
     dtype: tuple[str, ...] | Reference | None = None
+    """Valid dtypes; None for the common dtypes."""
     shape: Dims | Reference | Spec | None = None
+    """Constraint of the shape; None for any shape."""
     min: Bound = None
     max: Bound = None
     nan: bool = False
     is_tensor: bool = False
     library: str = ""
-    """Library of a tensor; empty for the one that the module imports."""
+    """Name of a tensor's library; empty for the library of the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +133,7 @@ class Dtypes:
 
     names: tuple[str, ...] = ()
     library: str = ""
-    """Library of the dtype; empty for the one that the module imports."""
+    """Name of the dtype's library; empty for the library of the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +164,8 @@ class Objs:
 Spec: TypeAlias = (
     OneOf
     | Bool
-    | IntsIn
-    | FloatsIn
+    | IntRange
+    | FloatRange
     | Strings
     | Lists
     | Tuples
@@ -171,7 +179,7 @@ Spec: TypeAlias = (
 
 
 def parts_of(spec: Spec) -> tuple[Spec, ...]:
-    """Return the constraints of the parts of a value, such as a list's items."""
+    """Return the constraints of which a constraint consists, such as that of a list's items."""
     match spec:
         case Lists(item=item):
             return (item,)
@@ -199,6 +207,6 @@ def _parts_of_shape(shape: Dims | Reference | Spec | None) -> tuple[Spec, ...]:
 
 
 def generators_of(spec: Spec) -> frozenset[str]:
-    """Return the names of the functions that generate the value or parts of it."""
+    """Return the names of the functions that generate values of a constraint, or their parts."""
     inner = frozenset[str]().union(*map(generators_of, parts_of(spec)))
     return inner | {spec.generator} if isinstance(spec, Objs) else inner

@@ -1,6 +1,6 @@
-"""A program whose functions are tested: its file and name, and how it is recognised.
+"""Programs with annotated functions: their files and names, and how ciguard recognises them.
 
-A file is recognised by its text; nothing is run for that.
+A program is recognised by its source text, which is not run.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 _ANNOTATIONS_MODULE = "annotations"
-"""Last part of the name of the annotations' module, ciguard's or a copy of it."""
+"""Last part of the dotted name of ciguard's module of annotations, or of a copy of this module."""
 _TESTED_NAMES = frozenset(
     {"arg", "require", "ensure", "raises", "timeout", "cc_example", "module_test"}
 )
-"""Annotations that request a test; the others only support these."""
+"""Annotations that request a test of a function; other annotations only support tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +44,17 @@ class ProgramFile:
     """The file of a program."""
 
     file: Path
-    """Absolute path."""
+    """Absolute path of the file."""
     root: Path
-    """Folder above the outermost package, which is put on the import path."""
+    """Folder above the outermost package, which is added to the import path."""
     name: str
     """Dotted name of the module, relative to `root`."""
     sidecar: Path | None = None
-    """File that holds the annotations, if they are not in the program."""
+    """Path of the file with the annotations; None if the program contains them."""
 
     @classmethod
     def at(cls, file: Path) -> ProgramFile:
-        """Return the program of a file."""
+        """Return the program in a file."""
         root = import_root(file.parent)
         return cls(file, root, module_name(file.relative_to(root).as_posix()))
 
@@ -63,7 +63,7 @@ class ProgramFile:
         return replace(self, sidecar=sidecar)
 
     def to_json(self) -> Json:
-        """Return the description of the program for the process that runs it."""
+        """Return the JSON form of the program, for the process that runs it."""
         return {
             "file": str(self.file),
             "root": str(self.root),
@@ -85,39 +85,43 @@ def is_annotated(file: Path) -> bool:
     try:
         tree = parse(source)
     except UnreadableSourceError:
-        # If it is meant to be annotated, its import will report the syntax error.
+        # A file that imports annotations counts as annotated: its import then reports the error.
         return b".annotations import" in source
     annotations = _AnnotationImports(tree)
     return any(annotations.has(node) for node in ast.walk(tree))
 
 
 def sidecar_of(program: ProgramFile, folders: Iterable[Path] = ()) -> Path | None:
-    """Return the sidecar of a program, if there is one.
+    """Return the path of a program's sidecar; None if it has none.
 
     Args:
         program: the annotated program.
-        folders: folders to search for a sidecar that names the program as its target, or has its
-            name.
+        folders: folders to search if the program's folder contains no sidecar. A sidecar there
+            names the program as its target, or has the program's name.
     """
     file = program.file
-    beside = file.parent / (file.stem + SIDECAR_SUFFIX)
-    if beside.is_file():
-        return beside
+    sidecar = file.parent / (file.stem + SIDECAR_SUFFIX)
+    if sidecar.is_file():
+        return sidecar
     return next((path for folder in folders for path in _matching_sidecars(program, folder)), None)
 
 
 def _matching_sidecars(program: ProgramFile, folder: Path) -> Iterator[Path]:
-    own_name = program.file.stem + SIDECAR_SUFFIX
+    """Yield the sidecars in a folder that belong to a program."""
+    default_name = program.file.stem + SIDECAR_SUFFIX
     for path, target in _sidecar_targets(folder):
         # The target may include packages above the program's import root.
         is_target = target == program.file.stem or f".{target}".endswith(f".{program.name}")
-        if is_target if target else path.name == own_name:
+        if is_target if target else path.name == default_name:
             yield path
 
 
 @cache
 def _sidecar_targets(folder: Path) -> tuple[tuple[Path, str], ...]:
-    """Return the sidecars in a folder with the modules that they name as targets."""
+    """Return the paths of the sidecars in a folder, each with the name of its target module.
+
+    The name is empty for a sidecar that names no target.
+    """
     return tuple((path, _read_target(path)) for path in sorted(folder.glob(f"*{SIDECAR_SUFFIX}")))
 
 
@@ -125,11 +129,11 @@ def _read_target(path: Path) -> str:
     try:
         return target_of(str(path))
     except (OSError, SyntaxError):
-        return ""  # its import will report the error
+        return ""  # the import of the sidecar reports the error
 
 
 def has_plain_tests(file: Path) -> bool:
-    """Return whether a program also defines tests without annotations."""
+    """Return whether a program defines tests of pytest that are not annotated."""
     try:
         tree = parse_file(file)
     except (OSError, UnreadableSourceError):
@@ -147,7 +151,7 @@ def _is_plain_test(node: ast.stmt, annotations: _AnnotationImports) -> bool:
 
 
 class _AnnotationImports:
-    """Names of annotations, as a program imports them."""
+    """Names under which a program imports annotations."""
 
     def __init__(self, tree: ast.Module) -> None:
         imports = [imported for imported in imports_in(tree) if imported.module != "__future__"]
@@ -158,7 +162,7 @@ class _AnnotationImports:
         )
 
     def has(self, node: ast.AST) -> bool:
-        """Return whether a node calls or names an annotation that requests a test."""
+        """Return whether a node is, or calls, an annotation that requests a test."""
         root, parts = chain(node.func if isinstance(node, ast.Call) else node)
         if not parts and self._imports_all and root in _TESTED_NAMES:
             return True

@@ -1,4 +1,4 @@
-"""Reads modules and constraints from the JSON that `in_target.describing` writes."""
+"""Reads modules and constraints from the JSON descriptions by `in_target.describing`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ciguard.functions.specs.kinds import (
     Dicts,
     Dims,
     Dtypes,
-    FloatsIn,
-    IntsIn,
+    FloatRange,
+    IntRange,
     Length,
     Lists,
     Objs,
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from ciguard.functions.specs.functions import Example
 
 
-def described_module(json: Json) -> ModuleSpec:
-    """Return the module of a description, including the problems that it lists.
+def module_from_description(json: Json) -> ModuleSpec:
+    """Return the module in a description, with the problems that the description lists.
 
     Raises:
         ValueError, KeyError: if `json` is not a description.
@@ -53,18 +53,18 @@ def described_module(json: Json) -> ModuleSpec:
     return ModuleSpec(
         file=json["file"],
         name=json["module"],
-        functions=described_functions(json),
+        functions=functions_from_description(json),
         main=main and MainSpec(spec_from_json(main["args"]), main["timeout"], main["line"]),
-        problems=described_problems(json),
+        problems=problems_from_description(json),
     )
 
 
-def described_functions(json: Json) -> tuple[FunctionSpec, ...]:
-    """Return the functions of a description, of a module or of nested functions."""
+def functions_from_description(json: Json) -> tuple[FunctionSpec, ...]:
+    """Return the functions in the description of a module or of nested functions."""
     return tuple(map(_function, json["functions"]))
 
 
-def described_problems(json: Json) -> tuple[Problem, ...]:
+def problems_from_description(json: Json) -> tuple[Problem, ...]:
     """Return the problems that a description lists."""
     return tuple(Problem(**problem) for problem in json["problems"])
 
@@ -80,20 +80,20 @@ def _function(json: Json) -> FunctionSpec:
         constructor=json["constructor"],
         outer=json["outer"],
         parameters=tuple(_parameter(name, parameter) for parameter in json["parameters"]),
-        requires=tuple(map(_condition, json["requires"])),
-        ensures=tuple(map(_condition, json["ensures"])),
-        raises=tuple(json["raises"]),
+        preconditions=tuple(map(_condition, json["requires"])),
+        postconditions=tuple(map(_condition, json["ensures"])),
+        allowed_exceptions=tuple(json["raises"]),
         timeout=json["timeout"],
-        excluded=json["excluded"],
+        is_excluded=json["excluded"],
         is_generator=json["generator"],
         examples=tuple(_example(name, example) for example in json["examples"]),
         is_lazy=json["lazy"],
         is_async=json.get("async", False),
         attributes=tuple(json.get("attributes", {}).items()),
         is_abstract=json.get("abstract", False),
-        calls_instance=json.get("calls_instance", False),
-        annotated_in=json["annotated_in"],
-        has_nested=json["nested"],
+        is_instance_called=json.get("calls_instance", False),
+        annotations_file=json["annotated_in"],
+        has_nested_functions=json["nested"],
     )
 
 
@@ -103,9 +103,9 @@ def _parameter(function: str, json: Json) -> ParameterSpec:
         name=json["name"],
         kind=json["kind"],
         spec=None if spec is None else spec_from_json(spec, function, json["name"]),
-        default=json["default"],
-        is_wrong=json["wrong"],
-        value=value_from_json(json["value"][0]) if json["value"] else None,
+        has_default=json["default"],
+        has_problem=json["wrong"],
+        default_value=value_from_json(json["value"][0]) if json["value"] else None,
         line=json["line"],
     )
 
@@ -123,17 +123,23 @@ def spec_from_json(json: Json, function: str = "", argument: str = "") -> Spec:
 
     Args:
         json: the JSON form.
-        function: name of the function, to identify objects without a data form.
-        argument: name of the argument, for the same purpose.
+        function: name of the function, to look up objects that cannot be stored as data.
+        argument: name of the argument, also to look up such objects.
 
     Raises:
-        KeyError: if `json` has another form.
+        KeyError: if `json` is not the JSON form of a constraint.
     """
     return _READERS[json["kind"]](json, function, argument)
 
 
 def value_of_item(item: Json, function: str, argument: str) -> Value:
-    """Return a listed value: its data, or a call that looks the object up in the target."""
+    """Return a value of `froms`, or a call that looks the value up in the target.
+
+    Args:
+        item: JSON form of the value; for an object that cannot be stored as data, its index.
+        function: name of the function with the annotation.
+        argument: name of the annotated argument.
+    """
     if "value" in item:
         return value_from_json(item["value"])
     choice = (function, argument, item["choice"], item.get("name", ""))
@@ -141,6 +147,7 @@ def value_of_item(item: Json, function: str, argument: str) -> Value:
 
 
 def _bound(json: Json) -> Bound:
+    """Return a bound: `{"ref": …}` is a reference, and a list holds a number as text."""
     if isinstance(json, dict):
         return Reference(json["ref"])
     if isinstance(json, list):
@@ -160,7 +167,7 @@ def _froms(json: Json, function: str, argument: str) -> Spec:
 
 def _floats(json: Json, function: str, argument: str) -> Spec:
     del function, argument
-    return FloatsIn(
+    return FloatRange(
         min=_bound(json.get("min")),
         max=_bound(json.get("max")),
         **{name: json[name] for name in _FLOAT_OPTIONS if name in json},
@@ -216,6 +223,7 @@ def _arrays(json: Json, function: str, argument: str) -> Spec:
 
 
 def _shape(json: Json, function: str, argument: str) -> Dims | Reference | Spec | None:
+    """Return the constraint of a shape from its JSON form; None for any shape."""
     if json is None:
         return None
     if "ref" in json:
@@ -228,6 +236,7 @@ def _shape(json: Json, function: str, argument: str) -> Dims | Reference | Spec 
 def _dim(
     json: Json, function: str, argument: str
 ) -> int | Reference | SymbolicSize | SymbolicSizes | Spec | None:
+    """Return a size or its constraint from its JSON form; None for any size."""
     if not isinstance(json, dict):
         size: int | None = json
         return size
@@ -251,7 +260,7 @@ def _dicts(json: Json, function: str, argument: str) -> Spec:
 _READERS: Mapping[str, Callable[[Json, str, str], Spec]] = {
     "froms": _froms,
     "bools": lambda json, function, argument: Bool(),  # noqa: ARG005 - all readers share one signature
-    "ints": lambda json, function, argument: IntsIn(  # noqa: ARG005 - as above
+    "ints": lambda json, function, argument: IntRange(  # noqa: ARG005 - the same signature
         _bound(json.get("min")), _bound(json.get("max"))
     ),
     "floats": _floats,
@@ -261,12 +270,12 @@ _READERS: Mapping[str, Callable[[Json, str, str], Spec]] = {
     "np_shapes": _shapes,
     "np_arrays": _arrays,
     "tensors": _arrays,
-    "dtypes": lambda json, function, argument: Dtypes(  # noqa: ARG005 - as above
+    "dtypes": lambda json, function, argument: Dtypes(  # noqa: ARG005 - the same signature
         tuple(json.get("names") or ()), json.get("library", "")
     ),
     "dicts": _dicts,
     "anys": lambda json, function, argument: Anys(
         tuple(spec_from_json(option, function, argument) for option in json["options"])
     ),
-    "objs": lambda json, function, argument: Objs(json["generator"]),  # noqa: ARG005 - as above
+    "objs": lambda json, function, argument: Objs(json["generator"]),  # noqa: ARG005 - the same signature
 }

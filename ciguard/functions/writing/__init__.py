@@ -1,12 +1,13 @@
-"""Writes calls and tests as source text for users to read and keep.
+"""Writes calls and tests as source text for users.
 
-`call_source` writes calls, `scripts` whole scripts. The other modules write plain Hypothesis tests
-that do not need ciguard. `bounds` reads preconditions, `strategies` writes the values of an
-argument, `tests` writes the test of a function and `files` whole files. `expression_text` writes
-arithmetic, and `definitions` holds the functions that written files define.
+`call_source` writes calls, and `scripts` whole scripts. The other modules write Hypothesis tests
+that do not need ciguard. `bounds` reads preconditions, `strategies` writes the strategy of an
+argument, `tests` the test of a function and `files` whole files. `expression_text` writes
+expressions, and `definitions` contains helper functions for the written files. `listed` locates
+objects in annotations.
 """
 
-from ciguard.functions.writing.call_source import CallSource, quoted
+from ciguard.functions.writing.call_source import CallSource, string_literal
 from ciguard.functions.writing.files import export_tests
 from ciguard.functions.writing.scripts import (
     import_of_program,
@@ -22,5 +23,5 @@ __all__ = [
     "outer_statements",
     "passed_by_name",
     "postconditions",
-    "quoted",
+    "string_literal",
 ]

@@ -1,6 +1,7 @@
-"""Preconditions as bounds of the argument that is drawn last, in the text of its strategy.
+"""Bounds of an argument that follow from preconditions, as text for its strategy.
 
-Bounds that are understood become part of the strategy; other conditions are assumed.
+Each precondition bounds the argument that is drawn last among those that it names. Preconditions
+that cannot be expressed as bounds become calls of Hypothesis's `assume`.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.functions.solving.parsing import free_names, names_in, parsed
-from ciguard.functions.specs.kinds import Anys, Arrays, FloatsIn, IntsIn, Lists, Spec, Strings
+from ciguard.functions.solving.parsing import expression_tree, free_names, names_in
+from ciguard.functions.specs.kinds import Anys, Arrays, FloatRange, IntRange, Lists, Spec, Strings
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -21,19 +22,23 @@ Quantity: TypeAlias = str
 
 @dataclass(slots=True)
 class ArgumentBounds:
-    """Bounds of one argument, as expressions of the arguments that are drawn before it."""
+    """Bounds of one argument, as source texts that use only arguments drawn before it."""
 
     lows: dict[Quantity, list[str]] = field(default_factory=dict)
+    """Inclusive lower bounds, by quantity."""
     highs: dict[Quantity, list[str]] = field(default_factory=dict)
+    """Inclusive upper bounds, by quantity."""
     equals: dict[Quantity, str] = field(default_factory=dict)
+    """Expressions that a quantity must equal, by quantity."""
     multiple_of: str = ""
+    """Divisor of the value minus `offset`; empty if a divisor is not required."""
     offset: str = ""
-    """Number to subtract from the value to get a multiple of `multiple_of`."""
-    assumed: list[str] = field(default_factory=list)
-    """Conditions to assume."""
+    """Number to subtract from the value before it is divided; empty for 0."""
+    assumptions: list[str] = field(default_factory=list)
+    """Conditions that the test assumes, because they cannot be expressed as bounds."""
 
     @property
-    def is_plain(self) -> bool:
+    def is_independent(self) -> bool:
         """True if no bound depends on another argument."""
         ends = [text for texts in (*self.lows.values(), *self.highs.values()) for text in texts]
         return not any(
@@ -49,22 +54,23 @@ def bounds_of(
     Args:
         name: name of the argument.
         spec: constraint of its annotation.
-        conditions: texts of conditions that name it, and otherwise only arguments drawn before it.
-        drawn: names of the arguments drawn before it.
+        conditions: source texts of conditions that name the argument, and otherwise only arguments
+            that are drawn before it.
+        drawn: names of the arguments that are drawn before it.
     """
     reader = _BoundsReader(name, spec, drawn)
     for text in conditions:
-        tree = parsed(text)
+        tree = expression_tree(text)
         for part in _conjuncts(tree) if tree is not None else ():
-            if not reader.reads(part):
-                reader.bounds.assumed.append(ast.unparse(part))
+            if not reader.add_condition(part):
+                reader.bounds.assumptions.append(ast.unparse(part))
         if tree is None:
-            reader.bounds.assumed.append(text)
+            reader.bounds.assumptions.append(text)
     return reader.bounds
 
 
 def _conjuncts(tree: ast.expr) -> list[ast.expr]:
-    """Return the conditions that must all hold; chains of comparisons are split."""
+    """Return the operands of `and`, and the single comparisons in a chain of comparisons."""
     if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
         return [part for value in tree.values for part in _conjuncts(value)]
     if isinstance(tree, ast.Compare) and len(tree.ops) > 1:
@@ -75,7 +81,7 @@ def _conjuncts(tree: ast.expr) -> list[ast.expr]:
 
 
 class _BoundsReader:
-    """Reads conditions on one argument."""
+    """Collects the bounds of one argument from conditions."""
 
     def __init__(self, name: str, spec: Spec, drawn: Container[str]) -> None:
         self._name = name
@@ -83,22 +89,25 @@ class _BoundsReader:
         self._drawn = drawn
         self.bounds = ArgumentBounds()
 
-    def reads(self, node: ast.expr) -> bool:
-        """Add a condition to the bounds; return whether these express all of it."""
+    def add_condition(self, node: ast.expr) -> bool:
+        """Add a condition to the bounds; return whether the bounds are equivalent to it."""
         if isinstance(node, ast.BoolOp) and isinstance(self._spec, Anys):
-            return self._reads_list_length(node)
+            return self._add_list_length(node)
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
             return False
         left, right, op = node.left, node.comparators[0], node.ops[0]
-        if self._is_multiple(left, op, right):
+        if self._add_multiple(left, op, right):
             return True
-        return self._reads_relation(left, type(op), right) or self._reads_relation(
+        return self._add_relation(left, type(op), right) or self._add_relation(
             right, _MIRRORED_OPERATORS.get(type(op), ast.Is), left
         )
 
-    def _reads_list_length(self, node: ast.BoolOp) -> bool:
-        """Read `type(x) is not list or len(x) == n`, which bounds the lists among the kinds."""
-        if not isinstance(node.op, ast.Or) or len(node.values) != 2:  # noqa: PLR2004 - two sides
+    def _add_list_length(self, node: ast.BoolOp) -> bool:
+        """Add `type(x) is not list or len(x) == n`, which bounds lists, but not other values.
+
+        Return whether the condition has this form.
+        """
+        if not isinstance(node.op, ast.Or) or len(node.values) != 2:  # noqa: PLR2004 - both operands
             return False
         guard, comparison = node.values
         guard_text = ast.unparse(guard)
@@ -115,11 +124,11 @@ class _BoundsReader:
         return self._add_bound("length", op, ast.unparse(right))
 
     def _is_computable(self, node: ast.expr) -> bool:
-        """Return whether an expression depends only on arguments that are drawn before."""
+        """Return whether an expression depends only on arguments that are already drawn."""
         return all(name in self._drawn or name in _KNOWN_FUNCTIONS for name in free_names(node))
 
-    def _is_multiple(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool:
-        """Read `x % k == 0`, or `(x - c) % k == 0`."""
+    def _add_multiple(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool:
+        """Add `x % k == 0` or `(x - c) % k == 0`; return whether the condition has such a form."""
         match left, op, right:
             case ast.BinOp(left=inner, op=ast.Mod(), right=divisor), ast.Eq(), ast.Constant(
                 value=0
@@ -133,8 +142,8 @@ class _BoundsReader:
         return True
 
     def _offset(self, node: ast.expr) -> str | None:
-        """Return what is subtracted from the argument; None if the expression has another form."""
-        if not isinstance(self._spec, IntsIn):
+        """Return the source text of `c` in `x - c`; empty for `x`, and None for other forms."""
+        if not isinstance(self._spec, IntRange):
             return None
         match node:
             case ast.Name(id=self._name):
@@ -149,15 +158,17 @@ class _BoundsReader:
             case _:
                 return None
 
-    def _reads_relation(self, side: ast.expr, op: type[ast.cmpop], other: ast.expr) -> bool:
+    def _add_relation(self, side: ast.expr, op: type[ast.cmpop], other: ast.expr) -> bool:
+        """Add a comparison with a quantity of the argument; return whether this succeeds."""
         quantity = self._quantity(side)
         if quantity is None or not self._is_computable(other):
             return False
         return self._add_bound(quantity, op, ast.unparse(other))
 
     def _quantity(self, node: ast.expr) -> Quantity | None:
+        """Return the quantity of the argument for which an expression stands; else None."""
         match node, self._spec:
-            case ast.Name(id=self._name), IntsIn() | FloatsIn():
+            case ast.Name(id=self._name), IntRange() | FloatRange():
                 return "value"
             case (
                 ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=self._name)]),
@@ -170,11 +181,12 @@ class _BoundsReader:
                 return None
 
     def _add_bound(self, quantity: Quantity, op: type[ast.cmpop], text: str) -> bool:
+        """Add a bound of a quantity; return whether the bounds can express it."""
         bounds = self.bounds
         if op is ast.Eq:
             return bounds.equals.setdefault(quantity, text) == text
         if quantity == "shape" or (
-            isinstance(self._spec, FloatsIn) and op not in _INCLUSIVE_OPERATORS
+            isinstance(self._spec, FloatRange) and op not in _INCLUSIVE_OPERATORS
         ):
             return False
         if op in (ast.Lt, ast.LtE):

@@ -20,7 +20,15 @@ from ciguard.functions.in_target.calling.running import MAX_ITEMS
 from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, EXAMPLES, TENSOR
 from ciguard.functions.writing.definitions import FIRST_HELPER, LISTED_HELPER
 from ciguard.functions.writing.listed import path_to_choice, path_to_example
-from ciguard.writing import UNIT_FUNCTION, WIDTH, ScriptSource, dotted, is_name, scalar, writer_of
+from ciguard.writing import (
+    UNIT_FUNCTION,
+    WIDTH,
+    ScriptSource,
+    dotted_expression,
+    is_name,
+    scalar,
+    writer_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,23 +40,25 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class CallSource(ScriptSource):
-    """Source text of calls; records the imports and definitions that the text needs."""
+    """Writer of calls as source text, which records the imports and definitions that they need."""
 
     module: ModuleSpec = field(kw_only=True)
     program_names: set[str] = field(default_factory=set)
     """Names to import from the program."""
     other_imports: set[str] = field(default_factory=set)
-    """Further import lines."""
+    """Further import statements, one per line."""
     needs_listed: bool = False
+    """True if the text calls the helper function `listed`."""
     needs_first: bool = False
+    """True if the text calls the helper function `first`."""
 
     @classmethod
-    def of(cls, module: ModuleSpec, library: str) -> CallSource:
-        """Return an empty source.
+    def for_module(cls, module: ModuleSpec, library: str) -> CallSource:
+        """Return a writer without recorded imports.
 
         Args:
             module: module of the program.
-            library: library of the tensors that the program takes; empty for none.
+            library: name of the library whose tensors the program uses; empty for none.
         """
         return cls(writer_of(library) if library else writer_of("numpy"), module=module)
 
@@ -58,7 +68,7 @@ class CallSource(ScriptSource):
         """Return the source text of a value."""
         match value:
             case CallValue(name, (), keywords) if ":" in name:
-                return self._generated(name, keywords)
+                return self._generator_call(name, keywords)
             case CallValue(function, arguments) if function == CHOICE:
                 return self._choice(*(_text(item) for item in arguments))
             case CallValue(function, (LiteralValue(library), ArrayValue() as array)) if (
@@ -81,25 +91,27 @@ class CallSource(ScriptSource):
         root, _, rest = path.partition(".")
         if root == "numpy" and rest:
             self.needs_numpy = True
-            return dotted(f"np.{rest}")
+            return dotted_expression(f"np.{rest}")
         if root in self.writer.aliases:
             self.other_imports |= set(self.writer.imports)
         elif root != "builtins" and root not in sys.stdlib_module_names:
             self.other_imports.add(f"import {root}")
         return ScriptSource.name_of(self, path)
 
-    def _generated(self, name: str, keywords: Arguments) -> str:
+    def _generator_call(self, name: str, keywords: Arguments) -> str:
+        """Return the call of a generator function."""
         module, _, function = name.rpartition(":")
         if module:
             self.other_imports.add(f"import {module}")
-            spec = self.module.by_name.get(name)
+            spec = self.module.functions_by_name.get(name)
             return call_text(f"{module}.{function}", self._argument_list(spec, keywords))
         return call_text(
             self.program_name(function),
-            self._argument_list(self.module.by_name.get(function), keywords),
+            self._argument_list(self.module.functions_by_name.get(function), keywords),
         )
 
     def _choice(self, function: str, argument: str, number: str, name: str) -> str:
+        """Return an expression for an object without a JSON form: its name, or a look-up."""
         if name:
             return self.program_name(name)
         spec = self.module.function(function)
@@ -107,11 +119,11 @@ class CallSource(ScriptSource):
         if argument == EXAMPLES:
             return f'{function}.__ciguard__["examples"]{path_to_example(spec, int(number))}'
         self.needs_listed = True
-        return (
-            f"listed({function}, {quoted(argument)}){path_to_choice(spec, argument, int(number))}"
-        )
+        path = path_to_choice(spec, argument, int(number))
+        return f"listed({function}, {string_literal(argument)}){path}"
 
     def _tensor_from_array(self, library: str, array: ArrayValue) -> str:
+        """Return an expression for a library's tensor with the elements of an array."""
         writer = writer_of(library)
         self.other_imports |= set(writer.imports)
         text = self._array(array)
@@ -127,44 +139,49 @@ class CallSource(ScriptSource):
 
     # --- calls ------------------------------------------------------------------------------
 
-    def call(self, call: Call) -> str:  # type: ignore[override]
-        """Return a call as one expression."""
+    def call(self, call: Call) -> str:  # type: ignore[override] # writes functions' calls, not APIs'
+        """Return the source text of a call as one expression."""
         function = self.module.function(call.function)
         return self.call_with(function, call, self._argument_list(function, call.arguments))
 
-    def shown(self, call: Call) -> str:
-        """Return a call for reports; of a nested function together with the outer call."""
+    def report_text(self, call: Call) -> str:
+        """Return the text of a call for reports, with the outer call of a nested function."""
         if call.outer is None:
             return self.call(call)
         function = self.module.function(call.function)
         text = call_text(call.function, self._argument_list(function, call.arguments))
-        return f"{text}, defined by {self.shown(call.outer)}"
+        return f"{text}, defined by {self.report_text(call.outer)}"
 
     def call_with(
         self, function: FunctionSpec, call: Call, passed: list[str], instance: str = ""
     ) -> str:
-        """Return the call of a function with arguments that are written already.
+        """Return the source text of a call, with given texts as arguments.
 
         Args:
             function: the called function.
             call: the call.
-            passed: texts of the arguments.
-            instance: expression of a method's instance; by default its constructor call.
+            passed: source texts of the arguments.
+            instance: expression for a method's instance; empty for a call of its constructor.
         """
         if call.outer is not None:
-            return call_text(f"defined[{quoted(function.name)}]", passed)
+            return call_text(f"defined[{string_literal(function.name)}]", passed)
         if not function.constructor:
             return call_text(self.program_name(function.name), passed)
         instance = instance or self.instance(function, call)
         name = function.name.rpartition(".")[2]
         if function.kind == "property":
             return f"{instance}.{name}"
-        if function.calls_instance:
+        if function.is_instance_called:
             return call_text(instance, passed)
         return call_text(f"{instance}.{name}", passed)
 
-    def awaited_or_listed(self, text: str, function: FunctionSpec) -> str:
-        """Return an expression that awaits a call, or takes the first items of its lazy result."""
+    def result_expression(self, text: str, function: FunctionSpec) -> str:
+        """Return an expression for a call's result: awaited, or a list of the first items.
+
+        Args:
+            text: source text of the call.
+            function: the called function, which may be asynchronous or lazy.
+        """
         if function.is_async:
             self.standard.add("asyncio")
             self.needs_first |= function.is_lazy
@@ -176,14 +193,15 @@ class CallSource(ScriptSource):
         return text
 
     def instance(self, function: FunctionSpec, call: Call) -> str:
-        """Return the constructor call of a method's instance."""
-        constructor = self.module.by_name.get(function.constructor)
+        """Return the source text of the constructor call for a method's instance."""
+        constructor = self.module.functions_by_name.get(function.constructor)
         return call_text(
             self.program_name(function.owner),
             self._argument_list(constructor, call.constructor or ()),
         )
 
     def _argument_list(self, function: FunctionSpec | None, arguments: Arguments) -> list[str]:
+        """Return the source texts of a call's arguments, by position or by name."""
         kinds = (
             {parameter.name: parameter.kind for parameter in function.parameters}
             if function is not None
@@ -204,6 +222,7 @@ class CallSource(ScriptSource):
     def _argument_texts(
         self, name: str, value: Value, kind: str, *, positional: bool
     ) -> Iterable[str]:
+        """Return the source texts for one parameter; several for `*args` and `**options`."""
         match kind, value:
             case "var_positional", TupleValue(items) | ListValue(items):
                 return [self.expression(item) for item in items]
@@ -222,7 +241,7 @@ class CallSource(ScriptSource):
     # --- what the text needs ----------------------------------------------------------------
 
     def import_lines(self) -> list[str]:
-        """Return the import lines, except those of the program."""
+        """Return the import statements of the recorded imports, except those of the program."""
         lines = [f"import {module}" for module in sorted(self.standard)]
         others = {*self.other_imports}
         if self.needs_numpy:
@@ -243,7 +262,7 @@ def _text(value: Value) -> str:
 
 
 def call_text(name: str, arguments: Sequence[str]) -> str:
-    """Return a call, with one argument per line if it is long."""
+    """Return the source text of a call, with one argument per line if it is too long."""
     line = f"{name}({', '.join(arguments)})"
     if len(line) <= WIDTH and "\n" not in line:
         return line
@@ -251,6 +270,6 @@ def call_text(name: str, arguments: Sequence[str]) -> str:
     return "\n".join([f"{name}(", *(f"    {part}," for part in inner), ")"])
 
 
-def quoted(text: str) -> str:
-    """Return a string literal, in double quotes if it needs no escapes."""
+def string_literal(text: str) -> str:
+    """Return a string literal, in double quotes if the text needs no escapes."""
     return scalar(text) if any(character in text for character in "\"'\\") else f'"{text}"'

@@ -1,4 +1,4 @@
-"""Helper functions that written scripts and tests define."""
+"""Source texts of helper functions for written scripts and tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ def listed(function, argument):
     """Return the values that an annotation names."""
     return next(values for name, values, _ in function.__ciguard__["args"] if name == argument)
 '''.strip()
-"""Needed by text that looks objects up in annotations."""
+"""Function `listed`, for text that looks up objects in annotations."""
 
 FIRST_HELPER = '''
 async def first(items, count):
@@ -19,7 +19,7 @@ async def first(items, count):
             break
     return taken
 '''.strip()
-"""Needed by text that consumes asynchronous generators."""
+"""Function `first`, for text that consumes asynchronous generators."""
 
 ARRAYS_HELPER = '''
 @st.composite
@@ -45,4 +45,4 @@ def arrays(draw, dtypes, shape, low=None, high=None, nan=False):
         elements = npst.from_dtype(dtype, allow_nan=nan)
     return draw(npst.arrays(dtype, sizes, elements=elements))
 '''.strip()
-"""Strategy of arrays, needed by tests that draw some."""
+"""Strategy `arrays`, for tests that draw arrays."""

@@ -1,4 +1,4 @@
-"""Implements `ciguard function export`: writes files of plain Hypothesis tests for programs."""
+"""Writes files of Hypothesis tests for programs (`ciguard function export`)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ciguard.functions.hosting.collecting import (
     collect,
 )
 from ciguard.functions.hosting.host import ProgramSettings
-from ciguard.functions.solving.parsing import parsed
+from ciguard.functions.solving.parsing import expression_tree
 from ciguard.functions.specs.programs import ProgramFile, sidecar_of
-from ciguard.functions.writing.call_source import CallSource, quoted
+from ciguard.functions.writing.call_source import CallSource, string_literal
 from ciguard.functions.writing.definitions import ARRAYS_HELPER
 from ciguard.functions.writing.scripts import import_of_program
 from ciguard.functions.writing.strategies import Strategies
@@ -32,29 +32,33 @@ if TYPE_CHECKING:
     from ciguard.functions.specs.functions import FunctionSpec, ModuleSpec
 
 HEADER = "written by `ciguard export` from its annotations"
+"""Part of the first line of each written file, by which a later export recognises the file."""
 _MAX_BYTES = 1 << 22
+"""Maximum size of an existing file in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenTests:
-    """A file of tests that was written."""
+    """A written file of tests."""
 
     path: Path
+    """Path of the file."""
     functions: int
+    """Number of functions with a test."""
     missing: tuple[str, ...]
-    """Functions without a test, each with the reason."""
+    """One line per function without a test, with the reason."""
 
 
 def export_tests(files: Sequence[Path], folder: Path) -> Iterator[WrittenTests]:
-    """Write the tests of programs and yield the files.
+    """Write a file of tests for each program, and yield it.
 
     Args:
-        files: files of the programs.
-        folder: folder for the tests, created if missing.
+        files: paths of the programs.
+        folder: path of the folder for the tests; it is created if missing.
 
     Raises:
-        ConfigurationError: if a program cannot be imported or has nothing to test.
-        OutputError: if a file exists that ciguard has not written.
+        ConfigurationError: if a program cannot be imported, or has no annotated functions.
+        OutputError: if the file for the tests exists, and ciguard has not written it.
     """
     hosts = ProgramHosts(ProgramSettings(path=[path for path in sys.path if path]))
     try:
@@ -65,6 +69,7 @@ def export_tests(files: Sequence[Path], folder: Path) -> Iterator[WrittenTests]:
 
 
 def _export_program(hosts: ProgramHosts, file: Path, folder: Path) -> WrittenTests:
+    """Import one program, and write the file of its tests."""
     program = ProgramFile.at(file)
     program = program.with_sidecar(sidecar_of(program))
     collected = collect(hosts.of(program), program)
@@ -80,13 +85,14 @@ def _export_program(hosts: ProgramHosts, file: Path, folder: Path) -> WrittenTes
 
 
 def _write_file(collected: CollectedProgram, program: ProgramFile, folder: Path) -> WrittenTests:
+    """Write the file of a program's tests."""
     functions = collected.module.tested()
     if not functions:
-        msg = f"{program.file} has no annotated functions: annotate some with ciguard.annotations"
+        msg = f"{program.file} has no annotated functions. Annotate some with ciguard.annotations."
         raise ConfigurationError(msg)
     path = folder / f"test_{program.file.stem}_functions.py"
     if path.exists() and HEADER not in read_text(path, most=_MAX_BYTES).partition("\n")[0]:
-        msg = f"{path} was not written by `ciguard function export`: choose another --output"
+        msg = f"{path} was not written by `ciguard function export`. Choose another --output."
         raise OutputError(msg)
     folder.mkdir(parents=True, exist_ok=True)
     text, missing = exported_file(collected, program, folder.resolve())
@@ -100,15 +106,15 @@ def _write_file(collected: CollectedProgram, program: ProgramFile, folder: Path)
 def exported_file(
     collected: CollectedProgram, program: ProgramFile, folder: Path
 ) -> tuple[str, list[str]]:
-    """Return the text of a test file for a program, and what is missing in it.
+    """Return the text of a test file, and one line per function without a test.
 
     Args:
         collected: functions of the program.
         program: the tested program.
-        folder: folder of the test file.
+        folder: absolute path of the test file's folder.
     """
     module = collected.module
-    source = CallSource.of(module, collected.library)
+    source = CallSource.for_module(module, collected.library)
     strategies = Strategies(source, collected.library)
     writer = TestWriter(module, strategies)
     functions = [
@@ -132,25 +138,25 @@ def exported_file(
 
 
 def _reason_without_test(function: FunctionSpec, module: ModuleSpec) -> str:
-    """Return why a function has no test; empty if it has one."""
+    """Return why a test of a function cannot be written; empty if it can."""
     if function.outer:
-        return "it is defined inside a function"
+        return "the function is defined inside another function"
     if function.is_abstract:
-        return "its class is abstract"
-    constructor = module.by_name.get(function.constructor, function)
-    conditions = (*function.requires, *function.ensures, *constructor.requires)
-    unwritten = next(
-        (condition for condition in conditions if parsed(condition.text) is None), None
+        return "the function's class is abstract"
+    constructor = module.functions_by_name.get(function.constructor, function)
+    conditions = (*function.preconditions, *function.postconditions, *constructor.preconditions)
+    without_source = next(
+        (condition for condition in conditions if expression_tree(condition.text) is None), None
     )
     return (
-        f"the source of the condition in line {unwritten.line} is not available"
-        if unwritten
+        f"the source of the condition in line {without_source.line} is not available"
+        if without_source
         else ""
     )
 
 
 def _generator_strategies(writer: TestWriter, strategies: Strategies) -> list[str]:
-    """Return the strategies of generators, each after those that it needs."""
+    """Return the definitions of strategies for generators, each after those that it uses."""
     written: dict[str, str] = {}
     while len(written) < len(strategies.generators):
         name = next(name for name in strategies.generators if name not in written)
@@ -164,9 +170,10 @@ def _file_head(
     strategies: Strategies,
     program: ProgramFile,
     folder: Path,
-    written: list[str],
+    definitions_and_tests: list[str],
 ) -> str:
-    body = "\n".join(written)
+    """Return the beginning of a test file: docstring, imports and helper functions."""
+    body = "\n".join(definitions_and_tests)
     words = ["HealthCheck", *(word for word in ("assume", "given", "reject") if f"{word}(" in body)]
     third_party = [
         f"from hypothesis import {', '.join([*words, 'settings'])}",
@@ -179,7 +186,7 @@ def _file_head(
     rest = [line for line in libraries if not _is_standard(line, source)]
     relative_root = os.path.relpath(program.root, folder)
     root = "Path(__file__).resolve().parent" + (
-        f" / {quoted(relative_root)}" if relative_root != "." else ""
+        f" / {string_literal(relative_root)}" if relative_root != "." else ""
     )
     parts = [
         f'"""Property-based tests of {program.file.name}, {HEADER}."""',

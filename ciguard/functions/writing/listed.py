@@ -1,4 +1,4 @@
-"""Location, inside an annotation, of an object that has no form as data."""
+"""Locates objects without a JSON form in annotations, as source text that looks them up."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 def path_to_choice(function: FunctionSpec, argument: str, number: int) -> str:
-    """Return the subscripts that lead from an annotation's values to a listed object.
+    """Return source text that, after an annotation's constraint, looks up an object in it.
 
     Args:
         function: the annotated function.
-        argument: argument whose annotation lists the object.
-        number: index of the object among those without a data form.
+        argument: name of the argument whose annotation contains the object.
+        number: index of the object among the annotation's objects without a JSON form.
 
     Raises:
-        KeyError: if there is no such object.
+        KeyError: if the annotation has no such object.
     """
     spec = function.parameter(argument).spec
     for path, index in _choices(spec, "") if spec is not None else ():
@@ -35,10 +35,14 @@ def path_to_choice(function: FunctionSpec, argument: str, number: int) -> str:
 
 
 def path_to_example(function: FunctionSpec, number: int) -> str:
-    """Return the subscripts that lead from a constructor's examples to an object in them.
+    """Return source text that, after the list of a constructor's examples, looks up an object.
+
+    Args:
+        function: the constructor.
+        number: index of the object among the examples' objects without a JSON form.
 
     Raises:
-        KeyError: if there is no such object.
+        KeyError: if the examples have no such object.
     """
     for row, example in enumerate(function.examples):
         for column, (_, value) in enumerate(example):
@@ -48,11 +52,12 @@ def path_to_example(function: FunctionSpec, number: int) -> str:
 
 
 def is_choice(value: Value) -> TypeGuard[CallValue]:
-    """Return whether a value stands for an object without a data form."""
+    """Return whether a value stands for an object without a JSON form."""
     return isinstance(value, CallValue) and value.function == CHOICE
 
 
 def _choices(spec: Spec, path: str) -> Iterator[tuple[str, int]]:
+    """Yield the look-up text and the index of each object without a JSON form in a constraint."""
     match spec:
         case OneOf(values):
             for index, value in enumerate(values):

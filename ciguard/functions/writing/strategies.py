@@ -1,4 +1,4 @@
-"""Writes the values of an argument as the text of a Hypothesis strategy."""
+"""Writes the Hypothesis strategy for an argument's values as source text."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ciguard.functions.solving.constraints import (
     int_range,
     shape_ranges,
 )
-from ciguard.functions.solving.parsing import names_in, parsed
+from ciguard.functions.solving.parsing import expression_tree, names_in
 from ciguard.functions.specs.kinds import (
     Anys,
     Arrays,
     Dicts,
     Dims,
     Dtypes,
-    FloatsIn,
-    IntsIn,
+    FloatRange,
+    IntRange,
     Lists,
     Objs,
     Reference,
@@ -35,13 +35,13 @@ from ciguard.functions.specs.kinds import (
     Tuples,
 )
 from ciguard.functions.writing.bounds import ArgumentBounds
-from ciguard.functions.writing.call_source import quoted
+from ciguard.functions.writing.call_source import string_literal
 from ciguard.functions.writing.expression_text import (
     call_expression,
-    extreme,
+    extreme_expression,
     list_text,
-    multiples,
-    shifted,
+    multiples_strategy,
+    plus_number,
     size_options,
 )
 from ciguard.values import Bool, OneOf
@@ -51,28 +51,29 @@ if TYPE_CHECKING:
     from ciguard.functions.writing.call_source import CallSource
 
 _NUMPY_SUBSTITUTES = {"bfloat16": "float32"}
-"""Dtypes that numpy lacks, with those that arrays are drawn in before a cast."""
+"""Dtypes of drawn arrays by the dtype to which they are then cast, because numpy lacks it."""
 
 
 @dataclass(slots=True)
 class Strategies:
-    """Writes strategies, and records what the file needs for them."""
+    """Writer of strategies, which records the definitions that they need in the file."""
 
     source: CallSource
     library: str
-    """Default library of tensors and dtypes."""
+    """Name of the library of tensors and dtypes for which an annotation names none."""
     generators: list[str] = field(default_factory=list)
-    """Annotated functions that generate values."""
+    """Names of the annotated functions that generate values."""
     needs_arrays: bool = False
+    """True if a strategy uses the helper strategy `arrays`."""
     box: Box = field(default_factory=lambda: Box({}, {}))
-    """Ranges of the arguments of the function that is being written."""
+    """Ranges of the arguments of the function whose test is being written."""
     guards: list[str] = field(default_factory=list)
-    """Conditions that exclude empty ranges."""
+    """Conditions under which the last written strategy has a value."""
     symbols: dict[str, str] = field(default_factory=dict)
-    """Statements that draw the sizes which several shapes share, by variable."""
+    """Statements that draw sizes for several shapes, by the variable of the size."""
 
     def strategy_of(self, spec: Spec, bounds: ArgumentBounds) -> str:  # noqa: C901, PLR0911, PLR0912 - one case per kind
-        """Return the strategy of the values that an annotation and preconditions allow."""
+        """Return the strategy for the values that conform to a constraint and to bounds."""
         match spec:
             case OneOf(values):
                 texts = [self.source.expression(value) for value in values]
@@ -81,9 +82,9 @@ class Strategies:
                 return f"st.sampled_from([{', '.join(texts)}])"
             case Bool():
                 return "st.booleans()"
-            case IntsIn():
+            case IntRange():
                 return self._integers(spec, bounds)
-            case FloatsIn():
+            case FloatRange():
                 return self._floats(spec, bounds)
             case Strings():
                 return self._strings(spec, bounds)
@@ -119,46 +120,49 @@ class Strategies:
 
     # --- numbers ----------------------------------------------------------------------------
 
-    def _integers(self, spec: IntsIn, bounds: ArgumentBounds) -> str:
+    def _integers(self, spec: IntRange, bounds: ArgumentBounds) -> str:
+        """Return the strategy for integers."""
         low, high = self._bound_texts(spec.min, spec.max, bounds, "value")
         if "value" in bounds.equals:
             return self._exactly(bounds.equals["value"], low, high)
         if not low and not high:
-            low, high = map(str, int_range(IntsIn()))
-        low = low or shifted(high, -DEFAULT_INT_REACH)
-        high = high or shifted(low, DEFAULT_INT_REACH)
+            low, high = map(str, int_range(IntRange()))
+        low = low or plus_number(high, -DEFAULT_INT_REACH)
+        high = high or plus_number(low, DEFAULT_INT_REACH)
         self._guard(low, high)
         if bounds.multiple_of:
-            return multiples(low, high, bounds)
+            return multiples_strategy(low, high, bounds)
         return f"st.integers({low}, {high})"
 
-    def _floats(self, spec: FloatsIn, bounds: ArgumentBounds) -> str:
+    def _floats(self, spec: FloatRange, bounds: ArgumentBounds) -> str:
+        """Return the strategy for floating-point numbers."""
         low, high = self._bound_texts(spec.min, spec.max, bounds, "value")
         if "value" in bounds.equals:
             return self._exactly(bounds.equals["value"], low, high)
         if not low or not high:
-            lowest, highest = float_range(FloatsIn(width=spec.width))
+            lowest, highest = float_range(FloatRange(width=spec.width))
             low, high = low or scalar(lowest), high or scalar(highest)
         self._guard(low, high)
         options = {
             "exclude_min": "True" if spec.exclude_min else "",
             "exclude_max": "True" if spec.exclude_max else "",
-            "width": str(spec.width) if spec.width != 64 else "",  # noqa: PLR2004 - Python's float
+            "width": str(spec.width) if spec.width != 64 else "",  # noqa: PLR2004 - bits of Python's float
         }
         floats = call_expression("st.floats", low, high, **options)
         special = [f'float("{text}")' for text in ("nan",) * spec.nan + ("inf", "-inf") * spec.inf]
         return f"{floats} | st.sampled_from([{', '.join(special)}])" if special else floats
 
     def _exactly(self, text: str, low: str, high: str) -> str:
+        """Return the strategy for the only allowed number, with guards that it is in range."""
         self._guard(low, text)
         self._guard(text, high)
         return f"st.just({text})"
 
     def _guard(self, low: str, high: str) -> None:
-        """Add a guard against an empty range, unless the range is certainly not empty."""
+        """Add the guard that a range is not empty, unless it can never be empty."""
         if not low or not high:
             return
-        first, second = parsed(low), parsed(high)
+        first, second = expression_tree(low), expression_tree(high)
         if first is None or second is None:
             return
         if self.box.forward(first).high > self.box.forward(second).low:
@@ -167,13 +171,14 @@ class Strategies:
     def _bound_texts(
         self, minimum: object, maximum: object, bounds: ArgumentBounds, quantity: str
     ) -> tuple[str, str]:
+        """Return the source texts of the lower and the upper bound; empty for no bound."""
         lows = [*filter(None, [self.bound(minimum)]), *bounds.lows.get(quantity, ())]
         highs = [*filter(None, [self.bound(maximum)]), *bounds.highs.get(quantity, ())]
         self._import_names(*lows, *highs)
-        return extreme("max", lows), extreme("min", highs)
+        return extreme_expression("max", lows), extreme_expression("min", highs)
 
     def bound(self, bound: object) -> str:
-        """Return the text of a bound, a number or a reference; empty for none."""
+        """Return the source text of a bound (a number or a reference); empty for None."""
         if isinstance(bound, Reference):
             self._import_names(bound.expression)
             return ast.unparse(ast.parse(bound.expression.strip(), mode="eval"))
@@ -186,6 +191,7 @@ class Strategies:
     # --- containers -------------------------------------------------------------------------
 
     def _lengths(self, spec: Lists | Strings, bounds: ArgumentBounds) -> dict[str, str]:
+        """Return the size options of a strategy."""
         low, high = self._bound_texts(spec.min_len, spec.max_len, bounds, "length")
         equal = bounds.equals.get("length", "")
         if equal:
@@ -214,9 +220,10 @@ class Strategies:
     # --- arrays -----------------------------------------------------------------------------
 
     def _shapes(self, spec: Shapes) -> str:
+        """Return the strategy for shapes."""
         if isinstance(spec.min_dims, Reference) or isinstance(spec.max_dims, Reference):
             low, high = self.bound(spec.min_dims) or "1", self.bound(spec.max_dims)
-            ranks = size_options(low, high or shifted(low, DEFAULT_SIZES[0] + 2))
+            ranks = size_options(low, high or plus_number(low, DEFAULT_SIZES[0] + 2))
             _, (small, large) = shape_ranges(Shapes(None, None, spec.min_side, spec.max_side))
             return (
                 call_expression("st.lists", f"st.integers({small}, {large})", **ranks)
@@ -229,6 +236,7 @@ class Strategies:
         )
 
     def _arrays(self, spec: Arrays, bounds: ArgumentBounds) -> str:
+        """Return the strategy for arrays or tensors."""
         self.needs_arrays = True
         self.source.needs_numpy = True
         shape = bounds.equals.get("shape") or self._shape(spec.shape)
@@ -258,7 +266,13 @@ class Strategies:
         return parts[0] if len(parts) == 1 else call_expression("st.one_of", *parts)
 
     def _as_tensors(self, arrays: str, cast: str, library: str) -> str:
-        """Return a strategy of a library's tensors, converted from arrays."""
+        """Return the strategy for a library's tensors.
+
+        Args:
+            arrays: source text of the strategy for the arrays that become tensors.
+            cast: name of the dtype to which tensors are cast; empty for no cast.
+            library: name of the library; for numpy, the arrays' strategy is returned.
+        """
         if not library or library == "numpy":
             return arrays
         writer = writer_of(library)
@@ -273,12 +287,13 @@ class Strategies:
     def _dtype(self, name: str, library: str) -> str:
         if not library or library == "numpy":
             self.source.needs_numpy = True
-            return f"np.dtype({quoted(name)})"
+            return f"np.dtype({string_literal(name)})"
         writer = writer_of(library)
         self.source.other_imports |= set(writer.imports)
         return writer.dtype.format(name=name)
 
     def _shape(self, shape: Dims | Reference | Spec | None) -> str:
+        """Return the shape option of the helper strategy `arrays`."""
         match shape:
             case None:
                 return self._shapes(Shapes())
@@ -291,6 +306,7 @@ class Strategies:
                 return self.strategy_of(shape, ArgumentBounds())
 
     def _size(self, dim: object) -> str:
+        """Return one size in a shape option: a number, a strategy or a variable."""
         match dim:
             case int():
                 return str(dim)
@@ -303,13 +319,14 @@ class Strategies:
                 drawn = "draw(st.lists(st.integers(1, 4), max_size=2))"
                 self.symbols.setdefault(name, f"{name} = {drawn}")
                 return f"*{name}"
-            case IntsIn():
+            case IntRange():
                 minimum, maximum = int_range(dim)
                 return f"st.integers({max(minimum, 0)}, {maximum})"
             case _:
                 return f"st.integers({DEFAULT_SIZES[0]}, {DEFAULT_SIZES[1]})"
 
     def _symbolic_size(self, expression: str) -> str:
+        """Return an expression for a symbolic size, whose symbols are variables."""
         tree = ast.parse(expression, mode="eval")
         for node in ast.walk(tree):
             if isinstance(node, ast.Name):
@@ -321,7 +338,7 @@ class Strategies:
 
 
 def strategy_name(function: str) -> str:
-    """Return the name of the strategy of a generator's values."""
+    """Return the name of the strategy for the values that an annotated function generates."""
     return "values_of_" + "".join(
         character if character.isalnum() else "_" for character in function.strip(":")
     )

@@ -9,7 +9,7 @@ __all__ = ["needs_of"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name on first use, since reading the level's settings must be fast."""
+    """Import a public name on first use, because reading the level's settings must be fast."""
     if name not in __all__:
         raise AttributeError(name)
     from ciguard.levels.function import files  # noqa: PLC0415 - slow import

@@ -1,6 +1,6 @@
-"""Writes a finding of a user's function as a script that imports the program and makes the call.
+"""Writes the statements of a script that imports a user's program, and shows a finding.
 
-The script runs in the folder in which the program was tested, like the campaign.
+The script runs in the folder in which the campaign tested the program.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain.findings import PairKind
-from ciguard.functions.checking import about_from_json
+from ciguard.functions.checking import called_program_from_json
 from ciguard.functions.specs import Call
 from ciguard.functions.writing import (
     CallSource,
@@ -16,7 +16,7 @@ from ciguard.functions.writing import (
     outer_statements,
     passed_by_name,
     postconditions,
-    quoted,
+    string_literal,
 )
 from ciguard.levels.function.oracle import FUNCTION
 from ciguard.oracles import input_precision_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ciguard.functions.specs import FunctionSpec
 
 BROKEN = "BROKEN"
-"""Beginning of the line that a script ends with if the call fails without an exception."""
+"""Beginning of a script's last line of output, if the call fails without an exception."""
 _MUTATION_CHECK = f"""
 if changed(before, given):
     raise SystemExit("{BROKEN}: changed %s" % changed(before, given))
@@ -52,7 +52,7 @@ _CHECKS = {
     ),
     "timeout": ("import time", "began = time.perf_counter()", _TIMEOUT_CHECK),
 }
-"""Import, statement before and statement after the call, by kind of finding."""
+"""Import statement, statement before the call and statement after it, by kind of finding."""
 
 
 def function_statements(
@@ -64,22 +64,22 @@ def function_statements(
     `BROKEN` or `DIFFERENT`.
 
     Args:
-        finding: finding of a case of level `function`.
-        case: the case.
-        library: library under test, whose random generators are seeded.
+        finding: the finding.
+        case: case of the finding.
+        library: name of the tested library, whose random generators are seeded.
 
     Raises:
         ValueError: if the case lacks the function's description, or has invalid names.
     """
-    description = about_from_json(case.about, case.file)
-    source = CallSource.of(description.module, description.library or library)
+    description = called_program_from_json(case.about, case.file)
+    source = CallSource.for_module(description.module, description.library or library)
     folders = dict.fromkeys((description.program.root.as_posix(), ".", "src"))
-    path = [f"sys.path[:0] = [{', '.join(map(quoted, folders))}]"]
+    path = [f"sys.path[:0] = [{', '.join(map(string_literal, folders))}]"]
     if not case.call:
         imported = import_of_program(source, description.program)
         return ["import sys"], [*path, *imported, 'print("imported")']
     call = Call.from_json(case.call)
-    if call.function not in description.module.by_name:
+    if call.function not in description.module.functions_by_name:
         msg = f"the case has no description of {call.function!r}"
         raise ValueError(msg)
     body = _body(finding, case, call, source)
@@ -95,18 +95,20 @@ def function_statements(
 
 
 def _seeds(source: CallSource, seed: int) -> list[str]:
+    """Return the statements that seed the random generators of numpy and the library."""
     numpy = f"np.random.seed({seed})"
     return [numpy, *([source.writer.seed.format(seed=seed)] if source.writer.seed else [])]
 
 
 def _body(finding: Finding, case: FunctionCase, call: Call, source: CallSource) -> list[str]:
+    """Return the statements that make the call, and check or compare its result."""
     function = source.module.function(call.function)
     outer = [*outer_statements(call, source)]
     if finding.oracle == FUNCTION and finding.kind == "ensure":
         return [*outer, *postconditions(call, function, source)]
     if finding.oracle == FUNCTION and finding.kind in _CHECKS:
         return [*outer, *_checked_call(finding, call, function, source)]
-    result = f"result = {source.awaited_or_listed(source.call(call), function)}"
+    result = f"result = {source.result_expression(source.call(call), function)}"
     reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
     if finding.oracle == FUNCTION or finding.pair is PairKind.NONE or reference is None:
         report = ['print("returned:", result)', 'print("The defect did not show.")']
@@ -118,14 +120,14 @@ def _body(finding: Finding, case: FunctionCase, call: Call, source: CallSource) 
         inputs=input_precision_of(case),
     )
     source.other_imports |= set(source.writer.imports)
-    call_lines = ["try:", _indented(result), "except Exception as error:", _indented(after_error)]
+    call_lines = ["try:", _indent(result), "except Exception as error:", _indent(after_error)]
     return [before, *outer, *(call_lines if after_error else [result]), after]
 
 
 def _checked_call(
     finding: Finding, call: Call, function: FunctionSpec, source: CallSource
 ) -> list[str]:
-    """Return a call with a variable per argument, and the statements before and after it."""
+    """Return the statements that make a call, with variables as arguments, and check the result."""
     import_line, before, after = _CHECKS[finding.kind]
     source.other_imports.add(import_line)
     lines = [f"{name} = {source.expression(value)}" for name, value in call.arguments]
@@ -133,7 +135,7 @@ def _checked_call(
     lines += [f"given = {{{pairs}}}"] if finding.kind == "mutation" else []
     kinds = {parameter.name: parameter.kind for parameter in function.parameters}
     passed = [passed_by_name(name, kinds.get(name, "")) for name, _ in call.arguments]
-    text = source.awaited_or_listed(source.call_with(function, call, passed), function)
+    text = source.result_expression(source.call_with(function, call, passed), function)
     after = after.format(limit=f"{function.timeout or 0:g}") if finding.kind == "timeout" else after
     return [
         *lines, *filter(None, [before]), f"result = {text}", after,
@@ -141,5 +143,5 @@ def _checked_call(
     ]  # fmt: skip
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"    {line}" if line else line for line in text.split("\n"))

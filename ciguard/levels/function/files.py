@@ -1,4 +1,4 @@
-"""Programs of level `function`: configuration checks, and what workers need to import them."""
+"""Programs of level `function`: checks of the configuration, and settings of the workers."""
 
 from __future__ import annotations
 
@@ -19,44 +19,51 @@ if TYPE_CHECKING:
     from ciguard.functions.specs import ProgramFile
 
 LEVEL = "function"
+"""Name of the level."""
 RUNNER = "ciguard.functions.in_target.worker"
-"""Module that runs the cases in a worker."""
+"""Name of the module that runs the cases in a worker."""
 _MAX_ENTRIES = 1_000
-"""Entries of the programs' folder that workers see; folders and sources come first."""
+"""Maximum number of entries of the programs' folder in a worker; folders and sources go first."""
 _MAX_PROGRAMS = 500
+"""Maximum number of programs in a campaign."""
 
 
 def check_functions(config: Config) -> None:
-    """Check the configured files, before anything is built.
+    """Check that the configured files exist and have annotated functions.
 
     Raises:
-        ConfigurationError: if no files are given, or one is missing or has no annotations.
+        ConfigurationError: if no file is configured, or a file is missing or has no annotations.
     """
     if not config[FUNCTIONS]:
         msg = (
-            f"levels: {LEVEL!r} needs files with annotated functions: name them, "
-            "such as --functions src/model.py or --functions 'src/**/*.py'."
+            f"levels: {LEVEL!r} needs files with annotated functions. Name them with "
+            "--functions, such as src/model.py or 'src/**/*.py'."
         )
         raise ConfigurationError(msg)
     programs = programs_in(config)
     if len(programs) > _MAX_PROGRAMS:
         msg = (
-            f"functions: {len(programs)} programs exceed the limit of {_MAX_PROGRAMS}. Name fewer."
+            f"functions: {len(programs)} programs match, but {_MAX_PROGRAMS} is the limit. "
+            "Name fewer files."
         )
         raise ConfigurationError(msg)
 
 
 def programs_in(config: Config) -> dict[str, ProgramFile]:
-    """Return the configured programs by path.
+    """Return the configured programs, by path relative to the current folder.
 
     Raises:
-        ConfigurationError: see `find_programs`.
+        ConfigurationError: if a file is missing, or a pattern matches no annotated program.
     """
     return find_programs(config[FUNCTIONS], base=Path.cwd())
 
 
 def needs_of(programs: Mapping[str, ProgramFile]) -> WorkerNeeds:
-    """Return what workers need to import programs and their dependencies."""
+    """Return the folders that workers must be able to read, and the settings of their runner.
+
+    Args:
+        programs: programs by path relative to the current folder.
+    """
     folder = Path.cwd()
     children = [path for path in folder.iterdir() if not path.name.startswith(".")]
     children.sort(key=lambda path: (not path.is_dir(), path.suffix != ".py", path.name))
@@ -72,7 +79,7 @@ def needs_of(programs: Mapping[str, ProgramFile]) -> WorkerNeeds:
 
 
 def relative_program(program: ProgramFile) -> Json:
-    """Return root, name and sidecar of a program, with paths relative to the current folder."""
+    """Return a program's root, name and sidecar, with paths relative to the current folder."""
     folder = Path.cwd()
     sidecar = program.sidecar
     return {

@@ -1,4 +1,4 @@
-"""Makes batches of calls from annotated functions, a seed and an index."""
+"""Draws the batches of calls of level `function`."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ if TYPE_CHECKING:
     from ciguard.functions.specs import FunctionSpec, ModuleSpec
 
 _CALLS_PER_BATCH = 4
-"""Number of calls in a batch; small, since calls of some functions take seconds."""
+"""Number of calls in a batch; small, because calls of some functions take seconds."""
 _DRAWS_PER_CALL = 8
-"""Number of draws per call, since not every draw is valid."""
+"""Maximum number of attempts to draw a valid call, per call of the batch."""
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionTarget:
-    """A function to test."""
+class FunctionUnderTest:
+    """A function that the level tests."""
 
     file: str
-    """File of its program, as in `FunctionCase.file`."""
+    """Path of the program, as in `FunctionCase.file`."""
     module: ModuleSpec
+    """Module of the program."""
     function: FunctionSpec
     about: Json = None
-    """Description for its cases, as in `FunctionCase.about`."""
+    """Description of the program for cases, as in `FunctionCase.about`."""
 
     @property
     def api(self) -> str:
@@ -41,64 +42,65 @@ class FunctionTarget:
 
 
 class FunctionLevel:
-    """Calls annotated functions in turn, with arguments drawn by their annotations.
+    """Level whose batches call annotated functions in turn, with arguments that are valid for them.
 
-    In the first round each program is imported before its functions are called, as a separate case.
+    In the first round, a case of its own imports each program before its functions are called.
     """
 
-    def __init__(self, functions: Sequence[FunctionTarget], seed: int) -> None:
-        """Prepare the functions' samplers.
+    def __init__(self, functions: Sequence[FunctionUnderTest], seed: int) -> None:
+        """Create the level.
 
         Args:
-            functions: functions to test, in order; at least one.
-            seed: seed of the run.
+            functions: functions to test, in the order of their batches; at least one.
+            seed: seed of the campaign.
 
         Raises:
-            ValueError: if there is no function.
+            ValueError: if there are no functions.
         """
         if not functions:
             msg = "no function to test"
             raise ValueError(msg)
         self._functions = tuple(functions)
-        self._samplers = [call_sampler(target.function, target.module) for target in functions]
+        self._samplers = [call_sampler(item.function, item.module) for item in functions]
         self._seed = seed
 
     def cases(self, index: int) -> Batch:
-        """Return the batch of an index; see `Level`."""
-        target = self._target(index)
+        """Return the batch with an index; see `Level`."""
         cases = [*self._imports(index), *self._calls(index)]
-        return Batch(api=target.api, kind=CallKind.FUNCTION, cases=tuple(cases))
+        return Batch(api=self.api_of(index), kind=CallKind.FUNCTION, cases=tuple(cases))
 
     def api_of(self, index: int) -> str:
-        """Return the function of an index; see `IndexedLevel`."""
-        return self._target(index).api
+        """Return the name of the function that the batch with an index calls."""
+        return self._function(index).api
 
-    def _target(self, index: int) -> FunctionTarget:
+    def _function(self, index: int) -> FunctionUnderTest:
         return self._functions[index % len(self._functions)]
 
     def _imports(self, index: int) -> Iterator[FunctionCase]:
-        target = self._target(index)
+        """Yield the case that imports a program, if no earlier batch uses the program."""
+        function = self._function(index)
         earlier_files = {other.file for other in self._functions[:index]}
-        if index < len(self._functions) and target.file not in earlier_files:
-            about = {**target.about, "functions": []} if target.about else None
-            yield FunctionCase(api=function_api(target.file), file=target.file, about=about)
+        if index < len(self._functions) and function.file not in earlier_files:
+            about = {**function.about, "functions": []} if function.about else None
+            yield FunctionCase(api=function_api(function.file), file=function.file, about=about)
 
     def _calls(self, index: int) -> Iterator[FunctionCase]:
-        target = self._target(index)
+        """Yield the calls of a batch."""
+        function = self._function(index)
         sample = self._samplers[index % len(self._functions)]
-        # The seed must not depend on the function's position, since users annotate more functions.
-        rng = random.Random(f"{self._seed} {target.api} {index // len(self._functions)}")  # noqa: S311
+        # The seed does not depend on the position, so that new functions do not change old calls.
+        rng = random.Random(f"{self._seed} {function.api} {index // len(self._functions)}")  # noqa: S311
         count = 0
         for _ in range(_CALLS_PER_BATCH * _DRAWS_PER_CALL):
             call = sample(rng)
             if call is not None:
                 count += 1
                 yield FunctionCase(
-                    api=target.api,
-                    file=target.file,
+                    api=function.api,
+                    file=function.file,
                     call=call.to_json(),
                     seed=rng.getrandbits(31),
-                    about=target.about,
+                    about=function.about,
                 )
             if count == _CALLS_PER_BATCH:
                 return

@@ -1,7 +1,7 @@
 """Oracle `function`: an annotated function violates its specification.
 
-A call that conforms to the annotations must return or raise a documented exception. Its
-postconditions must hold, moderate numbers must not give NaN, and arguments must stay unchanged. A
+A call that conforms to the annotations must return a result or raise a documented exception. Its
+postconditions must hold, moderate numbers must not cause NaN, and arguments must stay unchanged. A
 failure on all targets is a defect of the program. A failure on some targets is a difference.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FUNCTION = "function"
 MUTATION = "mutation"
 _KINDS = {"@ensure": "ensure", "NaN": "nan", "@timeout": "timeout"}
-"""Kinds by the name that a worker reports as exception (`functions/in_target/worker.py`)."""
+"""Kinds of failures by the name that a worker reports instead of an exception's class."""
 SEVERITIES = {
     "exception": Severity.HIGH,
     "import": Severity.HIGH,
@@ -54,7 +54,7 @@ _EXPECTED = {
 
 
 class FunctionOracle:
-    """Judges calls of annotated functions, and imports of their programs."""
+    """Oracle for calls of annotated functions, and for imports of their programs."""
 
     traits: ClassVar[Traits] = Traits(
         tests_user_functions=True,
@@ -72,7 +72,7 @@ class FunctionOracle:
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return a finding per kind of failure; per target if others do not fail."""
+        """Return one finding per kind of failure, or one per failing target if others succeed."""
         if not isinstance(case, FunctionCase):
             return []
         failed = {
@@ -119,7 +119,14 @@ def _failures(
 def _difference(
     case: FunctionCase, outcomes: Mapping[str, Outcome], subject: Subject, names: tuple[str, str]
 ) -> Finding:
-    """Return the finding that one target fails where another does not."""
+    """Return the finding that a call fails on one target and succeeds on another.
+
+    Args:
+        case: the case.
+        outcomes: outcomes by target.
+        subject: what the oracle judges.
+        names: names of the target on which the call succeeds, and of the one on which it fails.
+    """
     reference, deviating = names
     outcome = outcomes[deviating]
     if not isinstance(outcome, Errored):
@@ -141,7 +148,7 @@ def _difference(
 
 
 def _finding(case: FunctionCase, subject: Subject, kind: str) -> partial[Finding]:
-    """Return a finding of a kind, to be completed with the observation."""
+    """Return a constructor of findings that lacks only outcomes, targets, message and evidence."""
     return partial(
         Finding,
         oracle=FUNCTION,
@@ -154,7 +161,7 @@ def _finding(case: FunctionCase, subject: Subject, kind: str) -> partial[Finding
 
 
 def _failure_line(outcome: Errored) -> str:
-    """Return a call's failure and its location, in one line."""
+    """Return the message of a failure and the location that raised it, in one line."""
     located = locate_failure(outcome.message)
     name = "" if outcome.exception in _KINDS else f"{outcome.exception}: "
     location = f" ({located.file}, line {located.line})" if located.file else ""
@@ -162,13 +169,14 @@ def _failure_line(outcome: Errored) -> str:
 
 
 def _frame(outcome: Errored) -> str:
-    """Return the innermost frame of the user's code as file and function, without the line."""
+    """Return the innermost stack frame of the user's code as `FILE:FUNCTION`; empty if unknown."""
     return f"{outcome.stack[0].file}:{outcome.stack[0].function}" if outcome.stack else ""
 
 
 def _mutations(
     case: FunctionCase, outcomes: Mapping[str, Outcome], subject: Subject
 ) -> Iterator[Finding]:
+    """Yield the finding that a call changes its arguments on all targets."""
     changed = {
         name: indices
         for name, outcome in outcomes.items()
@@ -177,7 +185,7 @@ def _mutations(
     if not changed or set(changed) != {
         name for name, outcome in outcomes.items() if isinstance(outcome, Passed)
     }:
-        return  # targets that disagree are a difference, which another oracle reports
+        return  # if only some targets change arguments, another oracle reports a difference
     arguments = [str(name) for name, _ in case.call["arguments"]] if case.call else []
     indices = next(iter(changed.values()))
     names = ", ".join(arguments[index] for index in indices if index < len(arguments))

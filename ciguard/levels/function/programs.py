@@ -1,4 +1,4 @@
-"""Finds the programs whose functions are tested, from files and globs."""
+"""Finds the programs whose functions are tested, by paths and glob patterns."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ if TYPE_CHECKING:
 _WILDCARD = frozenset("*?[")
 _SIDECAR_SUFFIX = ".annotations.py"
 _MAX_FILES = 5_000
+"""Maximum number of files that a glob pattern may match; further files are ignored."""
 
 
 def find_programs(texts: Sequence[str], *, base: Path) -> dict[str, ProgramFile]:
     """Return the programs with annotated functions, by path relative to a folder.
 
-    Programs are read but not run.
+    Programs are parsed but not run.
 
     Args:
-        texts: files, or globs; files without annotations that a glob matches are left out.
-        base: folder that paths are relative to; all programs must lie in it.
+        texts: paths of files, or glob patterns; matching files without annotations are left out.
+        base: folder to which paths are relative; it must contain all programs.
 
     Raises:
-        ConfigurationError: if a file is missing, or a text matches no annotated program.
+        ConfigurationError: if a file is missing or outside the folder, or no annotated program
+            matches a text.
     """
     programs: dict[str, ProgramFile] = {}
     for text in texts:
@@ -45,6 +47,7 @@ def find_programs(texts: Sequence[str], *, base: Path) -> dict[str, ProgramFile]
 
 
 def _matching_programs(text: str, base: Path) -> Iterator[tuple[str, ProgramFile]]:
+    """Yield the relative path and the file of each annotated program that matches a text."""
     if Path(text).is_absolute() and _WILDCARD.isdisjoint(text):
         text = _relative_path(Path(text), text, base)
     if _WILDCARD.isdisjoint(text):
@@ -54,7 +57,7 @@ def _matching_programs(text: str, base: Path) -> Iterator[tuple[str, ProgramFile
     else:
         try:
             paths = sorted(path for path in base.glob(text) if path.suffix == ".py")[:_MAX_FILES]
-        except (NotImplementedError, ValueError) as error:  # an absolute glob, or `a**`
+        except (NotImplementedError, ValueError) as error:  # an absolute pattern, or `a**`
             raise _configuration_error(text, f"{error}.") from error
     for path in paths:
         if path.name.endswith(_SIDECAR_SUFFIX):
@@ -67,9 +70,10 @@ def _matching_programs(text: str, base: Path) -> Iterator[tuple[str, ProgramFile
 
 
 def _check_root(program: ProgramFile, text: str, base: Path) -> None:
+    """Raise a ConfigurationError if a program's package is outside the folder."""
     if not program.root.is_relative_to(base.absolute()):
         name = program.file.name
-        reason = f"the package of {name} lies in {program.root}. Run ciguard there."
+        reason = f"the package of {name} is in {program.root}. Run ciguard in that folder."
         raise _configuration_error(text, reason)
 
 
@@ -79,7 +83,7 @@ def _relative_path(path: Path, text: str, base: Path) -> str:
         relative = path.absolute().relative_to(base.absolute()).as_posix()
     except ValueError:
         raise _configuration_error(
-            text, f"lies outside of {base}. Run ciguard in a folder above it."
+            text, f"is outside {base}. Run ciguard in a folder that contains the file."
         ) from None
     if not is_program(relative):
         raise _configuration_error(text, "is not a Python file below the current folder.")

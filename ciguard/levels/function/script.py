@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def function_script(finding: Finding, hint: EnvironmentHint) -> str:
-    """Return a script that imports the program and makes the call."""
+    """Return a script that imports the program, makes the call and shows the failure."""
     case = as_kind(finding.case, FunctionCase)
     imports, statements = function_statements(finding, case, finding.library)
     assignments = [
@@ -32,7 +32,7 @@ def function_script(finding: Finding, hint: EnvironmentHint) -> str:
 
 
 def mark_of(finding: Finding) -> str:
-    """Return the text in the script's output that shows the defect; empty if targets differ."""
+    """Return the text that a script prints if the defect shows; empty if targets differ."""
     if finding.oracle != FUNCTION:
         return ""
     outcome = finding.outcomes[finding.targets[-1]]

@@ -9,12 +9,12 @@ FUNCTIONS: Setting[tuple[str, ...]] = level_setting(
     "functions",
     texts("FILE"),
     (),
-    "Python file of yours with annotated functions for level function, or a glob such as "
-    "'src/**/*.py'. Annotations may stand in a NAME.annotations.py beside it. "
+    "Python file with your annotated functions for level function, or a pattern such as "
+    "'src/**/*.py'. NAME.annotations.py in the same folder may contain the annotations. "
     "Paths are relative to the current folder.",
     is_input=True,
 )
 
 SETTINGS = LevelSettings(
-    summary="annotated functions of yours, with --functions", settings=(FUNCTIONS,)
+    summary="your annotated functions, with --functions", settings=(FUNCTIONS,)
 )

@@ -1,11 +1,11 @@
-"""Variants of a call with other arguments: simpler ones, or with slightly moved numbers."""
+"""Variants of a call with other arguments: simpler ones, or ones with slightly changed numbers."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.functions.checking import about_from_json, is_valid
+from ciguard.functions.checking import called_program_from_json, is_valid
 from ciguard.functions.specs import Call
 from ciguard.triage.simplifying import arrays_in, simpler_pairs, simpler_together, with_arrays
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 
 def simpler_calls(case: FunctionCase) -> Iterator[FunctionCase]:
-    """Yield variants with simpler arguments that conform to the annotations."""
+    """Yield variants of a call with simpler arguments that conform to the annotations."""
     try:
-        call, about = Call.from_json(case.call), about_from_json(case.about, case.file)
+        call, program = Call.from_json(case.call), called_program_from_json(case.about, case.file)
     except (KeyError, TypeError, ValueError):
-        return  # the case calls nothing, or comes from a baseline that was edited
+        return  # the case is an import, or comes from a baseline that was edited by hand
     if case.seed:
         yield replace(case, seed=0)
-    for simpler in _simplified(call):
-        if is_valid(simpler, about.module):
+    for simpler in _simpler_variants(call):
+        if is_valid(simpler, program.module):
             yield replace(case, call=simpler.to_json())
 
 
 def moved_call(case: FunctionCase, move: Perturbation) -> FunctionCase:
-    """Return a call whose arguments' numbers are moved slightly."""
+    """Return a call in which `move` has slightly changed the numbers in the arguments."""
     if not case.call:
         return case
     call = Call.from_json(case.call)
@@ -41,7 +41,7 @@ def moved_call(case: FunctionCase, move: Perturbation) -> FunctionCase:
     )
 
 
-def _simplified(call: Call) -> Iterator[Call]:
+def _simpler_variants(call: Call) -> Iterator[Call]:
     for arguments in simpler_pairs(call.arguments):
         yield replace(call, arguments=arguments)
     for change in simpler_together(arrays_in(value for _, value in call.arguments)):

@@ -1,4 +1,4 @@
-"""Specification of level `function` for campaigns."""
+"""Level `function` for campaigns: its checks, batches, oracle and scripts."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
     name: ClassVar[str] = NAME
 
     def check(self, config: Config) -> None:
-        """Check that the configured files exist and hold annotated functions."""
+        """Check that the configured files exist and have annotated functions."""
         check_functions(config)
 
     def needs(self, config: Config, library: Library) -> WorkerNeeds:
-        """Return what workers need to import the programs."""
+        """Return the folders and settings that workers need to import the programs."""
         del library
         programs = programs_in(config)
         return needs_of(programs) if programs else WorkerNeeds()
@@ -53,8 +53,8 @@ class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
         """Return a stream per library; shards call disjoint functions.
 
         Raises:
-            ConfigurationError: if annotations are wrong, or no function can be tested.
-            WorkerStartError: if the server of a target is gone.
+            ConfigurationError: if annotations are invalid, or no function can be tested.
+            WorkerStartError: if the server of a target has stopped.
         """
         config = factory.config
         streams = []
@@ -62,18 +62,18 @@ class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
             if not group.running_eagerly:
                 continue
             functions = yield from tested_functions(group, config, factory.dispatcher)
-            own_functions = config.shard.part(functions)
-            if not own_functions:
+            shard_functions = config.shard.part(functions)
+            if not shard_functions:
                 continue
             seed = config.shard.seed(config.seed)
-            level, turns = focused_level(FunctionLevel, own_functions, seed, focus=config.focus)
+            level, turns = focused_level(FunctionLevel, shard_functions, seed, focus=config.focus)
             stream = factory.stream(
-                level, group, kind=f"{self.name}: {digest_of(own_functions)}", apis=turns
+                level, group, kind=f"{self.name}: {digest_of(shard_functions)}", apis=turns
             )
             stream.is_whole = True
             streams.append(stream)
         if not streams and factory.is_any_running:
-            msg = "functions: these targets can test none of them; see the warnings above."
+            msg = "functions: none of them can be tested on these targets; see the warnings above."
             raise ConfigurationError(msg)
         return streams
 
@@ -86,15 +86,18 @@ class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
         )
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
-        """Return a script that imports the program and makes the call."""
+        """Return a script that imports the program, makes the call and shows the failure."""
         return function_script(finding, hint)
 
     def mark(self, finding: Finding) -> str:
-        """Return the exception's name, or the mark of a violation without an exception."""
+        """Return the text that the finding's script prints if the defect shows; else empty."""
         return mark_of(finding)
 
     def claim(self, finding: Finding) -> tuple[str, str] | None:
-        """Return how the function fails; None if it differs between targets or hangs."""
+        """Return a sentence on the failure, without its subject, and the observed failure.
+
+        The result is None for a difference of targets, and for a crash or a hang.
+        """
         outcomes = [finding.outcomes[name] for name in finding.targets if name in finding.outcomes]
         if not outcomes or not isinstance(outcomes[-1], Errored):
             return None
@@ -103,16 +106,16 @@ class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
         return claim, finding.evidence.observed
 
     def variants(self, case: FunctionCase) -> Iterator[FunctionCase]:
-        """Yield variants with simpler arguments that conform to the annotations."""
+        """Yield variants of a call with simpler arguments that conform to the annotations."""
         return simpler_calls(case)
 
     def nudged(self, case: FunctionCase, seed: int, move: Perturbation) -> FunctionCase:
-        """Return the call with the numbers in its arguments moved slightly."""
+        """Return a call in which `move` has slightly changed the numbers in the arguments."""
         del seed
         return moved_call(case, move)
 
     def without_place(self, message: str) -> str:
-        """Return a message without the file and line that raised it."""
+        """Return a message without the file and line of its error."""
         return locate_failure(message).message
 
 

@@ -41,9 +41,9 @@ def test_parse_file_of_a_too_large_file_raises(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("x = 1\n")
 
-    assert ast.unparse(parse_file(path, most=6)) == "x = 1"
+    assert ast.unparse(parse_file(path, max_bytes=6)) == "x = 1"
     with pytest.raises(UnreadableSourceError, match="larger than 5 bytes"):
-        parse_file(path, most=5)
+        parse_file(path, max_bytes=5)
 
 
 @pytest.mark.filterwarnings("error")

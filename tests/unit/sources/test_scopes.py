@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from ciguard.sources import bound_in, may_change, own_nodes, parameters
+from ciguard.sources import bound_in, may_change, parameters, scope_nodes
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_may_change_yields_names_of_changed_objects(text: str, names: set[str]) 
 def test_own_nodes_are_in_order() -> None:
     body = ast.parse("a = b\ndef f():\n    c = d\ne = [g for h in i]").body
 
-    names = [node.id for node in own_nodes(body) if isinstance(node, ast.Name)]
+    names = [node.id for node in scope_nodes(body) if isinstance(node, ast.Name)]
 
     assert names == ["a", "b", "e", "g", "i"]
 

@@ -93,7 +93,9 @@ def test_none_is_proposed_only_if_the_function_handles_it() -> None:
 def test_a_default_of_none_alone_gives_no_proposal() -> None:
     (proposed,) = suggested("def f(thing=None):\n    return thing.run()\n").values()
     assert proposed.proposals == ()
-    assert [(item.parameter, item.has_default) for item in proposed.unknown] == [("thing", True)]
+    assert [(item.parameter, item.has_default) for item in proposed.unknown_arguments] == [
+        ("thing", True)
+    ]
 
 
 def test_checks_of_types_and_lengths_are_read() -> None:
@@ -318,7 +320,7 @@ def test_a_function_that_makes_an_argument_is_suggested_as_generator() -> None:
     """
     (proposed,) = suggested(source, "f").values()
     assert proposed.proposals == ()
-    assert 'objs("build")' in proposed.unknown[0].reasons[-1]
+    assert 'objs("build")' in proposed.unknown_arguments[0].reasons[-1]
 
 
 # --- other functions of the project ---------------------------------------------------------------
@@ -413,8 +415,8 @@ def test_explanations_list_reasons_with_lines_and_unknown_arguments() -> None:
         "# f (line 1)",
         '#   @arg("epochs", ints(min=3, max=10))',
         "#       line 2: assert epochs > 2",
-        "#       its name, epochs",
-        "#   x: unknown, please annotate",
+        "#       the name epochs",
+        "#   x: no proposal, please annotate",
     ]
 
 
@@ -423,7 +425,7 @@ def test_a_file_with_a_syntax_error_is_rejected() -> None:
         module_of("def (", Path("x.py"), "x.py")
 
 
-def test_most_annotations_of_the_papers_example_are_proposed() -> None:
+def test_most_annotations_in_the_example_of_the_annotest_paper_are_proposed() -> None:
     tree = ast.parse((PROGRAMS / "densenet.py").read_text("utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
@@ -434,4 +436,4 @@ def test_most_annotations_of_the_papers_example_are_proposed() -> None:
     assert by_parameter["bottleneck"] == "bools()"
     assert by_parameter["dense_layers"].startswith("anys(-1, ints(min=1, max=8), int_lists(")
     assert by_parameter[""] == "type(dense_layers) is not list or len(dense_layers) == dense_blocks"
-    assert not proposed.unknown
+    assert not proposed.unknown_arguments

@@ -1,5 +1,5 @@
-"""From the JSON form of a call to what came of it.
+"""Calls of annotated functions, from their JSON form to their result.
 
-`building` makes the arguments, `running` the call, `judging` looks at what it did; `caller` holds
-them together. Runs in a target's interpreter.
+`caller` builds the arguments (`building`), makes the call (`running`) and checks the result
+(`judging`). Runs in a target's interpreter.
 """

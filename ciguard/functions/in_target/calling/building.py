@@ -1,7 +1,7 @@
-"""Builds live objects from the JSON form of values, in the process of the user's module.
+"""Builds objects from the JSON form of values, in the process that imports the user's module.
 
-Runs in a target's interpreter: standard library only, Python 3.9 and later; numpy and the libraries
-are imported when a value needs them.
+Runs in a target's interpreter: standard library only, Python 3.9 and later. Numpy and the libraries
+are imported only if a value needs them.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ NUMPY = "numpy"
 
 
 class CannotBuildError(Exception):
-    """This environment cannot build an argument; the function is not at fault."""
+    """Error for an argument that this environment cannot build; the function is not defective."""
 
 
 class CallBuilder:
     """Builds the arguments of calls.
 
     Args:
-        library: default library of tensors and dtypes.
-        choice: returns the object for a function's name, an argument's name and an index.
-        generate: calls the annotated function of a name with named arguments.
+        library: name of the library of tensors and dtypes for which values name none.
+        choice: returns an object that has no JSON form, by the names of the function and the
+            argument and by its index.
+        generate: calls the annotated function with a name, with named arguments.
     """
 
     def __init__(
@@ -42,33 +43,35 @@ class CallBuilder:
         self._choice = choice
         self._generate = generate
         self._builders: dict[str, Callable[[Json], Any]] = {
-            "l": lambda e: [self.value(item) for item in e[1]],
-            "p": lambda e: tuple([self.value(item) for item in e[1]]),
-            "d": lambda e: self.named(e[1]),
-            "f": lambda e: float(e[1]),
-            "z": lambda e: complex(float(e[1]), float(e[2])),
-            "b": lambda e: e[1].encode("latin-1"),
-            "a": array_of,
-            "t": lambda e: tensor_of(self._library, e),
-            "y": lambda e: dtype_of(self._library, e[1]),
-            "m": lambda e: member(e[1]),
-            "c": self._call,
+            "l": lambda encoded: [self.build(item) for item in encoded[1]],  # list
+            "p": lambda encoded: tuple([self.build(item) for item in encoded[1]]),  # tuple
+            "d": lambda encoded: self.build_named(encoded[1]),  # dictionary
+            "f": lambda encoded: float(encoded[1]),  # number that JSON lacks, such as NaN
+            "z": lambda encoded: complex(float(encoded[1]), float(encoded[2])),  # complex number
+            "b": lambda encoded: encoded[1].encode("latin-1"),  # bytes
+            "a": array_of,  # numpy array
+            "t": lambda encoded: tensor_of(self._library, encoded),  # tensor
+            "y": lambda encoded: dtype_of(self._library, encoded[1]),  # dtype
+            "m": lambda encoded: member(encoded[1]),  # member of a module, by its path
+            "c": self._call,  # return value of a call
         }
+        """Builders by the first item of a value's JSON form (`domain.values.value_to_json`)."""
 
-    def value(self, encoded: Json) -> Any:
-        """Build one value.
+    def build(self, encoded: Json) -> Any:
+        """Return the object for one value's JSON form.
 
         Raises:
-            CannotBuildError: if the environment lacks a part of it.
-            Exception: whatever a generator raises.
+            CannotBuildError: if this environment cannot build a part of the value.
+            Exception: any exception that a generator raises.
         """
         return self._builders[encoded[0]](encoded) if isinstance(encoded, list) else encoded
 
-    def named(self, encoded: Json) -> dict[str, Any]:
-        """Build the values of (name, value) pairs."""
-        return {name: self.value(item) for name, item in encoded}
+    def build_named(self, encoded: Json) -> dict[str, Any]:
+        """Return the objects by name, for a list of pairs of a name and a value's JSON form."""
+        return {name: self.build(item) for name, item in encoded}
 
     def _call(self, encoded: Json) -> Any:
+        """Build the value of an encoded call `["c", function, arguments, keywords]`."""
         _, function, arguments, keywords = encoded
         if function == CHOICE:
             return self._choice(*arguments[:3])
@@ -77,16 +80,16 @@ class CallBuilder:
         if function == DTYPE:
             return dtype_of(arguments[0], arguments[1])
         if ":" in function:
-            return self._generate(function, self.named(keywords))
-        positional = [self.value(argument) for argument in arguments]
-        return member(function)(*positional, **self.named(keywords))
+            return self._generate(function, self.build_named(keywords))
+        positional = [self.build(argument) for argument in arguments]
+        return member(function)(*positional, **self.build_named(keywords))
 
 
 def private_copy(choice: Any, module: Any) -> Any:
-    """Return a copy of an object, so that no call sees another call's changes.
+    """Return a copy of an object, so that no call sees the changes by another call.
 
-    An object that has a name, in the module or in the module of its class, may be compared by
-    identity and is not copied. Nor are bare objects, which serve as sentinels only.
+    An object that has a name, in the module or in the module of its class, is not copied, because
+    the program may compare it by identity. An instance of `object` is a sentinel and not copied.
     """
     scopes = [vars(module), vars(sys.modules.get(type(choice).__module__, module))]
     if type(choice) is object or any(
@@ -95,7 +98,7 @@ def private_copy(choice: Any, module: Any) -> Any:
         return choice
     try:
         return copy.deepcopy(choice)
-    except Exception:  # noqa: BLE001 - a class may raise anything when copied; then the object is shared
+    except Exception:  # noqa: BLE001 - a class may raise anything; the object is then shared
         return choice
 
 
@@ -115,7 +118,7 @@ def member(path: str) -> Any:
             item = getattr(item, part, _MISSING)
         if item is not _MISSING:
             return item
-    msg = f"there is no {path}"
+    msg = f"this environment has no {path}"
     raise CannotBuildError(msg)
 
 
@@ -134,10 +137,18 @@ def array_of(encoded: Json) -> Any:
 
 
 def tensor_of(library: str, encoded: Json) -> Any:
-    """Return the tensor of a library for an encoded value."""
+    """Return the tensor for an encoded value.
+
+    Args:
+        library: name of the library.
+        encoded: JSON form of the tensor or array.
+
+    Raises:
+        CannotBuildError: if the library is unknown, or cannot make the tensor.
+    """
     known = every_library().get(library)
     if library != NUMPY and (known is None or not known.makes_arrays):
-        msg = "tensors() names no library and the module imports none: write tensors(library=…)"
+        msg = "tensors() names no library, and the module imports none; use tensors(library=…)"
         raise CannotBuildError(msg)
     array, dtype = array_of(encoded), encoded[1]
     try:
@@ -148,21 +159,25 @@ def tensor_of(library: str, encoded: Json) -> Any:
 
 
 def dtype_of(library: str, name: str) -> Any:
-    """Return a dtype object of a library; numpy's if no library is given."""
+    """Return a dtype object of a library, or of numpy if `library` is empty.
+
+    Raises:
+        CannotBuildError: if the library has no dtypes.
+    """
     if not library or library == NUMPY:
         return member("numpy.dtype")(name)
     known = every_library().get(library)
     if known is None or not known.makes_arrays:
-        msg = f"{library} has no dtypes that ciguard knows"
+        msg = f"ciguard knows no dtypes of {library}"
         raise CannotBuildError(msg)
     return member(f"{known.dtypes}.{name}")
 
 
 def library_of(module: Any) -> str:
-    """Return the tensor library that a module uses; empty if there is none.
+    """Return the name of the tensor library that a module uses; empty if it uses none.
 
-    It is the first library that a name of the module leads to. Otherwise it is the only library
-    that the module's imports have loaded.
+    The first name in the module that belongs to a library decides. If there is no such name, it is
+    the only library that is imported in this process.
     """
     known = every_library().values()
     by_root = {root: candidate for candidate in known for root in candidate.roots}

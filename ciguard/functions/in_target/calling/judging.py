@@ -1,4 +1,4 @@
-"""Facts about a call: where it failed, whether it returned NaN, which arguments it changed.
+"""Checks of a call: where it failed, whether it returned NaN, and which arguments it changed.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later. Arrays and tensors are
 recognised by their attributes, so that no library is imported for them.
@@ -13,27 +13,29 @@ import sysconfig
 from typing import Any, Iterator
 
 MAX_MODERATE = 1e6
-"""Largest magnitude of an input whose results must not be NaN.
+"""Maximum magnitude of inputs for which a result must not be NaN.
 
-Larger inputs may give NaN by overflow alone.
+For larger inputs, overflow may cause NaN.
 """
 MIN_MODERATE = 1e-18
-"""Smallest magnitude of such an input, other than zero: its square fits single precision."""
+"""Minimum magnitude of such inputs, except zero: its square does not underflow in float32."""
 _MAX_ITEMS = 1000
+"""Maximum number of inspected items of a collection."""
 _MAX_DEPTH = 6
+"""Maximum depth of inspected nested collections."""
 _INSTALLED_FOLDERS = tuple(
     os.path.realpath(path)
     for key, path in sysconfig.get_paths().items()
     if key in ("stdlib", "platstdlib", "purelib", "platlib")
 )
 _CIGUARD_FOLDER = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
-"""Folder of ciguard."""
+"""Path of ciguard's package."""
 
 
 def frames_of(error: BaseException) -> list[tuple[str, int, str]]:
-    """Return the frames of an exception as (file, line, function), outermost first.
+    """Return the stack frames of an exception as (file, line, function), outermost first.
 
-    Frames of ciguard itself are left out.
+    Frames of ciguard are left out.
     """
     frames = []
     traceback = error.__traceback__
@@ -46,26 +48,31 @@ def frames_of(error: BaseException) -> list[tuple[str, int, str]]:
 
 
 def key_of(error: BaseException, frames: list[tuple[str, int, str]], file: str) -> str:
-    """Return the key that failures of one cause share: class and innermost frame of the user.
+    """Return a key that failures with one cause share: class, and innermost frame of user code.
 
     Args:
         error: the raised exception.
-        frames: frames of the exception, as `frames_of` returns them.
-        file: file of the module under test, which is user code even if it is installed.
+        frames: stack frames of the exception, as `frames_of` returns them.
+        file: file of the tested module, which is user code even if it is installed.
     """
-    own = [frame for frame in frames if is_users(frame[0], file)]
+    user_frames = [frame for frame in frames if is_user_file(frame[0], file)]
     name = type(error).__name__
-    if not own:
+    if not user_frames:
         return name
-    path, line, function = own[-1]
+    path, line, function = user_frames[-1]
     return f"{name} {os.path.basename(path)}:{function}:{line}"
 
 
-def is_users(path: str, file: str) -> bool:
-    """Return whether a file is user code, neither installed nor part of Python."""
+def is_user_file(path: str, file: str) -> bool:
+    """Return whether a file is user code: not installed, or beside the tested module.
+
+    Args:
+        path: path of the file.
+        file: path of the tested module.
+    """
     real = os.path.realpath(path)
-    own_folder = os.path.dirname(os.path.realpath(file))
-    if real.startswith(own_folder + os.sep):
+    module_folder = os.path.dirname(os.path.realpath(file))
+    if real.startswith(module_folder + os.sep):
         return True
     return os.path.isfile(real) and not real.startswith(_INSTALLED_FOLDERS)
 
@@ -74,20 +81,21 @@ def is_users(path: str, file: str) -> bool:
 
 
 def has_nan(value: Any) -> bool:
-    """Return whether a result contains NaN: a number, an array, or a collection of these."""
+    """Return whether a result contains NaN, also inside arrays and collections."""
     return any(_array_has_nan(leaf) for leaf in _leaves(value, 0))
 
 
 def are_moderate(values: Any) -> bool:
-    """Return whether all numbers and arrays among the inputs have moderate magnitudes.
+    """Return whether all numbers in the inputs, also inside arrays, have moderate magnitudes.
 
-    That is finite, at most `MAX_MODERATE`, and zero or at least `MIN_MODERATE`. False for objects
-    whose numbers cannot be read.
+    A magnitude is moderate if it is 0, or from `MIN_MODERATE` to `MAX_MODERATE`. The result is
+    False if the inputs contain an object whose numbers cannot be read.
     """
     return all(_is_moderate(leaf) for leaf in _leaves(values, 0))
 
 
 def _leaves(value: Any, depth: int) -> Iterator[Any]:
+    """Yield the items of nested collections, or a value that is not a collection."""
     if depth > _MAX_DEPTH:
         return
     if isinstance(value, dict):
@@ -101,11 +109,11 @@ def _leaves(value: Any, depth: int) -> Iterator[Any]:
 
 def _array_has_nan(leaf: Any) -> bool:
     if isinstance(leaf, (float, complex)):
-        return leaf != leaf  # noqa: PLR0124 - the definition of NaN
+        return leaf != leaf  # noqa: PLR0124 - only NaN differs from itself
     array = as_array(leaf)
     if array is None or array.dtype.kind not in "fc":
         return False
-    return bool((array != array).any())  # noqa: PLR0124 - as above
+    return bool((array != array).any())  # noqa: PLR0124 - only NaN differs from itself
 
 
 def _is_moderate(leaf: Any) -> bool:
@@ -120,7 +128,7 @@ def _is_moderate(leaf: Any) -> bool:
         return True
     sizes = abs(array)
     tiny = (sizes > 0) & (sizes < MIN_MODERATE)
-    return float(sizes.max()) <= MAX_MODERATE and not tiny.any()  # False for NaN too
+    return float(sizes.max()) <= MAX_MODERATE and not tiny.any()  # also False for NaN
 
 
 def as_array(leaf: Any) -> Any:
@@ -141,11 +149,12 @@ def as_array(leaf: Any) -> Any:
 
 
 def snapshot(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return a comparable state of each argument, for `changed`."""
+    """Return the state of each argument by name, for a later call of `changed`."""
     return {name: _state(value, 0) for name, value in arguments.items()}
 
 
 def _state(value: Any, depth: int) -> Any:
+    """Return a state that is equal for equal values, also if they contain NaN."""
     if isinstance(value, dict) and depth < _MAX_DEPTH:
         return [(repr(key), _state(item, depth + 1)) for key, item in value.items()]
     if isinstance(value, (list, tuple)) and depth < _MAX_DEPTH:
@@ -159,6 +168,11 @@ def _state(value: Any, depth: int) -> Any:
 
 
 def changed(before: dict[str, Any], arguments: dict[str, Any]) -> list[str]:
-    """Return the names of the arguments whose state differs from the snapshot."""
+    """Return the names of the arguments whose state differs from a snapshot.
+
+    Args:
+        before: what `snapshot` returned before the call.
+        arguments: arguments by name, after the call.
+    """
     after = snapshot(arguments)
     return [name for name, state in before.items() if after[name] != state]

@@ -1,4 +1,4 @@
-"""Calling functions, and consuming lazy results up to a limit.
+"""Calls functions with named arguments, and consumes lazy results up to a limit.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -15,15 +15,15 @@ from typing import Any, Callable
 from ciguard.libraries.in_target.arrays import every_library
 
 MAX_ITEMS = 100
-"""Number of items taken from a lazy result."""
+"""Maximum number of items that are taken from a lazy result."""
 
 
 class DiscardedError(Exception):
-    """A precondition does not hold."""
+    """Error for a call that is not made, because a precondition of a generator does not hold."""
 
 
 def call_function(function: Callable[..., Any], arguments: dict[str, Any], *first: Any) -> Any:
-    """Call a function with named arguments, passing each as the signature requires.
+    """Call a function, with each argument passed by position or by name as its signature requires.
 
     Args:
         function: the function to call.
@@ -36,12 +36,12 @@ def call_function(function: Callable[..., Any], arguments: dict[str, Any], *firs
 
 
 def call_instance(instance: Any, method: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    """Call an instance that calls one of its methods in turn, with that method's arguments.
+    """Call an instance that passes its arguments on to one of its methods.
 
     Args:
-        instance: the instance to call, such as a layer.
-        method: the method, as the class defines it.
-        arguments: arguments by name; the first is passed by position.
+        instance: the instance to call, such as a Keras layer.
+        method: the function of the method in its class, such as `call`.
+        arguments: arguments of the method by name; the first is passed by position.
     """
     first, *rest = list(inspect.signature(method).parameters.values())[1:]
     if first.name not in arguments or first.kind is first.VAR_POSITIONAL:
@@ -51,7 +51,7 @@ def call_instance(instance: Any, method: Callable[..., Any], arguments: dict[str
 
 
 def show_full_tracebacks() -> None:
-    """Have libraries raise exceptions with their full tracebacks."""
+    """Let libraries raise exceptions with full tracebacks, as some leave out their own frames."""
     for library in every_library().values():
         library.show_errors()
 
@@ -59,13 +59,13 @@ def show_full_tracebacks() -> None:
 def _positional_and_keyword(
     parameters: list[inspect.Parameter], arguments: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Return the positional arguments and the keyword arguments."""
+    """Split arguments into those to pass by position and those to pass by name."""
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
     passes_varargs = any(p.kind is p.VAR_POSITIONAL and arguments.get(p.name) for p in parameters)
     for parameter in parameters:
         if parameter.name not in arguments:
-            passes_varargs = False  # the rest goes by name, since this one keeps its default
+            passes_varargs = False  # without this argument, later ones cannot go by position
             continue
         value = arguments[parameter.name]
         if parameter.kind is parameter.VAR_POSITIONAL:
@@ -95,9 +95,9 @@ _NUMPY_SEEDS = 1 << 32
 
 
 def consume(returned: Any) -> Any:
-    """Return a result as data: the first items of a lazy result, the value of a coroutine."""
+    """Return a result, or a list of a lazy result's first items, or the value of an awaitable."""
     if inspect.isawaitable(returned):
-        return asyncio.run(_awaited(returned))
+        return asyncio.run(_await(returned))
     if inspect.isasyncgen(returned):
         return asyncio.run(_first_items(returned))
     if inspect.isgenerator(returned) or isinstance(returned, (map, filter, zip)):
@@ -105,7 +105,7 @@ def consume(returned: Any) -> Any:
     return returned
 
 
-async def _awaited(returned: Any) -> Any:
+async def _await(returned: Any) -> Any:
     return await returned
 
 

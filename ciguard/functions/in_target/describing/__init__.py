@@ -1,6 +1,6 @@
-"""Writes the annotations, hints and marks on the functions of an imported module as JSON.
+"""Describes the annotated functions of an imported module as JSON.
 
-`notes`, `places` and `nesting` find the functions; `sidecar` adds annotations from a file beside
-the program. `module` and `function` write the description, and `encoding`, `hints` and `conditions`
-its parts. Runs in a target's interpreter.
+`notes`, `locations` and `nesting` find the functions; `sidecar` adds annotations from another file.
+`module` and `function` write the description, with the help of `encoding`, `hints`, `jaxtyped`,
+`conditions` and `attributes`. `marking` writes marks of pytest. Runs in a target's interpreter.
 """

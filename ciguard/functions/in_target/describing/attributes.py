@@ -1,8 +1,8 @@
-"""Attributes that a constructor copies from its arguments, as `self.size = size` does.
+"""Attributes that a constructor computes from its arguments, such as `self.size = size`.
 
-With these, preconditions on `self` become preconditions on the constructor's arguments. The source
-is read; nothing is run. Attributes that are assigned twice, under a condition or from other values
-are left out, since the object itself is checked in any case.
+With these attributes, a precondition on `self` becomes a precondition on the constructor's
+arguments. The source is parsed and not run. Attributes that are assigned twice, under a condition
+or from other values are left out: each call checks its preconditions on the actual object.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
 LENGTH = "__len__"
-"""Name of the pseudo-attribute for the object's length."""
+"""Name under which an object's length is listed among its attributes."""
 
 
 def attributes_of(owner: Any, constructor: Any) -> dict[str, str]:
-    """Return a new object's attributes as expressions of its constructor's arguments.
+    """Return attributes of a new object by name, as expressions of its constructor's arguments.
 
     Args:
         owner: class of the object.
-        constructor: the `__init__` of the class or of a base; the class itself if there is none.
+        constructor: the `__init__` of the class or of a base; the class itself without `__init__`.
     """
     if "__init__" in vars(owner) and dataclasses.is_dataclass(owner):
         fields = [field.name for field in dataclasses.fields(owner) if field.init]
@@ -53,9 +53,9 @@ def attributes_of(owner: Any, constructor: Any) -> dict[str, str]:
 
 
 def _class_trees(owner: Any) -> list[ast.AST]:
-    """Return the syntax trees of a class and its bases, up to the one that has the constructor.
+    """Return the syntax trees of a class and its bases, up to the class that defines `__init__`.
 
-    Empty if the source of one is missing.
+    The list is empty if the source of one of these classes is missing.
     """
     trees = []
     for base in owner.__mro__:
@@ -77,14 +77,14 @@ def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
 
 
 def _written_attributes(tree: ast.AST) -> Iterator[str]:
-    """Yield the name of each attribute that is set or deleted, of any object."""
+    """Yield the names of the attributes, of any object, that a tree sets or deletes."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             yield node.attr
 
 
 def _assignments_to_self(tree: ast.FunctionDef, self_name: str) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the attributes of the object that top-level statements assign, with their values."""
+    """Yield the name and value of each attribute that a top-level statement assigns to `self`."""
     for node in tree.body:
         targets: list[ast.expr] = []
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
@@ -99,7 +99,7 @@ def _is_name(node: ast.expr, name: str) -> bool:
 
 
 class _AttributeInliner(ast.NodeTransformer):
-    """Replaces attributes of the object by the expressions that they were assigned."""
+    """Visitor that replaces attributes of `self` by the expressions that are assigned to them."""
 
     def __init__(self, self_name: str, known: dict[str, ast.expr]) -> None:
         self._self_name = self_name
@@ -111,7 +111,12 @@ class _AttributeInliner(ast.NodeTransformer):
 
 
 def _is_pure_expression(value: ast.expr, names: set[str]) -> bool:
-    """Return whether an expression depends on unchanged arguments only."""
+    """Return whether an expression depends only on arguments.
+
+    Args:
+        value: the expression.
+        names: names of the arguments that the constructor does not rebind.
+    """
     if not isinstance(value, _PURE_NODES):
         return False
     for node in ast.walk(value):
@@ -137,7 +142,10 @@ def _is_property(owner: Any, name: str) -> bool:
 def _length_expression(
     class_trees: list[ast.AST], attributes: dict[str, ast.expr]
 ) -> dict[str, ast.expr]:
-    """Return the expression that `__len__` returns, if it does nothing else."""
+    """Return the expression that `__len__` returns, by the name `LENGTH`.
+
+    The dictionary is empty if there is no such method, or it contains other statements.
+    """
     methods = [
         node
         for tree in class_trees

@@ -1,4 +1,4 @@
-"""Conditions of annotations, `@require("len(xs) <= n")`: as text, and as callables.
+"""Preconditions and postconditions, such as `@require("len(xs) <= n")`, as text and as callables.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -14,20 +14,23 @@ from typing import Any, Callable
 Json = Any
 
 RESULT = "result"
-"""Name of the returned value in postconditions."""
+"""Name of the return value in postconditions."""
 
 
 def condition_json(
-    condition: Any, line: int, names: set[str], visible: set[str], key: str
+    condition: Any, line: int, names: set[str], visible_names: set[str], key: str
 ) -> tuple[Json, str]:
-    """Return a condition as `{"text", "line", "names"}`, and an error message or "".
+    """Return the JSON form of a condition, and an error message.
 
     Args:
         condition: the condition, as text or as a function of some arguments.
-        line: line of the condition.
+        line: line of the annotation.
         names: names of the annotated function's arguments.
-        visible: other names that the condition may use; see `visible_in`.
+        visible_names: other names that the condition may use; see `visible_names_in`.
         key: `requires` or `ensures`.
+
+    Returns:
+        `{"text": …, "line": …, "names": […]}` and an empty message, or None and the message.
     """
     if isinstance(condition, str):
         text, used, problem = _parse_text(condition)
@@ -35,7 +38,7 @@ def condition_json(
         text, used, problem = _parse_function(condition, names)
     if problem:
         return None, f"{key[:-1]}: {problem}"
-    unknown = sorted(used - names - visible)
+    unknown = sorted(used - names - visible_names)
     if unknown:
         listed = ", ".join(sorted(names)) or "none"
         return (
@@ -46,6 +49,7 @@ def condition_json(
 
 
 def _parse_text(text: str) -> tuple[str, set[str], str]:
+    """Return a condition's normalised text, the names that it uses, and an error message."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
@@ -54,10 +58,11 @@ def _parse_text(text: str) -> tuple[str, set[str], str]:
 
 
 def _parse_function(condition: Any, names: set[str]) -> tuple[str, set[str], str]:
+    """Return a function's text as a condition, its parameters, and an error message."""
     try:
         parameters = inspect.signature(condition).parameters.values()
     except (TypeError, ValueError) as error:
-        return "", set(), f"its signature cannot be read: {error}"
+        return "", set(), f"the function's signature cannot be read: {error}"
     used = {
         parameter.name
         for parameter in parameters
@@ -67,7 +72,7 @@ def _parse_function(condition: Any, names: set[str]) -> tuple[str, set[str], str
 
 
 def _call_text(condition: Any, arguments: list[str]) -> str:
-    """Return the call of a named function as text; a description of any other callable."""
+    """Return the text of a call of a named function; a description of any other callable."""
     name = str(getattr(condition, "__name__", ""))
     if not name.isidentifier():
         return f"a function of {', '.join(arguments)}"
@@ -75,7 +80,10 @@ def _call_text(condition: Any, arguments: list[str]) -> str:
 
 
 def _lambda_source(condition: Any) -> str:
-    """Return the body of a lambda that is the only one on its line; empty for other callables."""
+    """Return the source text of a lambda's body.
+
+    It is empty for other callables, for a lambda with defaults, and for several lambdas on a line.
+    """
     code = getattr(condition, "__code__", None)
     if code is None or code.co_name != "<lambda>":
         return ""
@@ -98,7 +106,7 @@ def _has_defaults(condition: Any) -> bool:
 
 
 def _free_names(tree: ast.AST) -> set[str]:
-    """Return the names that an expression uses but does not bind."""
+    """Return the names that an expression reads but does not bind."""
     loaded: set[str] = set()
     bound: set[str] = set()
     for node in ast.walk(tree):
@@ -109,23 +117,30 @@ def _free_names(tree: ast.AST) -> set[str]:
     return loaded - bound
 
 
-def visible_in(function: Any, key: str) -> set[str]:
-    """Return the names that conditions of a function may use besides its arguments."""
-    visible = set(vars(builtins)) | set(getattr(function, "__globals__", {})) | {"self", "cls"}
+def visible_names_in(function: Any, key: str) -> set[str]:
+    """Return the names that a function's conditions may use, apart from its arguments.
+
+    Args:
+        function: the annotated function.
+        key: `requires` or `ensures`.
+    """
+    visible_names = (
+        set(vars(builtins)) | set(getattr(function, "__globals__", {})) | {"self", "cls"}
+    )
     code = getattr(function, "__code__", None)
     if code is not None:
-        visible |= set(code.co_freevars)
-    return visible | {RESULT} if key == "ensures" else visible
+        visible_names |= set(code.co_freevars)
+    return visible_names | {RESULT} if key == "ensures" else visible_names
 
 
 class CallableCondition:
-    """A condition that can be evaluated on actual arguments.
+    """A condition that can be evaluated for actual arguments.
 
     Args:
         condition: the condition, as text or as a function of some arguments.
-        function: the annotated function, whose globals the text may name.
-        line: line of the condition.
-        scope: further names that the text may use, such as those of a sidecar.
+        function: the annotated function, whose globals the text may use.
+        line: line of the annotation.
+        scope: further values that the text may use, by name, such as those of a sidecar.
     """
 
     def __init__(
@@ -133,33 +148,35 @@ class CallableCondition:
     ) -> None:
         self.line = line
         self.text = condition if isinstance(condition, str) else ""
-        self.shown = self.text or _parse_function(condition, set())[0]
-        """Text for reports: the condition, the body of a lambda, or a call of a named function."""
+        self.display_text = self.text or _parse_function(condition, set())[0]
+        """Source text for reports: the condition, a lambda's body, or a call of a function."""
         self._scope = scope or {}
         self._evaluate = (
             self._text_evaluator(function) if self.text else self._function_evaluator(condition)
         )
 
-    def holds(self, arguments: dict[str, Any]) -> bool:
-        """Return whether the condition holds for the arguments.
+    def holds_for(self, arguments: dict[str, Any]) -> bool:
+        """Return whether the condition holds for arguments.
 
         Raises:
-            Exception: whatever its evaluation raises.
+            Exception: any exception that the evaluation raises.
         """
         return bool(self._evaluate(arguments))
 
     def _text_evaluator(self, function: Any) -> Callable[[dict[str, Any]], Any]:
+        """Return a function that evaluates the condition's text for arguments."""
         code = compile(self.text.strip(), f"<condition of {function.__name__}>", "eval")
         scope = {**self._scope, **getattr(function, "__globals__", {})}
         closure = _closure_variables(function)
 
         def evaluate(arguments: dict[str, Any]) -> Any:
-            # Comprehensions look names up in the globals, so the globals hold all names.
-            return eval(code, {**scope, **closure, **arguments})  # noqa: S307 - the user's own code
+            # All names are globals here, because comprehensions would not see locals of `eval`.
+            return eval(code, {**scope, **closure, **arguments})  # noqa: S307 - the user's text, in the process that runs the user's code
 
         return evaluate
 
     def _function_evaluator(self, condition: Any) -> Callable[[dict[str, Any]], Any]:
+        """Return a function that calls the condition with the arguments that it takes."""
         parameters = list(inspect.signature(condition).parameters)
 
         def evaluate(arguments: dict[str, Any]) -> Any:
@@ -169,6 +186,7 @@ class CallableCondition:
 
 
 def _closure_variables(function: Any) -> dict[str, Any]:
+    """Return the variables of outer functions that a function uses, by name."""
     code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None)
     variables = {}
     for name, cell in zip(code.co_freevars if code else (), cells or ()):

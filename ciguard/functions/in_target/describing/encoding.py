@@ -1,9 +1,9 @@
-"""Constraints of annotations as JSON, written in the target: `{"kind": "ints", "min": 1}`.
+"""JSON forms of annotations' constraints, such as `{"kind": "ints", "min": 1}`.
 
-A reference becomes `{"ref": "len(xs)"}`. A listed value becomes `{"value": …}`, in the form of
-`domain.values.value_to_json`, if it has one. Any other object becomes a choice, for example
-`{"choice": 3, "name": "Mode.MAX"}`. It holds the object's index among those of the argument, and
-its name in the module, if any. Only the process that imported the module can look a choice up.
+A reference becomes `{"ref": "len(xs)"}`. A value of `froms` becomes `{"value": …}`, with its JSON
+form by `domain.values.value_to_json`. An object without such a form becomes a choice, for example
+`{"choice": 3, "name": "Mode.MAX"}`. A choice has the object's index among the argument's choices,
+and the object's name in the module. Only the process that imported the module can look it up.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -20,39 +20,39 @@ from ciguard.domain.dtypes import EVERY
 Json = Any
 
 CHOICE = "ciguard.choice"
-"""Name of a `CallValue` that stands for an object, with the arguments (function, argument, index,
-name).
+"""Function of a `CallValue` that stands for a choice.
+
+The arguments are the names of the function and the argument, the index, and the object's name.
 """
 EXAMPLES = "cc_example"
-"""Pseudo-argument that holds the objects of a constructor's examples."""
+"""Argument's name for the choices among a constructor's examples."""
 TENSOR = "ciguard.tensor"
-"""Name of a `CallValue` for a tensor of another library than the module's, with (library, array).
-"""
+"""Function of a `CallValue` for a library's tensor; the arguments are library and array."""
 DTYPE = "ciguard.dtype"
-"""Name of a `CallValue` for a dtype object, with (library, name)."""
+"""Function of a `CallValue` for a dtype object; the arguments are library and name."""
 
 
 def generator_call(name: str) -> str:
-    """Return the name of a `CallValue` that calls an annotated function, such as `:gan_gens`."""
+    """Return the function of a `CallValue` that calls an annotated function, such as `:make_x`."""
     return name if ":" in name else f":{name}"
 
 
 class CannotEncodeError(ValueError):
-    """A constraint is invalid; the message says why."""
+    """Error for an invalid constraint; the message states the reason."""
 
 
 class NoDataError(ValueError):
-    """An object has no form as data."""
+    """Error for an object that has no JSON form."""
 
 
 class ConstraintEncoder:
-    """Writes the constraints of one argument as JSON.
+    """Converts the constraints of one argument to JSON.
 
     Args:
-        choices: list that collects the objects without a data form; a choice is an index into it.
-        name_of: returns the name of the annotated function that `objs` refers to.
-        own_module: name of the module. Its objects are not encoded by path, since the module may be
-            imported under another name.
+        choices: list to which objects without a JSON form are appended.
+        name_of: returns the name of the annotated function that the argument of `objs` refers to.
+        own_module: name of the program's module. Its objects have no JSON form, because the module
+            may be imported under another name.
     """
 
     def __init__(
@@ -63,22 +63,22 @@ class ConstraintEncoder:
         self._own_module = own_module
 
     def spec(self, values: Any) -> Json:
-        """Return the JSON form of a constraint; any other value stands for itself.
+        """Return the JSON form of a constraint; another object is the only valid value.
 
         Raises:
-            CannotEncodeError: if the constraint is invalid, such as one of an unknown kind.
+            CannotEncodeError: if the constraint is invalid, for example of an unknown kind.
         """
         if not is_values_annotation(values):
             return {"kind": "froms", "values": [self.item(values)]}
         try:
             write = _OPTION_WRITERS[values.kind]
         except KeyError:
-            msg = f"this version of ciguard has no constraint {values.kind}"
+            msg = f"this version of ciguard does not support the constraint {values.kind}"
             raise CannotEncodeError(msg) from None
         return {"kind": values.kind, **write(self, values.options)}
 
     def item(self, value: Any) -> Json:
-        """Return the JSON form of one listed value."""
+        """Return the JSON form of a value of `froms`, or of a choice if the value has none."""
         try:
             return {"value": as_data(value, self._own_module)}
         except NoDataError:
@@ -90,26 +90,26 @@ class ConstraintEncoder:
         """Return the name of a generator function.
 
         Raises:
-            CannotEncodeError: if it is not an annotated function.
+            CannotEncodeError: if `function` is not an annotated function, nor the name of one.
         """
         return self._name_of(function)
 
 
 def is_values_annotation(item: Any) -> bool:
-    """Return whether an object is a constraint, of ciguard's annotations or of a copy of them."""
+    """Return whether an object is a constraint, of ciguard's annotations or of a copy of these."""
     return type(item).__name__ == "Values" and hasattr(item, "kind") and hasattr(item, "options")
 
 
 def is_ref(item: Any) -> bool:
-    """Return whether an object is a reference to other arguments."""
+    """Return whether an object is a reference to other arguments (`ref`)."""
     return type(item).__name__ == "Ref" and hasattr(item, "expression")
 
 
 def as_data(value: Any, own_module: str = "") -> Json:
-    """Return a value in the form of `ciguard.domain.values.value_to_json`.
+    """Return the JSON form of a value, as by `ciguard.domain.values.value_to_json`.
 
     Raises:
-        NoDataError: if the value has no such form.
+        NoDataError: if the value has no JSON form.
     """
     encode = _DATA_ENCODERS.get(type(value))
     if encode is not None:
@@ -136,15 +136,15 @@ _DATA_ENCODERS: dict[type, Callable[[Any, str], Json]] = {
     float: _float,
     complex: lambda value, _: ["z", repr(value.real), repr(value.imag)],
     bytes: lambda value, _: ["b", value.decode("latin-1")],
-    list: lambda value, own: ["l", [as_data(item, own) for item in value]],
-    tuple: lambda value, own: ["p", [as_data(item, own) for item in value]],
+    list: lambda value, own_module: ["l", [as_data(item, own_module) for item in value]],
+    tuple: lambda value, own_module: ["p", [as_data(item, own_module) for item in value]],
     dict: _dictionary,
 }
-"""Encoders by exact type: subclasses, such as named tuples and enumerations, carry more."""
+"""Encoders by exact type; subclasses, such as named tuples, are more than their items."""
 
 
 def _member(value: Any, own_module: str) -> Json:
-    """Encode an object of a library by its path, such as `["m", "keras.activations.relu"]`."""
+    """Return the JSON form of a library's object, such as `["m", "keras.activations.relu"]`."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if name is None and _is_dotted(str(value)):  # a dtype: `torch.float32`
         module, _, name = str(value).rpartition(".")
@@ -159,9 +159,9 @@ def _member(value: Any, own_module: str) -> Json:
 
 
 def name_in(module: Any, value: Any) -> str:
-    """Return the dotted name of an object in a module, such as an enumeration's member.
+    """Return the dotted name of an object in a module, such as `Mode.MAX` for an enumeration.
 
-    Empty if the object has no name there.
+    The result is empty if the object has no name in the module.
     """
     scope = getattr(module, "__dict__", {})
     if isinstance(value, enum.Enum):
@@ -170,16 +170,16 @@ def name_in(module: Any, value: Any) -> str:
         candidates = (getattr(value, "__qualname__", None), repr(value))
         paths = [name for name in candidates if isinstance(name, str) and _is_dotted(f".{name}")]
         paths += [name for name, item in list(scope.items()) if item is value]
-    return next((path for path in paths if path and _resolved(scope, path) is value), "")
+    return next((path for path in paths if path and _lookup(scope, path) is value), "")
 
 
 def _is_dotted(text: str) -> bool:
-    """Return whether a text is a dotted name; it may begin with the dot, as `.relu`."""
+    """Return whether a text is a dotted name; it may begin with a dot, such as `.relu`."""
     first, *rest = text.split(".")
     return bool(rest) and all(part.isidentifier() for part in ([first] if first else []) + rest)
 
 
-def _resolved(scope: dict[str, Any], path: str) -> Any:
+def _lookup(scope: dict[str, Any], path: str) -> Any:
     first, *rest = path.split(".")
     item = scope.get(first)
     for part in rest:
@@ -206,9 +206,11 @@ def _froms(encoder: ConstraintEncoder, options: dict[str, Any]) -> Json:
 
 
 def _with_parts(*parts: str) -> Callable[[ConstraintEncoder, dict[str, Any]], Json]:
+    """Return a function that encodes options, of which the named ones are constraints."""
+
     def write(encoder: ConstraintEncoder, options: dict[str, Any]) -> Json:
-        others = {name: value for name, value in options.items() if name not in parts}
-        written = _plain(encoder, others)
+        other_options = {name: value for name, value in options.items() if name not in parts}
+        written = _plain(encoder, other_options)
         for part in parts:
             if part in options:
                 written[part] = encoder.spec(options[part])
@@ -258,7 +260,11 @@ def _shape(encoder: ConstraintEncoder, shape: Any) -> Json:
 
 
 def _dim(encoder: ConstraintEncoder, dim: Any) -> Json:
-    """Return a dimension's size: an int, a reference, a constraint, a symbol, or None for any."""
+    """Return the JSON form of a dimension's size; null for any size.
+
+    Raises:
+        CannotEncodeError: if the size is invalid.
+    """
     if is_ref(dim):
         return {"ref": dim.expression}
     if is_values_annotation(dim):
@@ -267,12 +273,12 @@ def _dim(encoder: ConstraintEncoder, dim: Any) -> Json:
         return {"size": dim}
     if dim is None or (isinstance(dim, int) and not isinstance(dim, bool) and dim >= 0):
         return dim
-    msg = f"{dim!r} is not a valid size of an array's dimension"
+    msg = f"{dim!r} is not a valid size of a dimension; use an integer, None or a constraint"
     raise CannotEncodeError(msg)
 
 
 def dtype_form(dtype: Any) -> Json:
-    """Return a reference, or the library-independent names of one or several dtypes.
+    """Return the JSON form of a reference, or the names of one or several dtypes.
 
     Raises:
         CannotEncodeError: if a dtype is unknown.
@@ -288,7 +294,7 @@ def dtype_form(dtype: Any) -> Json:
 def _listed_dtypes(values: Any) -> Json:
     listed = values.options.get("names" if values.kind == "dtypes" else "values")
     if values.kind not in ("dtypes", "froms") or not listed:
-        msg = f"{values!r} does not list dtypes"
+        msg = f"{values!r} does not list dtypes; use dtypes(…) or a list"
         raise CannotEncodeError(msg)
     return [dtype_name(item) for item in listed]
 
@@ -297,7 +303,7 @@ def dtype_name(dtype: Any) -> str:
     """Return the library-independent name of a dtype, such as `torch.float32` or `float`.
 
     Raises:
-        CannotEncodeError: if targets cannot make arrays of it.
+        CannotEncodeError: if ciguard cannot make arrays of the dtype.
     """
     name = _BUILTIN_TYPES.get(dtype) if isinstance(dtype, type) else None
     if name is None:

@@ -1,4 +1,4 @@
-"""The description of one annotated function, as JSON.
+"""Describes one annotated function as JSON.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from ciguard.functions.in_target.describing.attributes import attributes_of
-from ciguard.functions.in_target.describing.conditions import condition_json, visible_in
+from ciguard.functions.in_target.describing.conditions import condition_json, visible_names_in
 from ciguard.functions.in_target.describing.encoding import (
     EXAMPLES,
     CannotEncodeError,
@@ -19,58 +19,58 @@ from ciguard.functions.in_target.describing.encoding import (
     as_data,
 )
 from ciguard.functions.in_target.describing.hints import hint_spec, hints_of
-from ciguard.functions.in_target.describing.nesting import defines_annotated
-from ciguard.functions.in_target.describing.notes import documented_exceptions, line_of, notes_on
-from ciguard.functions.in_target.describing.places import (
+from ciguard.functions.in_target.describing.locations import (
     FunctionLocation,
-    calls_instance,
     constructor_of,
     is_abstract,
     is_annotated,
+    is_called_through_instance,
 )
+from ciguard.functions.in_target.describing.nesting import defines_annotated
+from ciguard.functions.in_target.describing.notes import documented_exceptions, line_of, notes_on
 
 Json = Any
 
 
 class ModuleDescription(Protocol):
-    """The parts of a module's description that a function's description needs."""
+    """Interface of a module's description for the descriptions of its functions."""
 
     file: str
     module: Any
     choices: dict[tuple[str, str], list[Any]]
 
-    def add(self, place: FunctionLocation) -> str:
-        """Describe a function unless it is described already, and return its name."""
+    def add(self, location: FunctionLocation) -> str:
+        """Describe a function, unless this is done already, and return the function's name."""
 
     def add_generator(self, generator: Any) -> str:
-        """Describe the generator function of an `objs`, and return its name."""
+        """Describe a generator function of `objs`, and return the function's name."""
 
     def problem(self, function: str, line: int, message: str, file: str = "") -> None:
-        """Record that an annotation is wrong."""
+        """Record an error in an annotation."""
 
 
 class FunctionDescription:
     """Writes the description of one function."""
 
-    def __init__(self, description: ModuleDescription, place: FunctionLocation) -> None:
+    def __init__(self, description: ModuleDescription, location: FunctionLocation) -> None:
         self._description = description
-        self._place = place
-        self._plain = inspect.unwrap(place.function)
-        self._notes = notes_on(place.function) or {}
+        self._location = location
+        self._unwrapped = inspect.unwrap(location.function)
+        self._notes = notes_on(location.function) or {}
         self._line, self._file = self._origin()
         self._is_excluded = self._is_not_tested()
 
     def json(self) -> Json:
-        """Return the description; see `specs/reading.py` for the schema."""
-        place, notes = self._place, self._notes
+        """Return the JSON description; `specs/reading.py` reads it."""
+        location, notes = self._location, self._notes
         parameters = self._parameters()
         exceptions = notes.get("raises", ())
         return {
-            "name": place.name,
+            "name": location.name,
             "file": self._file,
             "line": self._line,
-            "kind": place.kind,
-            "owner": place.owner.__qualname__ if place.owner is not None else "",
+            "kind": location.kind,
+            "owner": location.owner.__qualname__ if location.owner is not None else "",
             "constructor": self._constructor(),
             "outer": "",
             "parameters": parameters,
@@ -78,81 +78,92 @@ class FunctionDescription:
             "ensures": self._conditions("ensures", parameters),
             "raises": [
                 *(error.__name__ for error in exceptions),
-                *documented_exceptions(self._plain),
+                *documented_exceptions(self._unwrapped),
             ],
             "timeout": notes.get("timeout"),
             "excluded": self._is_excluded,
             "generator": bool(notes.get("generator")),
             "examples": self._examples(parameters),
-            "nested": defines_annotated(self._plain),
+            "nested": defines_annotated(self._unwrapped),
             "annotated_in": notes.get("file", ""),
-            "lazy": inspect.isgeneratorfunction(self._plain)
-            or inspect.isasyncgenfunction(self._plain),
-            "abstract": is_abstract(place),
+            "lazy": inspect.isgeneratorfunction(self._unwrapped)
+            or inspect.isasyncgenfunction(self._unwrapped),
+            "abstract": is_abstract(location),
             "attributes": self._attributes(),
-            "calls_instance": calls_instance(place),
-            "async": inspect.iscoroutinefunction(self._plain)
-            or inspect.isasyncgenfunction(self._plain),
+            "calls_instance": is_called_through_instance(location),
+            "async": inspect.iscoroutinefunction(self._unwrapped)
+            or inspect.isasyncgenfunction(self._unwrapped),
         }
 
     def _origin(self) -> tuple[int, str]:
-        """Return line and file; for generated code, as of dataclasses, those of the class."""
-        source = self._plain
+        """Return the line and file of the function's definition.
+
+        For generated code, such as that of dataclasses, they are those of the class.
+        """
+        source = self._unwrapped
         if getattr(source, "__code__", None) and source.__code__.co_filename == "<string>":
-            source = self._place.owner or source
+            source = self._location.owner or source
         file = self._description.file
         with suppress(TypeError):  # raised for a class without a file
             file = inspect.getsourcefile(source) or file
         return line_of(source, self._notes), file
 
     def _is_not_tested(self) -> bool:
-        owner = notes_on(self._place.owner) if self._place.owner is not None else None
+        """Return whether the function is described only for other functions."""
+        owner = notes_on(self._location.owner) if self._location.owner is not None else None
         excluded = [self._notes.get("exclude"), (owner or {}).get("exclude")]
-        # A constructor without annotations is described for the methods but not tested.
-        is_own = ":" not in self._place.name and is_annotated(self._place.function)
-        return any(excluded) or not is_own
+        # A constructor without annotations is described for the class's methods, but not tested.
+        is_of_module = ":" not in self._location.name and is_annotated(self._location.function)
+        return any(excluded) or not is_of_module
 
     def _problem(self, line: int, message: str) -> None:
         file = self._notes.get("file", self._file)
-        self._description.problem(self._place.name, line or self._line, message, file)
+        self._description.problem(self._location.name, line or self._line, message, file)
 
     def _parameters(self) -> list[Json]:
+        """Return the JSON forms of the function's parameters."""
         signature = self._signature()
         annotations = self._arguments(set(signature))
         hints = hints_of(self._function_with_hints())
         parameters = [
             self._parameter(parameter, annotations, hints) for parameter in signature.values()
         ]
-        if parameters and calls_instance(self._place):
+        if parameters and is_called_through_instance(self._location):
             # Keras layers take their inputs by position.
             parameters[0]["kind"] = "positional_only"
         return parameters
 
     def _signature(self) -> dict[str, inspect.Parameter]:
+        """Return the function's parameters by name, without `self` or `cls`."""
         try:
-            parameters = dict(inspect.signature(self._place.function).parameters)
+            parameters = dict(inspect.signature(self._location.function).parameters)
         except (TypeError, ValueError) as error:
-            self._problem(self._line, f"its signature cannot be read: {error}")
+            self._problem(
+                self._line, f"{self._location.name}: the signature cannot be read: {error}"
+            )
             return {}
-        takes_self = self._place.kind in ("method", "classmethod", "property", "constructor")
-        if takes_self and not inspect.isclass(self._place.function):
+        takes_self = self._location.kind in ("method", "classmethod", "property", "constructor")
+        if takes_self and not inspect.isclass(self._location.function):
             parameters.pop(next(iter(parameters), ""), None)
         return parameters
 
     def _function_with_hints(self) -> Any:
-        plain = self._plain
+        plain = self._unwrapped
         return plain.__init__ if inspect.isclass(plain) else plain
 
     def _arguments(self, names: set[str]) -> dict[str, tuple[Any, int]]:
+        """Return the annotations by argument, each as values and line; record errors."""
         annotations: dict[str, tuple[Any, int]] = {}
         for name, values, line in self._notes.get("args", ()):
             if name not in names:
                 listed = ", ".join(sorted(names)) or "none"
                 self._problem(
-                    line, f"{self._place.name} has no argument {name!r}; arguments: {listed}"
+                    line, f"{self._location.name} has no argument {name!r}; arguments: {listed}"
                 )
             elif name in annotations:
-                self._problem(line, f"argument {name!r} of {self._place.name} is annotated twice")
+                self._problem(
+                    line, f"argument {name!r} of {self._location.name} is annotated twice"
+                )
             else:
                 annotations[name] = (values, line)
         return annotations
@@ -163,12 +174,16 @@ class FunctionDescription:
         annotations: dict[str, tuple[Any, int]],
         hints: dict[str, Any],
     ) -> Json:
+        """Return the JSON form of one parameter.
+
+        An annotation takes precedence over a type hint.
+        """
         values, line = annotations.get(parameter.name, (None, self._line))
         is_variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
         has_default = is_variadic or parameter.default is not parameter.empty
         spec = None
         if parameter.name in annotations:
-            spec = self._annotated(parameter.name, values, line)
+            spec = self._annotated_spec(parameter.name, values, line)
         elif not is_variadic:
             spec = self._hinted_spec(parameter.name, hints, has_default=has_default)
         return {
@@ -182,7 +197,7 @@ class FunctionDescription:
         }
 
     def _default(self, parameter: inspect.Parameter) -> Json:
-        """Return the default as data, in a list; empty if there is none or it has no form."""
+        """Return a list with the default's JSON form; empty without a default or a JSON form."""
         if parameter.default is parameter.empty:
             return []
         try:
@@ -191,53 +206,62 @@ class FunctionDescription:
             return []
 
     def _encoder(self, argument: str) -> ConstraintEncoder:
-        choices = self._description.choices.setdefault((self._place.name, argument), [])
-        own = self._description.module.__name__
-        return ConstraintEncoder(choices, self._description.add_generator, own)
+        choices = self._description.choices.setdefault((self._location.name, argument), [])
+        module_name = self._description.module.__name__
+        return ConstraintEncoder(choices, self._description.add_generator, module_name)
 
-    def _annotated(self, name: str, values: Any, line: int) -> Json:
+    def _annotated_spec(self, name: str, values: Any, line: int) -> Json:
         try:
             return self._encoder(name).spec(values)
         except CannotEncodeError as error:
-            self._problem(line, f"argument {name!r} of {self._place.name}: {error}")
+            self._problem(line, f"argument {name!r} of {self._location.name}: {error}")
             return None
 
     def _hinted_spec(self, name: str, hints: dict[str, Any], *, has_default: bool) -> Json:
+        """Return the constraint that a type hint states; None if it is not to be used.
+
+        A hint that is not exact does not replace a default.
+        """
         hint = hint_spec(hints[name], self._encoder(name)) if name in hints else None
         if hint is not None and (hint.is_exact or not has_default):
             return hint.spec
         return None
 
     def _conditions(self, key: str, parameters: list[Json]) -> list[Json]:
+        """Return the JSON forms of preconditions or postconditions; record errors."""
         names = {parameter["name"] for parameter in parameters}
         conditions = []
         for condition, line in self._notes.get(key, ()):
-            visible = visible_in(self._plain, key) | set(self._notes.get("scope", ()))
-            encoded, problem = condition_json(condition, line, names, visible, key)
+            visible_names = visible_names_in(self._unwrapped, key) | set(
+                self._notes.get("scope", ())
+            )
+            encoded, problem = condition_json(condition, line, names, visible_names, key)
             if problem:
-                self._problem(line, f"{self._place.name}: {problem}")
+                self._problem(line, f"{self._location.name}: {problem}")
             else:
                 conditions.append(encoded)
         return conditions
 
     def _constructor(self) -> str:
-        if self._place.kind not in ("method", "property"):
+        """Return the name of the constructor that a method needs; empty for others."""
+        if self._location.kind not in ("method", "property"):
             return ""
-        return self._description.add(constructor_of(self._place.owner))
+        return self._description.add(constructor_of(self._location.owner))
 
     def _attributes(self) -> dict[str, str]:
-        if self._place.kind != "constructor" or self._place.owner is None:
+        if self._location.kind != "constructor" or self._location.owner is None:
             return {}
-        return attributes_of(self._place.owner, self._plain)
+        return attributes_of(self._location.owner, self._unwrapped)
 
     def _examples(self, parameters: list[Json]) -> list[Json]:
+        """Return the JSON forms of a constructor's examples; record errors."""
         encoder = self._encoder(EXAMPLES)
         names = [parameter["name"] for parameter in parameters]
         examples = []
         for example in self._notes.get("examples", ()):
             problem = self._mismatch(example)
             if problem:
-                self._problem(self._line, f"cc_example of {self._place.name}: {problem}")
+                self._problem(self._line, f"cc_example of {self._location.name}: {problem}")
             else:
                 examples.append(
                     [[name, encoder.item(value)] for name, value in zip(names, example)]
@@ -245,9 +269,10 @@ class FunctionDescription:
         return examples
 
     def _mismatch(self, example: list[Any]) -> str:
-        is_class = inspect.isclass(self._place.function)
+        """Return why an example does not fit the signature; empty if it fits."""
+        is_class = inspect.isclass(self._location.function)
         try:
-            signature = inspect.signature(self._place.function)
+            signature = inspect.signature(self._location.function)
             signature.bind(*(() if is_class else (None,)), *example)
         except TypeError as error:
             return str(error)

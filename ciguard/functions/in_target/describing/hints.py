@@ -1,4 +1,4 @@
-"""Type hints as constraints: `Annotated[int, Range(1, 5)]`, `Literal`, shapes of jaxtyping.
+"""Converts type hints to constraints: `Annotated[int, Range(1, 5)]`, `Literal`, jaxtyping shapes.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later. Hints of other packages
 (annotated-types, jaxtyping, numpy, torch, …) are recognised by their names and attributes.
@@ -18,22 +18,23 @@ from ciguard.functions.in_target.describing.encoding import (
     dtype_name,
     is_values_annotation,
 )
-from ciguard.functions.in_target.describing.jaxtyped import is_shaped, jaxtyping_spec
+from ciguard.functions.in_target.describing.jaxtyped import is_jaxtyping_hint, jaxtyping_spec
 from ciguard.libraries.in_target.arrays import every_library
 
 Json = Any
 
 
 class Hint(NamedTuple):
-    """A type hint, read as a constraint."""
+    """The constraint that a type hint states."""
 
     spec: Json
+    """JSON form of the constraint."""
     is_exact: bool
-    """True if it restricts more than the type: numbers, sizes or members."""
+    """True if the constraint restricts more than the type, such as numbers, sizes or members."""
 
 
 def hints_of(function: Any) -> dict[str, Any]:
-    """Return the evaluated hints of a function's arguments, without those that fail to evaluate."""
+    """Return the evaluated hints of a function by argument, except those that raise."""
     try:
         return dict(_evaluated_hints(function))
     except Exception:  # noqa: BLE001 - evaluating hints runs the user's code
@@ -45,25 +46,26 @@ def _evaluated_hints(function: Any) -> dict[str, Any]:
 
 
 def _hints_that_evaluate(function: Any) -> dict[str, Any]:
+    """Return the hints of a function that can be evaluated one by one, by argument."""
     hints = {}
     for name, hint in getattr(function, "__annotations__", {}).items():
-        holder = types.FunctionType((lambda: None).__code__, getattr(function, "__globals__", {}))
-        holder.__annotations__ = {name: hint}
+        dummy = types.FunctionType((lambda: None).__code__, getattr(function, "__globals__", {}))
+        dummy.__annotations__ = {name: hint}
         try:
-            hints.update(_evaluated_hints(holder))
-        except Exception:  # noqa: BLE001, S112 - as above; a hint that fails is left out
+            hints.update(_evaluated_hints(dummy))
+        except Exception:  # noqa: BLE001, S112 - a hint may raise anything, and is then left out
             continue
     return hints
 
 
-def is_hinted(function: Any) -> bool:
-    """Return whether hints alone constrain each argument without a default exactly.
+def has_exact_hints(function: Any) -> bool:
+    """Return whether hints suffice to test a function: those of all required arguments are exact.
 
-    At least one hint must be `Annotated` with bounds, or a shape of jaxtyping. Other hints are no
-    request to test the function.
+    At least one hint must be `Annotated` with bounds, or a shape of jaxtyping: other hints do not
+    request a test.
     """
-    written = getattr(function, "__annotations__", {})
-    if not any(_may_be_bounded(hint) for hint in written.values()):
+    annotations = getattr(function, "__annotations__", {})
+    if not any(_may_be_bounded(hint) for hint in annotations.values()):
         return False
     hints, encoder = hints_of(function), ConstraintEncoder([], str)
     try:
@@ -87,12 +89,12 @@ def is_hinted(function: Any) -> bool:
 
 
 def _may_be_bounded(hint: Any) -> bool:
-    """Return whether a hint, or its text, may have bounds: a quick test that excludes most."""
-    return "Annotated" in str(hint) or "[" in str(hint) or is_shaped(hint)
+    """Return whether a hint, or its text, may have bounds; the test is quick and excludes most."""
+    return "Annotated" in str(hint) or "[" in str(hint) or is_jaxtyping_hint(hint)
 
 
 def _is_bounded(hint: Any) -> bool:
-    return typing.get_origin(hint) is typing.Annotated or is_shaped(hint)
+    return typing.get_origin(hint) is typing.Annotated or is_jaxtyping_hint(hint)
 
 
 _NAMED_KINDS = (
@@ -103,11 +105,11 @@ _NAMED_KINDS = (
 
 
 def hint_spec(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
-    """Return the constraint of a hint; None if its form is unknown."""
-    hint = _expanded(hint)
+    """Return the constraint that a hint states; None for an unknown kind of hint."""
+    hint = _expand_alias(hint)
     if typing.get_origin(hint) is typing.Annotated:
-        return _annotated(hint, encoder)
-    if is_shaped(hint):
+        return _annotated_hint(hint, encoder)
+    if is_jaxtyping_hint(hint):
         base = _array_or_dtype_class(hint.array_type)
         spec = None if base is None else jaxtyping_spec(hint, base.spec)
         return None if spec is None else Hint(spec, is_exact=True)
@@ -124,10 +126,10 @@ def hint_spec(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
     return _plain(hint)
 
 
-def _expanded(hint: Any) -> Any:
-    """Return the type that an alias of Python 3.12 (`type Floats[T] = list[T]`) stands for.
+def _expand_alias(hint: Any) -> Any:
+    """Return the type for which an alias of Python 3.12 stands (`type Floats = list[float]`).
 
-    A recursive alias, such as `type Tree = list[Tree]`, is returned as it is.
+    A recursive alias, such as `type Tree = list[Tree]`, is returned unchanged, like other hints.
     """
     alias = hint if _is_alias(hint) else typing.get_origin(hint)
     if not _is_alias(alias) or _mentions(alias.__value__, alias, set()):
@@ -136,20 +138,21 @@ def _expanded(hint: Any) -> Any:
     parameters = [
         arguments.get(name, typing.Any) for name in getattr(alias.__value__, "__parameters__", ())
     ]
-    return _expanded(alias.__value__[tuple(parameters)] if parameters else alias.__value__)
+    return _expand_alias(alias.__value__[tuple(parameters)] if parameters else alias.__value__)
 
 
 def _is_alias(hint: Any) -> bool:
-    # By name, since `typing_extensions` has another such class.
+    # By name, because `typing_extensions` defines the class again.
     return type(hint).__name__ == "TypeAliasType"
 
 
-def _mentions(hint: Any, alias: Any, seen: set[int]) -> bool:
-    if hint is alias or id(hint) in seen:
+def _mentions(hint: Any, alias: Any, visited: set[int]) -> bool:
+    """Return whether a hint contains an alias; `visited` are ids of hints without it."""
+    if hint is alias or id(hint) in visited:
         return hint is alias
-    seen.add(id(hint))
+    visited.add(id(hint))
     parts = [*typing.get_args(hint), typing.get_origin(hint), getattr(hint, "__value__", None)]
-    return any(_mentions(part, alias, seen) for part in parts if part is not None)
+    return any(_mentions(part, alias, visited) for part in parts if part is not None)
 
 
 def _origin_name(origin: Any) -> str:
@@ -181,7 +184,7 @@ _BUILTIN_SPECS: dict[Any, Json] = {
 
 
 def _array_or_dtype_class(hint: Any) -> Hint | None:
-    """Read a class of arrays or dtypes by its name and its module's name."""
+    """Return the constraint for a class of arrays or dtypes, by its name and module; else None."""
     module = str(getattr(hint, "__module__", "")).partition(".")[0]
     name = getattr(hint, "__name__", "")
     if (module, name) == ("numpy", "ndarray"):
@@ -203,6 +206,7 @@ _TENSOR_CLASSES = frozenset(("Tensor", "EagerTensor", "Var", "Array", "ArrayImpl
 
 
 def _union(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
+    """Return the constraint for a union; None if a member's hint is of an unknown kind."""
     hints = [hint_spec(arg, encoder) for arg in args]
     known_hints = [hint for hint in hints if hint is not None]
     if len(known_hints) < len(hints):
@@ -221,6 +225,7 @@ def _list(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
 
 
 def _tuple(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
+    """Return the constraint for `tuple[int, str]` or `tuple[int, ...]`."""
     if len(args) == 2 and args[1] is Ellipsis:  # noqa: PLR2004 - `tuple[int, ...]`
         hint = hint_spec(args[0], encoder)
         spec = None if hint is None else {"kind": "tuples", "item": hint.spec, "min_len": 0}
@@ -244,7 +249,7 @@ def _dict(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
 
 
 def _ndarray(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
-    """Read `NDArray[np.float32]`, which is `ndarray[Any, dtype[float32]]`."""
+    """Return the constraint for `NDArray[np.float32]`, that is `ndarray[Any, dtype[float32]]`."""
     del encoder
     spec: dict[str, Any] = {"kind": "np_arrays"}
     inner = typing.get_args(args[1]) if len(args) > 1 else ()
@@ -274,7 +279,8 @@ _GENERIC_READERS: dict[str, Callable[[tuple[Any, ...], ConstraintEncoder], Hint 
 # --- metadata -----------------------------------------------------------------------------------
 
 
-def _annotated(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
+def _annotated_hint(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
+    """Return the constraint for `Annotated`, with the bounds in its metadata."""
     inner, *metadata = typing.get_args(hint)
     for note in metadata:
         if is_values_annotation(note):
@@ -284,19 +290,22 @@ def _annotated(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
         return None
     bounds: dict[str, Any] = {}
     for note in metadata:
-        for part in _flattened(note):
+        for part in _flatten(note):
             _add_bounds(part, bounds)
     return _with_bounds(base, bounds)
 
 
-def _flattened(note: Any) -> list[Any]:
-    """Return the parts of a group of annotated-types, such as `Interval`; anything else as one."""
+def _flatten(note: Any) -> list[Any]:
+    """Return the constraints in a group of annotated-types, such as `Interval`.
+
+    Other metadata is returned as the only item.
+    """
     grouped = hasattr(note, "__is_annotated_types_grouped_metadata__")
-    return [part for member in note for part in _flattened(member)] if grouped else [note]
+    return [part for member in note for part in _flatten(member)] if grouped else [note]
 
 
 def _add_bounds(note: Any, bounds: dict[str, Any]) -> None:
-    """Add the bounds of a `Range` (inclusive) or of one constraint of annotated-types."""
+    """Add the bounds of a `Range`, or of a constraint of annotated-types such as `Gt`."""
     if type(note).__name__ in ("Range", "ValueRange"):
         for name in ("min", "max"):
             value = getattr(note, name, None)
@@ -322,6 +331,7 @@ _BOUND_ATTRIBUTES = {
 
 
 def _with_bounds(hint: Hint, bounds: dict[str, Any]) -> Hint | None:
+    """Return a hint's constraint with bounds; None if the constraint cannot have them."""
     kind = hint.spec["kind"]
     if not bounds:
         return hint
@@ -348,7 +358,7 @@ _ALLOWED_BOUNDS = {
 
 
 def _closed_integer_bounds(bounds: dict[str, Any]) -> dict[str, Any]:
-    """Return closed bounds of integers: the minimum is 1 for `Gt(0)` and for `Ge(0.5)`."""
+    """Return inclusive integer bounds: the minimum is 1 for `Gt(0)` and for `Ge(0.5)`."""
     closed: dict[str, Any] = {}
     if "min" in bounds:
         minimum = bounds["min"]

@@ -1,6 +1,6 @@
-"""Shapes of jaxtyping, such as `Float[Tensor, "batch channels 3"]`, as constraints.
+"""Converts hints of jaxtyping, such as `Float[Tensor, "batch channels 3"]`, to constraints.
 
-Nothing of jaxtyping is imported: its hints are recognised by their attributes.
+The hints are recognised by their attributes, so that jaxtyping is not imported.
 """
 
 from __future__ import annotations
@@ -13,22 +13,21 @@ from ciguard.libraries.in_target.arrays import ArrayLibrary, every_library
 Json = Any
 
 
-def is_shaped(hint: Any) -> bool:
-    """Return whether a hint is of jaxtyping."""
+def is_jaxtyping_hint(hint: Any) -> bool:
+    """Return whether a hint is one of jaxtyping."""
     return isinstance(getattr(hint, "dim_str", None), str) and hasattr(hint, "dtypes")
 
 
 def jaxtyping_spec(hint: Any, array: Json) -> Json | None:
-    """Return the constraint of a hint.
+    """Return the JSON form of the constraint that a hint of jaxtyping states.
 
     Args:
-        hint: a hint of jaxtyping.
-        array: constraint of its class of arrays alone.
+        hint: the hint.
+        array: JSON form of the constraint for the hint's class of arrays.
 
     Returns:
-        The constraint. None if constraints cannot express it: a size from an attribute of `self`,
-            or
-        a dtype that ciguard does not make.
+        None if no constraint is equivalent: a size is an attribute of `self`, or ciguard cannot
+        make arrays of the dtype.
     """
     dims = [_dim(word) for word in hint.dim_str.split()]
     dtype = _dtype_of(hint, array.get("library", "numpy"))
@@ -38,9 +37,10 @@ def jaxtyping_spec(hint: Any, array: Json) -> Json | None:
 
 
 def _dtype_of(hint: Any, library: str) -> str | None:
-    """Return the dtype to draw: of a group, such as all floats, the library's preferred one.
+    """Return the name of the dtype to draw; None if ciguard cannot make arrays of it.
 
-    Only one is drawn, since operations require tensors of equal dtypes, which hints do not state.
+    For a group of dtypes, such as all floats, it is the library's preferred dtype. Tensors of
+    different dtypes are not drawn, because most operations require equal dtypes.
     """
     array_library = every_library().get(library, ArrayLibrary())
     usual = _USUAL_IN_NUMPY if library == "numpy" else array_library.usual
@@ -51,18 +51,17 @@ def _dtype_of(hint: Any, library: str) -> str | None:
 
 
 _USUAL_IN_NUMPY = ("float64", "int64", "bool", "uint8", "complex128")
-"""Dtypes that numpy gives to Python's numbers; a library's `usual` lists its own."""
+"""Dtypes that numpy uses for Python's numbers; those of a library are in its `usual`."""
 _UNUSUAL = ("float32", "float64", "float16", "int32", "int64", "int16", "int8", "complex64")
 
 
 def _dim(word: str) -> Json:
-    """Return the JSON form of one dimension.
+    """Return the JSON form of one dimension in jaxtyping's notation.
 
-    `several` is a run of dimensions, shared between arguments if it has a name.
+    `several` stands for any number of dimensions; with a name, they are equal in all arguments.
     """
-    word = word.lstrip(
-        "#?"
-    )  # prefixes that only permit more (broadcasting, differing leaves) are ignored
+    # These prefixes only allow further sizes (by broadcasting, or in other leaves of a tree).
+    word = word.lstrip("#?")
     word = word.partition("=")[2] or word
     if word == "...":
         return {"several": ""}

@@ -1,4 +1,4 @@
-"""Marks of `pytest.mark` on functions, classes and modules, as JSON.
+"""Converts marks of `pytest.mark` on functions, classes and modules to JSON.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -12,21 +12,25 @@ Json = Any
 
 
 def marks_of(module: Any, name: str) -> list[Json]:
-    """Return the marks of a function and its classes, by the function's qualified name.
+    """Return the marks of a function and of the classes that contain it.
 
-    Nested functions have no marks of their own, since pytest does not collect them.
+    Nested functions have no marks of their own, because pytest does not collect them.
+
+    Args:
+        module: module of the function.
+        name: name of the function in the module, such as `Tokenizer.fit`.
     """
     marks: list[Json] = []
     marked: Any = module
     for part in name.split("."):
         marked = getattr(marked, part, None)
         if marked is not None:
-            marks += own_marks(marked)
+            marks += marks_on(marked)
     return marks
 
 
-def own_marks(marked: Any) -> list[Json]:
-    """Return the marks of one object; of a property those of its getter."""
+def marks_on(marked: Any) -> list[Json]:
+    """Return the marks of one object; for a property, those of its getter."""
     inner = getattr(marked, "fget", None) or getattr(marked, "__func__", None) or marked
     marks = getattr(inner, "__dict__", {}).get("pytestmark", [])
     listed = marks if isinstance(marks, list) else [marks]
@@ -42,7 +46,10 @@ def _mark(mark: Any) -> Json:
 
 
 def _mark_argument(item: Any) -> Json:
-    """Return data unchanged, an exception by name, a tuple as a list, anything else as text."""
+    """Return the JSON form of a mark's argument.
+
+    An exception's class becomes its name, and an object without a JSON form its `repr`.
+    """
     if isinstance(item, type) and issubclass(item, BaseException):
         return {"exception": item.__name__}
     if isinstance(item, (list, tuple)):

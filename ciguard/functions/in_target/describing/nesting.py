@@ -1,4 +1,4 @@
-"""Annotated functions that another function defines: they exist only after a call of it.
+"""Nested annotated functions, which exist only after a call of the function that defines them.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -19,7 +19,7 @@ _NESTED_MARK = "<locals>"
 
 
 def defines_annotated(function: Any) -> bool:
-    """Return whether a function defines annotated functions, by its source."""
+    """Return whether a function defines annotated functions, according to its source text."""
     code = getattr(function, "__code__", None)
     if code is None or not any(isinstance(constant, CodeType) for constant in code.co_consts):
         return False
@@ -41,16 +41,17 @@ def _is_annotation(decorator: ast.expr) -> bool:
 
 
 class Capture:
-    """Context that records the functions annotated inside it, through `LISTENERS`.
+    """Context manager that records the functions that are annotated in its body.
 
-    There may be several lists of listeners, since a program may carry a copy of the annotations.
+    The annotations call the functions in their list `LISTENERS`. There may be several such lists,
+    because a program may contain a copy of the annotations.
     """
 
     def __init__(self, file: str) -> None:
         self._file = file
         self._listener_lists: list[list[Callable[[Any], None]]] = []
         self.functions: dict[str, Any] = {}
-        """Recorded functions by qualified name; the last one for a name that repeats."""
+        """Recorded functions by qualified name; of several functions with a name, the last."""
 
     def __enter__(self) -> Capture:  # noqa: PYI034 - Python 3.9 has no `Self`
         self._listener_lists = [
@@ -72,12 +73,12 @@ class Capture:
         outer = name.rpartition(".")[0]
         if code is not None and code.co_filename == self._file and outer.endswith(_NESTED_MARK):
             self.functions[name] = function
-            # Its conditions may name any outer variable; its closure holds only those of its body.
+            # Conditions may use every outer variable, but the closure has only those of the body.
             vars(function).get(NOTES, {}).setdefault("scope", self._outer_variables())
 
     def _outer_variables(self) -> dict[str, Any]:
-        """Return the variables of the function that defines the recorded function."""
-        frame = sys._getframe(1)  # noqa: SLF001 - the defining function is one of the callers
+        """Return the variables of the outer function by name."""
+        frame = sys._getframe(1)  # noqa: SLF001 - the outer function is one of the callers
         while frame.f_back is not None and frame.f_code.co_filename != self._file:
             frame = frame.f_back
         return dict(frame.f_locals)

@@ -1,4 +1,4 @@
-"""Facts stated by a function: its annotations (notes), its line, its documented exceptions.
+"""A function's annotations (notes), line number and documented exceptions.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -10,12 +10,11 @@ import re
 from typing import Any
 
 NOTES = "__ciguard__"
-"""Attribute that holds the notes; as in `ciguard.annotations`, of which a program may carry a copy.
-"""
+"""Attribute with the notes, as in `ciguard.annotations` and in copies of that package."""
 
 
 def notes_on(function: Any) -> dict[str, Any] | None:
-    """Return the notes of a function or class, looking through decorators; None without any."""
+    """Return the notes of a function or class, or of a function that it wraps; else None."""
     depth = 0
     while function is not None and depth < _MAX_WRAPPERS:
         notes = getattr(function, "__dict__", {}).get(NOTES)
@@ -40,7 +39,7 @@ def _inner(function: Any, name: str) -> Any:
 
 
 def line_of(function: Any, notes: dict[str, Any]) -> int:
-    """Return the line of a function's `def`, or of its first annotation."""
+    """Return the line number of a function's `def`; for a class, that of its first annotation."""
     code = getattr(function, "__code__", None)
     if code is None:
         return int(notes.get("line", 0)) or _class_line(function)
@@ -55,7 +54,12 @@ def _class_line(function: Any) -> int:
 
 
 def _def_line(function: Any, first: int) -> int:
-    """Return the line of `def` below the decorators; `first` is the first decorator's line."""
+    """Return the line number of `def` below the decorators.
+
+    Args:
+        function: the function.
+        first: line number of the first decorator, returned if the source is missing.
+    """
     try:
         lines, start = inspect.getsourcelines(function)
     except (OSError, TypeError):
@@ -72,7 +76,7 @@ _FIELD = re.compile(r":raises?\s+([A-Za-z_][\w.]*)")
 
 
 def documented_exceptions(function: Any) -> list[str]:
-    """Return the exceptions in a docstring in the style of Google, numpy or Sphinx."""
+    """Return the names of the exceptions in a docstring in the style of Google, numpy or Sphinx."""
     text = inspect.getdoc(function) or ""
     names = [name.rpartition(".")[2] for name in _FIELD.findall(text)]
     lines = text.splitlines()
@@ -83,6 +87,7 @@ def documented_exceptions(function: Any) -> list[str]:
 
 
 def _section_entries(lines: list[str]) -> list[str]:
+    """Return the names of exceptions in the entries of a docstring's section."""
     names = []
     for line in lines:
         if not line.strip() or set(line.strip()) == {"-"}:
@@ -91,5 +96,5 @@ def _section_entries(lines: list[str]) -> list[str]:
         if entry is not None:
             names.append(entry.group(1).rpartition(".")[2])
         elif not line.startswith(" "):
-            break  # the next section
+            break  # the next section begins
     return names

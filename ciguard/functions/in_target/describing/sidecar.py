@@ -1,6 +1,6 @@
-"""Sidecars, `NAME.annotations.py`: files of stubs that carry the annotations of `NAME.py`.
+"""Sidecars: files `NAME.annotations.py` of stubs with annotations for the functions of `NAME.py`.
 
-    target = "package.module"  # needed unless the file lies beside the program
+    target = "package.module"  # needed unless the sidecar is in the program's folder
 
     @arg("size", ints(1, 8))
     def build(size): ...
@@ -21,8 +21,8 @@ import os
 import sys
 from typing import Any
 
+from ciguard.functions.in_target.describing.locations import FunctionLocation, locations_of
 from ciguard.functions.in_target.describing.notes import NOTES, line_of, notes_on
-from ciguard.functions.in_target.describing.places import FunctionLocation, places_of
 
 Json = Any
 
@@ -30,9 +30,9 @@ SUFFIX = ".annotations.py"
 
 
 def target_of(path: str) -> str:
-    """Return the module that a sidecar names as its target; empty if it names none.
+    """Return the name of the module that a sidecar names as its target; empty if it names none.
 
-    The file is read but not run.
+    The sidecar is parsed but not run.
 
     Raises:
         SyntaxError: if the file is not valid Python.
@@ -49,26 +49,27 @@ def target_of(path: str) -> str:
 
 
 def apply_sidecar(module: Any, path: str) -> list[Json]:
-    """Attach the annotations of a sidecar to the functions of an imported module.
+    """Attach the annotations in a sidecar to the functions of an imported module.
 
     Args:
-        module: the module that the sidecar annotates.
+        module: the module to annotate.
         path: path of the sidecar, which is run.
 
     Returns:
-        Problems, in the form of `Description`: functions that are missing or have other arguments.
+        JSON forms of problems, as in a `Description`: functions that the module lacks, or that have
+        other arguments than their stubs.
 
     Raises:
-        Exception: whatever running the sidecar raises.
+        Exception: any exception that the sidecar raises.
     """
     stubs = _import_sidecar(path)
     problems = []
-    for place in places_of(stubs):
-        problem = _move_notes(place, module, stubs, path)
+    for location in locations_of(stubs):
+        problem = _move_notes(location, module, stubs, path)
         if problem:
-            line = line_of(place.function, notes_on(place.function) or {})
+            line = line_of(location.function, notes_on(location.function) or {})
             problems.append(
-                {"file": path, "line": line, "message": problem, "function": place.name}
+                {"file": path, "line": line, "message": problem, "function": location.name}
             )
     module_notes = vars(stubs).get(NOTES)
     if module_notes is not None:
@@ -77,6 +78,7 @@ def apply_sidecar(module: Any, path: str) -> list[Json]:
 
 
 def _import_sidecar(path: str) -> Any:
+    """Run a sidecar as a module, and return the module."""
     stem = os.path.basename(path)[: -len(SUFFIX)]
     name = f"ciguard_sidecar_{stem}".replace(".", "_")
     spec = importlib.util.spec_from_file_location(name, path)
@@ -89,29 +91,35 @@ def _import_sidecar(path: str) -> Any:
     return stubs
 
 
-def _move_notes(place: FunctionLocation, module: Any, stubs: Any, path: str) -> str:
-    """Move the notes of one stub to its function; return why that is impossible, or ""."""
-    notes = notes_on(place.function) or {}
-    real = _find_function(module, place.name)
+def _move_notes(location: FunctionLocation, module: Any, stubs: Any, path: str) -> str:
+    """Attach the notes of a stub to its function in the module.
+
+    Return the reason if this is impossible; otherwise an empty text.
+    """
+    notes = notes_on(location.function) or {}
+    real = _find_function(module, location.name)
     if real is None:
         # A generator is used by its name, so it needs no counterpart in the module.
-        return "" if notes.get("generator") else f"{module.__name__} has no {place.name}"
-    problem = _argument_mismatch(place, real)
+        return "" if notes.get("generator") else f"{module.__name__} has no {location.name}"
+    problem = _argument_mismatch(location, real)
     if problem:
         return problem
     merged = {**notes, "scope": vars(stubs), "file": path}
-    own = notes_on(real)
-    if own is not None:
+    existing = notes_on(real)
+    if existing is not None:
         for key in ("args", "requires", "ensures", "raises", "examples"):
-            merged[key] = own[key] + notes[key]
+            merged[key] = existing[key] + notes[key]
     try:
         setattr(real, NOTES, merged)
     except (AttributeError, TypeError):
-        return f"{place.name} of {module.__name__} is not a Python function and cannot be annotated"
+        return (
+            f"{location.name} of {module.__name__} is not a Python function and cannot be annotated"
+        )
     return ""
 
 
 def _find_function(module: Any, name: str) -> Any:
+    """Return the unwrapped function with a dotted name in a module; None without one."""
     item = module
     for part in name.split("."):
         item = vars(item).get(part) if hasattr(item, "__dict__") else None
@@ -121,12 +129,13 @@ def _find_function(module: Any, name: str) -> Any:
     return inspect.unwrap(item)
 
 
-def _argument_mismatch(place: FunctionLocation, function: Any) -> str:
+def _argument_mismatch(location: FunctionLocation, function: Any) -> str:
+    """Return how the arguments of a stub and its function differ; empty if they agree."""
     try:
-        stub_names = list(inspect.signature(place.function).parameters)
+        stub_names = list(inspect.signature(location.function).parameters)
         names = list(inspect.signature(function).parameters)
     except (TypeError, ValueError):
-        return ""  # a missing signature is reported by the description
+        return ""  # the description reports that the signature cannot be read
     if stub_names == names:
         return ""
-    return f"{place.name} has the arguments ({', '.join(names)}), not ({', '.join(stub_names)})"
+    return f"{location.name} has the arguments ({', '.join(names)}), not ({', '.join(stub_names)})"

@@ -17,7 +17,7 @@ PROBLEMS = {
     "argument without values": (
         "@arg('x', ints())\ndef f(x, y, z=1): pass",
         2,
-        "argument 'y' of f has no values: annotate it with @arg(\"y\", …)",
+        "argument 'y' of f is not annotated; add @arg(\"y\", …)",
     ),
     "reference to an unknown name": (
         "@arg('x', ints(max=ref('n')))\ndef f(x): pass",
@@ -37,17 +37,17 @@ PROBLEMS = {
     "empty range by reference": (
         "@arg('x', ints(ref('n + 3'), 4))\n@arg('n', ints(2, 5))\ndef f(x, n): pass",
         1,
-        "argument 'x' of f: its range is empty",
+        "argument 'x' of f: no value is valid",
     ),
     "range without a float of its width": (
         "@arg('x', floats(0, 1e-60, exclude_min=True, exclude_max=True, width=32))\ndef f(x): pass",
         1,
-        "argument 'x' of f: its range is empty",
+        "argument 'x' of f: no value is valid",
     ),
     "more keys than possible": (
         "@arg('x', dicts(froms(['a']), ints(), min_size=2))\ndef f(x): pass",
         1,
-        "argument 'x' of f: its range is empty",
+        "argument 'x' of f: no value is valid",
     ),
     "precondition with an unknown name": (
         "@arg('x', ints())\n@require('y > 0')\ndef f(x): pass",
@@ -72,7 +72,7 @@ PROBLEMS = {
     "precondition that contradicts the ranges": (
         "@arg('x', ints(1, 4))\n@arg('y', ints(5, 9))\n@require('x >= y')\ndef f(x, y): pass",
         3,
-        "f: require('x >= y') never holds for the ranges of its arguments",
+        "f: require('x >= y') never holds for the annotated values",
     ),
     "preconditions that contradict each other": (
         (
@@ -80,7 +80,7 @@ PROBLEMS = {
             "def f(xs): pass"
         ),
         2,
-        "f: require('len(xs) > 5') never holds for the ranges of its arguments",
+        "f: require('len(xs) > 5') never holds for the annotated values",
     ),
     "unknown generator": (
         "@arg('x', objs('models'))\ndef f(x): pass",
@@ -95,14 +95,14 @@ PROBLEMS = {
     "generator without values": (
         "@generator\n@exclude\ndef made(n): return n\n@arg('x', objs(made))\ndef f(x): pass",
         3,
-        "argument 'n' of made has no values: annotate it with @arg(\"n\", …)",
+        "argument 'n' of made is not annotated; add @arg(\"n\", …)",
     ),
     "generator class of another module": (
         "import decimal\n@arg('x', objs(decimal.Decimal))\ndef f(x): pass",
         2,
         (
-            "argument 'x' of f: objs: class Decimal is from another module; call it in an "
-            "annotated function"
+            "argument 'x' of f: objs: class Decimal is defined in another module; name an "
+            "annotated function of this module that returns an instance"
         ),
     ),
     "reference to a generated value": (
@@ -112,7 +112,7 @@ PROBLEMS = {
         ),
         6,
         (
-            "argument 'y' of f: ref('len(x)'): the results of made are unknown until it runs; "
+            "argument 'y' of f: ref('len(x)'): what made returns is unknown until it runs; "
             "use @require instead"
         ),
     ),
@@ -122,7 +122,7 @@ PROBLEMS = {
             "@arg('x', objs(made))\ndef f(x): pass"
         ),
         6,
-        "f: objs generates a value from itself: f → made → made",
+        "f: the generators of objs need each other's values: f → made → made",
     ),
     "constructor without values": (
         (
@@ -130,7 +130,7 @@ PROBLEMS = {
             "    def m(self, x): pass"
         ),
         2,
-        "argument 'n' of C.__init__ has no values: annotate it with @arg(\"n\", …)",
+        "argument 'n' of C.__init__ is not annotated; add @arg(\"n\", …)",
     ),
     "example with too many arguments": (
         "class C:\n    @arg('n', ints())\n    @cc_example([1, 2])\n    def __init__(self, n): pass",

@@ -15,7 +15,7 @@ from ciguard.functions.drawing.calls import call_strategy, main_sampler
 if TYPE_CHECKING:
     from ciguard.functions.specs import Call
 
-KINDS = {
+CONDITION_BY_CONSTRAINT = {
     "bools()": "type(x) is bool",
     "ints()": "type(x) is int and abs(x) <= 1000",
     "ints(min=5)": "x >= 5",
@@ -89,10 +89,10 @@ def several(n):
 """
 
 
-@pytest.mark.parametrize(("values", "holds"), KINDS.items())
+@pytest.mark.parametrize(("constraint", "condition"), CONDITION_BY_CONSTRAINT.items())
 @pytest.mark.lengthy
-def test_a_drawn_value_conforms_to_its_annotation(values: str, holds: str) -> None:
-    source = f"{PRELUDE}\n@arg('x', {values})\n@ensure({holds!r})\ndef f(x): pass"
+def test_a_drawn_value_conforms_to_its_annotation(constraint: str, condition: str) -> None:
+    source = f"{PRELUDE}\n@arg('x', {constraint})\n@ensure({condition!r})\ndef f(x): pass"
     program = Annotated(source)
 
     assert program.problems == []
@@ -102,10 +102,12 @@ def test_a_drawn_value_conforms_to_its_annotation(values: str, holds: str) -> No
     assert {result["status"] for result in results} == {"passed"}
 
 
-@pytest.mark.parametrize(("values", "holds"), KINDS.items())
+@pytest.mark.parametrize(("constraint", "condition"), CONDITION_BY_CONSTRAINT.items())
 @pytest.mark.lengthy
-def test_a_value_drawn_by_hypothesis_conforms_to_its_annotation(values: str, holds: str) -> None:
-    source = f"{PRELUDE}\n@arg('x', {values})\n@ensure({holds!r})\ndef f(x): pass"
+def test_a_value_drawn_by_hypothesis_conforms_to_its_annotation(
+    constraint: str, condition: str
+) -> None:
+    source = f"{PRELUDE}\n@arg('x', {constraint})\n@ensure({condition!r})\ndef f(x): pass"
     program = Annotated(source)
 
     @settings(

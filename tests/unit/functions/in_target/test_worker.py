@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ciguard.domain.values import ArrayValue, Explicit, value_to_json
-from ciguard.functions.in_target.worker import CaseEnd, Runner
+from ciguard.functions.in_target.worker import CaseResult, Runner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,19 +87,19 @@ def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
     return Runner(programs, lambda _: None, lambda error: isinstance(error, MemoryError))
 
 
-def call_function(runner: Runner, function: str, seed: int = 0, **arguments: Any) -> CaseEnd:
+def call_function(runner: Runner, function: str, seed: int = 0, **arguments: Any) -> CaseResult:
     call = {"function": function, "arguments": [*map(list, arguments.items())], "constructor": None}
     return runner.run({"file": "src/program_of_worker.py", "call": call, "seed": seed})
 
 
 def test_a_returned_value_is_reported(runner: Runner) -> None:
-    assert call_function(runner, "f", x=3) == CaseEnd("passed", value=3, mutated=[])
+    assert call_function(runner, "f", x=3) == CaseResult("passed", value=3, mutated=[])
 
 
 def test_a_documented_exception_is_reported_as_rejected(runner: Runner) -> None:
-    end = call_function(runner, "f", x=8)
+    result = call_function(runner, "f", x=8)
 
-    assert (end.status, end.name) == ("rejected", "KeyError")
+    assert (result.status, result.name) == ("rejected", "KeyError")
 
 
 @pytest.mark.parametrize("x", [1, 6, 7], ids=["precondition", "memory", "sandbox"])
@@ -110,20 +110,20 @@ def test_failed_preconditions_and_worker_limits_are_reported_as_unbuilt(
 
 
 def test_an_exception_is_reported_with_the_innermost_frame_of_the_program(runner: Runner) -> None:
-    end = call_function(runner, "f", x=9)
+    result = call_function(runner, "f", x=9)
 
-    assert (end.status, end.name) == ("failed", "IndexError")
-    assert end.message == "src/program_of_worker.py:22: list index out of range"
-    assert end.frames == [
+    assert (result.status, result.name) == ("failed", "IndexError")
+    assert result.message == "src/program_of_worker.py:22: list index out of range"
+    assert result.frames == [
         ("src/program_of_worker.py", "inner"), ("src/program_of_worker.py", "f"),
     ]  # fmt: skip
 
 
 def test_a_failed_postcondition_is_reported_at_its_line(runner: Runner) -> None:
-    end = call_function(runner, "f", x=5)
+    result = call_function(runner, "f", x=5)
 
-    assert (end.status, end.name) == ("failed", "@ensure")
-    assert end.message == "src/program_of_worker.py:6: result < 5 does not hold"
+    assert (result.status, result.name) == ("failed", "@ensure")
+    assert result.message == "src/program_of_worker.py:6: result < 5 does not hold"
 
 
 def test_nan_and_timeouts_are_reported_under_special_names(runner: Runner) -> None:
@@ -141,10 +141,10 @@ def test_random_numbers_are_determined_by_the_seed(runner: Runner) -> None:
 
 
 def test_a_failing_import_is_reported_as_failed(runner: Runner) -> None:
-    end = runner.run({"file": "odd_of_worker.py"})
+    result = runner.run({"file": "odd_of_worker.py"})
 
-    assert (end.status, end.name) == ("failed", "ZeroDivisionError")
-    assert end.message == "odd_of_worker.py:4: division by zero"
+    assert (result.status, result.name) == ("failed", "ZeroDivisionError")
+    assert result.message == "odd_of_worker.py:4: division by zero"
     assert runner.run({"file": "src/program_of_worker.py"}).status == "passed"
 
 

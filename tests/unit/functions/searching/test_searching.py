@@ -21,7 +21,7 @@ from ciguard.functions.hosting.verdicts import (
     NoInstance,
     Verdict,
 )
-from ciguard.functions.searching.examples import KeepingDatabase
+from ciguard.functions.searching.examples import ProtectedDatabase
 from ciguard.functions.searching.search import SearchResult, search
 from ciguard.functions.searching.settings import SearchSettings
 
@@ -61,7 +61,7 @@ def numbers(minimum: int = 0, maximum: int = 1000) -> st.SearchStrategy[Number]:
     return st.integers(minimum, maximum).map(Number)
 
 
-def searched(
+def search_numbers(
     execute: Callable[[Number], Verdict],
     strategy: st.SearchStrategy[Number] | None = None,
     **options: object,
@@ -72,13 +72,13 @@ def searched(
 
 
 def test_a_function_that_never_fails_is_called_with_max_examples_inputs() -> None:
-    result = searched(lambda call: CallPassed(), max_examples=37)  # noqa: ARG005
+    result = search_numbers(lambda call: CallPassed(), max_examples=37)  # noqa: ARG005
 
-    assert (result.failures, result.valid, result.discarded) == ([], 37, 0)
+    assert (result.failures, result.valid_count, result.discarded_count) == ([], 37, 0)
 
 
 def test_a_failure_is_reported_with_its_smallest_call() -> None:
-    result = searched(lambda call: failure("big") if call.value >= 100 else CallPassed())
+    result = search_numbers(lambda call: failure("big") if call.value >= 100 else CallPassed())
 
     assert [
         (minimal.call.value, minimal.failure.key, minimal.is_reproducible)
@@ -87,12 +87,12 @@ def test_a_failure_is_reported_with_its_smallest_call() -> None:
 
 
 def test_a_failure_path_is_blocked_so_that_masked_failures_are_found() -> None:
-    def masked(call: Number) -> Verdict:
+    def fail_behind_another(call: Number) -> Verdict:
         if call.value < 950:
             return failure("nearly all")
         return failure("the rest") if call.value >= 970 else CallPassed()
 
-    result = searched(masked, max_examples=100)
+    result = search_numbers(fail_behind_another, max_examples=100)
 
     assert {minimal.failure.key: minimal.call.value for minimal in result.failures} == {
         "nearly all": 0,
@@ -103,23 +103,23 @@ def test_a_failure_path_is_blocked_so_that_masked_failures_are_found() -> None:
 def test_the_search_ends_if_every_input_takes_a_blocked_path() -> None:
     calls = []
 
-    def always(call: Number) -> Verdict:
+    def fail_always(call: Number) -> Verdict:
         calls.append(call)
         return failure("always")
 
-    result = searched(always, max_examples=20)
+    result = search_numbers(fail_always, max_examples=20)
 
     assert [minimal.call.value for minimal in result.failures] == [0]
     assert len(calls) < 20 * 12
 
 
 def test_discarded_inputs_are_counted_by_reason() -> None:
-    result = searched(
+    result = search_numbers(
         lambda call: CallPassed() if call.value % 2 else Discarded("n % 2 == 1"), max_examples=30
     )
 
-    assert result.valid == 30
-    assert result.reasons == {"n % 2 == 1": result.discarded}
+    assert result.valid_count == 30
+    assert result.reasons == {"n % 2 == 1": result.discarded_count}
     assert 0.2 < result.discard_rate < 0.8
 
 
@@ -132,33 +132,33 @@ def test_inputs_discarded_while_drawing_are_counted() -> None:
         assume(call.value % 2)
         return call
 
-    result = searched(lambda call: CallPassed(), numbers().map(is_odd), max_examples=20)  # noqa: ARG005
+    result = search_numbers(lambda call: CallPassed(), numbers().map(is_odd), max_examples=20)  # noqa: ARG005
 
-    assert result.valid > 0
-    assert 0 < result.discarded <= len(refused)  # a mapped strategy retries by itself
+    assert result.valid_count > 0
+    assert 0 < result.discarded_count <= len(refused)  # a mapped strategy retries by itself
 
 
 def test_draws_that_hypothesis_aborts_do_not_count_as_discarded() -> None:
     long = st.lists(st.integers(0, 9), min_size=5, max_size=30)
 
-    result = searched(lambda call: CallPassed(), long.map(sum).map(Number), max_examples=50)  # noqa: ARG005
+    result = search_numbers(lambda call: CallPassed(), long.map(sum).map(Number), max_examples=50)  # noqa: ARG005
 
-    assert result.valid > 0
-    assert result.discarded == 0
+    assert result.valid_count > 0
+    assert result.discarded_count == 0
 
 
 def test_a_search_without_valid_inputs_returns_a_count_of_zero() -> None:
-    result = searched(lambda call: Discarded("False"), max_examples=20)  # noqa: ARG005
+    result = search_numbers(lambda call: Discarded("False"), max_examples=20)  # noqa: ARG005
 
-    assert (result.valid, result.failures) == (0, [])
-    assert result.discarded > 0
+    assert (result.valid_count, result.failures) == (0, [])
+    assert result.discarded_count > 0
 
 
 def test_missing_instances_are_counted_but_are_no_failures() -> None:
-    result = searched(lambda call: NoInstance("ValueError: no"), max_examples=20)  # noqa: ARG005
+    result = search_numbers(lambda call: NoInstance("ValueError: no"), max_examples=20)  # noqa: ARG005
 
-    assert (result.valid, result.discarded, result.failures) == (0, 0, [])
-    assert result.no_instance > 0
+    assert (result.valid_count, result.discarded_count, result.failures) == (0, 0, [])
+    assert result.no_instance_count > 0
 
 
 def test_a_call_is_repeated_only_to_confirm_a_failure() -> None:
@@ -168,7 +168,7 @@ def test_a_call_is_repeated_only_to_confirm_a_failure() -> None:
         seen.append(call.value)
         return failure("big") if call.value >= 3 else CallPassed()
 
-    searched(execute, numbers(0, 5))
+    search_numbers(execute, numbers(0, 5))
 
     assert seen.count(3) == 2
     assert all(seen.count(value) == 1 for value in set(seen) - {3})
@@ -177,39 +177,39 @@ def test_a_call_is_repeated_only_to_confirm_a_failure() -> None:
 def test_a_failure_that_does_not_recur_is_marked_irreproducible() -> None:
     seen: set[int] = set()
 
-    def only_once(call: Number) -> Verdict:
+    def fail_once(call: Number) -> Verdict:
         is_new = call.value not in seen
         seen.add(call.value)
         return failure("flaky") if is_new else CallPassed()
 
-    result = searched(only_once, max_examples=5)
+    result = search_numbers(fail_once, max_examples=5)
 
     assert [minimal.is_reproducible for minimal in result.failures] == [False]
 
 
 def test_the_search_stops_when_the_time_budget_is_used_up() -> None:
-    result = searched(lambda call: CallPassed(), budget_s=1e-9, max_examples=50)  # noqa: ARG005
+    result = search_numbers(lambda call: CallPassed(), budget_s=1e-9, max_examples=50)  # noqa: ARG005
 
-    assert result.stopped
-    assert result.valid == 0
+    assert result.is_stopped
+    assert result.valid_count == 0
 
 
 def test_failures_are_replayed_first_in_the_next_session() -> None:
     database = InMemoryExampleDatabase()
     settings = SearchSettings(database=database)
 
-    def rare(call: Number) -> Verdict:
+    def fail_rarely(call: Number) -> Verdict:
         return failure("one") if call.value == 31_337 else CallPassed()
 
     strategy = st.one_of(st.just(31_337), st.integers(0, 10**9)).map(Number)
-    first = search("rare", strategy, rare, options=settings)
+    first = search("rare", strategy, fail_rarely, options=settings)
     seen: list[int] = []
 
-    def watched(call: Number) -> Verdict:
+    def record_call(call: Number) -> Verdict:
         seen.append(call.value)
-        return rare(call)
+        return fail_rarely(call)
 
-    again = search("rare", strategy, watched, options=settings)
+    again = search("rare", strategy, record_call, options=settings)
 
     assert len(first.failures) == len(again.failures) == 1
     assert seen[0] == 31_337
@@ -219,17 +219,17 @@ def test_later_rounds_keep_the_examples_of_blocked_paths() -> None:
     database = InMemoryExampleDatabase()
     settings = SearchSettings(database=database, max_examples=50)
 
-    def two(call: Number) -> Verdict:
+    def fail_in_two_ways(call: Number) -> Verdict:
         return failure("low") if call.value < 900 else failure("high")
 
-    search("two", numbers(), two, options=settings)
+    search("two", numbers(), fail_in_two_ways, options=settings)
     seen: list[int] = []
 
-    def watched(call: Number) -> Verdict:
+    def record_call(call: Number) -> Verdict:
         seen.append(call.value)
-        return two(call)
+        return fail_in_two_ways(call)
 
-    search("two", numbers(), watched, options=settings)
+    search("two", numbers(), record_call, options=settings)
 
     assert set(seen[:2]) == {0, 900}
 
@@ -244,10 +244,10 @@ def test_functions_have_separate_examples() -> None:
     assert len(database.data) >= 2
 
 
-def test_a_keeping_database_deletes_only_later_examples() -> None:
+def test_a_protected_database_deletes_only_later_examples() -> None:
     inner = InMemoryExampleDatabase()
     inner.save(b"key", b"old")
-    database = KeepingDatabase(inner)
+    database = ProtectedDatabase(inner)
     assert list(database.fetch(b"key")) == [b"old"]
 
     database.save(b"key", b"new")
@@ -266,8 +266,8 @@ def test_settings_that_are_not_given_come_from_the_profile(examples: int) -> Non
     before = hypothesis.settings.get_current_profile_name()
     hypothesis.settings.load_profile(profile)
     try:
-        result = searched(lambda call: CallPassed())  # noqa: ARG005
+        result = search_numbers(lambda call: CallPassed())  # noqa: ARG005
     finally:
         hypothesis.settings.load_profile(before)
 
-    assert result.valid == examples
+    assert result.valid_count == examples

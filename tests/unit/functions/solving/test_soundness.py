@@ -14,7 +14,7 @@ from ciguard.functions.checking.unsatisfiable import unsatisfiable
 from ciguard.functions.drawing import call_sampler
 from ciguard.functions.specs import FunctionSpec, ModuleSpec
 from ciguard.functions.specs.functions import Condition, ParameterSpec
-from ciguard.functions.specs.kinds import Anys, IntsIn, Lists, Spec
+from ciguard.functions.specs.kinds import Anys, IntRange, Lists, Spec
 from ciguard.values import OneOf
 
 RANGES = {"a": range(-2, 4), "b": range(1, 5)}
@@ -22,8 +22,8 @@ LENGTHS = range(3)
 LISTS = [list(xs) for n in LENGTHS for xs in itertools.product((0, 2), repeat=n)]
 CHOICES = [None, 1, 3]
 SPECS: dict[str, Spec] = {
-    "a": IntsIn(-2, 3),
-    "b": IntsIn(1, 4),
+    "a": IntRange(-2, 3),
+    "b": IntRange(1, 4),
     "xs": Lists(Anys((OneOf((LiteralValue(0),)), OneOf((LiteralValue(2),)))), 0, 2),
     "c": OneOf(tuple(map(LiteralValue, CHOICES))),
 }
@@ -86,17 +86,17 @@ def valid_calls(texts: list[str]) -> set[tuple[object, ...]]:
 
 def _holds(code: object, scope: dict[str, object]) -> bool:
     try:
-        return bool(eval(code, dict(scope)))  # type: ignore[arg-type]  # noqa: S307 - made above
+        return bool(eval(code, dict(scope)))  # type: ignore[arg-type]  # noqa: S307 - a condition that this test has drawn
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return False  # an evaluation that fails discards the call
 
 
 def function_with(texts: list[str]) -> FunctionSpec:
     parameters = tuple(ParameterSpec(name=name, spec=spec) for name, spec in SPECS.items())
-    requires = tuple(
+    preconditions = tuple(
         Condition(text, 1, tuple(name for name in SPECS if name in text)) for text in texts
     )
-    return FunctionSpec(name="f", parameters=parameters, requires=requires)
+    return FunctionSpec(name="f", parameters=parameters, preconditions=preconditions)
 
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)
@@ -138,7 +138,7 @@ def _is_known_to_be_invalid(call: tuple[object, ...], texts: list[str]) -> bool:
     scope = dict(zip(("a", "b", "xs", "c"), call, strict=True)) | {"xs": list(call[2])}  # type: ignore[call-overload]
     for text in texts:
         try:
-            if not eval(text, dict(scope)):  # noqa: S307 - made above
+            if not eval(text, dict(scope)):  # noqa: S307 - a condition that this test has drawn
                 return True
         except (ArithmeticError, LookupError, TypeError, ValueError):
             continue  # decided by the call itself
@@ -146,7 +146,7 @@ def _is_known_to_be_invalid(call: tuple[object, ...], texts: list[str]) -> bool:
 
 
 def _plain(arguments: tuple[tuple[str, object], ...]) -> tuple[object, ...]:
-    by_name = dict(arguments)
-    items = tuple(item.value for item in by_name["xs"].items)  # type: ignore[attr-defined]
-    scalars = {name: by_name[name].value for name in ("a", "b", "c")}  # type: ignore[attr-defined]
+    values_by_name = dict(arguments)
+    items = tuple(item.value for item in values_by_name["xs"].items)  # type: ignore[attr-defined]
+    scalars = {name: values_by_name[name].value for name in ("a", "b", "c")}  # type: ignore[attr-defined]
     return scalars["a"], scalars["b"], items, scalars["c"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ciguard.functions.specs.kinds import Anys, Arrays, IntsIn, Lists, Spec
+from ciguard.functions.specs.kinds import Anys, Arrays, IntRange, Lists, Spec
 from ciguard.functions.writing.bounds import ArgumentBounds, bounds_of
 
-NUMBERS = IntsIn(0, 9)
+NUMBERS = IntRange(0, 9)
 LISTS = Lists(NUMBERS)
 
 
@@ -31,7 +31,7 @@ def test_inequalities_become_bounds(condition: str, low: list[str], high: list[s
 
     assert argument_bounds.lows.get("value", []) == low
     assert argument_bounds.highs.get("value", []) == high
-    assert argument_bounds.assumed == []
+    assert argument_bounds.assumptions == []
 
 
 def test_equalities_lengths_shapes_and_multiples_become_bounds() -> None:
@@ -40,14 +40,14 @@ def test_equalities_lengths_shapes_and_multiples_become_bounds() -> None:
     assert bounds("len(x) <= n", LISTS).highs == {"length": ["n"]}
     assert bounds("x.shape == y.shape", Arrays()).equals == {"shape": "y.shape"}
     assert bounds("x % n == 0").multiple_of == "n"
-    shifted = bounds("(x - 4) % 3 == 0")
-    assert (shifted.multiple_of, shifted.offset) == ("3", "4")
+    with_offset = bounds("(x - 4) % 3 == 0")
+    assert (with_offset.multiple_of, with_offset.offset) == ("3", "4")
 
 
 def test_a_condition_on_the_lists_among_several_kinds_becomes_a_bound() -> None:
     argument_bounds = bounds("type(x) is not list or len(x) == n", Anys((NUMBERS, LISTS)))
 
-    assert (argument_bounds.equals, argument_bounds.assumed) == ({"length": "n"}, [])
+    assert (argument_bounds.equals, argument_bounds.assumptions) == ({"length": "n"}, [])
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_a_condition_on_the_lists_among_several_kinds_becomes_a_bound() -> None:
         ("x.shape[0] == y.shape[0]", Arrays()),
     ],
 )
-def test_conditions_that_are_not_understood_are_assumed(condition: str, spec: Spec) -> None:
+def test_conditions_that_bounds_cannot_express_are_assumed(condition: str, spec: Spec) -> None:
     argument_bounds = bounds(condition, spec)
 
-    assert argument_bounds.assumed == [condition]
-    assert argument_bounds.is_plain
+    assert argument_bounds.assumptions == [condition]
+    assert argument_bounds.is_independent

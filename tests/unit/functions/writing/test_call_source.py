@@ -26,7 +26,7 @@ def script(program: Annotated, name: str, library: str = "") -> tuple[str, CallF
     for call in program.calls(name):
         verdict = verdict_from_json(program.run(call)) if call is not None else None
         if isinstance(call, Call) and isinstance(verdict, CallFailure):
-            source = CallSource.of(program.spec, library)
+            source = CallSource.for_module(program.spec, library)
             where = ProgramFile(Path("annotated_program.py"), Path(), program.module.__name__)
             return script_of(call, verdict, source, where), verdict
     pytest.fail(f"no call of {name} fails")

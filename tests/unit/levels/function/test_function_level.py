@@ -12,7 +12,7 @@ from ciguard.errors import ConfigurationError
 from ciguard.functions.checking import module_from_json
 from ciguard.functions.in_target.describing.module import module_description
 from ciguard.levels import focused_level
-from ciguard.levels.function.level import FunctionLevel, FunctionTarget
+from ciguard.levels.function.level import FunctionLevel, FunctionUnderTest
 from ciguard.levels.function.programs import find_programs
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 ANNOTATED = "from ciguard.annotations import arg, ints\n\n@arg('x', ints(0, 9))\ndef f(x): ...\n"
 
 
-def annotated(*names: str) -> list[FunctionTarget]:
+def annotated(*names: str) -> list[FunctionUnderTest]:
     """Return functions of one program."""
     program = types.ModuleType("m")
     text = "from ciguard.annotations import arg, ints\n"
     text += "".join(f"@arg('x', ints(0, 9))\ndef {name}(x): ...\n" for name in names)
     exec(compile(text, "m.py", "exec"), vars(program))
     module = module_from_json(module_description(program))
-    return [FunctionTarget("m.py", module, function) for function in module.tested()]
+    return [FunctionUnderTest("m.py", module, function) for function in module.tested()]
 
 
 def test_functions_alternate_after_the_import_of_their_program() -> None:
@@ -106,7 +106,7 @@ def test_an_absolute_path_below_the_folder_is_accepted(base: Path) -> None:
         ("src/none.py", "there is no file"),
         ("src/plain.py", "has no annotations"),
         ("src/*.pyx", "matches no file"),
-        ("/etc/passwd.py", "lies outside"),
+        ("/etc/passwd.py", "is outside"),
         ("/etc/*.py", "functions: "),
     ],
 )
@@ -116,5 +116,5 @@ def test_a_file_that_cannot_be_tested_is_an_error(base: Path, text: str, message
 
 
 def test_a_folder_inside_a_package_is_an_error(base: Path) -> None:
-    with pytest.raises(ConfigurationError, match="Run ciguard there"):
+    with pytest.raises(ConfigurationError, match="Run ciguard in that folder"):
         find_programs(["inner.py"], base=base / "src" / "pkg")

@@ -14,7 +14,7 @@ from ciguard.domain.findings import Evidence, Finding, PairKind, Severity
 from ciguard.domain.function_calls import FunctionCase
 from ciguard.domain.outcomes import Errored, Passed
 from ciguard.domain.values import ArrayValue, Explicit, LiteralValue
-from ciguard.functions.checking import about_call, is_valid, module_from_json
+from ciguard.functions.checking import called_program_json, is_valid, module_from_json
 from ciguard.functions.in_target.worker import Runner
 from ciguard.functions.specs import Call
 from ciguard.triage import EnvironmentHint, script
@@ -74,7 +74,7 @@ def _interpreter() -> Iterator[None]:
 
 
 @pytest.fixture
-def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Json:
+def description(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Json:
     """Return the description of the program, which lies in `src` of the current folder."""
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "scripted_program.py").write_text(PROGRAM, "utf-8")
@@ -89,22 +89,22 @@ def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Json:
     return {**record["description"], **program, "library": ""}
 
 
-def case(described: Json, name: str, constructor: Any = None, **arguments: Value) -> FunctionCase:
+def case(description: Json, name: str, constructor: Any = None, **arguments: Value) -> FunctionCase:
     call = Call(function=name, arguments=tuple(arguments.items()), constructor=constructor)
-    file = described["file"]
-    about = about_call(described, name)
+    file = description["file"]
+    about = called_program_json(description, name)
     return FunctionCase(api=f"{file}:{name}", file=file, call=call.to_json(), seed=7, about=about)
 
 
-def finding(found_in: FunctionCase, kind: str, exception: str, **changes: Any) -> Finding:
+def finding(case: FunctionCase, kind: str, exception: str, **changes: Any) -> Finding:
     return Finding(
         **{
             "oracle": "function",
             "kind": kind,
             "severity": Severity.HIGH,
             "library": "planted",
-            "api": found_in.api,
-            "case": found_in,
+            "api": case.api,
+            "case": case,
             "outcomes": {"one": Errored(exception, "src/scripted_program.py:3: why")},
             "targets": ("one",),
             "message": "it fails",
@@ -129,12 +129,12 @@ def array(*numbers: float) -> ArrayValue:
     return ArrayValue("float64", (len(numbers),), Explicit(numbers))
 
 
-def test_simpler_calls_conform_to_the_annotations(described: Json) -> None:
-    function_case = case(described, "f", x=LiteralValue(9), y=array(1.5, 1.25))
+def test_simpler_calls_conform_to_the_annotations(description: Json) -> None:
+    function_case = case(description, "f", x=LiteralValue(9), y=array(1.5, 1.25))
 
     simpler = reductions(function_case)
 
-    module = module_from_json(about_call(described, "f"))
+    module = module_from_json(called_program_json(description, "f"))
     calls = [
         Call.from_json(simplified.call)
         for simplified in simpler
@@ -147,12 +147,12 @@ def test_simpler_calls_conform_to_the_annotations(described: Json) -> None:
     }
 
 
-def test_a_call_without_a_description_is_not_simplified(described: Json) -> None:
-    function_case = case(described, "f", x=LiteralValue(9), y=array(1.5))
+def test_a_call_without_a_description_is_not_simplified(description: Json) -> None:
+    function_case = case(description, "f", x=LiteralValue(9), y=array(1.5))
     bare = FunctionCase(api=function_case.api, file=function_case.file, call=function_case.call)
 
     assert reductions(bare) == []
-    with pytest.raises(ValueError, match="not a description"):
+    with pytest.raises(ValueError, match="is malformed"):
         script(finding(bare, "exception", "ValueError"), environment_hint=HINT)
 
 
@@ -168,16 +168,20 @@ def test_a_call_without_a_description_is_not_simplified(described: Json) -> None
 )
 @pytest.mark.lengthy
 def test_a_script_fails_like_the_function(
-    described: Json, name: str, arguments: dict[str, Value], failure: tuple[str, str], expected: str
+    description: Json,
+    name: str,
+    arguments: dict[str, Value],
+    failure: tuple[str, str],
+    expected: str,
 ) -> None:
-    code, output = run_script(finding(case(described, name, **arguments), *failure))
+    code, output = run_script(finding(case(description, name, **arguments), *failure))
 
     assert code == 1, output
     assert expected in output
 
 
-def test_a_method_is_called_on_an_instance(described: Json) -> None:
-    function_case = case(described, "Net.run", (("size", LiteralValue(4)),), x=LiteralValue(1))
+def test_a_method_is_called_on_an_instance(description: Json) -> None:
+    function_case = case(description, "Net.run", (("size", LiteralValue(4)),), x=LiteralValue(1))
 
     code, output = run_script(finding(function_case, "exception", "ZeroDivisionError"))
 
@@ -185,10 +189,10 @@ def test_a_method_is_called_on_an_instance(described: Json) -> None:
     assert "ZeroDivisionError" in output
 
 
-def test_a_case_that_only_imports_has_a_script(described: Json) -> None:
-    file = described["file"]
+def test_a_case_that_only_imports_has_a_script(description: Json) -> None:
+    file = description["file"]
     function_case = FunctionCase(
-        api=file, file=file, about={**about_call(described, "f"), "functions": []}
+        api=file, file=file, about={**called_program_json(description, "f"), "functions": []}
     )
 
     code, output = run_script(finding(function_case, "import", "ImportError"))
@@ -196,8 +200,8 @@ def test_a_case_that_only_imports_has_a_script(described: Json) -> None:
     assert (code, output.strip()) == (0, "imported")
 
 
-def test_a_script_compares_the_result_with_another_targets(described: Json) -> None:
-    function_case = case(described, "f", x=LiteralValue(4), y=array(1.0))
+def test_a_script_compares_the_result_with_another_targets(description: Json) -> None:
+    function_case = case(description, "f", x=LiteralValue(4), y=array(1.0))
     outcomes: dict[str, Outcome] = {"one": Passed(b'["i","5"]', 0.1), "two": Passed(b"4", 0.1)}
     other = finding(
         function_case, "values", "", oracle="differential", outcomes=outcomes,

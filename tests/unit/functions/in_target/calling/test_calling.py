@@ -20,7 +20,7 @@ def dense_net(dense_blocks=3, dense_layers=-1, depth=40):
 """
 
 
-def test_the_papers_example_fails_only_with_its_known_bug() -> None:
+def test_the_example_of_the_annotest_paper_fails_only_with_its_known_bug() -> None:
     program = Annotated(DENSENET)
 
     results = program.results("dense_net")
@@ -89,7 +89,7 @@ def test_changed_arguments_are_reported() -> None:
     assert {tuple(result["mutated"]) for result in program.results("f", 20)} == {("xs",)}
 
 
-def test_a_listed_object_is_copied_for_each_call() -> None:
+def test_an_object_in_froms_is_copied_for_each_call() -> None:
     program = Annotated(
         """
         class Box:
@@ -304,7 +304,7 @@ def test_a_dataclass_can_be_annotated_above_the_class() -> None:
 def test_a_missing_annotation_of_a_dataclass_is_reported_at_the_class() -> None:
     (problem,) = Annotated(DATACLASS.format("")).spec.problems
 
-    assert "argument 'tokens' of Example.__init__ has no values" in problem.message
+    assert "argument 'tokens' of Example.__init__ is not annotated" in problem.message
     assert problem.line in (5, 6)  # decorator or class, depending on Python's version
 
 

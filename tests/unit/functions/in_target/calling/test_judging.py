@@ -10,7 +10,7 @@ from ciguard.functions.in_target.calling.judging import (
     are_moderate,
     changed,
     has_nan,
-    is_users,
+    is_user_file,
     snapshot,
 )
 from ciguard.functions.in_target.describing.notes import documented_exceptions
@@ -65,10 +65,10 @@ def test_unchanged_arguments_with_nan_count_as_unchanged() -> None:
 
 
 def test_installed_files_are_not_user_code() -> None:
-    assert is_users(__file__, __file__)
-    assert not is_users(os.__file__, __file__)
-    assert not is_users(np.__file__, __file__)
-    assert is_users(np.__file__, np.__file__)
+    assert is_user_file(__file__, __file__)
+    assert not is_user_file(os.__file__, __file__)
+    assert not is_user_file(np.__file__, __file__)
+    assert is_user_file(np.__file__, np.__file__)
 
 
 DOCUMENTED = {

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from annotated import Annotated
 
-from ciguard.functions.checking import with_functions
+from ciguard.functions.checking import module_with_functions
 
 if TYPE_CHECKING:
     from ciguard.functions.specs import ModuleSpec
@@ -26,7 +26,7 @@ def build(size):
 def with_nested(program: Annotated, outer: str) -> ModuleSpec:
     call = program.calls(outer, 1)[0]
     assert call is not None
-    return with_functions(program.spec, program.caller.nested(call.to_json()))
+    return module_with_functions(program.spec, program.caller.describe_nested(call.to_json()))
 
 
 def test_a_nested_function_is_found_during_a_call_of_the_outer_function() -> None:
@@ -34,7 +34,7 @@ def test_a_nested_function_is_found_during_a_call_of_the_outer_function() -> Non
 
     inner = with_nested(program, "build").function("build.<locals>.inner")
 
-    assert program.spec.function("build").has_nested
+    assert program.spec.function("build").has_nested_functions
     assert inner.outer == "build"
     assert [parameter.name for parameter in inner.parameters] == ["n", "what"]
 
@@ -65,6 +65,4 @@ def test_an_outer_function_without_parameters_needs_no_annotation() -> None:
 def test_an_outer_function_with_unannotated_parameters_is_a_problem() -> None:
     program = Annotated("def main(x):\n    @arg('n', ints())\n    def inner(n): pass\n")
 
-    assert program.problems == [
-        "argument 'x' of main has no values: annotate it with @arg(\"x\", …)"
-    ]
+    assert program.problems == ["argument 'x' of main is not annotated; add @arg(\"x\", …)"]

@@ -1,4 +1,4 @@
-"""Locations of the annotated functions of a module.
+"""Finds the annotated functions of a module.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -8,80 +8,84 @@ from __future__ import annotations
 import inspect
 from typing import Any, Iterator, NamedTuple
 
-from ciguard.functions.in_target.describing.hints import is_hinted
+from ciguard.functions.in_target.describing.hints import has_exact_hints
 from ciguard.functions.in_target.describing.notes import notes_on
 
 
 class FunctionLocation(NamedTuple):
-    """Location of a function in a module."""
+    """A function, and where it is in its module."""
 
     name: str
+    """Name in the module, such as `Tokenizer.fit`."""
     function: Any
-    """The plain function; the class, if its constructor is generated."""
+    """The function itself, without binding; for a generated constructor, its class."""
     kind: str
     """`function`, `method`, `classmethod`, `staticmethod`, `property` or `constructor`."""
     owner: Any = None
-    """Class that the function belongs to."""
+    """Class of the method or constructor; None for a function."""
 
 
-def places_of(module: Any, *, bare: bool = False) -> Iterator[FunctionLocation]:
-    """Yield the annotated functions of a module; all functions if `bare`."""
-    seen: set[int] = set()
+def locations_of(module: Any, *, include_unannotated: bool = False) -> Iterator[FunctionLocation]:
+    """Yield the annotated functions of a module, or all its functions."""
+    visited: set[int] = set()
     for name, item in list(vars(module).items()):
-        if id(item) in seen or getattr(item, "__module__", None) != module.__name__:
+        if id(item) in visited or getattr(item, "__module__", None) != module.__name__:
             continue
-        seen.add(id(item))
+        visited.add(id(item))
         if inspect.isclass(item):
-            yield from _members(item, item.__qualname__, bare=bare)
-        elif callable(item) and (bare or is_annotated(item)):
+            yield from _members(item, item.__qualname__, include_unannotated=include_unannotated)
+        elif callable(item) and (include_unannotated or is_annotated(item)):
             yield FunctionLocation(name, item, "function")
 
 
-def _members(owner: Any, name: str, *, bare: bool) -> Iterator[FunctionLocation]:
-    stated = has_stated_constructor(owner)
+def _members(owner: Any, name: str, *, include_unannotated: bool) -> Iterator[FunctionLocation]:
+    """Yield the methods and constructors of a class and its nested classes."""
+    stated = has_annotated_class(owner)
     for key, raw in list(vars(owner).items()):
         if key == "__init__" and stated:
             continue
         if inspect.isclass(raw) and raw.__qualname__ == f"{name}.{key}":
-            yield from _members(raw, raw.__qualname__, bare=bare)
+            yield from _members(raw, raw.__qualname__, include_unannotated=include_unannotated)
             continue
         kind, function = _kind_and_function(key, raw)
-        if function is not None and (bare or is_annotated(function)):
+        if function is not None and (include_unannotated or is_annotated(function)):
             yield FunctionLocation(f"{name}.{key}", function, kind, owner)
     if stated or ("__init__" not in vars(owner) and notes_on(owner) is not None):
         yield FunctionLocation(f"{name}.__init__", owner, "constructor", owner)
 
 
-def has_stated_constructor(owner: Any) -> bool:
+def has_annotated_class(owner: Any) -> bool:
     """Return whether annotations on the class itself describe its constructor's arguments."""
     notes = notes_on(owner) or {}
-    own = vars(owner).get("__init__")
-    return any(notes.get(key) for key in _CALL_NOTES) and not is_annotated(own)
+    constructor = vars(owner).get("__init__")
+    return any(notes.get(key) for key in _CALL_NOTES) and not is_annotated(constructor)
 
 
 _CALL_NOTES = ("args", "requires", "ensures", "raises", "examples")
 
 
 def is_annotated(function: Any) -> bool:
-    """Return whether a function is to be tested: it has notes, or exact hints."""
-    return notes_on(function) is not None or is_hinted(function)
+    """Return whether a function is annotated: by notes, or by exact hints."""
+    return notes_on(function) is not None or has_exact_hints(function)
 
 
-def is_abstract(place: FunctionLocation) -> bool:
-    """Return whether the function needs an instance of an abstract class."""
-    return place.kind in ("constructor", "method", "property") and inspect.isabstract(place.owner)
+def is_abstract(location: FunctionLocation) -> bool:
+    """Return whether a call of the function needs an instance of an abstract class."""
+    return location.kind in ("constructor", "method", "property") and inspect.isabstract(
+        location.owner
+    )
 
 
-def calls_instance(place: FunctionLocation) -> bool:
-    """Return whether a method is called through its object: `call` of a layer of Keras.
+def is_called_through_instance(location: FunctionLocation) -> bool:
+    """Return whether a method is called by a call of its object: `call` of a Keras layer.
 
-    A direct call of the method would skip the creation of the layer's weights.
+    A direct call of the method would not create the layer's weights.
     """
-    if place.kind != "method" or place.name.rpartition(".")[2] != "call":
+    if location.kind != "method" or location.name.rpartition(".")[2] != "call":
         return False
     return any(
         base.__name__ == "Layer" and base.__module__.partition(".")[0] in _KERAS_PACKAGES
-        for base in place.owner.__mro__
+        for base in location.owner.__mro__
     )
 
 
@@ -89,6 +93,7 @@ _KERAS_PACKAGES = ("keras", "tf_keras", "tensorflow")
 
 
 def _kind_and_function(key: str, raw: Any) -> tuple[str, Any]:
+    """Return the kind and the unbound function of a class attribute; empty for others."""
     if isinstance(raw, (staticmethod, classmethod)):
         return type(raw).__name__, raw.__func__
     if isinstance(raw, property) or type(raw).__name__ == "cached_property":
@@ -101,7 +106,7 @@ def _kind_and_function(key: str, raw: Any) -> tuple[str, Any]:
 def constructor_of(owner: Any) -> FunctionLocation:
     """Return the location of the constructor of a class."""
     name = f"{owner.__qualname__}.__init__"
-    if has_stated_constructor(owner):
+    if has_annotated_class(owner):
         return FunctionLocation(name, owner, "constructor", owner)
     for base in owner.__mro__[:-1]:
         if "__init__" in vars(base):
