@@ -1,4 +1,4 @@
-"""Reads request bodies up to a limit, by their Content-Length or in chunks."""
+"""Reads the bodies of HTTP requests up to a limit, by their Content-Length or in chunks."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from io import BufferedIOBase
 
 MAX_BYTES = 20 * 2**20
-"""Maximum size of a request body; longer ones are refused."""
+"""Maximum size of a request body; larger bodies are refused."""
 _MAX_DRAINED = 5 * MAX_BYTES
-"""Bytes that are read of a refused body: a client that is still sending does not read the reply."""
+"""Maximum number of bytes that are read of a refused body.
+
+They are read because a client that is still sending does not read the reply.
+"""
 _MAX_CHUNKS = 1 << 18
 _READ_BYTES = 1 << 16
 _MAX_LINE_LENGTH = 1 << 10
@@ -31,11 +34,11 @@ def read_body(headers: Message, stream: BufferedIOBase, *, is_needed: bool) -> b
     Args:
         headers: headers of the request.
         stream: stream of the connection, after the headers.
-        is_needed: True if the request has to state its length, even if it is 0.
+        is_needed: True if the request has to state its length, even a length of 0.
 
     Raises:
-        ServiceError: if the length is missing, the body too large, compressed or incomplete. The
-            connection cannot be used afterwards.
+        ServiceError: if the length is missing, or the body is too large, compressed or incomplete.
+            The connection cannot be used afterwards.
     """
     lengths, codings = (headers.get_all(key, []) for key in ("Content-Length", "Transfer-Encoding"))
     if not lengths and not codings and not is_needed:
@@ -57,7 +60,7 @@ def read_body(headers: Message, stream: BufferedIOBase, *, is_needed: bool) -> b
 
 
 def _joined(parts: Iterator[bytes]) -> bytes:
-    """Return the joined parts; the rest of a body that is too large is read and discarded."""
+    """Return the joined parts of a body; if they are too large, the rest is read and discarded."""
     body, length = bytearray(), 0
     for part in parts:
         length += len(part)

@@ -1,4 +1,4 @@
-"""Starts the emulation: from a user's options to listening services."""
+"""Starts the emulated services with a user's options."""
 
 from __future__ import annotations
 
@@ -41,29 +41,29 @@ class EmulationOptions:
 
     host: str = "127.0.0.1"
     port: int = 0
-    """Port of HTTP; 0 for any free one."""
+    """Port of the HTTP server; 0 for any free port."""
     grpc_port: int = 0
-    """Port of gRPC; 0 for any free one."""
+    """Port of the gRPC server; 0 for any free port."""
     python: str = sys.executable
-    """Interpreter with the client libraries, which have the messages of gRPC."""
+    """Interpreter with the client libraries, which define the messages of gRPC."""
     images: Path | None = None
-    """Folder with a folder of images for each label, which simulated answers recognise."""
+    """Folder with images in a subfolder for each label: what simulated answers say they show."""
     labels: Path | None = None
     """File with the labels of simulated answers."""
     confusion_matrix: Path | None = None
     """File with the confusion matrix of simulated answers."""
     replay: Path | None = None
-    """Recording to replay."""
+    """Recording whose answers are replayed; None to generate answers."""
     record: Path | None = None
-    """File to record answers in."""
+    """File in which answers are recorded; None for no recording."""
     faults: Path | None = None
-    """File with the faults to inject."""
+    """File with the faults to inject; None for no faults."""
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Emulation:
-    """Running services."""
+    """Emulated services that are running."""
 
     host: str
     rest_port: int
@@ -73,12 +73,12 @@ class Emulation:
 
     @property
     def address(self) -> str:
-        """Base address of HTTP for clients on this machine."""
+        """URL of the HTTP server for clients on this machine."""
         host = reachable(self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.rest_port}"
 
     def wait(self) -> None:
-        """Wait until the user interrupts.
+        """Wait until the user interrupts the command.
 
         Raises:
             EndedError: if the gRPC process has ended.
@@ -88,7 +88,7 @@ class Emulation:
             self._grpc_process.check()
 
     def answering(self) -> Mapping[Operation, Engine | None]:
-        """Return the engine of each operation; None if no engine serves it."""
+        """Return the engine that answers each operation; None if no engine does."""
         return {
             operation: self.engines.engine_for(operation) for operation in answered_operations()
         }

@@ -1,4 +1,4 @@
-"""Simulated time: waiting ends at once, as stub responses are there at once.
+"""Simulated time: waiting takes a moment only, as stub responses are available at once.
 
 Standard library only, Python 3.9 and later.
 """
@@ -14,7 +14,7 @@ _CLOCKS = ("time", "monotonic", "perf_counter")
 
 
 def shorten() -> None:
-    """Let `time.sleep` return early, and advance the clocks of `time` as if it had not."""
+    """Make `time.sleep` return early, and advance the clocks of `time` by the time it saves."""
     sleep, lock, ahead = time.sleep, threading.Lock(), [0.0]
 
     def short_sleep(seconds: Any) -> None:

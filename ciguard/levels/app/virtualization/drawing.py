@@ -28,20 +28,21 @@ if TYPE_CHECKING:
     from ciguard.levels.app.virtualization.relations import Relations
 
 _MIN_SCORE, _MAX_UNRELATED_SCORE, _MAX_SCORE = 0.5, 0.75, 0.99
-"""Bounds of scores; unrelated labels get a score up to the second one."""
+"""Minimum score, maximum score of unrelated labels, and maximum score of all labels."""
 _CLEAR_SHARE = 0.9
-"""Share of faces with an unmistakable emotion."""
+"""Share of faces whose emotion is `VERY_LIKELY` instead of `LIKELY`."""
 _MIN_BEST_SCORE = 0.8
 """Minimum score of the right label, and maximum score of similar ones."""
 _MAX_UNSPECIFIC = 2
-"""Maximum number of results for an input that shows nothing in particular."""
+"""Maximum number of results for an input whose specification has no key."""
 _LETTER_WIDTH, _LINE_HEIGHT = 12, 24
 """Width of a letter and height of a line, in pixels."""
-_SCORES = {
+_SENTIMENT_SCORES = {
     Feeling.POSITIVE: (0.3, 0.95), Feeling.NEGATIVE: (-0.95, -0.3), Feeling.NEUTRAL: (-0.2, 0.2),
 }  # fmt: skip
-_NOISE = 0.1
-"""Standard deviation of a sentence's score around its document's."""
+"""Minimum and maximum score of each sentiment."""
+_SENTENCE_DEVIATION = 0.1
+"""Standard deviation of the sentences' scores around the document's score."""
 _EMOTION_WORDS = {
     "joy": ("joy", "happ", "smil", "laugh"), "sorrow": ("sorrow", "sad", "cry"),
     "anger": ("ang", "mad"), "surprise": ("surpris", "astonish"),
@@ -55,18 +56,19 @@ _CAPITALISED = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z]\w+")
 
 @dataclass(frozen=True, slots=True)
 class AnswerGenerator:
-    """Draws one answer.
+    """Draws the content of one answer.
 
-    `wanted` is None if nothing is known of the content: any answer may be drawn. Its key is empty
-    if the content shows nothing in particular: few results are drawn.
+    Parameter `wanted` of its methods specifies what the input shows. It is None if nothing is known
+    of the input: then any answer may be drawn. If its key is empty, the input shows nothing in
+    particular, and few results are drawn.
     """
 
     rng: random.Random
     is_confused: bool
-    """True if the answer misses what the input shows."""
+    """True if the answer is to miss what the input shows."""
 
     def confused_labels(self, probabilities: Mapping[str, float]) -> Scored:
-        """Return labels with scores, each with its probability in a row of the confusion matrix."""
+        """Return labels with scores, drawn with the probabilities of a confusion matrix's row."""
         return [
             (label, self._score())
             for label, probability in probabilities.items()
@@ -76,13 +78,13 @@ class AnswerGenerator:
     def names(
         self, relations: Relations, wanted: InputSpec | None, count: int, best: str = ""
     ) -> Scored:
-        """Return labels with scores.
+        """Return labels with scores, the likeliest first.
 
         Args:
             relations: labels to draw from.
-            wanted: what the input shows.
-            count: number of labels, if there are as many.
-            best: label that is answered if the key itself is no label.
+            wanted: specification of the input; see the class.
+            count: number of labels to return; fewer are returned if there are not as many.
+            best: label that stands for the specification's key if the key itself is not a label.
         """
         if wanted is not None and not wanted.key:
             few = min(count, self.rng.randint(0, _MAX_UNSPECIFIC), len(relations.labels))
@@ -108,7 +110,14 @@ class AnswerGenerator:
     def _others(
         self, chosen: Sequence[str], labels: Sequence[str], count: int, *, missing: str
     ) -> list[str]:
-        """Return random other labels that fill the answer up to `count`."""
+        """Return random labels that fill an answer up to `count` labels.
+
+        Args:
+            chosen: labels that the answer already has.
+            labels: labels to draw from.
+            count: number of labels in the whole answer.
+            missing: label that the answer must not have; empty for none.
+        """
         missing_count = min(count, len(labels) - (missing in labels)) - len(chosen)
         others: list[str] = []
         while len(others) < missing_count:
@@ -124,14 +133,14 @@ class AnswerGenerator:
             else self.rng.uniform(_MIN_SCORE, _MIN_BEST_SCORE)
         )
 
-    def share(self) -> BoundingBox:
+    def box(self) -> BoundingBox:
         """Return a random box in an image, as shares of its size."""
         left, top = self.rng.uniform(0, 0.6), self.rng.uniform(0, 0.6)
         width, height = self.rng.uniform(0.1, 0.4), self.rng.uniform(0.1, 0.4)
         return BoundingBox(*(round(number, 4) for number in (left, top, width, height)))
 
     def faces(self, wanted: InputSpec | None) -> list[Face]:
-        """Return faces, with the emotion that the input shows, if any."""
+        """Return faces; if the input shows an emotion, a face with this emotion unless confused."""
         if wanted is None:
             emotions = self.rng.choices(("", *EMOTIONS), k=self.rng.randint(0, _MAX_UNSPECIFIC))
         elif not wanted.key and wanted.feeling is None:
@@ -142,7 +151,7 @@ class AnswerGenerator:
         return [self._face(emotion, index) for index, emotion in enumerate(emotions)]
 
     def _other_emotion(self, emotion: str) -> list[str]:
-        """Return no face, or a face with another emotion."""
+        """Return the emotions of the faces in a wrong answer: another one, or no face at all."""
         others = ["", *(other for other in EMOTIONS if other != emotion)]
         return [self.rng.choice(others)] if emotion and self.rng.random() < 1 / 2 else []
 
@@ -156,7 +165,7 @@ class AnswerGenerator:
         return Face(box, self._score(), {**likely, **rest})
 
     def lines(self, wanted: InputSpec | None, labels: Sequence[str]) -> list[list[Word]]:
-        """Return lines of words with their boxes."""
+        """Return the lines of a text as words with their boxes."""
         text = self._text(wanted, "\n", labels)
         if wanted is not None and self.is_confused:
             text = misread(text, self.rng)
@@ -187,18 +196,21 @@ class AnswerGenerator:
             text = misheard(text, self.rng, labels)
         return text.strip(), self._score()
 
-    def feelings(self, wanted: InputSpec | None, text: str) -> tuple[float, list[ScoredSentence]]:
-        """Return the sentiment of a document, and of its sentences around it."""
-        feelings = list(Feeling)
+    def sentiments(self, wanted: InputSpec | None, text: str) -> tuple[float, list[ScoredSentence]]:
+        """Return the score of a document, and its sentences with scores near that score."""
+        sentiments = list(Feeling)
         if wanted is None:
-            feeling = self.rng.choice(feelings)
+            sentiment = self.rng.choice(sentiments)
         else:
-            feeling = wanted.feeling or Feeling.NEUTRAL
+            sentiment = wanted.feeling or Feeling.NEUTRAL
             if self.is_confused and wanted.feeling is not None:
-                feeling = self.rng.choice([other for other in feelings if other is not feeling])
-        score = self.rng.uniform(*_SCORES[feeling])
+                others = [other for other in sentiments if other is not sentiment]
+                sentiment = self.rng.choice(others)
+        score = self.rng.uniform(*_SENTIMENT_SCORES[sentiment])
         return score, [
-            ScoredSentence(sentence, begin, max(-1.0, min(1.0, self.rng.gauss(score, _NOISE))))
+            ScoredSentence(
+                sentence, begin, max(-1.0, min(1.0, self.rng.gauss(score, _SENTENCE_DEVIATION)))
+            )
             for begin, sentence in sentences(text)
         ]
 
@@ -206,9 +218,9 @@ class AnswerGenerator:
         """Return the entity that the input shows, and other names in the text.
 
         Args:
-            wanted: what the input shows.
+            wanted: specification of the input; see the class.
             text: the text of the request.
-            has_sentiment: True to add the sentiment of each entity.
+            has_sentiment: True if each entity has a sentiment score.
         """
         key = "" if wanted is None else wanted.key
         others = [name for name in dict.fromkeys(_CAPITALISED.findall(text)) if name not in key]
@@ -235,7 +247,7 @@ class AnswerGenerator:
 
 
 def _emotion(wanted: InputSpec) -> str:
-    """Return the emotion that a face should show; empty for none."""
+    """Return the emotion in the specification of an input with a face; empty for none."""
     for emotion, signs in _EMOTION_WORDS.items():
         if any(word.startswith(signs) for word in wanted.key.lower().split()):
             return emotion

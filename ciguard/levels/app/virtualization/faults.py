@@ -7,8 +7,8 @@
     seconds = [0.5, 2]                 # delay of the answer: a number, or a range
     times = 1                          # only the first request about each content
 
-Content, operation and seed alone decide which contents are affected. All faults that affect a
-content apply in their order; the first error is the answer.
+The content, the operation and the seed determine which contents are affected. All faults that
+affect a content apply in the order of the file; the first error is returned.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _Member = TypeVar("_Member", bound=StrEnum)
 
 
 class Distortion(StrEnum):
-    """The change of an answer."""
+    """A way to change an answer."""
 
     NOTHING = "nothing"
     """An empty result; the sentiment of a text is neutral."""
@@ -52,8 +52,11 @@ class Fault:
     operations: frozenset[str] = frozenset()
     """Names of the affected operations; empty for all."""
     probability: float = 1.0
+    """Share of the contents that are affected."""
     answer: Distortion | None = None
+    """Change of the answer; None for no change."""
     error: Code | None = None
+    """Error instead of the answer; None for no error."""
     message: str = ""
     """Message of the error; empty for the default one."""
     seconds: tuple[float, float] = (0.0, 0.0)
@@ -63,7 +66,7 @@ class Fault:
 
 
 def read_faults(file: Path) -> tuple[Fault, ...]:
-    """Read the faults of a service from a TOML file.
+    """Return the faults of a service in a TOML file.
 
     Raises:
         ConfigurationError: if the file cannot be read or is invalid.
@@ -84,7 +87,7 @@ def read_faults(file: Path) -> tuple[Fault, ...]:
 
 
 class _FaultReader:
-    """Reads one table of the file; each error names its place."""
+    """Reads one table of the file; each error names the file, the table and the key."""
 
     def __init__(self, file: Path, number: int, table: Json) -> None:
         self._place = f"{file}: fault {number}"

@@ -1,8 +1,8 @@
-"""Generates answers for tasks that no installed engine recognises, and is labelled as simulated.
+"""Generates answers for tasks without an installed recogniser; reports call them simulated.
 
-An answer depends on the content, the operation and the seed alone. What an input was made to show
-is answered with a configured probability, in the words that the service has for it. So a run shows
-how an application handles typical answers, and nothing about how well the real service recognises.
+An answer depends only on the content, the operation and the seed. With a configured probability, it
+has what the input was made to show, in the service's words. A run with such answers shows how an
+application handles typical answers, but not how well the real service recognises.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SIZE = (640, 480)
 
 @dataclass(frozen=True)
 class Simulated:
-    """Generates answers.
+    """Generates answers from the specifications of inputs.
 
     Raises:
         ConfigurationError: if the confusion is not between 0 and 1.
@@ -53,10 +53,10 @@ class Simulated:
     known: Mapping[str, InputSpec]
     """Specifications of the synthesised inputs, by the digest of their content."""
     confusion: float = 0.2
-    """Share of known inputs that are mistaken for something else."""
+    """Share of known inputs for which the answer misses what the input shows."""
     seed: int = 0
     confusion_matrix: ConfusionMatrix = field(default_factory=dict)
-    """Confusion matrix of some labels; it replaces `confusion` for them."""
+    """Confusion matrix of some labels; for these, it replaces `confusion`."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.confusion <= 1:
@@ -65,13 +65,13 @@ class Simulated:
 
     @property
     def name(self) -> str:
-        """Name in reports."""
+        """Name of the engine in reports."""
         source = "ciguard's own" if self.labels is None else "of the vocabulary"
         return f"generator of labels ({source}), texts and sentiment"
 
     @property
     def is_simulated(self) -> bool:
-        """True: it recognises nothing."""
+        """True: the engine recognises nothing."""
         return True
 
     @cached_property
@@ -83,18 +83,18 @@ class Simulated:
         return topics_of(self.labels)
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether the operation recognises something that inputs are synthesised for."""
+        """Return whether the provider can write answers for the operation's task."""
         return are_recognised(operation)
 
-    def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return an answer that the service might give; see `Engine`."""
-        refuse(operation, about)
-        digest = digest_of(about)
-        rng = random.Random(f"{self.seed} {operation.title} {digest}")  # noqa: S311 - no secret
+    def answer(self, operation: Operation, content: bytes) -> Json:
+        """Return a possible answer of the service; see `Engine`."""
+        refuse(operation, content)
+        digest = digest_of(content)
+        rng = random.Random(f"{self.seed} {operation.title} {digest}")  # noqa: S311 - nothing secret is drawn
         draw = AnswerGenerator(rng, is_confused=rng.random() < self.confusion)
         wanted = _for_task(self.known.get(digest), operation.task)
         if operation.task in {RecognitionTask.SENTIMENT, RecognitionTask.ENTITIES}:
-            return _text_answer(draw, operation, wanted, about.decode("utf-8"))
+            return _text_answer(draw, operation, wanted, content.decode("utf-8"))
         return self._generated(draw, operation, wanted)
 
     def _generated(
@@ -127,16 +127,17 @@ class Simulated:
         return _answer(operation, scored, draw)
 
     def _service_spelling(self, wanted: InputSpec | None, task: RecognitionTask) -> str:
-        """Return the requested label in the spelling of the service; empty if it has no such label.
+        """Return the specified label with a capital, as services spell labels; empty for None.
 
-        A vocabulary lists labels: an object detector has names of its own.
+        It is also empty for labels if the user has a vocabulary, which lists all labels; the names
+        of objects are not limited to a vocabulary.
         """
         if wanted is None or (task is RecognitionTask.LABELS and self.labels is not None):
             return ""
         return wanted.key[:1].upper() + wanted.key[1:]
 
     def _subtopic(self, wanted: InputSpec | None) -> str:
-        """Return the requested topic if it lies below one of ciguard's own; else empty."""
+        """Return the specified topic if it lies below one of ciguard's own topics; else empty."""
         if wanted is None or not self._topics.is_open:
             return ""
         top = "/".join(wanted.key.split("/")[:2])
@@ -149,11 +150,11 @@ def _answer(operation: Operation, scored: Scored, draw: AnswerGenerator) -> Json
         return messages.label_answer(scored)
     if operation.task is RecognitionTask.CATEGORIES:
         return messages.category_answer(scored)
-    return messages.object_answer(scored, [draw.share() for _ in scored])
+    return messages.object_answer(scored, [draw.box() for _ in scored])
 
 
 def _for_task(wanted: InputSpec | None, task: RecognitionTask) -> InputSpec | None:
-    """Return what an input shows for a task: nothing, if it was made for another task."""
+    """Return what an input shows to a task: nothing, if the input was made for another task."""
     if wanted is None or wanted.task is task or {wanted.task, task} <= _LABELLED:
         return wanted
     return InputSpec(task)
@@ -164,6 +165,6 @@ def _text_answer(
 ) -> Json:
     messages = messages_of(operation)
     if operation.task is RecognitionTask.SENTIMENT:
-        return messages.sentiment_answer(*draw.feelings(wanted, text))
+        return messages.sentiment_answer(*draw.sentiments(wanted, text))
     has_sentiment = "sentiment" in operation.name
     return messages.entity_answer(draw.entities(wanted, text, has_sentiment=has_sentiment))

@@ -1,6 +1,6 @@
-"""Writes answers of Azure's Face, with the field names of its clients.
+"""Writes answers of Azure's Face service, with the field names of its clients.
 
-The client drops parts that the operation does not return.
+The hook removes attributes that a request does not name.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 _EMOTION_OF = {"joy": "happiness", "sorrow": "sadness", "anger": "anger", "surprise": "surprise"}
 NEUTRAL = "neutral"
 EMOTION_KINDS = (*_EMOTION_OF.values(), "contempt", "disgust", "fear", NEUTRAL)
-"""Emotions of Azure; an answer has a share of each, and they sum to 1."""
+"""Emotions of Azure; a face has a share of each emotion, and the shares sum to 1."""
 GLASSES: Mapping[str, str] = {
     "reading_glasses": "readingGlasses", "sunglasses": "sunglasses",
     "swimming_goggles": "swimmingGoggles",
 }  # fmt: skip
-"""Kinds of glasses → names of the service."""
+"""Property of a face → kind of glasses in the service."""
 NO_GLASSES = "noGlasses"
 MASKS = ("noMask", "faceMask", "otherMaskOrOcclusion", "uncertain")
 QUALITIES = ("low", "medium", "high")
@@ -33,7 +33,7 @@ LEVELS: Mapping[str, tuple[tuple[float, str], ...]] = {
     "exposure": ((0.25, "underExposure"), (0.75, "goodExposure"), (1.0, "overExposure")),
     "noise": ((0.3, "low"), (0.7, "medium"), (1.0, "high")),
 }
-"""Upper bounds of the levels of each value."""
+"""Measured property → upper bound and name of each of its levels, in ascending order."""
 OCCLUDED = ("forehead", "eye", "mouth")
 HAIRS = ("moustache", "beard", "sideburns")
 MAKEUPS = ("eye_makeup", "lip_makeup")
@@ -67,7 +67,7 @@ _LANDMARKS = {
 
 def face_answer(faces: Sequence[Face], size: Size) -> Json:
     """Return a list of faces with all attributes, the largest first."""
-    del size  # places are in pixels
+    del size  # boxes are in pixels already
     largest = sorted(faces, key=lambda face: -face.box.width * face.box.height)
     return [_face(face, index) for index, face in enumerate(largest[:_MAX_FACES])]
 
@@ -148,7 +148,7 @@ def _accessories(shown: Mapping[str, float]) -> Json:
 
 
 def leveled(name: str, value: float) -> dict[str, Json]:
-    """Return a value with its level.
+    """Return a value with the name of its level.
 
     Args:
         name: one of `LEVELS`.
@@ -165,7 +165,7 @@ def _mask(*, is_worn: bool, is_hidden: bool) -> Json:
 
 
 def _quality(attributes: Mapping[str, Json]) -> str:
-    """Return the quality for recognition: that of the worst property."""
+    """Return the quality of a face for recognition, which its worst property limits."""
     blurs = (attributes["blur"]["blur_level"], attributes["noise"]["noise_level"])
     is_lit = attributes["exposure"]["exposure_level"] == "goodExposure"
     if "high" in blurs or attributes["mask"]["nose_and_mouth_covered"]:

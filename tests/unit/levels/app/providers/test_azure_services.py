@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.levels.app.emulation.emulator import Emulator
-from ciguard.levels.app.providers.azure.in_target.messages import Reads
+from ciguard.levels.app.providers.azure.in_target.messages import ReadOperations
 from ciguard.levels.app.providers.codes import Code
 from ciguard.levels.app.providers.request import Reply, ServiceRequest
 from ciguard.levels.app.virtualization.composed import ImageAnalysisEngine
@@ -146,7 +146,7 @@ def test_request_without_json_is_refused(path: str, body: bytes) -> None:
 
 @pytest.mark.parametrize(("path", "kind"), [(TEXTS, STREAM), (TAG, "image/png"), (TAG, "x")])
 def test_other_content_types_are_refused(path: str, kind: str) -> None:
-    assert is_refused(reply_to(path, IMAGE, kind), 415, "The Content-Type has to be")
+    assert is_refused(reply_to(path, IMAGE, kind), 415, "Content-Type: has to be")
 
 
 @pytest.mark.parametrize(
@@ -221,14 +221,14 @@ def test_read_result_of_unknown_number_is_not_found(number: str) -> None:
 
 
 def test_oldest_read_operations_are_removed_by_count_and_size() -> None:
-    reads = Reads()
-    small = [reads.begin(b"a") for _ in range(101)]
-    large = [reads.begin(bytes(20 * 2**20)) for _ in range(13)]
+    read_operations = ReadOperations()
+    small = [read_operations.start(b"a") for _ in range(101)]
+    large = [read_operations.start(bytes(20 * 2**20)) for _ in range(13)]
 
-    assert reads.about(small[0]) is None
-    assert reads.about(small[-1]) is None
-    assert reads.about(large[0]) is None
-    assert len(reads.about(large[1]) or b"") == 20 * 2**20
+    assert read_operations.image(small[0]) is None
+    assert read_operations.image(small[-1]) is None
+    assert read_operations.image(large[0]) is None
+    assert len(read_operations.image(large[1]) or b"") == 20 * 2**20
 
 
 @pytest.mark.parametrize("code", Code)

@@ -39,15 +39,15 @@ def started(
     storage.reply("PutObject", {**HERE, "Body": b"abc"})
     jobs = Jobs(storage)
 
-    def answering(operation: str, about: bytes) -> Json:
+    def get_answer(operation: str, about: bytes) -> Json:
         requests.append((operation, about))
         return answer
 
-    status, begun = jobs.reply("StartTranscriptionJob", {**BEGUN, **more}, answering)
+    status, begun = jobs.reply("StartTranscriptionJob", {**BEGUN, **more}, get_answer)
     assert (status, requests) == (200, [])
     assert begun["TranscriptionJob"]["TranscriptionJobStatus"] == "IN_PROGRESS"
     asked = {"TranscriptionJobName": "job"}
-    return lambda: jobs.reply("GetTranscriptionJob", asked, answering)
+    return lambda: jobs.reply("GetTranscriptionJob", asked, get_answer)
 
 
 def test_first_status_request_returns_in_progress() -> None:
@@ -141,11 +141,11 @@ def test_invalid_sound_fails_the_job_and_other_errors_the_request() -> None:
 def test_unknown_job_is_about_its_address() -> None:
     requests = []
 
-    def answering(operation: str, about: bytes) -> Json:
+    def get_answer(operation: str, about: bytes) -> Json:
         requests.append((operation, about))
         return {"answer": {}}
 
-    Jobs(Storage()).reply("GetTranscriptionJob", BEGUN, answering)
+    Jobs(Storage()).reply("GetTranscriptionJob", BEGUN, get_answer)
 
     assert requests == [("get_transcription_job", b"s3://sounds/a/b c.wav")]
 

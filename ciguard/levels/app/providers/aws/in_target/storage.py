@@ -15,18 +15,18 @@ from ciguard.levels.app.in_target.asking import Json, UnknownOperationError
 from ciguard.levels.app.in_target.stored import OBJECTS
 
 REGION = "us-east-1"
-_PLACE = re.compile(
+_ADDRESS = re.compile(
     r"s3://(?P<bucket>[^/]+)/(?P<key>.+)"
     r"|https://(?P<host>[^/]+)\.s3[.\w-]*\.amazonaws\.com/(?P<own>.+)"
     r"|https://s3[.\w-]*\.amazonaws\.com/(?P<first>[^/]+)/(?P<rest>.+)"
 )
-_WHEN = "2024-01-01T00:00:00.000Z"
+_LAST_MODIFIED = "2024-01-01T00:00:00.000Z"
 _MISSING = (
     b"<Error><Code>NoSuchKey</Code><Message>The specified key does not exist.</Message></Error>"
 )
 
 Response = Tuple[int, Dict[str, str], bytes]
-"""Status, headers and content."""
+"""HTTP status, headers and body of a response."""
 
 
 class Storage:
@@ -36,13 +36,13 @@ class Storage:
         self._objects: Dict[Tuple[str, str], bytes] = {}
 
     def put(self, bucket: str, key: str, content: bytes) -> str:
-        """Store an object, and return its address."""
+        """Store an object, and return its HTTPS address."""
         self._objects[bucket, key] = content
         return f"https://s3.{REGION}.amazonaws.com/{bucket}/{key}"
 
     def at(self, place: str) -> Optional[bytes]:
-        """Return the object at an address of S3; None if there is none."""
-        match = _PLACE.fullmatch(place)
+        """Return the content at an address of S3; None if no object is stored there."""
+        match = _ADDRESS.fullmatch(place)
         if match is None:
             return None
         bucket = match["bucket"] or match["host"] or match["first"]
@@ -52,7 +52,7 @@ class Storage:
         return self._objects.get((bucket, key), OBJECTS.get(key))
 
     def reply(self, name: str, arguments: Json) -> Response:
-        """Return the response to a request.
+        """Return the response of S3 to a request.
 
         Args:
             name: name of the operation, such as `PutObject`.
@@ -68,7 +68,7 @@ class Storage:
         response: Response = handler(arguments)
         return response
 
-    def _PutObject(self, arguments: Json) -> Response:  # noqa: N802 - the name of the operation
+    def _PutObject(self, arguments: Json) -> Response:  # noqa: N802 - `reply` finds it by the operation's name
         content = _content(arguments.get("Body", b""))
         self.put(arguments["Bucket"], arguments["Key"], content)
         return 200, _object_headers(content), b""
@@ -104,7 +104,7 @@ class Storage:
             key: content for key, content in {**OBJECTS, **own}.items() if key.startswith(prefix)
         }
         entries = "".join(
-            f"<Contents><Key>{escape(key)}</Key><LastModified>{_WHEN}</LastModified>"
+            f"<Contents><Key>{escape(key)}</Key><LastModified>{_LAST_MODIFIED}</LastModified>"
             f"<ETag>{escape(_object_headers(content)['ETag'])}</ETag><Size>{len(content)}</Size>"
             "<StorageClass>STANDARD</StorageClass></Contents>"
             for key, content in sorted(listed.items())
