@@ -1,4 +1,4 @@
-"""Caveats of a verdict: a stale or missing baseline, and everything that was not run."""
+"""Caveats about a verdict: a stale or missing baseline, and everything that was not run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.baseline_status import BaselineState
 from ciguard.domain.findings import Comparison, Verdict
-from ciguard.reports.wording import UNCONFIRMED, state
+from ciguard.reports.wording import UNCONFIRMED, plural, state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,29 +21,29 @@ _MAX_LISTED = 5
 
 @dataclass(frozen=True, slots=True)
 class Caveat:
-    """One sentence that qualifies the verdict. It may quote foreign names, so escape it."""
+    """One sentence that qualifies the verdict. It may quote untrusted names, so escape it."""
 
     text: str
     is_grave: bool = True
-    """True if the verdict could be wrong because of it."""
+    """True if the verdict could be wrong because of the caveat."""
 
 
 def caveats(event: RunFinished, plan: Plan | None) -> list[Caveat]:
-    """Return the caveats to show beside the verdict, the most important first."""
-    silent = tuple(filter(None, map(no_results_reason, event.targets)))
-    grave = [*_baseline_caveats(event), *_not_run_caveats(event, plan), *_listed(silent)]
+    """Return the caveats to show with the verdict, the most important first."""
+    without_results = tuple(filter(None, map(no_results_reason, event.targets)))
+    grave = [*_baseline_caveats(event), *_not_run_caveats(event, plan), *_listed(without_results)]
     minor = (Caveat(text, is_grave=False) for text in _unfinished_buckets(event))
     return [*map(Caveat, grave), *minor]
 
 
 def _baseline_caveats(event: RunFinished) -> Iterator[str]:
-    standing = event.baseline
-    if standing is None or standing.state is BaselineState.FRESH:
+    status = event.baseline
+    if status is None or status.state is BaselineState.FRESH:
         return
-    if standing.state is BaselineState.STALE:
-        since = f", last updated {standing.updated_at[:10]}" if standing.updated_at else ""
+    if status.state is BaselineState.STALE:
+        since = f", last updated {status.updated_at[:10]}" if status.updated_at else ""
         yield (
-            f"The baseline is STALE{since}: {'; '.join(_listed(standing.reasons))}. "
+            f"The baseline is STALE{since}: {'; '.join(_listed(status.reasons))}. "
             "Buckets reported as new may be older than this change."
         )
     elif event.verdict is Verdict.ESTABLISHED:
@@ -67,7 +67,7 @@ def _not_run_caveats(event: RunFinished, plan: Plan | None) -> Iterator[str]:
 
 
 def no_results_reason(target: TargetSummary) -> str:
-    """Return why a target that ran has nothing to compare; empty if it has results."""
+    """Return the reason why a target that ran has no results to compare; empty if it has some."""
     counts = target.tally
     if target.not_run or counts.rejected < counts.total:
         return ""
@@ -85,26 +85,22 @@ def _unfinished_buckets(event: RunFinished) -> Iterator[str]:
     if not_run:
         counts = "it counts" if not_run == 1 else "they count"
         yield (
-            f"NOT RUN: this run did not exercise {not_run} known {_buckets(not_run)}; "
+            f"NOT RUN: this run did not exercise {plural(not_run, 'known bucket')}; "
             f"{counts} neither as clean nor as fixed."
         )
     pending = sum(state(bucket) == UNCONFIRMED for bucket in event.buckets)
     if pending:
         verb = "was" if pending == 1 else "were"
         yield (
-            f"UNCONFIRMED: the budget ended before {pending} {_buckets(pending)} {verb} confirmed."
+            f"UNCONFIRMED: the budget ended before {plural(pending, 'bucket')} {verb} confirmed."
         )
 
 
 def was_cut_short(event: RunFinished, plan: Plan | None) -> bool:
-    """Return whether a whole target or plan row was not run: the verdict covers only the rest."""
+    """Return whether the verdict lacks a whole target or row of the plan, which was not run."""
     return any(target.not_run for target in event.targets) or bool(plan and plan.skipped)
 
 
 def _listed(texts: tuple[str, ...]) -> list[str]:
     more = len(texts) - _MAX_LISTED
     return [*texts[:_MAX_LISTED], *([f"and {more} more"] if more > 0 else [])]
-
-
-def _buckets(count: int) -> str:
-    return "bucket" if count == 1 else "buckets"

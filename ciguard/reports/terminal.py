@@ -1,4 +1,4 @@
-"""A live table while the run goes on, and one screen of results at its end."""
+"""A live table of a run, and one screen of results at its end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ciguard.domain.findings import Severity, Verdict
 from ciguard.domain.text import visible
 from ciguard.reports.closing import closing_lines
 from ciguard.reports.progress import STATUSES, Progress
-from ciguard.reports.wording import clock_text
+from ciguard.reports.wording import clock_text, plural
 
 if TYPE_CHECKING:
     from ciguard.domain.plan import Plan
@@ -28,7 +28,7 @@ _HEADINGS = {status: status.removesuffix("ed") for status in STATUSES} | {
     "hung": "hang",
     "exhausted": "limit",
 }
-"""Column heading of each status, short enough for a table of 80 columns."""
+"""Status of outcomes → column heading, short enough for a table of 80 characters."""
 _STYLES = {"crashed": "red", "hung": "red", "errored": "yellow", "exhausted": "yellow"}
 _SEVERITY_STYLES = {
     Severity.CRITICAL: "bold red",
@@ -45,7 +45,7 @@ _VERDICT_STYLES = {
 
 
 class TerminalReporter:
-    """Shows a run on a terminal. Fuzzed text is always shown as `Text`, never as rich's markup."""
+    """Shows a run on a terminal. Fuzzed text is wrapped in `Text`, as rich interprets strings."""
 
     def __init__(self, destination: Destination, console: Console | None = None) -> None:
         self._console = console or Console(file=destination.stream)
@@ -75,7 +75,7 @@ class TerminalReporter:
                 pass
 
     def close(self) -> None:
-        """See `Reporter`. Restores the cursor of the terminal in any case."""
+        """See `Reporter`. The terminal's cursor becomes visible again."""
         self._live.stop()
 
     def _conclude(self, event: RunFinished) -> None:
@@ -95,7 +95,7 @@ class TerminalReporter:
         for column in ("cases/s", "cases", *_HEADINGS.values()):
             table.add_column(column, justify="right", no_wrap=True, min_width=len(column))
         states = []
-        # rich's refresh thread iterates here while the campaign's thread adds: iterate over copies.
+        # It iterates over copies, as this is rich's thread, and the campaign's thread adds items.
         for name, target in list(progress.targets.items()):
             counts = dict(target.tally)
             table.add_row(
@@ -115,7 +115,7 @@ class TerminalReporter:
         progress = self._progress
         by_severity = dict(progress.found)
         parts = [f"{clock_text(progress.left_s)} left", progress.stage]
-        parts.append(f"{sum(by_severity.values())} buckets")
+        parts.append(plural(sum(by_severity.values()), "bucket"))
         parts += [
             f"{by_severity[severity]} {severity.label}"
             for severity in sorted(Severity, reverse=True)

@@ -25,7 +25,7 @@
     return element;
   }
 
-  // --- details: read by the chunk when somebody opens a bucket -------------------------------
+  // --- details: read by the chunk when a user opens a bucket -------------------------------
   const chunks = new Map();
   function detailsOf(index) {
     const number = Math.floor(index / head.chunk);

@@ -199,7 +199,7 @@ def test_names_in_caveats_are_escaped(
 
 
 @pytest.mark.parametrize(
-    ("standing", "expected"),
+    ("status", "expected"),
     [
         (None, None),
         (MISSING, {"state": "missing", "updated_at": None, "reasons": []}),
@@ -215,12 +215,12 @@ def test_names_in_caveats_are_escaped(
     ],
 )
 def test_run_json_contains_the_state_of_the_baseline(
-    standing: BaselineStatus | None,
+    status: BaselineStatus | None,
     expected: object,
     finished: Callable[..., RunFinished],
     tmp_path: Path,
 ) -> None:
-    shown("json", [finished(baseline=standing)], tmp_path)
+    shown("json", [finished(baseline=status)], tmp_path)
 
     run = json.loads((tmp_path / "run.json").read_text("utf-8"))
     assert run["baseline"] == expected
@@ -251,8 +251,8 @@ def test_a_run_that_establishes_the_baseline_says_that_nothing_was_compared(
 def test_a_dashboard_shows_a_stale_baseline_as_skipped_and_a_fresh_one_as_passed(
     finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
-    def result(standing: BaselineStatus) -> list[str]:
-        shown("junit", [finished(baseline=standing)], tmp_path)
+    def result(status: BaselineStatus) -> list[str]:
+        shown("junit", [finished(baseline=status)], tmp_path)
         root = ET.parse(tmp_path / "junit.xml").getroot()
         (case,) = root.findall(".//testcase[@name='baseline']")
         return [child.tag for child in case]

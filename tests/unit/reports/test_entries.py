@@ -142,9 +142,7 @@ CAUSES = st.sampled_from(["", CHECK, CHECK[::-1]])
 def test_every_bucket_is_in_one_entry_and_no_two_entries_have_one_name(
     drawn: list[tuple[Comparison, str]],
 ) -> None:
-    buckets = [
-        bucket(number, standing, cause=cause) for number, (standing, cause) in enumerate(drawn)
-    ]
+    buckets = [bucket(number, status, cause=cause) for number, (status, cause) in enumerate(drawn)]
 
     made = entries(buckets)
 
@@ -162,4 +160,4 @@ def test_most_severe_bucket_of_an_entry_is_shown() -> None:
 
     (entry,) = entries([mild, bucket(2)])
 
-    assert entry.shown.fingerprint == bucket(2).fingerprint
+    assert entry.most_severe.fingerprint == bucket(2).fingerprint

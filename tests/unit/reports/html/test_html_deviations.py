@@ -13,7 +13,7 @@ from report_examples import HOSTILE
 
 from ciguard.domain.models import Check, GraphOrigin
 from ciguard.levels.model.origin import suspect
-from ciguard.reports.html.deviations import MAX_BARS, NEIGHBOURS, origin_of, shown
+from ciguard.reports.html.deviations import MAX_BARS, NEIGHBOURS, origin_of, shown_indices
 
 RATES = st.lists(st.tuples(st.text(max_size=3), st.floats()), max_size=200)
 
@@ -82,7 +82,7 @@ def test_a_chart_is_bounded_json_whatever_the_rates_are(
     assert len(bars) <= MAX_BARS
     assert len(chart["rows"]) <= 2 * MAX_BARS + 1
     assert all(0 <= length <= 100 for _, _, length, _ in bars)
-    places = shown(rates, suspect(origin))  # where none is accused, one is chosen
+    places = shown_indices(rates, suspect(origin))  # where none is accused, one is chosen
     for place, (_, _, length, _) in zip(places, bars, strict=True):
         rate = rates[place][1]
         assert (length > 0) == (not math.isnan(rate) and rate > 0)

@@ -11,7 +11,7 @@ from ciguard.domain.findings import Comparison
 from ciguard.domain.intent import Intent
 from ciguard.domain.lineage import NodeOutcome
 from ciguard.reports.html import forest as module
-from ciguard.reports.html.forest import Forest, GrownTree
+from ciguard.reports.html.forest import DerivationTree, Forest
 
 if TYPE_CHECKING:
     import pytest
@@ -35,7 +35,7 @@ def sizes(forest: Forest) -> dict[int, int]:
     return {tree.number: len(tree.nodes) for tree in forest.trees()}
 
 
-def only(forest: Forest) -> GrownTree:
+def only(forest: Forest) -> DerivationTree:
     (tree,) = forest.trees()
     return tree
 
@@ -59,7 +59,7 @@ def test_repeated_node_stays_marked_and_is_counted_once() -> None:
     forest.add(heard(case("a.1"), NodeOutcome.RAN))
 
     (node,) = only(forest).nodes.values()
-    assert node.ended is NodeOutcome.FAILED
+    assert node.outcome is NodeOutcome.FAILED
     assert node.programs is not None
     assert node.programs.before == PARENT
 
@@ -76,7 +76,7 @@ def test_programs_are_stored_for_marked_nodes_up_to_a_limit(
 
 
 def test_oldest_trees_without_marked_nodes_are_dropped_first() -> None:
-    forest = Forest(most=40)
+    forest = Forest(max_nodes=40)
     grow(forest, tree=0, count=10, wrong=1)
     grow(forest, tree=1, count=10)
     grow(forest, tree=2, count=10)
@@ -87,7 +87,7 @@ def test_oldest_trees_without_marked_nodes_are_dropped_first() -> None:
 
 
 def test_branches_without_marked_nodes_are_dropped_next() -> None:
-    forest = Forest(most=10)
+    forest = Forest(max_nodes=10)
     grow(forest, tree=0, count=5, wrong=1)
     forest.add(heard(case("a.0", "b.0"), NodeOutcome.FAILED))
     grow(forest, tree=1, count=5, wrong=1)
@@ -104,7 +104,7 @@ def test_branches_without_marked_nodes_are_dropped_next() -> None:
 
 
 def test_nodes_beyond_the_limit_are_only_counted() -> None:
-    forest = Forest(most=10)
+    forest = Forest(max_nodes=10)
     grow(forest, tree=0, count=30, wrong=30)
 
     assert sizes(forest) == {0: 10}
@@ -112,7 +112,7 @@ def test_nodes_beyond_the_limit_are_only_counted() -> None:
 
 
 def test_forest_never_exceeds_its_node_limit() -> None:
-    forest = Forest(most=50)
+    forest = Forest(max_nodes=50)
     for tree in range(100):
         grow(forest, tree=tree, count=9, wrong=tree % 5 == 0)
         assert sum(sizes(forest).values()) <= 50
@@ -132,10 +132,10 @@ def test_finding_marks_its_node_and_adds_its_program() -> None:
     first, node = only(forest).nodes.values()
     assert first.bucket is None
     assert node.bucket is not None
-    assert node.ended is NodeOutcome.FAILED
+    assert node.outcome is NodeOutcome.FAILED
     assert node.programs is not None
     assert (node.programs.program, node.programs.before) == (PROGRAM, PARENT)
-    assert (only(forest).findings, only(forest).marked) == (1, 1)
+    assert (only(forest).finding_count, only(forest).marked_count) == (1, 1)
 
 
 def test_finding_of_another_run_adds_its_ancestors() -> None:
@@ -144,7 +144,7 @@ def test_finding_of_another_run_adds_its_ancestors() -> None:
 
     first, node = only(forest).nodes.values()
     assert (first.parent, node.parent) == (only(forest).root, first.node)
-    assert (first.ended, node.ended) == (NodeOutcome.RAN, NodeOutcome.ACCEPTED)
+    assert (first.outcome, node.outcome) == (NodeOutcome.RAN, NodeOutcome.ACCEPTED)
     assert only(forest).blocks == {1: "a", 2: "b"}
 
 
@@ -156,7 +156,7 @@ def test_findings_about_blocks_alone_are_counted_and_those_about_calls_are_not()
     forest.mark(bucket(1, crash()))
 
     assert forest.trees() == []
-    assert forest.alone == 2
+    assert forest.findings_outside_trees == 2
 
 
 def test_unmet_bucket_is_in_no_tree() -> None:
@@ -171,4 +171,4 @@ def test_finding_with_a_too_long_path_is_not_marked() -> None:
     forest.mark(found(program(*(step(f"block{number}") for number in range(5_000)))))
 
     assert forest.trees() == []
-    assert forest.unmarked == 1
+    assert forest.findings_without_node == 1
