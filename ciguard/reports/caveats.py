@@ -31,7 +31,11 @@ class Caveat:
 def caveats(event: RunFinished, plan: Plan | None) -> list[Caveat]:
     """Return the caveats to show with the verdict, the most important first."""
     without_results = tuple(filter(None, map(no_results_reason, event.targets)))
-    grave = [*_baseline_caveats(event), *_not_run_caveats(event, plan), *_listed(without_results)]
+    grave = [
+        *_baseline_caveats(event),
+        *_not_run_caveats(event, plan),
+        *_first_items(without_results),
+    ]
     minor = (Caveat(text, is_grave=False) for text in _unfinished_buckets(event))
     return [*map(Caveat, grave), *minor]
 
@@ -43,7 +47,7 @@ def _baseline_caveats(event: RunFinished) -> Iterator[str]:
     if status.state is BaselineState.STALE:
         since = f", last updated {status.updated_at[:10]}" if status.updated_at else ""
         yield (
-            f"The baseline is STALE{since}: {'; '.join(_listed(status.reasons))}. "
+            f"The baseline is STALE{since}: {'; '.join(_first_items(status.reasons))}. "
             "Buckets reported as new may be older than this change."
         )
     elif event.verdict is Verdict.ESTABLISHED:
@@ -63,7 +67,7 @@ def _not_run_caveats(event: RunFinished, plan: Plan | None) -> Iterator[str]:
         f"{row.name} ({', '.join(row.targets)} on {row.device}): {row.reason}"
         for row in (plan.skipped if plan else ())
     ]
-    yield from (f"NOT RUN: {text}" for text in _listed((*targets, *rows)))
+    yield from (f"NOT RUN: {text}" for text in _first_items((*targets, *rows)))
 
 
 def no_results_reason(target: TargetSummary) -> str:
@@ -101,6 +105,6 @@ def was_cut_short(event: RunFinished, plan: Plan | None) -> bool:
     return any(target.not_run for target in event.targets) or bool(plan and plan.skipped)
 
 
-def _listed(texts: tuple[str, ...]) -> list[str]:
+def _first_items(texts: tuple[str, ...]) -> list[str]:
     more = len(texts) - _MAX_LISTED
     return [*texts[:_MAX_LISTED], *([f"and {more} more"] if more > 0 else [])]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ciguard.domain.text import visible
 from ciguard.reports.caveats import caveats
 from ciguard.reports.wording import (
-    MET,
     NO_APIS,
+    REPRODUCED,
     apis_text,
     by_cause,
     by_severity_and_library,
@@ -109,7 +109,7 @@ def _targets(event: RunFinished) -> Iterator[ConsoleLine]:
 
 def _counts(event: RunFinished, plan: Plan | None) -> str:
     counts = counts_text(event.buckets, fixed=fixed_text(event, plan))
-    reproduced = [bucket for bucket in event.buckets if bucket.comparison in MET]
+    reproduced = [bucket for bucket in event.buckets if bucket.comparison in REPRODUCED]
     causes = len(by_cause(reproduced))
     return counts if causes == len(reproduced) else f"{counts}; {plural(causes, 'distinct cause')}"
 
@@ -149,7 +149,7 @@ def _next_steps(event: RunFinished, folder: Path) -> Iterator[ConsoleLine]:
     yield ConsoleLine(text=f"Report:        {folder.as_posix()}/report.html (as text: summary.md)")
     if any(bucket.reproducer for bucket in event.buckets):
         yield ConsoleLine(text=f"Reproducers:   {folder.as_posix()}/reproducers/")
-    first = next((b for b in in_display_order(event.buckets) if b.comparison in MET), None)
+    first = next((b for b in in_display_order(event.buckets) if b.comparison in REPRODUCED), None)
     if first is not None:
         name = short_fingerprint(first.fingerprint)
         yield ConsoleLine(text=f"One bucket:    ciguard show {name}{out}")

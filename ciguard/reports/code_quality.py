@@ -63,7 +63,7 @@ class CodeQualityReporter:
     def _issue(self, entry: Entry, places: Places) -> Json:
         bucket = entry.most_severe
         finding = bucket.finding
-        place = places.of(bucket)[0]
+        place = places.locate(bucket)[0]
         action = self._destination.policy.action
         fails = any(action(member.finding) is Action.FAIL for member in entry.buckets)
         note = "" if fails else ", does not fail the check"

@@ -46,7 +46,7 @@ class Places:
     folder: str = ""
     """Folder of the run relative to the repository's root, with a final slash; empty for root."""
 
-    def of(self, bucket: Bucket) -> tuple[Place, ...]:
+    def locate(self, bucket: Bucket) -> tuple[Place, ...]:
         """Return the places of a bucket, at least one, the best first.
 
         They are the line where the user's function fails, the lines that use the API, and the

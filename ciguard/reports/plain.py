@@ -112,7 +112,7 @@ class PlainReporter:
         progress = self._progress
         self.line(
             f"{clock_text(progress.left_s)} left, {progress.stage}: {progress.cases:,} cases "
-            f"({progress.rate:,.0f}/s), {plural(progress.found.total(), 'bucket')}"
+            f"({progress.rate:,.0f}/s), {plural(progress.bucket_counts.total(), 'bucket')}"
         )
 
 

@@ -73,8 +73,8 @@ class Progress:
         self.step = ""
         """Current step of provisioning, as text. May hold output of the installer."""
         self.targets: dict[str, TargetProgress] = {}
-        self.found: Counter[int] = Counter()
-        self.flaky = 0
+        self.bucket_counts: Counter[int] = Counter()
+        self.flaky_count = 0
 
     @property
     def stage(self) -> str:
@@ -120,9 +120,9 @@ class Progress:
                 self._begin()
                 self._count(event)
             case BucketOpened():
-                self.found[event.bucket.finding.severity] += 1
+                self.bucket_counts[event.bucket.finding.severity] += 1
             case BucketFlaky():
-                self.flaky += 1
+                self.flaky_count += 1
             case StageFinished():
                 self._finish(event.stage)
             case RunFinished():

@@ -85,7 +85,7 @@ def _cause_remark(entry: Entry, places: Places, policy: Policy) -> Remark:
             f"{message} {targets_text(finding)} ({finding.severity.label}). {also}"
             f"Run it again: ciguard reproduce {short_fingerprint(bucket.fingerprint)}"
         ),
-        place=places.of(bucket)[0],
+        place=places.locate(bucket)[0],
     )
 
 

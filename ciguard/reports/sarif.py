@@ -171,7 +171,7 @@ def _result(entry: Entry, places: Places, policy: Policy) -> dict[str, Json]:
     kind = class_of(bucket.finding)
     digest = entry.fingerprint.rpartition(":")[2]
     level = LEVELS[max(policy.action(member.finding) for member in entry.buckets)]
-    locations = dict.fromkeys(chain.from_iterable(map(places.of, entry.buckets)))
+    locations = dict.fromkeys(chain.from_iterable(map(places.locate, entry.buckets)))
     result: dict[str, Json] = {
         "ruleId": kind.value,
         "ruleIndex": RULES.index(kind),

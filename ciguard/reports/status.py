@@ -12,7 +12,7 @@ from ciguard.domain.remarks import Remark, RemarkLevel
 from ciguard.errors import ExitCode
 from ciguard.reports.caveats import was_cut_short
 from ciguard.reports.remarks import is_new, remarks
-from ciguard.reports.summary import bounded, summary_blocks
+from ciguard.reports.summary import first_blocks, summary_blocks
 from ciguard.reports.wording import counts_text, fixed_text
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def status_of(run: ReceivedRun, folder: Path) -> Status:
     return Status(
         conclusion=conclusion,
         title=f"{parts[0]}: {'; '.join(parts[1:])}",
-        summary=bounded(summary_blocks(event, run.plan, folder), _MAX_SUMMARY_BYTES),
+        summary=first_blocks(summary_blocks(event, run.plan, folder), _MAX_SUMMARY_BYTES),
         remarks=tuple(remarks(event, run.places, run.policy)),
     )
 

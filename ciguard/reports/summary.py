@@ -90,13 +90,13 @@ class SummaryReporter:
                 *_warnings(self._warnings),
                 *_stages(event),
             )
-            write_atomically(self._folder / "summary.md", bounded(blocks, LIMIT_BYTES))
+            write_atomically(self._folder / "summary.md", first_blocks(blocks, LIMIT_BYTES))
 
     def close(self) -> None:
         """See `Reporter`."""
 
 
-def bounded(blocks: Iterable[str], limit_bytes: int) -> str:
+def first_blocks(blocks: Iterable[str], limit_bytes: int) -> str:
     """Return the first blocks, as many as fit into the limit, and a note if blocks are omitted."""
     kept: list[str] = []
     bytes_left = limit_bytes - _RESERVE_BYTES
@@ -137,7 +137,7 @@ def summary_blocks(event: RunFinished, plan: Plan | None, folder: Path) -> Itera
         buckets = [bucket for bucket in in_display_order(event.buckets) if state(bucket) in states]
         yield from _section(title, buckets, event)
         if title in _DETAILED:
-            yield from details.of(buckets)
+            yield from details.blocks(buckets)
     yield from _not_run(event, plan)
     yield (
         "\n`ciguard show BUCKET` shows all details of a bucket; `ciguard reproduce BUCKET` runs "
@@ -283,7 +283,7 @@ class _Details:
         self._folder = folder
         self._buckets_left = DETAILED_BUCKETS
 
-    def of(self, buckets: list[Bucket]) -> Iterator[str]:
+    def blocks(self, buckets: list[Bucket]) -> Iterator[str]:
         """Yield details of buckets until this object has shown `DETAILED_BUCKETS` buckets."""
         shown = [group[0] for group in by_cause(buckets)][: self._buckets_left]
         self._buckets_left -= len(shown)

@@ -113,7 +113,7 @@ class TerminalReporter:
 
     def _status(self) -> Text:
         progress = self._progress
-        by_severity = dict(progress.found)
+        by_severity = dict(progress.bucket_counts)
         parts = [f"{clock_text(progress.left_s)} left", progress.stage]
         parts.append(plural(sum(by_severity.values()), "bucket"))
         parts += [
@@ -121,8 +121,8 @@ class TerminalReporter:
             for severity in sorted(Severity, reverse=True)
             if by_severity.get(severity)
         ]
-        if progress.flaky:
-            parts.append(f"{progress.flaky} flaky")
+        if progress.flaky_count:
+            parts.append(f"{progress.flaky_count} flaky")
         return Text(" · ".join(parts), style="bold")
 
 

@@ -56,7 +56,7 @@ _STAGES = {
     Stage.MODE: " (not supported by its mode)",
 }
 
-MET = frozenset({Comparison.NEW, Comparison.KNOWN, Comparison.ACCEPTED})
+REPRODUCED = frozenset({Comparison.NEW, Comparison.KNOWN, Comparison.ACCEPTED})
 """Comparisons of buckets that this run reproduced."""
 
 
@@ -74,8 +74,8 @@ def publishable(text: str, *, limit: int = 1_000) -> str:
 
     It is not escaped: the caller has to escape it for its page, file or command.
     """
-    bounded = shortened(text, 4 * limit)
-    return visible(without_local_paths(bounded) if "/" in bounded else bounded, limit=limit)
+    start = shortened(text, 4 * limit)
+    return visible(without_local_paths(start) if "/" in start else start, limit=limit)
 
 
 def outcome_text(outcome: Outcome) -> str:
@@ -146,13 +146,13 @@ def in_display_order(buckets: Iterable[Bucket]) -> list[Bucket]:
 
 def _points(bucket: Bucket) -> int:
     """Return the realism of a reproduced bucket; 0 for other buckets, as a baseline has many."""
-    return realism(bucket.finding).points if bucket.comparison in MET else 0
+    return realism(bucket.finding).points if bucket.comparison in REPRODUCED else 0
 
 
 def by_severity_and_library(buckets: Iterable[Bucket]) -> list[LibrarySection]:
     """Return the buckets that this run reproduced by severity, the highest first, and library."""
     groups: dict[tuple[int, str], list[Bucket]] = {}
-    for bucket in in_display_order(bucket for bucket in buckets if bucket.comparison in MET):
+    for bucket in in_display_order(bucket for bucket in buckets if bucket.comparison in REPRODUCED):
         key = (-bucket.finding.severity, bucket.finding.library)
         groups.setdefault(key, []).append(bucket)
     return [

@@ -151,7 +151,7 @@ class BucketEncoder:
             "realism": publishable(realism(finding).words, limit=240),
             "siblings": [publishable(name, limit=40) for name in self._siblings(bucket)],
             "issue_address": issue_address(bucket.issue, self.issues),
-            "past": self._past(bucket),
+            "past": self._timeline(bucket),
             "uses": [
                 publishable(f"{place.path}:{place.line}", limit=200)
                 for place in (self.plan.uses.get(finding.api, ()) if self.plan else ())
@@ -206,7 +206,7 @@ class BucketEncoder:
         out = f" --out {shlex.quote(visible(name))}" if is_shown else ""
         return f"ciguard reproduce {short_fingerprint(visible(bucket.fingerprint))}{out}"
 
-    def _past(self, bucket: Bucket) -> list[Json]:
+    def _timeline(self, bucket: Bucket) -> list[Json]:
         history = self.history_of(bucket)
         if history is None:
             return []

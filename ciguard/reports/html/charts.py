@@ -82,7 +82,7 @@ def line_chart(series: Sequence[Series], *, label: str, x_text: Callable[[float]
         ET.SubElement(svg, "polyline", {"points": path, "class": f"curve {line.colour}"})
         x, y = position(*line.points[-1])
         dot = {"cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": "3", "class": f"dot {line.colour}"}
-        titled(ET.SubElement(svg, "circle", dot), f"{line.name}: {line.points[-1][1]:,.0f}")
+        add_title(ET.SubElement(svg, "circle", dot), f"{line.name}: {line.points[-1][1]:,.0f}")
     return markup_of(svg)
 
 
@@ -102,7 +102,7 @@ def bar_chart(rows: Sequence[Bar], *, label: str, full: float = 0.0) -> Markup:
         # The name and the value are on one line, which has room for about 48 characters.
         max_name = 44 - len(row.value)
         name = row.name if len(row.name) <= max_name else row.name[: max_name - 1] + "…"
-        titled(_write(svg, (0, top + 11), name, "name"), row.name)
+        add_title(_write(svg, (0, top + 11), name, "name"), row.name)
         _write(svg, (WIDTH, top + 11), row.value, "value end")
         if full:
             _rectangle(svg, 0, top, WIDTH, "track")
@@ -156,7 +156,7 @@ def _write(svg: ET.Element, position: tuple[float, float], text: str, style: str
     return element
 
 
-def titled(element: ET.Element, text: str) -> None:
+def add_title(element: ET.Element, text: str) -> None:
     """Add a title to an element: browsers show it as a tooltip, and screen readers read it."""
     ET.SubElement(element, "title").text = text
 

@@ -105,14 +105,14 @@ def shown_indices(rates: Sequence[tuple[str, float]], suspect: str) -> list[int]
     if place is not None:
         near = set(range(max(0, place - NEIGHBOURS), place + NEIGHBOURS + 1))
     chosen = near & set(range(count))
-    for index in sorted(range(count), key=lambda index: (-_sortable(rates[index][1]), index)):
+    for index in sorted(range(count), key=lambda index: (-_sort_key(rates[index][1]), index)):
         if len(chosen) >= MAX_BARS:
             break
         chosen.add(index)
     return sorted(chosen)
 
 
-def _sortable(rate: float) -> float:
+def _sort_key(rate: float) -> float:
     return -math.inf if math.isnan(rate) else rate
 
 

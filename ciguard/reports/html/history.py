@@ -15,7 +15,7 @@ from ciguard.domain.findings import Severity, Verdict
 from ciguard.reports.html.charts import Series, line_chart
 from ciguard.reports.html.pictures import Picture, time_axis
 from ciguard.reports.html.templates import own, style_hash, template_named
-from ciguard.reports.html.trend import reduced
+from ciguard.reports.html.trend import reduce_points
 from ciguard.reports.wording import publishable
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def history_page(runs: Sequence[RunSummary], records: Records) -> str:
         pictures=[_buckets_over_time(runs), _cases_over_time(runs)],
         states=_states(last),
         severities=_severities(records),
-        versions=[_named(pair) for pair in last.versions[:_MAX_TARGETS]],
+        versions=[_printable_pair(pair) for pair in last.versions[:_MAX_TARGETS]],
         more_versions=max(0, len(last.versions) - _MAX_TARGETS),
         rows=[_row(run) for run in runs[: -_MAX_ROWS - 1 : -1]],
         runs=len(runs),
@@ -141,7 +141,7 @@ def _severities(records: Records) -> list[dict[str, str]]:
     return rows
 
 
-def _named(pair: tuple[str, str]) -> tuple[str, str]:
+def _printable_pair(pair: tuple[str, str]) -> tuple[str, str]:
     name, version = pair
     return publishable(name, limit=100), publishable(version, limit=60)
 
@@ -187,7 +187,7 @@ def _cases_over_time(runs: Sequence[RunSummary]) -> Picture:
 
 def _points(runs: Sequence[RunSummary], counts: Sequence[int]) -> list[tuple[float, float]]:
     pairs = zip(runs, counts, strict=True)
-    return reduced([(_moment(run.time).timestamp(), float(count)) for run, count in pairs])
+    return reduce_points([(_moment(run.time).timestamp(), float(count)) for run, count in pairs])
 
 
 def _moment(time: str) -> datetime:

@@ -97,7 +97,7 @@ def page(
         caveats=[publishable(caveat.text) for caveat in run_caveats],
         warnings=[publishable(warning) for warning in observed.warnings],
         more_warnings=observed.warning_count - len(observed.warnings),
-        plan=None if plan is None else _planned(plan),
+        plan=None if plan is None else _plan_variables(plan),
         pictures=list(pictures(event, observed, now=now)),
         targets=[_target(event, number) for number in range(len(event.targets[:_MAX_TARGETS]))],
         documentation_count=observed.documentation_count,
@@ -207,7 +207,7 @@ def _caveats(event: RunFinished, observed: RunObservations, plan: Plan | None) -
     return [*caveats(event, plan), *unavailable]
 
 
-def _planned(plan: Plan) -> dict[str, Any]:
+def _plan_variables(plan: Plan) -> dict[str, Any]:
     return {
         "mode": plan.mode.value,
         "reasons": [publishable(reason) for reason in plan.reasons[:_MAX_LISTED]],

@@ -103,15 +103,15 @@ def _outcomes(event: RunFinished) -> Picture:
         Bar(
             name=publishable(target.name, limit=_MAX_NAME),
             value=f"{target.tally.total:,}",
-            parts=[(name, count / target.tally.total) for name, count in _counted(target)],
+            parts=[(name, count / target.tally.total) for name, count in _outcome_counts(target)],
         )
         for target in targets
     ]
     values = "; ".join(
-        f"{publishable(target.name, limit=_MAX_NAME)}: {tally_text(dict(_counted(target)))}"
+        f"{publishable(target.name, limit=_MAX_NAME)}: {tally_text(dict(_outcome_counts(target)))}"
         for target in targets
     )
-    seen_outcomes = {name: None for target in targets for name, _ in _counted(target)}
+    seen_outcomes = {name: None for target in targets for name, _ in _outcome_counts(target)}
     return Picture(
         heading="Outcomes of the cases",
         drawing=bar_chart(rows, label=f"Outcomes by target. {values}", full=1.0) if rows else None,
@@ -120,7 +120,7 @@ def _outcomes(event: RunFinished) -> Picture:
     )
 
 
-def _counted(target: TargetSummary) -> list[tuple[str, int]]:
+def _outcome_counts(target: TargetSummary) -> list[tuple[str, int]]:
     return [(name, count) for name, count in target.tally.as_dict().items() if count]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from ciguard.domain.lineage import NodeOutcome
-from ciguard.reports.html.charts import markup_of, titled
+from ciguard.reports.html.charts import add_title, markup_of
 from ciguard.reports.wording import publishable
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def gutter(shown: TreeLayout, blocks: Mapping[int, str]) -> Markup:
         attributes = {"x": "0", "y": f"{_y(row) + 4:g}", "class": "tick"}
         element = ET.SubElement(svg, "text", attributes)
         element.text = cut
-        titled(element, name)
+        add_title(element, name)
     return markup_of(svg)
 
 
@@ -161,7 +161,7 @@ def _draw(svg: ET.Element, sign: Sign, linked_nodes: Collection[str]) -> None:
         label = f"{_title(sign)} Show its difference from its parent."
         attributes |= {"href": f"#derived-{node.node}", "aria-label": label}
     group = ET.SubElement(svg, "a" if is_link else "g", attributes)
-    titled(group, _title(sign))
+    add_title(group, _title(sign))
     centre = (_x(sign), _y(sign.depth))
     x, y = centre
     if is_link:

@@ -52,7 +52,9 @@ def trend(histories: Iterable[BucketHistory], *, now: datetime) -> Trend | None:
         counts.update(changes.pop(time_s, {}))
         for points, group in ((known, "known"), (fixed, _FIXED)):
             points.append((time_s, float(counts[group])))
-    return Trend(known=reduced(known), fixed=reduced(fixed), invalid_records=invalid_records)
+    return Trend(
+        known=reduce_points(known), fixed=reduce_points(fixed), invalid_records=invalid_records
+    )
 
 
 def _changes(history: BucketHistory) -> Iterator[tuple[float, str, int]]:
@@ -73,7 +75,7 @@ def _seconds(time: str) -> float:
     return datetime.fromisoformat(time).astimezone(UTC).timestamp()
 
 
-def reduced(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def reduce_points(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return evenly chosen points, about `_MAX_POINTS` at most, with the first and the last one."""
     step = -(-len(points) // _MAX_POINTS)
     return [*points[:-1:step], points[-1]]

@@ -30,10 +30,12 @@ def test_places_are_ordered_by_use_then_requirement_then_name() -> None:
     library_places = {"torch": Place(path="ciguard.toml", line=2)}
     used = replace(changed("torch"), uses={"torch.fold": (HERE, HERE)})
 
-    assert Places(plan=used, library_places=library_places).of(bucket()) == (HERE, REQUIRED)
-    assert Places(plan=used, library_places=library_places).of(bucket("torch.add")) == (REQUIRED,)
-    assert Places(library_places=library_places).of(bucket()) == (library_places["torch"],)
-    assert Places().of(bucket()) == (NOWHERE,)
+    assert Places(plan=used, library_places=library_places).locate(bucket()) == (HERE, REQUIRED)
+    assert Places(plan=used, library_places=library_places).locate(bucket("torch.add")) == (
+        REQUIRED,
+    )
+    assert Places(library_places=library_places).locate(bucket()) == (library_places["torch"],)
+    assert Places().locate(bucket()) == (NOWHERE,)
 
 
 @pytest.mark.parametrize(
@@ -54,14 +56,14 @@ def test_changed_requirement_is_the_place_of_buckets_on_its_target(
     one = bucket()
     found = replace(one, finding=replace(one.finding, targets=targets))
 
-    assert (Places(plan=changed(package)).of(found) == (REQUIRED,)) is is_meant
+    assert (Places(plan=changed(package)).locate(found) == (REQUIRED,)) is is_meant
 
 
 @pytest.mark.parametrize("path", ["", "a\nb", "a\u202eb", "x" * 501, "\ud800"])
 def test_invalid_path_is_not_a_place(path: str) -> None:
     plan = Plan(mode=PlanMode.BATCH, uses={"torch.fold": (Place(path=path, line=1),)})
 
-    assert Places(plan=plan).of(bucket()) == (NOWHERE,)
+    assert Places(plan=plan).locate(bucket()) == (NOWHERE,)
 
 
 def test_line_that_names_the_library_is_its_place(tmp_path: Path) -> None:

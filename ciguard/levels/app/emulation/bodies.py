@@ -44,22 +44,22 @@ def read_body(headers: Message, stream: BufferedIOBase, *, is_needed: bool) -> b
     if not lengths and not codings and not is_needed:
         return b""
     if codings:
-        parts = _chunks(stream, codings, lengths)
+        parts = _read_chunks(stream, codings, lengths)
     else:
         length = lengths[0] if len(lengths) == 1 else ""
         if _LENGTH.fullmatch(length) is None:
             msg = "Content-Length is missing or invalid, and the body is not chunked."
             raise invalid(msg)
-        parts = _parts(stream, int(length))
+        parts = _read_parts(stream, int(length))
     is_plain = headers.get("Content-Encoding", "identity").lower() in {"", "identity"}
-    body = _joined(parts)
+    body = _join_parts(parts)
     if not is_plain:
         msg = "Content-Encoding: compressed bodies are not supported."
         raise invalid(msg)
     return body
 
 
-def _joined(parts: Iterator[bytes]) -> bytes:
+def _join_parts(parts: Iterator[bytes]) -> bytes:
     """Return the joined parts of a body; if they are too large, the rest is read and discarded."""
     body, length = bytearray(), 0
     for part in parts:
@@ -74,7 +74,7 @@ def _joined(parts: Iterator[bytes]) -> bytes:
     return bytes(body)
 
 
-def _parts(stream: BufferedIOBase, length: int) -> Iterator[bytes]:
+def _read_parts(stream: BufferedIOBase, length: int) -> Iterator[bytes]:
     while length > 0:
         part = stream.read(min(length, _READ_BYTES))
         if not part:
@@ -84,7 +84,7 @@ def _parts(stream: BufferedIOBase, length: int) -> Iterator[bytes]:
         yield part
 
 
-def _chunks(stream: BufferedIOBase, codings: list[str], lengths: list[str]) -> Iterator[bytes]:
+def _read_chunks(stream: BufferedIOBase, codings: list[str], lengths: list[str]) -> Iterator[bytes]:
     if lengths or [coding.strip().lower() for coding in codings] != ["chunked"]:
         msg = "Transfer-Encoding: has to be chunked, without a Content-Length."
         raise invalid(msg)
@@ -97,7 +97,7 @@ def _chunks(stream: BufferedIOBase, codings: list[str], lengths: list[str]) -> I
         if length == 0:
             _read_trailers(stream)
             return
-        yield from _parts(stream, length)
+        yield from _read_parts(stream, length)
         if stream.read(2) != b"\r\n":
             msg = "Transfer-Encoding: a chunk is longer than its size."
             raise invalid(msg)

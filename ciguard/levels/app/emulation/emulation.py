@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.dead_conditions.vocabulary import read_vocabulary
 from ciguard.levels.app.emulation.emulator import Emulator
-from ciguard.levels.app.emulation.remote import GrpcProcess, reachable
+from ciguard.levels.app.emulation.remote import GrpcProcess, client_address_of
 from ciguard.levels.app.emulation.rest import RestServer
 from ciguard.levels.app.input_synthesis.folder import LabelledFolder
 from ciguard.levels.app.providers.description import RecognitionTask
@@ -74,7 +74,7 @@ class Emulation:
     @property
     def address(self) -> str:
         """URL of the HTTP server for clients on this machine."""
-        host = reachable(self.host)
+        host = client_address_of(self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.rest_port}"
 
     def wait(self) -> None:
@@ -139,9 +139,9 @@ def _engines(options: EmulationOptions) -> EngineChain:
         )
         images = LabelledFolder(options.images) if options.images else None
         labelled = images.every(RecognitionTask.LABELS) if images else ()
-        known = {image.digest: image.wanted for image in labelled}
+        input_specs = {image.digest: image.wanted for image in labelled}
         engines = local_engines(
-            labels, known, confusion=0.0, seed=options.seed, confusion_matrix=confusion_matrix
+            labels, input_specs, confusion=0.0, seed=options.seed, confusion_matrix=confusion_matrix
         ).engines
     faults = read_faults(options.faults) if options.faults else ()
     return EngineChain(with_faults(with_recording(options.record, engines), faults, options.seed))

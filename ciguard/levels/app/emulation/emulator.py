@@ -50,7 +50,7 @@ class Emulator:
         except UnknownOperationError as error:
             unknown = ServiceError(Code.UNIMPLEMENTED, f"{error}: not supported here.")
             reply = services.refusal(request, unknown)
-        return replace(reply, asked=tuple(requested))
+        return replace(reply, operations=tuple(requested))
 
     def refusal(self, request: ServiceRequest, error: ServiceError) -> Reply:
         """Return the reply that reports an error of a request that could not be read."""

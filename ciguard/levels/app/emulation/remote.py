@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ciguard.domain.values import Json
-    from ciguard.levels.app.providers.contract import Grpc
+    from ciguard.levels.app.providers.contract import GrpcServer
 
 _START_TIMEOUT_S = 120.0
 _CHECK_TIMEOUT_S = 10.0
@@ -44,7 +44,7 @@ class GrpcUnavailable:
     reason: str
 
 
-def reachable(host: str) -> str:
+def client_address_of(host: str) -> str:
     """Return the address by which clients on this machine reach a server that listens on a host."""
     return _LOCAL_ADDRESSES.get(host, host)
 
@@ -52,7 +52,7 @@ def reachable(host: str) -> str:
 class GrpcProcess:
     """Starts the gRPC process, and monitors it."""
 
-    def __init__(self, grpc: Grpc, python: str, host: str, port: int, rest_port: int) -> None:
+    def __init__(self, grpc: GrpcServer, python: str, host: str, port: int, rest_port: int) -> None:
         """Prepare the process; `start` starts it.
 
         Args:
@@ -72,7 +72,7 @@ class GrpcProcess:
         details = {
             "host": host,
             "port": port,
-            "rest": [reachable(host), rest_port],
+            "rest": [client_address_of(host), rest_port],
             "versions": {service: list(versions) for service, versions in grpc.versions.items()},
             "most_bytes": _MAX_BYTES,
         }

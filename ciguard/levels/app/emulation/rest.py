@@ -171,7 +171,11 @@ class _Handler(BaseHTTPRequestHandler):
         content = json.dumps(reply.content).encode()
         # The entry is logged before the reply is sent, so that a client with a reply can read it.
         entry = RequestLogEntry(
-            self._listener.emulator.title(request), reply.asked, reply.code, reply.message, seconds
+            self._listener.emulator.title(request),
+            reply.operations,
+            reply.code,
+            reply.message,
+            seconds,
         )
         self._listener.log_request_entry(entry)
         self.send_response(reply.status)

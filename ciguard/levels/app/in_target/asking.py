@@ -26,7 +26,7 @@ class UnknownOperationError(Exception):
     """The application calls an operation without a stub response."""
 
 
-def refusing(operation: str) -> Callable[..., Any]:
+def unsupported_function(operation: str) -> Callable[..., Any]:
     """Return a function that raises `UnknownOperationError` for any arguments.
 
     Args:

@@ -27,8 +27,8 @@ from typing import Any, Callable, Dict, List, Set, Tuple
 from ciguard.levels.app.in_target import hooks, stored
 from ciguard.levels.app.in_target.asking import UnknownOperationError
 from ciguard.levels.app.in_target.given import (
+    CALLER_FORMS,
     EVENT,
-    ITS_CALLERS,
     ProgramArguments,
     answering,
     argument,
@@ -38,7 +38,7 @@ from ciguard.levels.app.in_target.given import (
 from ciguard.levels.app.in_target.guessing import guesses, may_come_from_guess
 from ciguard.levels.app.in_target.probing import Probes
 from ciguard.levels.app.in_target.served import listen_on
-from ciguard.levels.app.in_target.waiting import shorten
+from ciguard.levels.app.in_target.waiting import shorten_waiting
 
 Json = Any
 _SETUP_FORMS = frozenset({"argv", "object", "request"})
@@ -91,15 +91,15 @@ class _Explorer:
         self._channel_lock = threading.Lock()
         self._requested: List[str] = []
         self._problem = ""
-        self._is_called = False
-        self._guesses: Set[str] = set()
+        self._is_in_call = False
+        self._guessed_types: Set[str] = set()
         """Types of the arguments that are guesses from a parameter's name, by their names."""
-        self._is_real = bool(settings["real"])
+        self._uses_real_service = bool(settings["real"])
         self._confined_by = settings.get("confined_by", [])
         for name, value in settings["variables"].items():
             os.environ.setdefault(name, value)
         self._providers = settings["providers"]
-        self._by_file: Dict[str, Any] = {}
+        self._modules_by_name: Dict[str, Any] = {}
         places = {tuple(place) for place in settings["places"]}
         self._probes = Probes(settings["files"], places, settings["texts"])
 
@@ -108,24 +108,24 @@ class _Explorer:
         for provider, settings in self._providers.items():
             hook = hooks.load(provider, settings["hook"], settings["file"])
             self._install(provider, hook, is_asked=settings["is_asked"])
-        if not self._is_real:  # a real service needs its time
-            shorten()
+        if not self._uses_real_service:  # a real service needs its time
+            shorten_waiting()
         self._probes.install()
         self._send({"ready": "", "confined_by": self._confined_by})
         for line in self._incoming:
             request = json.loads(line)
-            self._is_called = True
+            self._is_in_call = True
             try:
                 answer = self._call(request)
             except Exception:  # noqa: BLE001 - a defect of ciguard, which the parent process raises
                 answer = {"defect": traceback.format_exc()}
             with self._channel_lock:  # a thread that outlives the call gets no more replies
-                self._is_called = False
+                self._is_in_call = False
                 self._send(answer)
 
     def _install(self, provider: str, hook: hooks.Hook, *, is_asked: bool) -> None:
         try:
-            if self._is_real:
+            if self._uses_real_service:
                 hook.observe(self._observe)
             else:
                 hook.intercept(self._reply)
@@ -154,7 +154,7 @@ class _Explorer:
 
     def _request(self, request: Json) -> Json:
         with self._channel_lock:  # threads take turns on the channel
-            if not self._is_called:
+            if not self._is_in_call:
                 msg = "an operation after the call has returned"
                 raise UnknownOperationError(msg)
             self._send({"wants": request})
@@ -173,12 +173,12 @@ class _Explorer:
         if self._problem:
             return {"problem": self._problem}
         self._answers, self._requested = request["answers"], []
-        self._probes.begin()
+        self._probes.reset()
         try:
             function, positional, arguments = self._prepare(request)
         except _CannotBeCalledError as error:
             return {"problem": str(error)}
-        self._probes.begin()
+        self._probes.reset()
         random.seed(0)  # makes the application's random choices repeatable
         raised = None
         try:
@@ -188,22 +188,22 @@ class _Explorer:
         except UnknownOperationError as error:
             return {"problem": f"it uses {error}, for which ciguard has no stub responses"}
         except BaseException as error:  # noqa: BLE001 - the application may raise anything
-            raised = self._raised(error)
+            raised = self._error_record(error)
             if not raised["frames"] and not inspect.isroutine(function):
                 kind = f"{type(function).__module__}.{type(function).__name__}"
-                problem = f"its decorators make it an object of {kind}: {self._described(error)}"
+                problem = f"its decorators make it an object of {kind}: {self._error_text(error)}"
                 return {"problem": problem}
-        return {"seen": self._probes.seen, "asked": self._requested, "raised": raised}
+        return {"seen": self._probes.outcomes, "asked": self._requested, "raised": raised}
 
     def _prepare(self, request: Json) -> Tuple[Any, List[Any], Dict[str, Any]]:
         """Return a callable, its positional arguments and its keyword arguments."""
         forms = request["arguments"]
         stored.forget()
-        self._guesses = set(guesses(list(forms.values())))
+        self._guessed_types = set(guesses(list(forms.values())))
         sys.argv = ProgramArguments([request["file"]])
-        function = self._function(request)
+        function = self._find_function(request)
         arguments = {
-            name: self._argument(form)
+            name: self._make_argument(form)
             for name, form in forms.items()
             if form.keys().isdisjoint(_SETUP_FORMS)
         }
@@ -213,26 +213,26 @@ class _Explorer:
             if "argv" in form:
                 sys.argv.append(form["argv"])
         if EVENT in arguments:
-            self._guesses |= {"str", "NotAll"}
+            self._guessed_types |= {"str", "NotAll"}
             arguments[EVENT] = event(arguments[EVENT])
         # If a request is among the arguments, all of them are passed by keyword.
         positional = request["positional"] if arguments.keys() >= set(request["positional"]) else []
         return function, [arguments.pop(name) for name in positional], arguments
 
-    def _function(self, request: Json) -> Any:
+    def _find_function(self, request: Json) -> Any:
         if request["function"] == PROGRAM:
             file = request["file"]
             return lambda: as_program(lambda: self._probes.load("__main__", file))
         try:
-            module = self._imported(request["module"], request["file"])
+            module = self._import_module(request["module"], request["file"])
         except BaseException as error:
-            msg = f"cannot be imported: {self._described(error)}"
+            msg = f"cannot be imported: {self._error_text(error)}"
             raise _CannotBeCalledError(msg) from error
         objects = [form["object"] for form in request["arguments"].values() if "object" in form]
         try:
             for form in objects:
                 named = {
-                    name: self._argument(argument_form)
+                    name: self._make_argument(argument_form)
                     for name, argument_form in form["named"].items()
                 }
                 owner = member_of(module, form["of"])(**named)
@@ -241,43 +241,43 @@ class _Explorer:
         except _CannotBeCalledError:
             raise
         except BaseException as error:
-            msg = f"cannot be created: {self._described(error)}"
+            msg = f"cannot be created: {self._error_text(error)}"
             raise _CannotBeCalledError(msg) from error
 
     def _with_request(self, function: Any, request: Json) -> Any:
         """Return a function that calls a view inside a Flask request with these parts."""
         parts = {
-            part: {name: self._argument(form) for name, form in fields.items()}
+            part: {name: self._make_argument(form) for name, form in fields.items()}
             for part, fields in request["parts"].items()
         }
         return answering(function, parts, is_passed=request["is_passed"])
 
-    def _argument(self, form: Json) -> Any:
-        if self._is_real and not ITS_CALLERS.isdisjoint(forms_in(form)):
+    def _make_argument(self, form: Json) -> Any:
+        if self._uses_real_service and not CALLER_FORMS.isdisjoint(forms_in(form)):
             msg = "it needs a client, key or path that only the application's own code can supply"
             raise _CannotBeCalledError(msg)
         try:
             return argument(form)
         except BaseException as error:
-            msg = f"an argument cannot be created: {self._described(error)}"
+            msg = f"an argument cannot be created: {self._error_text(error)}"
             raise _CannotBeCalledError(msg) from error
 
-    def _imported(self, name: str, file: str) -> Any:
+    def _import_module(self, name: str, file: str) -> Any:
         """Return a module: imported by its name, or loaded from its file if the name is taken."""
-        if name in self._by_file:
-            return self._by_file[name]
+        if name in self._modules_by_name:
+            return self._modules_by_name[name]
         if name.count(".") == file.count("/"):
             module = importlib.import_module(name)
             if self._probes.file_of(getattr(module, "__file__", None) or "") == file:
                 return module
         module_name = name if name not in sys.modules else f"{name} of {file}"
-        return self._by_file.setdefault(name, self._probes.load(module_name, file))
+        return self._modules_by_name.setdefault(name, self._probes.load(module_name, file))
 
-    def _described(self, error: BaseException) -> str:
+    def _error_text(self, error: BaseException) -> str:
         """Return a text with type, message and line in the application of an exception."""
         if isinstance(error, ModuleNotFoundError) and not hooks.advice(str(error)):
             return f"{self._message_with_note(error)} in the interpreter of --python"
-        frames = self._raised(error)["frames"]
+        frames = self._error_record(error)["frames"]
         where = f" ({frames[-1][0]}, line {frames[-1][1]})" if frames else ""
         return f"{type(error).__name__}: {self._message_with_note(error)}{where}"
 
@@ -287,7 +287,7 @@ class _Explorer:
             return f"{_message(error)}{_CONFINEMENT_NOTE}"
         return _message(error)
 
-    def _raised(self, error: BaseException) -> Json:
+    def _error_record(self, error: BaseException) -> Json:
         frames = [
             [self._probes.file_of(frame.filename), frame.lineno or 0, frame.name]
             for frame in traceback.extract_tb(error.__traceback__)
@@ -297,7 +297,8 @@ class _Explorer:
             "message": self._message_with_note(error),
             "frames": [frame for frame in frames if frame[0]],
             "own": bool(frames and frames[-1][0]),
-            "lacks": _may_be_environmental(error) or may_come_from_guess(error, self._guesses),
+            "lacks": _may_be_environmental(error)
+            or may_come_from_guess(error, self._guessed_types),
         }
 
 

@@ -23,7 +23,7 @@ from ciguard.levels.app.in_target.stored import stored
 Json = Any
 EVENT = "event"
 """Name of the parameter with the event of a cloud function."""
-ITS_CALLERS = frozenset({"client", "made_up", "stored"})
+CALLER_FORMS = frozenset({"client", "made_up", "stored"})
 """Forms of arguments that cannot be made up if the real service is called."""
 _CHUNK = 2**16
 

@@ -39,20 +39,20 @@ class Probes:
         self._files = files
         self._texts = texts
         self._places = places
-        self._seen: Dict[Tuple[Any, ...], None] = {}
+        self._outcomes: Dict[Tuple[Any, ...], None] = {}
 
     def install(self) -> None:
         """Instrument the application's modules that are imported from now on."""
         sys.meta_path.insert(0, _Finder(self))
 
     @property
-    def seen(self) -> List[List[Any]]:
+    def outcomes(self) -> List[List[Any]]:
         """Position and outcome (true or false) of each evaluated sub-condition, without repeats."""
-        return [list(outcome) for outcome in list(self._seen)]
+        return [list(outcome) for outcome in list(self._outcomes)]
 
-    def begin(self) -> None:
+    def reset(self) -> None:
         """Forget all outcomes."""
-        self._seen = {}
+        self._outcomes = {}
 
     def file_of(self, path: str) -> str:
         """Return the name of a file of the application; empty for any other file."""
@@ -89,7 +89,7 @@ class Probes:
         with contextlib.suppress(
             Exception
         ):  # the truth value of an array raises; the application will raise the same
-            self._seen[(*place, bool(value))] = None
+            self._outcomes[(*place, bool(value))] = None
         return value
 
 

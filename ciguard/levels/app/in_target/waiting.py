@@ -13,7 +13,7 @@ _MAX_S = 0.01
 _CLOCKS = ("time", "monotonic", "perf_counter")
 
 
-def shorten() -> None:
+def shorten_waiting() -> None:
     """Make `time.sleep` return early, and advance the clocks of `time` by the time it saves."""
     sleep, lock, ahead = time.sleep, threading.Lock(), [0.0]
 

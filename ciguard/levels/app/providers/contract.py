@@ -115,7 +115,7 @@ class ImageAnalysis:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grpc:
+class GrpcServer:
     """A gRPC server, which the emulator starts in an interpreter with the client libraries."""
 
     entry: str
@@ -200,7 +200,7 @@ class Provider:
     limits: ServiceLimits
     services: Callable[[], Services]
     """Constructor of its HTTP services."""
-    grpc: Grpc | None = None
+    grpc: GrpcServer | None = None
     image_analysis: ImageAnalysis | None = None
     """Image analysis of the provider; None if it has none."""
     called: CallingConventions = CallingConventions()

@@ -29,7 +29,7 @@ _LIKELIHOOD_SHARES = {"VERY_LIKELY": 1.0, "LIKELY": 0.75, "POSSIBLE": 0.5}
 """Likelihood of a property → share of `Face.reported_confidence`; 0 for other likelihoods."""
 DIGITS = 4
 """Decimal places of scores."""
-ENDS = ".?!"
+SENTENCE_ENDS = ".?!"
 """Characters that end a sentence."""
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 
@@ -86,7 +86,7 @@ class Face:
     reported_confidence: float = 0.97
     """Confidence of a very likely property, in services with numeric confidences."""
 
-    def shares(self) -> dict[str, float]:
+    def confidences(self) -> dict[str, float]:
         """Return the confidence of each property, 0 to 1."""
         return {
             name: self.reported_confidence * _LIKELIHOOD_SHARES.get(likelihood, 0.0)
@@ -125,7 +125,7 @@ class Entity:
         return self.salience if self.reported_confidence is None else self.reported_confidence
 
 
-def as_shares(scores: Sequence[float]) -> list[float]:
+def sentiment_confidences(scores: Sequence[float]) -> list[float]:
     """Return the confidence of each sentiment: the softmax of the sentiments' scores.
 
     Args:
@@ -135,7 +135,7 @@ def as_shares(scores: Sequence[float]) -> list[float]:
     return [weight / sum(weights) for weight in weights]
 
 
-def shares_around(
+def confidences_around(
     sentiments: Sequence[str], numbers: Sequence[float]
 ) -> Iterator[tuple[str, list[float]]]:
     """Yield title and confidences of all sentiments; each sentiment in turn is the likeliest.
@@ -166,7 +166,7 @@ def likeliest_first(scored_results: Scored) -> Scored:
 def as_sentence(text: str) -> str:
     """Return a transcript with an initial capital and a full stop, as services write sentences."""
     first = text[:1].upper() if text[:1].isascii() else text[:1]
-    return first + text[1:] + ("" if text.endswith(tuple(ENDS)) else ".")
+    return first + text[1:] + ("" if text.endswith(tuple(SENTENCE_ENDS)) else ".")
 
 
 def sentences(text: str) -> Iterator[tuple[int, str]]:

@@ -42,7 +42,7 @@ class Reply:
     """Error code of the provider; `OK` if the request was answered."""
     message: str = ""
     """Error message of the request, or the joined error messages of single images and texts."""
-    asked: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
     """Names of the operations that engines were called for."""
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def local_engines(
     labels: Vocabulary | None,
-    known: Mapping[str, InputSpec],
+    input_specs: Mapping[str, InputSpec],
     *,
     confusion: float = 0.2,
     seed: int = 0,
@@ -33,7 +33,7 @@ def local_engines(
 
     Args:
         labels: labels of simulated answers; None for ciguard's own list.
-        known: specifications of the synthesised inputs, by the digest of their content.
+        input_specs: specifications of the synthesised inputs, by the digest of their content.
         confusion: share of known inputs for which simulated answers miss what the input shows.
         seed: seed of the simulated answers.
         confusion_matrix: confusion matrix of some labels; for these, it replaces `confusion`.
@@ -41,6 +41,6 @@ def local_engines(
     Raises:
         ConfigurationError: if the confusion is not between 0 and 1.
     """
-    simulated = Simulated(labels, known, confusion, seed, confusion_matrix or {})
+    simulated = Simulated(labels, input_specs, confusion, seed, confusion_matrix or {})
     local = EngineChain((WrittenText(), Faces(), SentimentEngine(), Speech(), simulated))
     return EngineChain((*local.engines, ImageAnalysisEngine(local), StopWords()))

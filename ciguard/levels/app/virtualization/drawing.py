@@ -18,7 +18,7 @@ from ciguard.levels.app.providers.recognised import (
     Word,
     sentences,
 )
-from ciguard.levels.app.virtualization.misreading import misheard, misread
+from ciguard.levels.app.virtualization.misreading import misheard_text, misread_text
 
 if TYPE_CHECKING:
     import random
@@ -58,9 +58,9 @@ _CAPITALISED = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z]\w+")
 class AnswerGenerator:
     """Draws the content of one answer.
 
-    Parameter `wanted` of its methods specifies what the input shows. It is None if nothing is known
-    of the input: then any answer may be drawn. If its key is empty, the input shows nothing in
-    particular, and few results are drawn.
+    Parameter `input_spec` of its methods specifies what the input shows. It is None if nothing is
+    known of the input: then any answer may be drawn. If its key is empty, the input shows nothing
+    in particular, and few results are drawn.
     """
 
     rng: random.Random
@@ -75,39 +75,39 @@ class AnswerGenerator:
             if self.rng.random() < probability
         ]
 
-    def names(
-        self, relations: Relations, wanted: InputSpec | None, count: int, best: str = ""
+    def scored_labels(
+        self, relations: Relations, input_spec: InputSpec | None, count: int, best: str = ""
     ) -> Scored:
         """Return labels with scores, the likeliest first.
 
         Args:
             relations: labels to draw from.
-            wanted: specification of the input; see the class.
+            input_spec: specification of the input; see the class.
             count: number of labels to return; fewer are returned if there are not as many.
             best: label that stands for the specification's key if the key itself is not a label.
         """
-        if wanted is not None and not wanted.key:
+        if input_spec is not None and not input_spec.key:
             few = min(count, self.rng.randint(0, _MAX_UNSPECIFIC), len(relations.labels))
             drawn = self.rng.sample(relations.labels, few)
             return [(name, self._score()) for name in drawn]
-        key = self.rng.choice(relations.labels) if wanted is None else wanted.key
+        key = self.rng.choice(relations.labels) if input_spec is None else input_spec.key
         similar = relations.related(key)
         best = relations.spelled(key) or best or next(iter(similar), "")
-        is_missed = self.is_confused and wanted is not None
+        is_missed = self.is_confused and input_spec is not None
         related = [] if is_missed or not best else [best]
         if not is_missed or self.rng.random() < 1 / 2:
             alternatives = [name for name in similar if name != best]
             added = min(len(alternatives), count - len(related), self.rng.randint(1, count))
             related += self.rng.sample(alternatives, added)
         missing = best if is_missed else ""
-        others = self._others(related, relations.labels, count, missing=missing)
+        others = self._unrelated_labels(related, relations.labels, count, missing=missing)
         scored = [
             *((name, self._score(is_best=name == best)) for name in related),
             *((name, self.rng.uniform(_MIN_SCORE, _MAX_UNRELATED_SCORE)) for name in others),
         ]
         return sorted(scored, key=lambda pair: -pair[1])
 
-    def _others(
+    def _unrelated_labels(
         self, chosen: Sequence[str], labels: Sequence[str], count: int, *, missing: str
     ) -> list[str]:
         """Return random labels that fill an answer up to `count` labels.
@@ -139,14 +139,14 @@ class AnswerGenerator:
         width, height = self.rng.uniform(0.1, 0.4), self.rng.uniform(0.1, 0.4)
         return BoundingBox(*(round(number, 4) for number in (left, top, width, height)))
 
-    def faces(self, wanted: InputSpec | None) -> list[Face]:
+    def faces(self, input_spec: InputSpec | None) -> list[Face]:
         """Return faces; if the input shows an emotion, a face with this emotion unless confused."""
-        if wanted is None:
+        if input_spec is None:
             emotions = self.rng.choices(("", *EMOTIONS), k=self.rng.randint(0, _MAX_UNSPECIFIC))
-        elif not wanted.key and wanted.feeling is None:
+        elif not input_spec.key and input_spec.feeling is None:
             emotions = [""] * self.rng.randint(0, 1)
         else:
-            emotion = _emotion(wanted)
+            emotion = _emotion(input_spec)
             emotions = self._other_emotion(emotion) if self.is_confused else [emotion]
         return [self._face(emotion, index) for index, emotion in enumerate(emotions)]
 
@@ -164,17 +164,17 @@ class AnswerGenerator:
         rest = dict.fromkeys(("under_exposed", "blurred", "headwear"), "VERY_UNLIKELY")
         return Face(box, self._score(), {**likely, **rest})
 
-    def lines(self, wanted: InputSpec | None, labels: Sequence[str]) -> list[list[Word]]:
+    def lines(self, input_spec: InputSpec | None, labels: Sequence[str]) -> list[list[Word]]:
         """Return the lines of a text as words with their boxes."""
-        text = self._text(wanted, "\n", labels)
-        if wanted is not None and self.is_confused:
-            text = misread(text, self.rng)
+        text = self._text(input_spec, "\n", labels)
+        if input_spec is not None and self.is_confused:
+            text = misread_text(text, self.rng)
         lines = [line.split() for line in text.splitlines()]
         return [self._line(words, index) for index, words in enumerate(filter(None, lines))]
 
-    def _text(self, wanted: InputSpec | None, separator: str, labels: Sequence[str]) -> str:
-        if wanted is not None:
-            return wanted.key
+    def _text(self, input_spec: InputSpec | None, separator: str, labels: Sequence[str]) -> str:
+        if input_spec is not None:
+            return input_spec.key
         return separator.join(self.rng.choices(labels, k=self.rng.randint(0, _MAX_UNSPECIFIC + 1)))
 
     def _line(self, words: Sequence[str], index: int) -> list[Word]:
@@ -187,23 +187,25 @@ class AnswerGenerator:
             left += _LETTER_WIDTH * (len(word) + 1)
         return located
 
-    def transcript(self, wanted: InputSpec | None, labels: Sequence[str]) -> tuple[str, float]:
+    def transcript(self, input_spec: InputSpec | None, labels: Sequence[str]) -> tuple[str, float]:
         """Return a transcript and its confidence."""
-        text = self._text(wanted, " ", labels)
-        if wanted is None:
+        text = self._text(input_spec, " ", labels)
+        if input_spec is None:
             text = text.lower()
         elif self.is_confused:
-            text = misheard(text, self.rng, labels)
+            text = misheard_text(text, self.rng, labels)
         return text.strip(), self._score()
 
-    def sentiments(self, wanted: InputSpec | None, text: str) -> tuple[float, list[ScoredSentence]]:
+    def sentiments(
+        self, input_spec: InputSpec | None, text: str
+    ) -> tuple[float, list[ScoredSentence]]:
         """Return the score of a document, and its sentences with scores near that score."""
         sentiments = list(Feeling)
-        if wanted is None:
+        if input_spec is None:
             sentiment = self.rng.choice(sentiments)
         else:
-            sentiment = wanted.feeling or Feeling.NEUTRAL
-            if self.is_confused and wanted.feeling is not None:
+            sentiment = input_spec.feeling or Feeling.NEUTRAL
+            if self.is_confused and input_spec.feeling is not None:
                 others = [other for other in sentiments if other is not sentiment]
                 sentiment = self.rng.choice(others)
         score = self.rng.uniform(*_SENTIMENT_SCORES[sentiment])
@@ -214,23 +216,25 @@ class AnswerGenerator:
             for begin, sentence in sentences(text)
         ]
 
-    def entities(self, wanted: InputSpec | None, text: str, *, has_sentiment: bool) -> list[Entity]:
+    def entities(
+        self, input_spec: InputSpec | None, text: str, *, has_sentiment: bool
+    ) -> list[Entity]:
         """Return the entity that the input shows, and other names in the text.
 
         Args:
-            wanted: specification of the input; see the class.
+            input_spec: specification of the input; see the class.
             text: the text of the request.
             has_sentiment: True if each entity has a sentiment score.
         """
-        key = "" if wanted is None else wanted.key
+        key = "" if input_spec is None else input_spec.key
         others = [name for name in dict.fromkeys(_CAPITALISED.findall(text)) if name not in key]
-        maximum = _MAX_UNSPECIFIC if wanted is not None and not key else _MAX_ENTITIES
+        maximum = _MAX_UNSPECIFIC if input_spec is not None and not key else _MAX_ENTITIES
         named = [(name, self._kind("")) for name in others[: self.rng.randint(0, maximum)]]
-        if wanted is not None and wanted.kind and not key:
+        if input_spec is not None and input_spec.kind and not key:
             key = (others or text.split() or [""])[-1]
             named = [entity for entity in named if entity[0] != key]
-        if wanted is not None and key:
-            kind = wanted.kind.upper() if wanted.kind.upper() in ENTITY_KINDS else "OTHER"
+        if input_spec is not None and key:
+            kind = input_spec.kind.upper() if input_spec.kind.upper() in ENTITY_KINDS else "OTHER"
             if not self.is_confused:
                 named.insert(0, (key, kind))
             elif self.rng.random() < 1 / 2:
@@ -246,9 +250,9 @@ class AnswerGenerator:
         return self.rng.choice([kind for kind in ENTITY_KINDS[:7] if kind != other_than])
 
 
-def _emotion(wanted: InputSpec) -> str:
+def _emotion(input_spec: InputSpec) -> str:
     """Return the emotion in the specification of an input with a face; empty for none."""
     for emotion, signs in _EMOTION_WORDS.items():
-        if any(word.startswith(signs) for word in wanted.key.lower().split()):
+        if any(word.startswith(signs) for word in input_spec.key.lower().split()):
             return emotion
-    return _EMOTION_OF.get(wanted.feeling, "") if wanted.feeling else ""
+    return _EMOTION_OF.get(input_spec.feeling, "") if input_spec.feeling else ""

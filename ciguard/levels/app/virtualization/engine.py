@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from ciguard.levels.app.providers.registered import are_recognised
-from ciguard.levels.app.virtualization.validation import refuse
+from ciguard.levels.app.virtualization.validation import refuse_invalid
 
 if TYPE_CHECKING:
     from ciguard.domain.values import Json
@@ -89,7 +89,7 @@ class Recogniser:
 
     def answer(self, operation: Operation, content: bytes) -> Json:
         """Return the answer with the recognised content; see `Engine`."""
-        refuse(operation, content)
+        refuse_invalid(operation, content)
         return self.recognise(operation, content)
 
     def recognise(self, operation: Operation, content: bytes) -> Json:

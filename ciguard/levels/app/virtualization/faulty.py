@@ -68,7 +68,7 @@ class Faulty(EngineWrapper):
                 changes.append((fault.answer, rng))
         answer = self.engine.answer(operation, content)
         for distortion, rng in changes:
-            answer = _distorted(distortion, answer, operation, rng)
+            answer = _distort(distortion, answer, operation, rng)
         return answer
 
     def _is_affected(
@@ -110,7 +110,7 @@ def _default_message(code: Code) -> str:
     return _MESSAGES.get(code, f"{code.replace('_', ' ').capitalize()}.")
 
 
-def _distorted(
+def _distort(
     distortion: Distortion, answer: Json, operation: Operation, rng: random.Random
 ) -> Json:
     match distortion:
@@ -118,12 +118,12 @@ def _distorted(
             return empty_answer(operation)
         case Distortion.UNSURE:
             provider = PROVIDERS.get(operation.provider)
-            return _scaled(answer, rng.uniform(_MIN_FACTOR, _MAX_FACTOR), provider)
+            return _scale_scores(answer, rng.uniform(_MIN_FACTOR, _MAX_FACTOR), provider)
         case Distortion.MANY:
-            return _repeated(answer, operation.way if operation.records else ("sentences",))
+            return _repeat_list(answer, operation.way if operation.records else ("sentences",))
 
 
-def _repeated(content: Json, path: Sequence[str]) -> Json:
+def _repeat_list(content: Json, path: Sequence[str]) -> Json:
     """Return the answer with the list at a path repeated until it has 100 items.
 
     An empty list stays empty, and a longer one is unchanged.
@@ -137,31 +137,31 @@ def _repeated(content: Json, path: Sequence[str]) -> Json:
     first, *rest = path
     if isinstance(content, list):
         return [
-            _repeated(item, rest) if f"{index}" == first else item
+            _repeat_list(item, rest) if f"{index}" == first else item
             for index, item in enumerate(content)
         ]
     if not isinstance(content, dict) or not content.get(first):
         return content
-    return {**content, first: _repeated(content[first], rest)}
+    return {**content, first: _repeat_list(content[first], rest)}
 
 
-def _scaled(content: Json, factor: float, provider: Provider) -> Json:
+def _scale_scores(content: Json, factor: float, provider: Provider) -> Json:
     """Return an answer with each score multiplied by a factor; scores that sum to 1 still do."""
     if isinstance(content, list):
-        return [_scaled(item, factor, provider) for item in content]
+        return [_scale_scores(item, factor, provider) for item in content]
     if not isinstance(content, dict):
         return content
     return {
         key: value * factor
         if key in provider.scores and isinstance(value, int | float)
-        else _evened_out(value, factor)
+        else _shrink_differences(value, factor)
         if key in provider.shares and isinstance(value, dict)
-        else _scaled(value, factor, provider)
+        else _scale_scores(value, factor, provider)
         for key, value in content.items()
     }
 
 
-def _evened_out(shares: dict[str, float], factor: float) -> dict[str, float]:
+def _shrink_differences(shares: dict[str, float], factor: float) -> dict[str, float]:
     """Return scores with their distances from their mean multiplied by a factor."""
     mean = fmean(shares.values())
     return {name: mean + factor * (score - mean) for name, score in shares.items()}

@@ -18,7 +18,7 @@ _ITEMS_PER_ERROR = 8
 """Number of letters or words for which the maximum number of errors grows by one."""
 
 
-def misread(text: str, rng: random.Random) -> str:
+def misread_text(text: str, rng: random.Random) -> str:
     """Return a text with some letters replaced by look-alikes; it differs from the given text."""
     letters = list(text)
     visible = [index for index, letter in enumerate(letters) if not letter.isspace()]
@@ -27,7 +27,7 @@ def misread(text: str, rng: random.Random) -> str:
     return "".join(letters)
 
 
-def misheard(text: str, rng: random.Random, words: Sequence[str]) -> str:
+def misheard_text(text: str, rng: random.Random, words: Sequence[str]) -> str:
     """Return a text with some words dropped or replaced; it differs from the given text.
 
     Args:

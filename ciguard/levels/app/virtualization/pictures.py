@@ -50,10 +50,10 @@ def picture(operation: Operation, content: bytes) -> Any:
             decoded = image.convert("RGBA")
     except (*_DAMAGED, images.DecompressionBombError, images.DecompressionBombWarning) as error:
         raise bad_image(operation) from error
-    return _on_white(images, decoded)
+    return _place_on_white(images, decoded)
 
 
-def _on_white(images: Any, image: Any) -> Any:
+def _place_on_white(images: Any, image: Any) -> Any:
     """Return an image on a white background, scaled down to `_MAX_LENGTH`."""
     background = images.new("RGBA", image.size, "white")
     background.alpha_composite(image)

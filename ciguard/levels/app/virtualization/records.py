@@ -143,7 +143,7 @@ def read_records(file: Path) -> dict[Key, AnswerRecord]:
     records: dict[Key, AnswerRecord] = {}
     for number, line in enumerate([*lines, last] if _is_complete(last) else lines, 1):
         try:
-            record = _record(_parsed(line))
+            record = _record(_parse_line(line))
         except ValueError as error:
             msg = f"{file}: line {number}: {error}. Delete the line, or record it again."
             raise ConfigurationError(msg) from error
@@ -151,7 +151,7 @@ def read_records(file: Path) -> dict[Key, AnswerRecord]:
     return records
 
 
-def _parsed(line: bytes) -> Json:
+def _parse_line(line: bytes) -> Json:
     """Return the JSON value of a line.
 
     Raises:
@@ -173,7 +173,7 @@ def _refuse_constant(name: str) -> None:
 def _is_complete(line: bytes) -> bool:
     """Return whether a line without a newline is complete."""
     try:
-        _parsed(line)
+        _parse_line(line)
     except ValueError:
         return False
     return True

@@ -23,7 +23,7 @@ from ciguard.levels.app.providers.registered import (
 )
 from ciguard.levels.app.virtualization.drawing import AnswerGenerator
 from ciguard.levels.app.virtualization.relations import Relations, relations_of, topics_of
-from ciguard.levels.app.virtualization.validation import refuse
+from ciguard.levels.app.virtualization.validation import refuse_invalid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +50,7 @@ class Simulated:
 
     labels: Vocabulary | None
     """Labels of answers; None for ciguard's own list. Paths such as `/News` are topics."""
-    known: Mapping[str, InputSpec]
+    input_specs: Mapping[str, InputSpec]
     """Specifications of the synthesised inputs, by the digest of their content."""
     confusion: float = 0.2
     """Share of known inputs for which the answer misses what the input shows."""
@@ -88,60 +88,64 @@ class Simulated:
 
     def answer(self, operation: Operation, content: bytes) -> Json:
         """Return a possible answer of the service; see `Engine`."""
-        refuse(operation, content)
+        refuse_invalid(operation, content)
         digest = digest_of(content)
         rng = random.Random(f"{self.seed} {operation.title} {digest}")  # noqa: S311 - nothing secret is drawn
         draw = AnswerGenerator(rng, is_confused=rng.random() < self.confusion)
-        wanted = _for_task(self.known.get(digest), operation.task)
+        input_spec = _spec_for_task(self.input_specs.get(digest), operation.task)
         if operation.task in {RecognitionTask.SENTIMENT, RecognitionTask.ENTITIES}:
-            return _text_answer(draw, operation, wanted, content.decode("utf-8"))
-        return self._generated(draw, operation, wanted)
+            return _text_answer(draw, operation, input_spec, content.decode("utf-8"))
+        return self._generate(draw, operation, input_spec)
 
-    def _generated(
-        self, draw: AnswerGenerator, operation: Operation, wanted: InputSpec | None
+    def _generate(
+        self, draw: AnswerGenerator, operation: Operation, input_spec: InputSpec | None
     ) -> Json:
         labels, task = self._relations.labels, operation.task
         confusions = (
-            self.confusion_matrix.get((task, wanted.key.lower())) if wanted is not None else None
+            self.confusion_matrix.get((task, input_spec.key.lower()))
+            if input_spec is not None
+            else None
         )
         if confusions is not None:
             return _answer(operation, draw.confused_labels(confusions), draw)
         match task:
             case RecognitionTask.FACES:
-                return face_messages_of(operation).face_answer(draw.faces(wanted), _SIZE)
+                return face_messages_of(operation).face_answer(draw.faces(input_spec), _SIZE)
             case RecognitionTask.TEXT:
-                lines = draw.lines(wanted, labels)
+                lines = draw.lines(input_spec, labels)
                 return messages_of(operation).text_answer(lines, _SIZE)
             case RecognitionTask.SPEECH:
-                transcripts = [draw.transcript(wanted, labels)]
+                transcripts = [draw.transcript(input_spec, labels)]
                 return speech_messages_of(operation).speech_answer(transcripts)
             case RecognitionTask.CATEGORIES:
                 count = draw.rng.randint(1, _MAX_TOPICS)
-                best = self._subtopic(wanted)
-                return _answer(operation, draw.names(self._topics, wanted, count, best), draw)
+                best = self._subtopic(input_spec)
+                return _answer(
+                    operation, draw.scored_labels(self._topics, input_spec, count, best), draw
+                )
             case _:
                 count = draw.rng.randint(_MIN_LABELS, _MAX_LABELS)
-                scored = draw.names(
-                    self._relations, wanted, count, self._service_spelling(wanted, task)
+                scored = draw.scored_labels(
+                    self._relations, input_spec, count, self._service_spelling(input_spec, task)
                 )
         return _answer(operation, scored, draw)
 
-    def _service_spelling(self, wanted: InputSpec | None, task: RecognitionTask) -> str:
+    def _service_spelling(self, input_spec: InputSpec | None, task: RecognitionTask) -> str:
         """Return the specified label with a capital, as services spell labels; empty for None.
 
         It is also empty for labels if the user has a vocabulary, which lists all labels; the names
         of objects are not limited to a vocabulary.
         """
-        if wanted is None or (task is RecognitionTask.LABELS and self.labels is not None):
+        if input_spec is None or (task is RecognitionTask.LABELS and self.labels is not None):
             return ""
-        return wanted.key[:1].upper() + wanted.key[1:]
+        return input_spec.key[:1].upper() + input_spec.key[1:]
 
-    def _subtopic(self, wanted: InputSpec | None) -> str:
+    def _subtopic(self, input_spec: InputSpec | None) -> str:
         """Return the specified topic if it lies below one of ciguard's own topics; else empty."""
-        if wanted is None or not self._topics.is_open:
+        if input_spec is None or not self._topics.is_open:
             return ""
-        top = "/".join(wanted.key.split("/")[:2])
-        return wanted.key if top and self._topics.spelled(top) else ""
+        top = "/".join(input_spec.key.split("/")[:2])
+        return input_spec.key if top and self._topics.spelled(top) else ""
 
 
 def _answer(operation: Operation, scored: Scored, draw: AnswerGenerator) -> Json:
@@ -153,18 +157,18 @@ def _answer(operation: Operation, scored: Scored, draw: AnswerGenerator) -> Json
     return messages.object_answer(scored, [draw.box() for _ in scored])
 
 
-def _for_task(wanted: InputSpec | None, task: RecognitionTask) -> InputSpec | None:
+def _spec_for_task(input_spec: InputSpec | None, task: RecognitionTask) -> InputSpec | None:
     """Return what an input shows to a task: nothing, if the input was made for another task."""
-    if wanted is None or wanted.task is task or {wanted.task, task} <= _LABELLED:
-        return wanted
+    if input_spec is None or input_spec.task is task or {input_spec.task, task} <= _LABELLED:
+        return input_spec
     return InputSpec(task)
 
 
 def _text_answer(
-    draw: AnswerGenerator, operation: Operation, wanted: InputSpec | None, text: str
+    draw: AnswerGenerator, operation: Operation, input_spec: InputSpec | None, text: str
 ) -> Json:
     messages = messages_of(operation)
     if operation.task is RecognitionTask.SENTIMENT:
-        return messages.sentiment_answer(*draw.sentiments(wanted, text))
+        return messages.sentiment_answer(*draw.sentiments(input_spec, text))
     has_sentiment = "sentiment" in operation.name
-    return messages.entity_answer(draw.entities(wanted, text, has_sentiment=has_sentiment))
+    return messages.entity_answer(draw.entities(input_spec, text, has_sentiment=has_sentiment))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import are_written, messages_of
-from ciguard.levels.app.virtualization.validation import refuse
+from ciguard.levels.app.virtualization.validation import refuse_invalid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,7 @@ class StopWords:
 
     def answer(self, operation: Operation, content: bytes) -> Json:
         """Return the language of a text, or its phrases; see `Engine`."""
-        refuse(operation, content)
+        refuse_invalid(operation, content)
         text = content.decode("utf-8")
         languages = _languages(text)
         messages = messages_of(operation)

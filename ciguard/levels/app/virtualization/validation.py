@@ -19,7 +19,7 @@ _ADDRESS_PREFIXES = (b"gs://", b"http://", b"https://")
 """Prefixes of a content that is an address of the content."""
 
 
-def refuse(operation: Operation, content: bytes) -> None:
+def refuse_invalid(operation: Operation, content: bytes) -> None:
     """Raise an error if a content is invalid.
 
     Args:

@@ -18,15 +18,15 @@ from ciguard.levels.app.providers.description import (
 from ciguard.levels.app.providers.recognised import (
     DIGITS,
     EMOTIONS,
-    ENDS,
     NEUTRAL,
+    SENTENCE_ENDS,
     BoundingBox,
     Word,
     as_sentence,
-    as_shares,
     bounding_box_of,
+    confidences_around,
     likeliest_first,
-    shares_around,
+    sentiment_confidences,
 )
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def face_answer(faces: Sequence[Face], size: Size) -> Json:
 
 
 def _face(face: Face, box: BoundingBox) -> Json:
-    shown = face.shares()
+    shown = face.confidences()
 
     def attribute(name: str) -> Json:
         share = shown.get(name, 0.0)
@@ -209,7 +209,7 @@ def sentiment_answer(score: float, scored_sentences: Sequence[ScoredSentence]) -
         for sign in (1, -1)
     ]
     mixed = min(strongest) if len(scored_sentences) > 1 else -1.0
-    return _sentiment(as_shares((score, -score, NEUTRAL, mixed)))
+    return _sentiment(sentiment_confidences((score, -score, NEUTRAL, mixed)))
 
 
 def _sentiment(shares: Sequence[float]) -> Json:
@@ -223,7 +223,7 @@ def _sentiment(shares: Sequence[float]) -> Json:
 
 def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
     """Yield title and answer of each sentiment with a high confidence, then around each number."""
-    for title, shares in shares_around(_SENTIMENTS, numbers):
+    for title, shares in confidences_around(_SENTIMENTS, numbers):
         content = _sentiment(shares)
         yield f"{content['Sentiment']}, {title}", content
 
@@ -259,7 +259,7 @@ def speech_answer(scored_results: Scored) -> Json:
 
 def _transcript_items(index: int, word: str, confidence: float) -> Iterator[Json]:
     """Yield a word, half a second after the previous one, and the punctuation after it."""
-    spoken = word.rstrip(ENDS)
+    spoken = word.rstrip(SENTENCE_ENDS)
     times = {"start_time": f"{index / 2:.2f}", "end_time": f"{index / 2 + 0.4:.2f}"}
     for kind, content, time_fields, score in (
         ("pronunciation", spoken, times, f"{confidence:.{DIGITS}f}"),

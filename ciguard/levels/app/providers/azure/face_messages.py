@@ -92,7 +92,7 @@ def _point(box: BoundingBox, x: float, y: float) -> Json:
 
 
 def _attributes(face: Face) -> Json:
-    shown = {name: round(share, DIGITS) for name, share in face.shares().items()}
+    shown = {name: round(share, DIGITS) for name, share in face.confidences().items()}
 
     def share(name: str) -> float:
         return shown.get(name, 0.0)
@@ -113,9 +113,9 @@ def _attributes(face: Face) -> Json:
         "makeup": dict.fromkeys(MAKEUPS, is_shown("makeup")),
         "occlusion": {f"{part}_occluded": is_shown(f"{part}_occluded") for part in OCCLUDED},
         "accessories": _accessories(shown),
-        "blur": leveled("blur", share("blurred")),
-        "exposure": leveled("exposure", round(lit, DIGITS)),
-        "noise": leveled("noise", share("noisy")),
+        "blur": value_with_level("blur", share("blurred")),
+        "exposure": value_with_level("exposure", round(lit, DIGITS)),
+        "noise": value_with_level("noise", share("noisy")),
         "mask": _mask(is_worn=is_shown("mask"), is_hidden=is_shown("mouth_occluded")),
     }
     return {**attributes, "quality_for_recognition": _quality(attributes)}
@@ -147,7 +147,7 @@ def _accessories(shown: Mapping[str, float]) -> Json:
     ]
 
 
-def leveled(name: str, value: float) -> dict[str, Json]:
+def value_with_level(name: str, value: float) -> dict[str, Json]:
     """Return a value with the name of its level.
 
     Args:

@@ -20,10 +20,10 @@ from ciguard.levels.app.providers.recognised import (
     NEUTRAL,
     BoundingBox,
     Word,
-    as_shares,
     bounding_box_of,
+    confidences_around,
     likeliest_first,
-    shares_around,
+    sentiment_confidences,
 )
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def sentiment_answer(score: float, scored_sentences: Sequence[ScoredSentence]) -
     """Return the sentiment of a document and its sentences; `mixed` if sentences disagree."""
     sentences = [
         {
-            **_sentiment(as_shares((sentence.score, -sentence.score, NEUTRAL))),
+            **_sentiment(sentiment_confidences((sentence.score, -sentence.score, NEUTRAL))),
             "text": sentence.text,
             "offset": sentence.begin,
             "length": len(sentence.text),
@@ -161,7 +161,7 @@ def sentiment_answer(score: float, scored_sentences: Sequence[ScoredSentence]) -
         for sentence in scored_sentences
     ]
     sentiments = {sentence["sentiment"] for sentence in sentences}
-    document = _sentiment(as_shares((score, -score, NEUTRAL)))
+    document = _sentiment(sentiment_confidences((score, -score, NEUTRAL)))
     if {"positive", "negative"} <= sentiments:
         document["sentiment"] = "mixed"
     return {**document, "sentences": sentences}
@@ -177,7 +177,7 @@ def _sentiment(shares: Sequence[float]) -> dict[str, Json]:
 
 def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
     """Yield title and answer of each sentiment with a high confidence, then around each number."""
-    for title, shares in shares_around(_SENTIMENTS, numbers):
+    for title, shares in confidences_around(_SENTIMENTS, numbers):
         document = _sentiment(shares)
         yield f"{document['sentiment']}, {title}", _single_sentence(document)
     document = {**_sentiment((0.5, 0.5, 0.0)), "sentiment": "mixed"}
@@ -284,7 +284,7 @@ def image_answer(
     }
 
 
-def joined_answer(parts: Sequence[Json]) -> Json:
+def combined_answer(parts: Sequence[Json]) -> Json:
     """Return an image analysis.
 
     Its one-sentence description is the most likely tag.

@@ -74,7 +74,7 @@ def test_request_about_image_or_text_is_answered() -> None:
     limited = labels(MaxLabels=2, MinConfidence=0)
     felt = of_text("DetectSentiment")
 
-    assert (limited.status, limited.code, limited.asked) == (200, "OK", ("detect_labels",))
+    assert (limited.status, limited.code, limited.operations) == (200, "OK", ("detect_labels",))
     assert len(limited.content["Labels"]) == 2
     assert felt.content["Sentiment"] in {"POSITIVE", "NEGATIVE", "NEUTRAL", "MIXED"}
     assert of_text("DetectDominantLanguage").content["Languages"][0]["LanguageCode"] == "en"

@@ -73,7 +73,7 @@ def is_refused(reply: Reply, status: int, message: str = "") -> bool:
 def test_both_versions_of_the_service_give_equal_answers() -> None:
     new, old = analysed("I love this."), reply_to(SENTIMENT, documents("I love this."))
 
-    assert (new.status, new.asked) == (200, ("analyze_sentiment",))
+    assert (new.status, new.operations) == (200, ("analyze_sentiment",))
     assert new.content["kind"] == "SentimentAnalysisResults"
     assert new.content["results"] == old.content
     assert old.content["documents"][0]["confidenceScores"].keys() >= {"positive", "negative"}
@@ -184,7 +184,7 @@ def test_faces_have_the_requested_attributes() -> None:
 
     faces = [face for reply in replies for face in reply.content]
     assert {reply.status for reply in replies} == {200}
-    assert {reply.asked for reply in replies} == {("detect_with_stream",)}
+    assert {reply.operations for reply in replies} == {("detect_with_stream",)}
     assert all(face.keys() == {"faceRectangle", "faceAttributes"} for face in faces)
     assert all(face["faceAttributes"].keys() == {"age", "smile"} for face in faces)
     assert is_refused(reply_to(FACES, {"url": "https://example.com/a.png"}), 400, "access the URL")
@@ -210,7 +210,7 @@ def test_read_result_is_at_the_operation_location() -> None:
     assert str(uuid.UUID(number)) == number
     assert result.content["status"] == "succeeded"
     assert result.content["analyzeResult"]["readResults"]
-    assert (begun.asked, result.asked) == ((), ("get_read_result",))
+    assert (begun.operations, result.operations) == ((), ("get_read_result",))
 
 
 @pytest.mark.parametrize("number", ["0", "0a5c467b-aeea-434d-8d9d-5ddbbe5e7b7a", "-"])

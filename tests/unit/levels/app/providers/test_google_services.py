@@ -75,7 +75,7 @@ def test_every_path_of_every_version_answers_in_the_message_format(path: str) ->
     reply = reply_to(f"{path}?key=secret", request)
 
     assert reply.code == "OK"
-    assert reply.asked
+    assert reply.operations
     assert not any("_" in key for key in keys_of(reply.content))
 
 

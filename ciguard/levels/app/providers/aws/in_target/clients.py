@@ -90,7 +90,7 @@ def _request(operation: Any, sent: Json) -> Json:
     """Return the parameters of a request, parsed as the service parses them."""
     model = operation.service_model
     protocol = getattr(model, "resolved_protocol", None) or model.metadata["protocol"]
-    return _parsed(sent["body"], 200, protocol, operation.input_shape)
+    return _parse_response(sent["body"], 200, protocol, operation.input_shape)
 
 
 class _Services:
@@ -145,7 +145,9 @@ def _json_response(operation: Any, status: int, content: Json) -> Any:
     from botocore.awsrequest import AWSResponse
 
     body = json.dumps(content).encode()
-    return AWSResponse("", status, {}, None), _parsed(body, status, "json", operation.output_shape)
+    return AWSResponse("", status, {}, None), _parse_response(
+        body, status, "json", operation.output_shape
+    )
 
 
 def _response(operation: Any, status: int, headers: Dict[str, str], content: bytes) -> Any:
@@ -162,7 +164,7 @@ def _response(operation: Any, status: int, headers: Dict[str, str], content: byt
     return AWSResponse("", status, all_headers, None), parsed
 
 
-def _parsed(body: bytes, status: int, protocol: str, shape: Any) -> Json:
+def _parse_response(body: bytes, status: int, protocol: str, shape: Any) -> Json:
     from botocore.parsers import create_parser
 
     headers = {"x-amzn-requestid": "ciguard"}

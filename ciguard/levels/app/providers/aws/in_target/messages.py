@@ -106,7 +106,7 @@ def answer_request(name: str, parameters: Json, get_answer: AnswerFunction) -> R
         return refusal_reply(name, outcome["error"])
     lists = IMAGE_OPERATIONS.get(name) or TEXT_OPERATIONS.get(name, ())
     empty: Dict[str, Any] = {list_name: [] for list_name in lists}
-    return 200, {**empty, **_filtered(name, parameters, outcome["answer"])}
+    return 200, {**empty, **_requested_parts(name, parameters, outcome["answer"])}
 
 
 def refusal_reply(name: str, error: Json) -> Reply:
@@ -195,7 +195,7 @@ def _batch(name: str, parameters: Json, get_answer: AnswerFunction) -> Json:
     return {"answer": results}
 
 
-def _filtered(name: str, parameters: Json, answer: Json) -> Json:
+def _requested_parts(name: str, parameters: Json, answer: Json) -> Json:
     """Return an answer without the parts that the request excludes."""
     if name in _MIN_SCORES:
         records, bound_name, default = _MIN_SCORES[name]

@@ -221,7 +221,7 @@ def answer_request(
         return 200, {}, {"status": "running"}
     if "error" in outcome:
         return refusal_reply(outcome["error"])
-    return 200, {}, _with_service_names(_filtered(request, outcome["answer"]))
+    return 200, {}, _with_service_names(_requested_parts(request, outcome["answer"]))
 
 
 def refusal_reply(error: Json) -> Reply:
@@ -291,7 +291,7 @@ def _document_error(error: Json) -> Json:
     return {**error_fields, "innererror": inner}
 
 
-def _filtered(request: AzureRequest, answer: Json) -> Json:
+def _requested_parts(request: AzureRequest, answer: Json) -> Json:
     """Return an answer without the parts that the request excludes."""
     if request.operation.startswith("recognize_printed_text"):
         return {key: value for key, value in answer.items() if key not in _READ_FIELDS}
@@ -318,7 +318,7 @@ def _comma_separated(values: Optional[List[str]]) -> List[str]:
 
 def _with_service_names(content: Json) -> Json:
     """Return a content with the service's names of fields, such as `confidenceScores`."""
-    return _renamed(content, _camel_name)
+    return _rename_fields(content, _camel_name)
 
 
 def _camel_name(name: str) -> str:
@@ -331,11 +331,11 @@ def _snake_name(name: str) -> str:
     )
 
 
-def _renamed(content: Json, rename: Callable[[str], str]) -> Json:
+def _rename_fields(content: Json, rename: Callable[[str], str]) -> Json:
     if isinstance(content, dict):
-        return {rename(key): _renamed(item, rename) for key, item in content.items()}
+        return {rename(key): _rename_fields(item, rename) for key, item in content.items()}
     if isinstance(content, list):
-        return [_renamed(item, rename) for item in content]
+        return [_rename_fields(item, rename) for item in content]
     return content
 
 
@@ -384,7 +384,7 @@ def _is_running(outcome: Json) -> bool:
 
 def _outcome(reply: Reply) -> Json:
     status, _, content = reply
-    content = _renamed({} if content is None else content, _snake_name)
+    content = _rename_fields({} if content is None else content, _snake_name)
     if status >= 400:  # noqa: PLR2004 - HTTP statuses of errors start at 400
         message = content.get("error", {}).get("message", "")
         return {"error": {"code": f"{status}", "message": str(message)}}

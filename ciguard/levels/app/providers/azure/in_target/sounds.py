@@ -22,7 +22,7 @@ It is None for a microphone, and empty bytes after a file is read.
 _FORMAT, _WRITTEN = "_ciguard_format", "_ciguard_written"
 
 
-def note_audio(speech: Any, *, has_microphone: bool) -> None:
+def record_audio_sources(speech: Any, *, has_microphone: bool) -> None:
     """Make recognizers store their audio source in the attribute `SOURCE`.
 
     Args:
@@ -31,7 +31,7 @@ def note_audio(speech: Any, *, has_microphone: bool) -> None:
     """
     audio = speech.audio
 
-    def note_config(config: Any, values: Dict[str, Any]) -> None:
+    def adjust_config(config: Any, values: Dict[str, Any]) -> None:
         source = values.get("filename") or values.get("stream")
         setattr(config, SOURCE, source)
         is_microphone = values.get("use_default_microphone") or values.get("device_name")
@@ -39,13 +39,13 @@ def note_audio(speech: Any, *, has_microphone: bool) -> None:
             values.update(use_default_microphone=False, device_name=None)
             values["stream"] = audio.PushAudioInputStream()
 
-    def note_recognizer(recognizer: Any, values: Dict[str, Any]) -> None:
+    def adjust_recognizer(recognizer: Any, values: Dict[str, Any]) -> None:
         config = values.get("audio_config")
         if config is None and not has_microphone:
             config = values["audio_config"] = audio.AudioConfig(use_default_microphone=True)
         setattr(recognizer, SOURCE, getattr(config, SOURCE, None))
 
-    def note_stream(stream: Any, values: Dict[str, Any]) -> None:
+    def adjust_stream(stream: Any, values: Dict[str, Any]) -> None:
         setattr(stream, _FORMAT, getattr(values.get("stream_format"), _FORMAT, {}))
         setattr(stream, SOURCE, values.get("pull_stream_callback"))
         setattr(stream, _WRITTEN, bytearray())
@@ -54,17 +54,17 @@ def note_audio(speech: Any, *, has_microphone: bool) -> None:
         audio.AudioStreamFormat,
         lambda audio_format, values: setattr(audio_format, _FORMAT, dict(values)),
     )
-    _wrap_constructor(audio.PushAudioInputStream, note_stream)
-    _wrap_constructor(audio.PullAudioInputStream, note_stream)
-    _wrap_constructor(audio.AudioConfig, note_config)
-    _wrap_constructor(speech.SpeechRecognizer, note_recognizer)
+    _wrap_constructor(audio.PushAudioInputStream, adjust_stream)
+    _wrap_constructor(audio.PullAudioInputStream, adjust_stream)
+    _wrap_constructor(audio.AudioConfig, adjust_config)
+    _wrap_constructor(speech.SpeechRecognizer, adjust_recognizer)
     write = audio.PushAudioInputStream.write
 
-    def note_written(stream: Any, buffer: Any) -> Any:
+    def write_and_record(stream: Any, buffer: Any) -> Any:
         getattr(stream, _WRITTEN).extend(buffer)
         return write(stream, buffer)
 
-    audio.PushAudioInputStream.write = note_written
+    audio.PushAudioInputStream.write = write_and_record
 
 
 def _wrap_constructor(wrapped_class: Any, adjust: Callable[[Any, Dict[str, Any]], None]) -> None:

@@ -22,12 +22,12 @@ from ciguard.levels.app.in_target.asking import (
     AnswerFunction,
     Json,
     UnknownOperationError,
-    refusing,
+    unsupported_function,
 )
 from ciguard.levels.app.providers.azure.in_target.sounds import (
     SOURCE,
-    note_audio,
     read_audio,
+    record_audio_sources,
     ticks,
 )
 
@@ -61,19 +61,19 @@ def intercept(get_answer: AnswerFunction) -> bool:
     """Make all recognizers call `get_answer`; return whether the client is installed."""
 
     def replace_methods(speech: Any) -> None:
-        note_audio(speech, has_microphone=False)
+        record_audio_sources(speech, has_microphone=False)
         _refuse_others(speech)
 
-        def once(recognizer: Any) -> Any:
+        def recognize(recognizer: Any) -> Any:
             return _result(speech, recognizer, _RECOGNIZE, get_answer)
 
-        def later(recognizer: Any) -> Any:
+        def recognize_async(recognizer: Any) -> Any:
             return _future(
                 speech, lambda: _result(speech, recognizer, _RECOGNIZE_ASYNC, get_answer)
             )
 
-        setattr(speech.SpeechRecognizer, _RECOGNIZE, once)
-        setattr(speech.SpeechRecognizer, _RECOGNIZE_ASYNC, later)
+        setattr(speech.SpeechRecognizer, _RECOGNIZE, recognize)
+        setattr(speech.SpeechRecognizer, _RECOGNIZE_ASYNC, recognize_async)
 
     return _when_imported(replace_methods)
 
@@ -85,16 +85,16 @@ def observe(on_answer: AnswerCallback) -> bool:
     """
 
     def wrap_methods(speech: Any) -> None:
-        note_audio(speech, has_microphone=True)
+        record_audio_sources(speech, has_microphone=True)
         recognize_once = getattr(speech.SpeechRecognizer, _RECOGNIZE)
         recognize_once_async = getattr(speech.SpeechRecognizer, _RECOGNIZE_ASYNC)
 
-        def once(recognizer: Any) -> Any:
+        def recognize(recognizer: Any) -> Any:
             result = recognize_once(recognizer)
             _report_answer(speech, recognizer, _RECOGNIZE, result, on_answer)
             return result
 
-        def later(recognizer: Any) -> Any:
+        def recognize_async(recognizer: Any) -> Any:
             future = recognize_once_async(recognizer)
 
             def get() -> Any:
@@ -104,8 +104,8 @@ def observe(on_answer: AnswerCallback) -> bool:
 
             return _future(speech, get)
 
-        setattr(speech.SpeechRecognizer, _RECOGNIZE, once)
-        setattr(speech.SpeechRecognizer, _RECOGNIZE_ASYNC, later)
+        setattr(speech.SpeechRecognizer, _RECOGNIZE, recognize)
+        setattr(speech.SpeechRecognizer, _RECOGNIZE_ASYNC, recognize_async)
 
     return _when_imported(wrap_methods)
 
@@ -163,7 +163,7 @@ def _result(speech: Any, recognizer: Any, operation: str, get_answer: AnswerFunc
     content = read_audio(recognizer, operation)
     fields: Dict[str, Any] = {"result_id": uuid.uuid4().hex}
     if not content:
-        details = _canceled(speech, "EndOfStream", "NoError", "")
+        details = _cancellation_details(speech, "EndOfStream", "NoError", "")
         return _result_object(
             speech, {**fields, "reason": "Canceled", "cancellation_details": details}
         )
@@ -215,7 +215,7 @@ def _error_fields(speech: Any, error: Json) -> Json:
     code = _CODES.get(error["code"], error["code"])
     known = speech.CancellationErrorCode.__members__
     name = code if code in known else "ServiceError"
-    details = _canceled(speech, "Error", name, error["message"])
+    details = _cancellation_details(speech, "Error", name, error["message"])
     fields = {"reason": "Canceled", "cancellation_details": details}
     return {**fields, "error_json": error["message"]}
 
@@ -238,7 +238,7 @@ def _result_object(speech: Any, fields: Dict[str, Any]) -> Any:
     return _instance_with(speech.SpeechRecognitionResult, values)
 
 
-def _canceled(speech: Any, reason: str, code: str, message: str) -> Any:
+def _cancellation_details(speech: Any, reason: str, code: str, message: str) -> Any:
     values = {
         "reason": speech.CancellationReason[reason],
         "code": speech.CancellationErrorCode[code],
@@ -278,7 +278,7 @@ def _refuse_others(speech: Any) -> None:
     """Make methods that report by callback, and other classes that call services, raise errors."""
     for name in _CALLBACK_METHODS:
         for kind in (speech.Recognizer, speech.SpeechRecognizer):
-            setattr(kind, name, refusing(f"azure {name} (it reports by callback)"))
+            setattr(kind, name, unsupported_function(f"azure {name} (it reports by callback)"))
     modules = (
         module for module in pkgutil.iter_modules(speech.__path__) if module.name[:3] != "lib"
     )

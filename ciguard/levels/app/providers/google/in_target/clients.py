@@ -17,7 +17,7 @@ from ciguard.levels.app.in_target.asking import (
     AnswerFunction,
     Json,
     refuse_addresses,
-    refusing,
+    unsupported_function,
 )
 from ciguard.levels.app.in_target.hooks import Hook
 from ciguard.levels.app.providers.google.in_target.messages import (
@@ -124,16 +124,16 @@ def _refuse_other_channels() -> None:
     import grpc
     from google.api_core import grpc_helpers_async
 
-    grpc_helpers_async.create_channel = refusing("an asynchronous client")
+    grpc_helpers_async.create_channel = unsupported_function("an asynchronous client")
     asynchronous = getattr(grpc, "aio", None)
     for name in ("secure_channel", "insecure_channel"):
         if asynchronous is not None:
-            setattr(asynchronous, name, refusing("an asynchronous client"))
+            setattr(asynchronous, name, unsupported_function("an asynchronous client"))
     refuse_addresses(_SERVICES, "a client that uses REST")
     with contextlib.suppress(ImportError):
         from google.auth.transport import requests
 
-        requests.AuthorizedSession.request = refusing(  # type: ignore[method-assign,unused-ignore]
+        requests.AuthorizedSession.request = unsupported_function(  # type: ignore[method-assign,unused-ignore]
             "a client that uses REST"
         )
 
@@ -155,7 +155,7 @@ def _channel(get_answer: AnswerFunction) -> Any:
             return _Method(method, request_serializer, response_deserializer, get_answer)
 
         def unary_stream(self, method: str, *_: Any, **__: Any) -> Any:
-            return refusing(method)
+            return unsupported_function(method)
 
         stream_unary = stream_stream = unary_stream
 

@@ -89,7 +89,7 @@ def _image_answer(request: Json, get_answer: AnswerFunction) -> Json:
             raise UnknownOperationError(kind)
         outcome = get_answer(_FEATURES[kind], _content_of(request))
         if "error" not in outcome:
-            answer.update(_limited(outcome["answer"], feature.get("max_results", 0)))
+            answer.update(_limit_lists(outcome["answer"], feature.get("max_results", 0)))
         elif outcome["error"]["code"] == _PER_IMAGE_CODE:
             answer["error"] = {"code": 3, "message": outcome["error"]["message"]}
         else:
@@ -101,7 +101,7 @@ def _kind(feature: Json) -> str:
     return str(feature.get("type") or feature.get("type_", ""))
 
 
-def _limited(answer: Json, limit: int) -> Json:
+def _limit_lists(answer: Json, limit: int) -> Json:
     """Return an answer whose lists have at most `limit` items; 0 for any number."""
     return {
         key: value[:limit] if limit > 0 and key in _LIMITED_LISTS else value
