@@ -70,6 +70,7 @@ def dispatch(
 
 
 def _interrupt(events: Iterator[Event], interruption: KeyboardInterrupt) -> Event | None:
+    """Return the next event after the campaign was interrupted; None if it ended."""
     if not isinstance(events, Generator):
         raise interruption
     campaign: Generator[Event, None, None] = events
@@ -109,6 +110,7 @@ class _Dispatcher:
             self._attempt(name, reporter.close)
 
     def _attempt(self, name: str, action: Callable[[], None]) -> None:
+        """Call a method of a reporter; if it raises an exception, drop the reporter."""
         try:
             action()
         except Exception as error:  # noqa: BLE001 - the reporter of a plugin may raise anything, and must not end the run

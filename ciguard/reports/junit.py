@@ -133,6 +133,7 @@ def _xml(element: TestSuite | TestCase, *, depth: int) -> str:
 
 
 def _target_case(target: TargetSummary) -> TestCase:
+    """Return the test case of a target: passed, or skipped if it has no results."""
     case = TestCase(visible(target.name), classname="ciguard.targets")
     if target.not_run:
         case.result = [Skipped(f"NOT RUN: {visible(target.not_run)}")]
@@ -161,6 +162,7 @@ def _baseline_cases(event: RunFinished) -> list[TestCase]:
 
 
 def _cause_case(buckets: list[Bucket], result: Failure | Skipped | None, fixed: str) -> TestCase:
+    """Return the test case of a cause with its result; fixed causes have none."""
     bucket = buckets[0]
     finding = bucket.finding
     if len(buckets) == 1:
@@ -219,6 +221,7 @@ def _result(bucket: Bucket, verdict: Verdict, policy: Policy) -> Failure | Skipp
 
 
 def _failure(bucket: Bucket) -> Failure:
+    """Return the JUnit failure of a bucket, with its details as text."""
     finding = bucket.finding
     kind = visible(f"{finding.oracle}.{finding.kind}")
     failure = Failure(publishable(finding.message, limit=_MAX_MESSAGE), kind)

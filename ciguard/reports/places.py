@@ -74,6 +74,7 @@ class Places:
         yield Place(path=f"{self.folder}{file}", line=line)
 
     def _changed_requirements(self, bucket: Bucket) -> Iterator[Place]:
+        """Yield the changed requirements of a bucket's library or targets."""
         names = {*map(_canonical, (bucket.finding.library, *bucket.finding.targets))} - {""}
         for change in self.plan.changes if self.plan else ():
             if _canonical(change.package) in names:
@@ -122,6 +123,7 @@ def find_library_places(libraries: Mapping[str, Iterable[str]], folder: Path) ->
 
 
 def _lines(folder: Path, root: Path, patterns: Iterable[str]) -> Iterator[tuple[Place, str]]:
+    """Yield place and text of each line, except comments, in the files of some patterns."""
     folders = dict.fromkeys((folder.absolute(), root))
     files = [path for parent in folders for glob in patterns for path in sorted(parent.glob(glob))]
     for path in files[:_MAX_FILES]:
@@ -136,6 +138,7 @@ def _lines(folder: Path, root: Path, patterns: Iterable[str]) -> Iterator[tuple[
 
 
 def _root(folder: Path) -> Path:
+    """Return the root of the repository that contains a folder; the folder itself without one."""
     start = folder.absolute()
     return next((path for path in (start, *start.parents) if (path / ".git").exists()), start)
 

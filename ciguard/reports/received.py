@@ -126,6 +126,7 @@ def _require_types(value: object) -> None:
 
 
 def _require_field(name: str, annotation: object, value: object) -> None:
+    """Check the value of one field against its annotation."""
     kind = _KINDS.get(annotation)
     if annotation == "tuple[str, ...]" and not all(isinstance(text, str) for text in value):  # type: ignore[attr-defined]  # if it is not iterable, TypeError is raised
         msg = f"{name!r} is not a list of strings"
@@ -137,6 +138,7 @@ def _require_field(name: str, annotation: object, value: object) -> None:
 
 
 def _finished(run: Untrusted) -> RunFinished:
+    """Return the last event of an untrusted run, still without its buckets."""
     if (schema := run.of("schema", int)) != RUN_SCHEMA:
         msg = f"schema {schema!r:.20}, but this version of ciguard reads schema {RUN_SCHEMA}"
         raise ValueError(msg)
@@ -168,6 +170,7 @@ def _baseline_status(encoded: Untrusted) -> BaselineStatus:
 
 
 def _places(run: Untrusted) -> Places:
+    """Return the plan and the library places of an untrusted run."""
     plan, library_places = run.data.get("plan"), run.inner("places")
     return Places(
         plan=None if plan is None else plan_from_json(plan),

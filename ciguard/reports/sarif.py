@@ -118,6 +118,7 @@ def _pieces(
 def _file(
     event: RunFinished, results: list[str], notes: Iterable[str], *, page: str, category: str
 ) -> list[str]:
+    """Return the text of the file in pieces, around the encoded results."""
     run = {
         "tool": {
             "driver": {
@@ -158,6 +159,7 @@ def _compressed(pieces: Iterable[str]) -> int:
 
 
 def _notes(event: RunFinished, plan: Plan | None, *, kept: int, of: int) -> list[str]:
+    """Return the warnings of the file: caveats, and limits that omit results."""
     notes = [publishable(caveat.text) for caveat in caveats(event, plan)]
     if kept < of:
         notes.append(f"{of - kept} of {of} results are omitted: GitHub accepts no more.")
@@ -167,6 +169,7 @@ def _notes(event: RunFinished, plan: Plan | None, *, kept: int, of: int) -> list
 
 
 def _result(entry: Entry, places: Places, policy: Policy) -> dict[str, Json]:
+    """Return the SARIF result of an entry."""
     bucket = entry.most_severe
     kind = class_of(bucket.finding)
     digest = entry.fingerprint.rpartition(":")[2]
@@ -189,6 +192,7 @@ def _result(entry: Entry, places: Places, policy: Policy) -> dict[str, Json]:
 
 
 def _message(entry: Entry) -> str:
+    """Return the text of a result: API, message, targets, known issue and next step."""
     bucket = entry.most_severe
     finding = bucket.finding
     message = publishable(message_without_api(finding), limit=600)

@@ -157,18 +157,21 @@ class Forest:
         return tree
 
     def _programs_of(self, event: ProgramRan) -> Programs | None:
+        """Return the programs of a node if they are reported and the limit allows it."""
         if not event.program or not event.before or self._program_count >= MAX_PROGRAMS:
             return None
         self._program_count += 1
         return Programs(program=event.program, before=event.before, line=event.line)
 
     def _has_room(self, growing: DerivationTree) -> bool:
+        """Return whether a node can be added; drop nodes if the forest becomes full."""
         if self._node_count >= self._max_nodes and not self._is_full:
             self._make_room(growing)
             self._is_full = self._node_count >= self._max_nodes
         return not self._is_full
 
     def _make_room(self, growing: DerivationTree) -> None:
+        """Drop nodes until the remaining share of the maximum is reached."""
         target_count = self._max_nodes * _REMAINING_SHARE
         for key, tree in list(self._trees.items()):
             if self._node_count < target_count:
@@ -232,6 +235,7 @@ def _add_missing(tree: DerivationTree, member: LineageNode, *, parent: str, dept
 
 
 def _mark(tree: DerivationTree, name: str, bucket: Bucket, origin: TreeOrigin) -> None:
+    """Store the bucket and the programs of a finding in its node."""
     node, ancestry = tree.nodes[name], origin.ancestry
     outcome = origin.ended if node.outcome is NodeOutcome.RAN else node.outcome
     line = ancestry.path[-1].line

@@ -88,6 +88,7 @@ def layout(tree: DerivationTree) -> TreeLayout:
 
 
 def _place_all(folding: _Folding, template: str) -> tuple[Sign, int]:
+    """Return the sign of the template, with all signs below it, and the width of the tree."""
     root = Sign(depth=0)
     folding.grow(root, template)
     return root, set_positions(root)
@@ -150,6 +151,7 @@ class _Folding:
             )
 
     def _is_folded(self, node: TreeNode) -> bool:
+        """Return whether a node has no sign of its own."""
         if node.node in self.never_folded or self.fold is _Fold.NOTHING:
             return False
         return self.fold is _Fold.UNMARKED or node.node not in self.by_parent

@@ -75,6 +75,7 @@ def _join_parts(parts: Iterator[bytes]) -> bytes:
 
 
 def _read_parts(stream: BufferedIOBase, length: int) -> Iterator[bytes]:
+    """Yield the next `length` bytes of a stream in parts."""
     while length > 0:
         part = stream.read(min(length, _READ_BYTES))
         if not part:
@@ -85,6 +86,7 @@ def _read_parts(stream: BufferedIOBase, length: int) -> Iterator[bytes]:
 
 
 def _read_chunks(stream: BufferedIOBase, codings: list[str], lengths: list[str]) -> Iterator[bytes]:
+    """Yield the content of a chunked body in parts."""
     if lengths or [coding.strip().lower() for coding in codings] != ["chunked"]:
         msg = "Transfer-Encoding: has to be chunked, without a Content-Length."
         raise invalid(msg)

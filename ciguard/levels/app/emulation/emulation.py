@@ -129,6 +129,7 @@ def emulation(
 
 
 def _engines(options: EmulationOptions) -> EngineChain:
+    """Return the engines that a user's options select, with recording and faults."""
     engines: tuple[Engine, ...]
     if options.replay is not None:
         engines = (Recorded(options.replay),)

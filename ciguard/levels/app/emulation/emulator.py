@@ -64,6 +64,7 @@ class Emulator:
         return next(services for services in self._services if services.are_asked(request))
 
     def _outcome(self, provider: str, name: str, content: bytes) -> Json:
+        """Return the engines' answer, or the error that the client receives."""
         operation = self._operations.get((provider, name))
         if operation is None:  # only `ciguard app explore` has stub responses for it
             raise UnknownOperationError(name)

@@ -105,6 +105,7 @@ class GrpcProcess:
         self._state(_CHECK_TIMEOUT_S)
 
     def _state(self, limit_s: float) -> Json:
+        """Return the state that the gRPC process reports within a time limit."""
         answer = self._process.ask({}, limit_s=limit_s)
         if isinstance(answer, Answered):
             return answer.content

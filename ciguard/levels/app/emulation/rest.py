@@ -132,6 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST  # noqa: N815 - the name in http.server
 
     def _reply(self, request: ServiceRequest) -> Reply:
+        """Return the emulator's reply, or an internal error after a defect of ciguard."""
         emulator = self._listener.emulator
         try:
             return emulator.reply(request)
@@ -168,6 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
         return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
     def _send(self, request: ServiceRequest, reply: Reply, seconds: float) -> None:
+        """Log a request, and send the reply to it."""
         content = json.dumps(reply.content).encode()
         # The entry is logged before the reply is sent, so that a client with a reply can read it.
         entry = RequestLogEntry(

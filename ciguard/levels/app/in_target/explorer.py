@@ -124,6 +124,7 @@ class _Explorer:
                 self._send(answer)
 
     def _install(self, provider: str, hook: hooks.Hook, *, is_asked: bool) -> None:
+        """Intercept or observe the clients of a provider; note a problem if this is impossible."""
         try:
             if self._uses_real_service:
                 hook.observe(self._observe)
@@ -134,6 +135,7 @@ class _Explorer:
                 self._problem = f"cannot intercept the clients of {provider}: {error}"
 
     def _send(self, answer: Json) -> None:
+        """Send a message to ciguard, after the application's output is flushed."""
         if os.getpid() != self._process:  # this is a process that the application has forked
             os._exit(0)
         for stream in (sys.stdout, sys.stderr):
@@ -144,6 +146,7 @@ class _Explorer:
         self._outgoing.flush()
 
     def _reply(self, operation: str, content: bytes) -> Json:
+        """Return the stub response to a request; without prepared ones, ciguard chooses it now."""
         self._requested.append(operation)
         if self._answers is not None:
             return self._answers.get(operation, {"answer": {}})
@@ -153,6 +156,7 @@ class _Explorer:
         return self._request(request)
 
     def _request(self, request: Json) -> Json:
+        """Send a request for an answer to ciguard, and return the answer."""
         with self._channel_lock:  # threads take turns on the channel
             if not self._is_in_call:
                 msg = "an operation after the call has returned"
@@ -161,6 +165,7 @@ class _Explorer:
             return json.loads(self._incoming.readline())["given"]
 
     def _observe(self, operation: str, content: bytes, reply: Json) -> None:
+        """Report the answer of a real service to ciguard."""
         self._requested.append(operation)
         request = {
             "operation": operation,
@@ -170,6 +175,7 @@ class _Explorer:
         self._request(request)
 
     def _call(self, request: Json) -> Json:
+        """Call the requested function; return its exception and its sub-conditions' outcomes."""
         if self._problem:
             return {"problem": self._problem}
         self._answers, self._requested = request["answers"], []
@@ -220,6 +226,7 @@ class _Explorer:
         return function, [arguments.pop(name) for name in positional], arguments
 
     def _find_function(self, request: Json) -> Any:
+        """Return the requested function, or a method of an object that is created here."""
         if request["function"] == PROGRAM:
             file = request["file"]
             return lambda: as_program(lambda: self._probes.load("__main__", file))
@@ -253,6 +260,7 @@ class _Explorer:
         return answering(function, parts, is_passed=request["is_passed"])
 
     def _make_argument(self, form: Json) -> Any:
+        """Return the argument of a form, unless only the application's own code can supply it."""
         if self._uses_real_service and not CALLER_FORMS.isdisjoint(forms_in(form)):
             msg = "it needs a client, key or path that only the application's own code can supply"
             raise _CannotBeCalledError(msg)
@@ -263,7 +271,7 @@ class _Explorer:
             raise _CannotBeCalledError(msg) from error
 
     def _import_module(self, name: str, file: str) -> Any:
-        """Return a module: imported by its name, or loaded from its file if the name is taken."""
+        """Return the module of a file: imported by its name, or else loaded from the file."""
         if name in self._modules_by_name:
             return self._modules_by_name[name]
         if name.count(".") == file.count("/"):
@@ -288,6 +296,7 @@ class _Explorer:
         return _message(error)
 
     def _error_record(self, error: BaseException) -> Json:
+        """Return a description of an exception as JSON, with its frames in the application."""
         frames = [
             [self._probes.file_of(frame.filename), frame.lineno or 0, frame.name]
             for frame in traceback.extract_tb(error.__traceback__)
@@ -303,6 +312,7 @@ class _Explorer:
 
 
 def _message(error: BaseException) -> str:
+    """Return the shortened message of an exception, with a hook's advice if there is any."""
     try:
         message = str(error)[:_MAX_MESSAGE_LENGTH]
     except Exception:  # noqa: BLE001 - `__str__` of the application may raise anything

@@ -47,6 +47,7 @@ def argument(argument_form: Json) -> Any:
 
 
 def _upload(value: Json) -> Any:
+    """Return an uploaded file, with asynchronous methods if the application awaits them."""
     kind = Awaited if value["is_awaited"] else Upload
     return kind(base64.b64decode(value["base64"]), value["name"])
 
@@ -119,6 +120,7 @@ def _web_application(flask: Any) -> Any:
 
 
 def _file_of(module: Any) -> str:
+    """Return the file of a module; empty for an object without one."""
     return str(getattr(module, "__file__", None) or "")
 
 

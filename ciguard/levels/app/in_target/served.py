@@ -35,6 +35,7 @@ class _Server(http.server.ThreadingHTTPServer):
 
 
 def _listener() -> socket.socket:
+    """Return the socket to serve on: a copy of the given one, or a new one."""
     descriptor = _LISTENING["descriptor"]
     if descriptor is None:
         return socket.create_server((_HOST, 0))
@@ -68,6 +69,7 @@ class DocumentServer:
         return self._address + path
 
     def _start(self) -> str:
+        """Start the server in a thread, and return its address."""
         contents = self._contents
 
         class Handler(http.server.BaseHTTPRequestHandler):

@@ -18,11 +18,13 @@ def shorten_waiting() -> None:
     sleep, lock, ahead = time.sleep, threading.Lock(), [0.0]
 
     def short_sleep(seconds: Any) -> None:
+        """Sleep briefly, and advance the clocks by the rest of the time."""
         sleep(min(seconds, _MAX_S))  # raises for an invalid time
         with lock:
             ahead[0] += max(seconds - _MAX_S, 0.0)
 
     def advanced(clock: Callable[[], Any], factor: int) -> Callable[[], Any]:
+        """Return a clock that adds the saved time, in units of 1 / `factor` seconds."""
         return lambda: clock() + type(clock())(ahead[0] * factor)
 
     time.sleep = short_sleep

@@ -39,6 +39,7 @@ class ImageAnalysisEngine:
         return any(engine.is_simulated for engine in self._part_engines())
 
     def _part_engines(self) -> Iterator[Engine]:
+        """Yield the engines that answer the combined operations of all providers."""
         for provider in PROVIDERS.items().values():
             if provider.image_analysis is not None:
                 engines = map(self.engines.engine_for, _parts(provider, provider.image_analysis))
@@ -72,4 +73,5 @@ class ImageAnalysisEngine:
 
 
 def _parts(provider: Provider, analysis: ImageAnalysis) -> Iterator[Operation]:
+    """Return the operations that an image analysis combines."""
     return (part for name in analysis.parts for part in provider.description.operations(name))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ConfusionMatrix: TypeAlias = "Mapping[tuple[RecognitionTask, str], Mapping[str, float]]"
-"""Task and lower-case label of the input → answered label → probability, 0 to 1."""
+"""Task and lower-case label of the input → label of the answer → probability, 0 to 1."""
 _TASKS = (RecognitionTask.LABELS, RecognitionTask.OBJECTS, RecognitionTask.CATEGORIES)
 
 

@@ -127,6 +127,7 @@ class AnswerGenerator:
         return others
 
     def _score(self, *, is_best: bool = False) -> float:
+        """Return a random score, which is higher for the right label."""
         return (
             self.rng.uniform(_MIN_BEST_SCORE, _MAX_SCORE)
             if is_best
@@ -156,6 +157,7 @@ class AnswerGenerator:
         return [self.rng.choice(others)] if emotion and self.rng.random() < 1 / 2 else []
 
     def _face(self, emotion: str, index: int) -> Face:
+        """Return a face that shows an emotion; an empty emotion stands for none."""
         side = self.rng.randint(60, 120)
         box = BoundingBox(20 + index * 160, self.rng.randint(10, 60), side, side)
         likely = {other: self.rng.choice(("VERY_UNLIKELY", "UNLIKELY")) for other in EMOTIONS}
@@ -173,11 +175,13 @@ class AnswerGenerator:
         return [self._line(words, index) for index, words in enumerate(filter(None, lines))]
 
     def _text(self, input_spec: InputSpec | None, separator: str, labels: Sequence[str]) -> str:
+        """Return the text that the input shows; random labels if nothing is known of the input."""
         if input_spec is not None:
             return input_spec.key
         return separator.join(self.rng.choices(labels, k=self.rng.randint(0, _MAX_UNSPECIFIC + 1)))
 
     def _line(self, words: Sequence[str], index: int) -> list[Word]:
+        """Return the words of a line with their boxes, from left to right."""
         located, left = [], _LETTER_WIDTH
         for word in words:
             box = BoundingBox(
@@ -247,6 +251,7 @@ class AnswerGenerator:
         ]
 
     def _kind(self, other_than: str) -> str:
+        """Return a random kind of entity, except one."""
         return self.rng.choice([kind for kind in ENTITY_KINDS[:7] if kind != other_than])
 
 

@@ -93,7 +93,7 @@ class Recogniser:
         return self.recognise(operation, content)
 
     def recognise(self, operation: Operation, content: bytes) -> Json:
-        """Return the answer to a content that `validation.refuse` has accepted.
+        """Return the answer to a content that `refuse_invalid` has accepted.
 
         Raises:
             ServiceError: if the content is damaged, or recognition fails.

@@ -97,6 +97,7 @@ class _FaultReader:
         self._table = table
 
     def fault(self, known: set[str]) -> Fault:
+        """Return the fault of the table; `known` has the names of all operations."""
         for key in self._table:
             if key not in _KEYS:
                 msg = f"{self._place}: {key!r:.80}: unknown key.{suggestion(key, _KEYS)}"
@@ -145,6 +146,7 @@ class _FaultReader:
         return value
 
     def _member(self, key: str, kind: type[_Member]) -> _Member | None:
+        """Return the member of an enumeration that a key names; None if the key is missing."""
         value = self._table.get(key)
         if value is None:
             return None
@@ -153,6 +155,7 @@ class _FaultReader:
         return kind(value)
 
     def _seconds(self) -> tuple[float, float]:
+        """Return the minimum and the maximum delay."""
         value = self._table.get("seconds", 0.0)
         minimum, maximum = (
             value if isinstance(value, list) and len(value) == len("ab") else (value,) * 2

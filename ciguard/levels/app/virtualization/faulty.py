@@ -113,6 +113,7 @@ def _default_message(code: Code) -> str:
 def _distort(
     distortion: Distortion, answer: Json, operation: Operation, rng: random.Random
 ) -> Json:
+    """Return an answer after the change of a fault."""
     match distortion:
         case Distortion.NOTHING:
             return empty_answer(operation)

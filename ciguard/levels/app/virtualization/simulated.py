@@ -100,6 +100,7 @@ class Simulated:
     def _generate(
         self, draw: AnswerGenerator, operation: Operation, input_spec: InputSpec | None
     ) -> Json:
+        """Return a random answer about an image or a sound, or with topics of a text."""
         labels, task = self._relations.labels, operation.task
         confusions = (
             self.confusion_matrix.get((task, input_spec.key.lower()))
@@ -149,6 +150,7 @@ class Simulated:
 
 
 def _answer(operation: Operation, scored: Scored, draw: AnswerGenerator) -> Json:
+    """Return an answer with labels, topics or objects, as the task of the operation says."""
     messages = messages_of(operation)
     if operation.task is RecognitionTask.LABELS:
         return messages.label_answer(scored)
@@ -167,6 +169,7 @@ def _spec_for_task(input_spec: InputSpec | None, task: RecognitionTask) -> Input
 def _text_answer(
     draw: AnswerGenerator, operation: Operation, input_spec: InputSpec | None, text: str
 ) -> Json:
+    """Return a random answer with the sentiment of a text, or with its entities."""
     messages = messages_of(operation)
     if operation.task is RecognitionTask.SENTIMENT:
         return messages.sentiment_answer(*draw.sentiments(input_spec, text))

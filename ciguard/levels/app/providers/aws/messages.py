@@ -132,6 +132,7 @@ def face_answer(faces: Sequence[Face], size: Size) -> Json:
 
 
 def _face(face: Face, box: BoundingBox) -> Json:
+    """Return a face with all attributes; its box has shares of the image size."""
     shown = face.confidences()
 
     def attribute(name: str) -> Json:
@@ -213,6 +214,7 @@ def sentiment_answer(score: float, scored_sentences: Sequence[ScoredSentence]) -
 
 
 def _sentiment(shares: Sequence[float]) -> Json:
+    """Return the likeliest sentiment, and the confidence of each sentiment."""
     by_sentiment = dict(zip(_SENTIMENTS, shares, strict=True))
     best = max(_SENTIMENTS, key=by_sentiment.__getitem__)
     return {

@@ -71,6 +71,7 @@ def _name(request: ServiceRequest) -> str:
 
 
 def _reply(status: int, content: Json) -> Reply:
+    """Return a reply whose code and message are those in its content."""
     headers = {"Content-Type": _CONTENT_TYPE, "x-amzn-RequestId": str(uuid.uuid4())}
     if "__type" in content:
         code, message = content["__type"], content["message"]
@@ -98,6 +99,7 @@ def read_request(name: str, body: bytes) -> Json:
 
 
 def _image(request: RequestPart) -> Json:
+    """Return the parameters of a request about an image."""
     parameters: dict[str, Json] = {"Image": _content(request.part("Image"))}
     attributes = request.texts("Attributes")
     if attributes:
@@ -114,6 +116,7 @@ def _image(request: RequestPart) -> Json:
 
 
 def _content(image: RequestPart) -> Json:
+    """Return the content of an image, or its address in S3."""
     if image.has("S3Object"):
         place = image.part("S3Object")
         return {"S3Object": {name: place.text(name) for name in ("Bucket", "Name")}}
@@ -121,6 +124,7 @@ def _content(image: RequestPart) -> Json:
 
 
 def _text(name: str, request: RequestPart) -> Json:
+    """Return the parameters of a request about one text or several texts."""
     if name != _WITHOUT_LANGUAGE and not request.text("LanguageCode"):
         msg = "Value null at 'languageCode' failed to satisfy constraint: Member must not be null."
         raise invalid(msg)

@@ -92,6 +92,7 @@ def _point(box: BoundingBox, x: float, y: float) -> Json:
 
 
 def _attributes(face: Face) -> Json:
+    """Return all attributes of a face."""
     shown = {name: round(share, DIGITS) for name, share in face.confidences().items()}
 
     def share(name: str) -> float:
@@ -160,6 +161,7 @@ def value_with_level(name: str, value: float) -> dict[str, Json]:
 
 
 def _mask(*, is_worn: bool, is_hidden: bool) -> Json:
+    """Return the kind of mask on a face, and whether nose and mouth are covered."""
     kind = MASKS[1] if is_worn else MASKS[2] if is_hidden else MASKS[0]
     return {"type": kind, "nose_and_mouth_covered": is_worn or is_hidden}
 

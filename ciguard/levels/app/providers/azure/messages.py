@@ -123,6 +123,7 @@ def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
 
 
 def _line(words: Sequence[Word]) -> Json:
+    """Return a line of text in the format of the text-recognition operation `read`."""
     return {
         "bounding_box": _corner_coordinates(words),
         "text": " ".join(word.text for word in words),
@@ -139,12 +140,14 @@ def _line(words: Sequence[Word]) -> Json:
 
 
 def _printed_line(words: Sequence[Word]) -> Json:
+    """Return a line of text in the format of the operation for printed text."""
     box = "2,2,18,18"
     parts = [part for word in words for part in word.text.split()]
     return {"bounding_box": box, "words": [{"bounding_box": box, "text": part} for part in parts]}
 
 
 def _corner_coordinates(words: Sequence[Word]) -> list[float]:
+    """Return x and y of each corner of the words' bounding box, in one list."""
     corners = bounding_box_of([word.box for word in words]).corners()
     return [float(number) for corner in corners for number in corner]
 
@@ -168,6 +171,7 @@ def sentiment_answer(score: float, scored_sentences: Sequence[ScoredSentence]) -
 
 
 def _sentiment(shares: Sequence[float]) -> dict[str, Json]:
+    """Return the likeliest sentiment, and the confidence of each sentiment."""
     by_sentiment = dict(zip(_SENTIMENTS, shares, strict=True))
     return {
         "sentiment": max(_SENTIMENTS, key=by_sentiment.__getitem__),
@@ -299,6 +303,7 @@ def combined_answer(parts: Sequence[Json]) -> Json:
 
 
 def _detected_object(item: Json) -> Json:
+    """Return an object in the format of Image Analysis 4.0."""
     tag = {"name": item["object_property"], "confidence": item["confidence"]}
     return {"bounding_box": item["rectangle"], "tags": [tag], "id": ""}
 
@@ -312,6 +317,7 @@ def _read_line(line: Json) -> Json:
 
 
 def _points(item: Json) -> Json:
+    """Return the corners of a bounding box as points."""
     numbers = [round(number) for number in item["bounding_box"]]
     return [{"x": x, "y": y} for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
 

@@ -74,6 +74,7 @@ class AzureServices:
 
 
 def _reply(status: int, more_headers: Mapping[str, str], content: Json) -> Reply:
+    """Return a reply whose code and message are those in its content."""
     headers = {
         "Content-Type": "application/json; charset=utf-8",
         "apim-request-id": str(uuid.uuid4()),
@@ -114,6 +115,7 @@ def read_content(request: ServiceRequest) -> Json:
 
 
 def _documents(content: RequestPart) -> list[dict[str, str]]:
+    """Return the `id` and `text` of each document in a request."""
     documents = [
         {name: document.text(name) for name in ("id", "text")}
         for document in content.parts("documents")

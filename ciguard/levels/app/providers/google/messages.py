@@ -144,6 +144,7 @@ def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
 
 
 def _page_words(line: Sequence[Word]) -> Iterator[Json]:
+    """Yield the words of a line in the format of a page, with their letters."""
     parts = [(word, part) for word in line for part in word.text.split()]
     for index, (word, part) in enumerate(parts):
         symbols: list[Json] = [{"text": letter} for letter in part]

@@ -165,6 +165,7 @@ def _response(operation: Any, status: int, headers: Dict[str, str], content: byt
 
 
 def _parse_response(body: bytes, status: int, protocol: str, shape: Any) -> Json:
+    """Return the content of a response, parsed by botocore's parser for a protocol."""
     from botocore.parsers import create_parser
 
     headers = {"x-amzn-requestid": "ciguard"}

@@ -64,6 +64,7 @@ class Jobs:
         raise UnknownOperationError(msg)
 
     def _status_reply(self, started: Json, get_answer: AnswerFunction) -> Reply:
+        """Return the response to a status request: the job is running, failed or completed."""
         place = started.get("Media", {}).get("MediaFileUri", "")
         sound = self._storage.at(place)
         outcome = get_answer(RESULT_OPERATION, place.encode() if sound is None else sound)
@@ -110,6 +111,7 @@ def _with_speakers(results: Json, settings: Json) -> Json:
 
 
 def _job(started: Json, status: str) -> Json:
+    """Return the description of a job, as the service writes it."""
     repeated = {name: started[name] for name in _REPEATED_FIELDS if name in started}
     times = {"StartTime": _TIMESTAMP, "CreationTime": _TIMESTAMP}
     return {_NAME: started[_NAME], "TranscriptionJobStatus": status, **repeated, **times}

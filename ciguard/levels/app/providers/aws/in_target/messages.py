@@ -121,6 +121,7 @@ def refusal_reply(name: str, error: Json) -> Reply:
 
 
 def _aws_code(name: str, code: str) -> str:
+    """Return the code of AWS for a code of gRPC, which may depend on the operation."""
     code = _CODES.get(code, code) if code.isascii() else _INTERNAL_CODE
     if code == _INVALID_CODE:
         return (
@@ -132,6 +133,7 @@ def _aws_code(name: str, code: str) -> str:
 
 
 def _single(name: str, parameters: Json, get_answer: AnswerFunction) -> Json:
+    """Return the outcome of a request about one content."""
     content = _content_of(parameters)
     problem = _too_large(name, content)
     if problem:
@@ -177,6 +179,7 @@ def _content_of(parameters: Json) -> bytes:
 
 
 def _batch(name: str, parameters: Json, get_answer: AnswerFunction) -> Json:
+    """Return the outcome of a request about several texts."""
     texts = parameters["TextList"]
     if len(texts) > _MAX_BATCH_SIZE:
         message = f"Input list size exceeds limit. Max length allowed is {_MAX_BATCH_SIZE}"
@@ -212,6 +215,7 @@ def _requested_parts(name: str, parameters: Json, answer: Json) -> Json:
 
 
 def _requested_attributes(face: Json, wanted: Any) -> Json:
+    """Return a face without the attributes that the request does not name."""
     return {
         field: value
         for field, value in face.items()

@@ -127,11 +127,13 @@ class Storage:
 
 
 def _content(body: Json) -> bytes:
+    """Return the content of an object as bytes; it may be given as text, bytes or an open file."""
     content = body.read() if hasattr(body, "read") else body
     return content.encode() if isinstance(content, str) else bytes(content)
 
 
 def _object_headers(content: bytes) -> Dict[str, str]:
+    """Return the headers of a response about an object."""
     digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
     return {
         "ETag": f'"{digest}"',

@@ -129,6 +129,7 @@ def _replace_adapters(send: Callable[..., Any], *, has_speech: bool) -> None:
 
 
 def _patch_core(send: Callable[..., Any]) -> bool:
+    """Replace the adapters of azure-core; return whether it is installed."""
     try:
         from azure.core.pipeline.transport import RequestsTransport
     except ImportError:
@@ -154,6 +155,7 @@ def _skip_waiting_and_tokens() -> None:
 
 
 def _patch_msrest(send: Callable[..., Any]) -> bool:
+    """Replace the adapters of msrest; return whether it is installed."""
     try:
         from msrest.universal_http.requests import RequestsHTTPSender
     except ImportError:
@@ -169,6 +171,7 @@ def _patch_msrest(send: Callable[..., Any]) -> bool:
 
 
 def _mount(session: Any, send: Callable[..., Any]) -> None:
+    """Replace the adapters of a session by one that calls a function."""
     from requests.adapters import BaseAdapter
 
     class ReplacedAdapter(BaseAdapter):  # type: ignore[misc,unused-ignore]
@@ -191,6 +194,7 @@ def _mount(session: Any, send: Callable[..., Any]) -> None:
 
 
 def _body(request: Any) -> bytes:
+    """Return the body of a request as bytes; this reads streams to their end."""
     body = request.body or b""
     if isinstance(body, str):
         return body.encode()
@@ -219,6 +223,7 @@ def _content(response: Any) -> Json:
 
 
 def _response(request: Any, status: int, headers: Dict[str, str], content: Json) -> Any:
+    """Return a response of the package `requests`, with JSON as its content."""
     from requests.adapters import HTTPAdapter
     from urllib3 import HTTPResponse
 

@@ -50,6 +50,7 @@ def requested_faces(
 
 
 def _face(face: Json, query: Dict[str, List[str]], attributes: Any) -> Json:
+    """Return one face without the parts that the request excludes."""
     filtered = dict(face)
     has_id = _last(query, "returnFaceId", "true").lower() == "true"
     if not has_id:
@@ -64,6 +65,7 @@ def _face(face: Json, query: Dict[str, List[str]], attributes: Any) -> Json:
 
 
 def _last(query: Dict[str, List[str]], name: str, default: str = "") -> str:
+    """Return the last value of a parameter in a query."""
     return query.get(name, [default])[-1]
 
 

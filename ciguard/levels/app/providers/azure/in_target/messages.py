@@ -242,6 +242,7 @@ def _status(code: str) -> Optional[int]:
 
 
 def _documents_reply(request: AzureRequest, get_answer: AnswerFunction) -> Reply:
+    """Return the reply to a request about texts, with the outcome of each text."""
     operation, documents = request.operation, request.documents
     max_documents = _MAX_DOCUMENTS.get(operation, _DEFAULT_MAX_DOCUMENTS)
     if not 0 < len(documents) <= max_documents:
@@ -265,6 +266,7 @@ def _documents_reply(request: AzureRequest, get_answer: AnswerFunction) -> Reply
 
 
 def _refused_batch(count: int, max_documents: int) -> Reply:
+    """Return the reply that refuses a request with no text or too many texts."""
     message = f"Batch request contains too many records. Max {max_documents} records are permitted."
     if not count:
         message = "Missing input documents."
@@ -274,6 +276,7 @@ def _refused_batch(count: int, max_documents: int) -> Reply:
 
 
 def _document_outcome(operation: str, text: str, get_answer: AnswerFunction) -> Json:
+    """Return the outcome of one text, which is an error if it is empty or too long."""
     message = "" if text.strip() else "Document text is empty."
     if len(text) > _MAX_LENGTH:
         message = (
@@ -286,6 +289,7 @@ def _document_outcome(operation: str, text: str, get_answer: AnswerFunction) -> 
 
 
 def _document_error(error: Json) -> Json:
+    """Return the error of one text in the format of the service."""
     inner = {"code": "InvalidDocument", "message": error["message"]}
     error_fields = {"code": "InvalidArgument", "message": "Invalid document in request."}
     return {**error_fields, "innererror": inner}
@@ -332,6 +336,7 @@ def _snake_name(name: str) -> str:
 
 
 def _rename_fields(content: Json, rename: Callable[[str], str]) -> Json:
+    """Return JSON in which a function has renamed all keys."""
     if isinstance(content, dict):
         return {rename(key): _rename_fields(item, rename) for key, item in content.items()}
     if isinstance(content, list):
@@ -378,11 +383,13 @@ def report_answers(
 
 
 def _is_running(outcome: Json) -> bool:
+    """Return whether the outcome is the status of an unfinished text recognition."""
     answer = outcome.get("answer")
     return isinstance(answer, dict) and answer.get("status") in {"running", "notStarted"}
 
 
 def _outcome(reply: Reply) -> Json:
+    """Return a response of the service as `{"answer": …}` or `{"error": …}`."""
     status, _, content = reply
     content = _rename_fields({} if content is None else content, _snake_name)
     if status >= 400:  # noqa: PLR2004 - HTTP statuses of errors start at 400

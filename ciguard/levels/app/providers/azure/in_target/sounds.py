@@ -125,6 +125,7 @@ def _read_stream(stream: Any) -> bytes:
 
 
 def _pulled_audio(callback: Any) -> bytes:
+    """Return all audio that a callback of the application supplies, up to the limit."""
     content, buffer = bytearray(), bytearray(_BUFFER_BYTES)
     while len(content) < _MAX_BYTES:
         count = callback.read(memoryview(buffer))
@@ -135,6 +136,7 @@ def _pulled_audio(callback: Any) -> bytes:
 
 
 def _wav_file(samples: bytes, audio_format: Dict[str, Any]) -> bytes:
+    """Return a WAV file with samples in the format of a stream."""
     file = io.BytesIO()
     with wave.open(file, "wb") as sound:
         sound.setnchannels(audio_format.get("channels") or 1)

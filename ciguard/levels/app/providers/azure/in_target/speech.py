@@ -184,6 +184,7 @@ def _result(speech: Any, recognizer: Any, operation: str, get_answer: AnswerFunc
 
 
 def _is_detailed(speech: Any, recognizer: Any) -> bool:
+    """Return whether the application has requested detailed results."""
     wanted = recognizer.properties.get_property(getattr(speech.PropertyId, _DETAILED))
     return str(wanted).lower() == "true"
 
@@ -212,6 +213,7 @@ def _service_json(answer: Json, fields: Dict[str, Any], *, is_detailed: bool) ->
 
 
 def _error_fields(speech: Any, error: Json) -> Json:
+    """Return the fields of a result that reports an error."""
     code = _CODES.get(error["code"], error["code"])
     known = speech.CancellationErrorCode.__members__
     name = code if code in known else "ServiceError"
@@ -239,6 +241,7 @@ def _result_object(speech: Any, fields: Dict[str, Any]) -> Any:
 
 
 def _cancellation_details(speech: Any, reason: str, code: str, message: str) -> Any:
+    """Return the details of a cancelled result."""
     values = {
         "reason": speech.CancellationReason[reason],
         "code": speech.CancellationErrorCode[code],

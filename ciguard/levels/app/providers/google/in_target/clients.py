@@ -104,6 +104,7 @@ HOOK = GoogleHook()
 
 
 def _report_answer(method: str, request: Any, call: Any, on_answer: AnswerCallback) -> None:
+    """Report the outcome of a completed call to a callback."""
     error = call.exception()
     if error is not None:
         outcome = {"error": {"code": error.code().name, "message": str(error.details())}}
@@ -139,6 +140,7 @@ def _refuse_other_channels() -> None:
 
 
 def _channel(get_answer: AnswerFunction) -> Any:
+    """Return a gRPC channel that answers calls without a network."""
     import grpc
 
     class Channel(grpc.Channel):  # type: ignore[misc,name-defined,unused-ignore]

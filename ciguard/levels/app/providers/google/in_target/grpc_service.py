@@ -113,6 +113,7 @@ class _Service:
         return {service: versions for service, versions in installed.items() if versions}
 
     def _answer(self, method: str, request: bytes, context: Any) -> bytes:
+        """Return the encoded answer to an encoded request, or end the call with an error."""
         import grpc
 
         try:
@@ -152,6 +153,7 @@ class _Service:
         return bytes(answer.SerializeToString())
 
     def _forward(self, method: str, body: bytes) -> Json:
+        """Return the JSON answer of the HTTP server to a request."""
         connection = http.client.HTTPConnection(*self._settings["rest"])
         try:
             connection.request("POST", method, body)

@@ -75,6 +75,7 @@ def answer_request(method: str, request: Json, get_answer: AnswerFunction) -> Js
 
 
 def _answer(operation: str, request: Json, get_answer: AnswerFunction) -> Json:
+    """Return the answer to a request about one text or sound."""
     outcome = get_answer(operation, _content_of(request))
     if "error" in outcome:
         raise RefusedError(outcome["error"])
@@ -82,6 +83,7 @@ def _answer(operation: str, request: Json, get_answer: AnswerFunction) -> Json:
 
 
 def _image_answer(request: Json, get_answer: AnswerFunction) -> Json:
+    """Return the answer to a request about one image, with all requested features."""
     answer: Dict[str, Any] = {}
     for feature in request.get("features", []):
         kind = _kind(feature)
