@@ -40,9 +40,9 @@ class CasesOverTime:
             counts[:] = [sum(counts[start : start + 2]) for start in range(0, len(counts), 2)]
 
     def totals(self) -> dict[str, list[tuple[float, float]]]:
-        """Return a target's points of time in seconds and number of cases until then.
+        """Return the points of each target: a time in seconds, and the number of cases until then.
 
-        The last point of all targets has the same time.
+        All targets have the same times.
         """
         steps = max(map(len, self._counts.values()), default=0)
         totals = {}

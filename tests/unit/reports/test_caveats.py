@@ -1,4 +1,4 @@
-"""What a verdict must not be read without, in everything that a person or a program sees."""
+"""Caveats about a verdict are in every report for people and programs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FRESH = BaselineStatus(state=BaselineState.FRESH, updated_at="2026-01-02T03:04:0
 
 
 def shown(name: str, events: list[Event], folder: Path) -> str:
-    """Return what a reporter shows, as plain words."""
+    """Return the text that a reporter writes, without markup."""
     stream = io.StringIO()
     reporter = REPORTERS.get(name)(Destination(folder=folder, stream=stream, sources=folder))
     for event in events:
@@ -248,7 +248,7 @@ def test_a_run_that_establishes_the_baseline_says_that_nothing_was_compared(
     assert "The baseline was MISSING. This run establishes it, so nothing was compared" in text
 
 
-def test_a_dashboard_shows_a_stale_baseline_as_skipped_and_a_fresh_one_as_passed(
+def test_junit_skips_a_stale_baseline_and_passes_a_fresh_one(
     finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
     def result(status: BaselineStatus) -> list[str]:

@@ -1,4 +1,4 @@
-"""Lists for machines have one entry per cause; what is new does not hide behind what is known."""
+"""Machine-readable lists have one entry per cause; known buckets do not hide new ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHECK = "0123456789abcdef"
 def bucket(
     number: int, comparison: Comparison = NEW, *, cause: str = CHECK, api: str = ""
 ) -> Bucket:
-    """Return a bucket with the cause of others, or without one if `cause` is empty."""
+    """Return a bucket that shares a cause with other buckets; without one if `cause` is empty."""
     shared = Cause(name=f"g1:{cause}", kind="failed check", text="apply.cc: dtype() == expected")
     return Bucket(
         fingerprint=f"v1:{number:016x}",
@@ -73,7 +73,7 @@ def test_buckets_of_one_cause_are_one_alert_that_names_them() -> None:
     assert result["properties"]["buckets"] == [f"v1:{number:016x}" for number in (1, 2, 3)]
 
 
-def test_an_alert_keeps_its_name_whichever_buckets_a_run_meets() -> None:
+def test_alert_keeps_its_name_for_any_buckets_of_its_cause() -> None:
     names = {
         result["partialFingerprints"]["ciguard/v1"]
         for met in ([1], [2], [1, 2])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 20 * 2**20
 """Maximum size of a request body; larger bodies are refused."""
 _MAX_DRAINED = 5 * MAX_BYTES
-"""Maximum number of bytes that are read of a refused body.
+"""Maximum number of bytes that are read from a refused body.
 
 They are read because a client that is still sending does not read the reply.
 """

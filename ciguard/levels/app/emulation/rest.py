@@ -43,7 +43,7 @@ class RequestLogEntry:
     message: str
     """Error message of the request, or the joined error messages of single images and texts."""
     seconds: float
-    """Time until the reply was ready."""
+    """Time from the request until its reply was ready."""
 
 
 class RestServer(ThreadingHTTPServer):

@@ -121,7 +121,7 @@ class Entity:
 
     @property
     def confidence(self) -> float:
-        """Confidence in services that return one."""
+        """Confidence of the entity, 0 to 1; the salience if no other confidence is known."""
         return self.salience if self.reported_confidence is None else self.reported_confidence
 
 

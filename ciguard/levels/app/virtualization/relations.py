@@ -44,7 +44,7 @@ class Relations:
         self._cache: dict[str, tuple[str, ...]] = {}
 
     def _words(self) -> dict[str, list[str]]:
-        """Return the labels with each word at their begin or end, short labels first."""
+        """Return the labels that begin or end with each word, short labels first."""
         by_word: dict[str, list[str]] = {}
         for label in sorted(self.labels, key=lambda label: (len(label), label)):
             for word in _outer_words(label):

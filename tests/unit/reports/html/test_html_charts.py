@@ -108,7 +108,7 @@ def test_the_trend_follows_every_bucket_from_first_seen_to_fixed_and_back() -> N
         max_size=60,
     )
 )
-def test_the_trend_ends_with_what_is_known_now(states: list[list[tuple[int, str]]]) -> None:
+def test_trend_ends_with_the_current_numbers(states: list[list[tuple[int, str]]]) -> None:
     histories = [_history(*sorted(one)) for one in states]
 
     shown_trend = trend(histories, now=NOW)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from finding_examples import crash
 from report_examples import bucket
-from tree_examples import PARENT, PROGRAM, found, heard, program, step
+from tree_examples import PARENT, PROGRAM, found, program, program_ran, step
 
 from ciguard.domain.findings import Comparison
 from ciguard.domain.intent import Intent
@@ -25,10 +25,10 @@ def case(*blocks: str, tree: int = 0) -> ProgramCase:
 
 
 def grow(forest: Forest, *, tree: int, count: int, wrong: int = 0) -> None:
-    """Let a tree have nodes of depth one, the last of them wrong."""
+    """Add nodes of depth one to a tree; the last `wrong` ones have an unexpected outcome."""
     for number in range(count):
         ended = NodeOutcome.FAILED if number >= count - wrong else NodeOutcome.RAN
-        forest.add(heard(case(f"a.{number}", tree=tree), ended))
+        forest.add(program_ran(case(f"a.{number}", tree=tree), ended))
 
 
 def sizes(forest: Forest) -> dict[int, int]:
@@ -42,9 +42,9 @@ def only(forest: Forest) -> DerivationTree:
 
 def test_trees_of_seeds_and_rounds_are_kept_apart() -> None:
     forest = Forest()
-    forest.add(heard(case("a.1")))
-    forest.add(heard(case("a.1", tree=1)))
-    forest.add(heard(program(step("a"), seed="vgg19")))
+    forest.add(program_ran(case("a.1")))
+    forest.add(program_ran(case("a.1", tree=1)))
+    forest.add(program_ran(program(step("a"), seed="vgg19")))
 
     assert [(tree.seed, tree.number) for tree in forest.trees()] == [
         ("lenet", 0),
@@ -55,8 +55,8 @@ def test_trees_of_seeds_and_rounds_are_kept_apart() -> None:
 
 def test_repeated_node_stays_marked_and_is_counted_once() -> None:
     forest = Forest()
-    forest.add(heard(case("a.1"), NodeOutcome.FAILED))
-    forest.add(heard(case("a.1"), NodeOutcome.RAN))
+    forest.add(program_ran(case("a.1"), NodeOutcome.FAILED))
+    forest.add(program_ran(case("a.1"), NodeOutcome.RAN))
 
     (node,) = only(forest).nodes.values()
     assert node.outcome is NodeOutcome.FAILED
@@ -89,7 +89,7 @@ def test_oldest_trees_without_marked_nodes_are_dropped_first() -> None:
 def test_branches_without_marked_nodes_are_dropped_next() -> None:
     forest = Forest(max_nodes=10)
     grow(forest, tree=0, count=5, wrong=1)
-    forest.add(heard(case("a.0", "b.0"), NodeOutcome.FAILED))
+    forest.add(program_ran(case("a.0", "b.0"), NodeOutcome.FAILED))
     grow(forest, tree=1, count=5, wrong=1)
 
     first = next(tree for tree in forest.trees() if tree.number == 0)
@@ -121,8 +121,8 @@ def test_forest_never_exceeds_its_node_limit() -> None:
 def test_finding_marks_its_node_and_adds_its_program() -> None:
     met = case("a.1", "b.1")
     forest = Forest()
-    forest.add(heard(case("a.1")))
-    forest.add(heard(met))
+    forest.add(program_ran(case("a.1")))
+    forest.add(program_ran(met))
     simpler = replace(
         met, source="alone", block="", ancestry=replace(met.ancestry, derived=PROGRAM)
     )
@@ -159,7 +159,7 @@ def test_findings_about_blocks_alone_are_counted_and_those_about_calls_are_not()
     assert forest.findings_outside_trees == 2
 
 
-def test_unmet_bucket_is_in_no_tree() -> None:
+def test_bucket_that_is_not_reproduced_is_in_no_tree() -> None:
     forest = Forest()
     forest.mark(found(case("a.1"), comparison=Comparison.NOT_RUN, count=0))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from report_examples import BOUND, HOSTILE
-from tree_examples import found, heard, program, step
+from tree_examples import found, program, program_ran, step
 
 from ciguard.domain.lineage import NodeOutcome
 from ciguard.reports.html import trees as module
@@ -34,9 +34,9 @@ def case(*names: str, tree: int = 0) -> ProgramCase:
 def grown(cases: Iterable[ProgramCase], *, wrong: Iterable[ProgramCase] = ()) -> Forest:
     forest = Forest()
     for one in cases:
-        forest.add(heard(one))
+        forest.add(program_ran(one))
     for one in wrong:
-        forest.add(heard(one, NodeOutcome.FAILED))
+        forest.add(program_ran(one, NodeOutcome.FAILED))
     return forest
 
 
@@ -57,7 +57,7 @@ def names_at(root: Sign, depth: int) -> list[str]:
     ]
 
 
-def test_a_node_stands_above_the_middle_of_its_children() -> None:
+def test_node_is_above_the_middle_of_its_children() -> None:
     tree = only(grown([case("A"), case("B"), *(case("A", name) for name in "CDE")]))
 
     made = layout(tree)
@@ -69,7 +69,7 @@ def test_a_node_stands_above_the_middle_of_its_children() -> None:
     assert (made.width, made.depth, made.is_folded) == (3, 2, False)
 
 
-def test_what_has_children_far_below_is_not_pushed_aside_by_what_has_none() -> None:
+def test_deep_subtree_is_not_shifted_by_a_leaf() -> None:
     wide = [case("A", "B", name) for name in "CDEFG"]
     tree = only(grown([case("A"), case("A", "B"), *wide, *(case(name) for name in "HIJ")]))
 
@@ -77,7 +77,7 @@ def test_what_has_children_far_below_is_not_pushed_aside_by_what_has_none() -> N
 
 
 @given(st.data())
-def test_no_two_signs_stand_on_each_other_and_rows_are_generations(data: st.DataObject) -> None:
+def test_signs_do_not_overlap_and_rows_are_depths(data: st.DataObject) -> None:
     paths: list[tuple[str, ...]] = [()]
     for number in range(data.draw(st.integers(1, 60))):
         paths.append((*data.draw(st.sampled_from(paths)), str(number)))
@@ -120,7 +120,7 @@ def test_too_wide_tree_shows_only_branches_with_marked_nodes() -> None:
     assert sorted(sign.count for sign in made.root.walk()) == [1, 1, 1, 1, 4 * MAX_WIDTH - 2]
 
 
-def test_more_marked_nodes_than_there_is_room_for_are_counted_findings_come_first() -> None:
+def test_marked_nodes_beyond_the_limit_are_counted_and_findings_are_drawn_first() -> None:
     wrong = [case(f"w{number}") for number in range(MAX_MARKED + 20)]
     forest = grown([], wrong=wrong)
     forest.mark(found(wrong[-1]))
@@ -133,7 +133,7 @@ def test_more_marked_nodes_than_there_is_room_for_are_counted_findings_come_firs
     assert made.left_out == 20
 
 
-def test_nodes_whose_parents_are_unknown_hang_on_the_template() -> None:
+def test_nodes_with_unknown_parents_are_below_the_template() -> None:
     made = layout(only(grown([case("A"), case("gone", "gone", "C")])))
 
     assert [(sign.depth, sign.is_cut_off) for sign in made.root.children] == [(1, False), (3, True)]
@@ -171,7 +171,7 @@ def test_a_finding_is_ringed_red_and_leads_to_its_diff() -> None:
 def test_every_outcome_has_its_own_shape() -> None:
     forest = Forest()
     for number, ended in enumerate(NodeOutcome):
-        forest.add(heard(case(f"n{number}"), ended))
+        forest.add(program_ran(case(f"n{number}"), ended))
 
     svg = ET.fromstring(drawings(forest).partition("</svg>")[0] + "</svg>")
 
@@ -222,7 +222,7 @@ def test_drawn_trees_are_limited_and_those_with_findings_come_first() -> None:
     ]
 
 
-def test_diffs_have_room_together_and_what_has_none_is_no_link(
+def test_diffs_are_limited_together_and_nodes_without_diff_are_not_links(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "_DIFFS_LIMIT", 400)

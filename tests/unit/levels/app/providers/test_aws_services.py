@@ -72,11 +72,11 @@ def test_operations_and_their_lists_are_those_of_boto3(service: str) -> None:
 
 def test_request_about_image_or_text_is_answered() -> None:
     limited = labels(MaxLabels=2, MinConfidence=0)
-    felt = of_text("DetectSentiment")
+    sentiment = of_text("DetectSentiment")
 
     assert (limited.status, limited.code, limited.operations) == (200, "OK", ("detect_labels",))
     assert len(limited.content["Labels"]) == 2
-    assert felt.content["Sentiment"] in {"POSITIVE", "NEGATIVE", "NEUTRAL", "MIXED"}
+    assert sentiment.content["Sentiment"] in {"POSITIVE", "NEGATIVE", "NEUTRAL", "MIXED"}
     assert of_text("DetectDominantLanguage").content["Languages"][0]["LanguageCode"] == "en"
     assert of_text("DetectKeyPhrases").content["KeyPhrases"][1] == {
         "Text": "Rome", "Score": 0.95, "BeginOffset": 11, "EndOffset": 15,

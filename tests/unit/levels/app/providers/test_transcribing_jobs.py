@@ -34,13 +34,13 @@ BEGUN = {
 def started(
     answer: Json, requests: list[tuple[str, bytes]], **more: str
 ) -> Callable[[], tuple[int, Json]]:
-    """Return what asks for a job that has begun, about a sound of three bytes."""
+    """Return a function that requests the status of a job about a sound of three bytes."""
     storage = Storage()
     storage.reply("PutObject", {**HERE, "Body": b"abc"})
     jobs = Jobs(storage)
 
-    def get_answer(operation: str, about: bytes) -> Json:
-        requests.append((operation, about))
+    def get_answer(operation: str, content: bytes) -> Json:
+        requests.append((operation, content))
         return answer
 
     status, begun = jobs.reply("StartTranscriptionJob", {**BEGUN, **more}, get_answer)
@@ -138,11 +138,11 @@ def test_invalid_sound_fails_the_job_and_other_errors_the_request() -> None:
     assert started(limit, [])() == (400, expected)
 
 
-def test_unknown_job_is_about_its_address() -> None:
+def test_content_of_a_job_without_stored_sound_is_its_address() -> None:
     requests = []
 
-    def get_answer(operation: str, about: bytes) -> Json:
-        requests.append((operation, about))
+    def get_answer(operation: str, content: bytes) -> Json:
+        requests.append((operation, content))
         return {"answer": {}}
 
     Jobs(Storage()).reply("GetTranscriptionJob", BEGUN, get_answer)
