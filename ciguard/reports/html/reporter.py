@@ -60,7 +60,7 @@ class HtmlReporter:
 
     def _write(self, event: RunFinished) -> None:
         # The template engine is imported only by runs that write a page.
-        from ciguard.reports.html.page import page  # noqa: PLC0415
+        from ciguard.reports.html.page import page  # noqa: PLC0415 - see above
 
         text = page(event, self._observed, self._folder, now=datetime.now(UTC))
         write_atomically(self._folder / REPORT_FILE, text)

@@ -326,7 +326,7 @@ def _may_be_environmental(error: BaseException) -> bool:
 
     The result is True for every exception that a library defines, as its meaning is unknown.
     """
-    if type(error).__module__ != "builtins":  # NotGivenError too
+    if type(error).__module__ != "builtins":  # this includes NotGivenError
         return True
     if isinstance(error, (OSError, ImportError, EOFError, SystemExit, KeyboardInterrupt)):
         return True

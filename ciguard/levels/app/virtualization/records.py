@@ -159,7 +159,7 @@ def _parse_line(line: bytes) -> Json:
     """
     try:
         encoded = json.loads(line, parse_constant=_refuse_constant)
-        json.dumps(encoded, ensure_ascii=False).encode("utf-8")  # no lone surrogates
+        json.dumps(encoded, ensure_ascii=False).encode("utf-8")  # raises for lone surrogates
     except (ValueError, RecursionError) as error:
         msg = "invalid JSON"
         raise ValueError(msg) from error

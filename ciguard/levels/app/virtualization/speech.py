@@ -30,7 +30,7 @@ class Speech(Recogniser):
     def recognise(self, operation: Operation, content: bytes) -> Json:
         """Return the transcript of a WAV file (16 kHz, 16 bits) and its confidence."""
         samples = sounds.samples(content)
-        if not any(samples):  # PocketSphinx recognises words in digital silence
+        if not any(samples):  # PocketSphinx would recognise words in digital silence
             return {}
         decoder = _decoder()
         decoder.start_utt()

@@ -50,7 +50,7 @@ class StopWords:
     Source: RAKE (S. Rose et al., Automatic Keyword Extraction from Individual Documents, 2010).
     """
 
-    name: str = "little words"
+    name: str = "stop words"
     is_simulated: bool = False
 
     def serves(self, operation: Operation) -> bool:

@@ -73,15 +73,15 @@ class Storage:
         self.put(arguments["Bucket"], arguments["Key"], content)
         return 200, _object_headers(content), b""
 
-    def _GetObject(self, arguments: Json) -> Response:  # noqa: N802
+    def _GetObject(self, arguments: Json) -> Response:  # noqa: N802 - see `_PutObject`
         content = self._at(arguments["Bucket"], arguments["Key"])
         return (404, {}, _MISSING) if content is None else (200, _object_headers(content), content)
 
-    def _HeadObject(self, arguments: Json) -> Response:  # noqa: N802
+    def _HeadObject(self, arguments: Json) -> Response:  # noqa: N802 - see `_PutObject`
         content = self._at(arguments["Bucket"], arguments["Key"])
         return (404, {}, b"") if content is None else (200, _object_headers(content), b"")
 
-    def _CopyObject(self, arguments: Json) -> Response:  # noqa: N802
+    def _CopyObject(self, arguments: Json) -> Response:  # noqa: N802 - see `_PutObject`
         source = arguments["CopySource"]
         if isinstance(source, str):
             bucket, _, key = source.partition("?")[0].lstrip("/").partition("/")
@@ -93,7 +93,7 @@ class Storage:
         tag = f"<ETag>{escape(_object_headers(content)['ETag'])}</ETag>"
         return 200, {}, f"<CopyObjectResult>{tag}</CopyObjectResult>".encode()
 
-    def _ListObjectsV2(self, arguments: Json) -> Response:  # noqa: N802
+    def _ListObjectsV2(self, arguments: Json) -> Response:  # noqa: N802 - see `_PutObject`
         own = {
             key: content
             for (bucket, key), content in self._objects.items()
@@ -114,14 +114,14 @@ class Storage:
 
     _ListObjects = _ListObjectsV2
 
-    def _DeleteObject(self, arguments: Json) -> Response:  # noqa: N802
+    def _DeleteObject(self, arguments: Json) -> Response:  # noqa: N802 - see `_PutObject`
         self._objects.pop((arguments["Bucket"], arguments["Key"]), None)
         return 204, {}, b""
 
-    def _CreateBucket(self, arguments: Json) -> Response:  # noqa: N802
+    def _CreateBucket(self, arguments: Json) -> Response:  # noqa: N802 - see `_PutObject`
         return 200, {"Location": f"/{arguments['Bucket']}"}, b""
 
-    def _HeadBucket(self, arguments: Json) -> Response:  # noqa: N802
+    def _HeadBucket(self, arguments: Json) -> Response:  # noqa: N802 - see `_PutObject`
         del arguments
         return 200, {}, b""
 

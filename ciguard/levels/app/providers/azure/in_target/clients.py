@@ -151,7 +151,7 @@ def _skip_waiting_and_tokens() -> None:
         from azure.core.pipeline.transport import RequestsTransport
 
         setattr(RequestsTransport, "sleep", lambda *_: None)  # noqa: B010 - see `_patch_core`
-        setattr(policies.BearerTokenCredentialPolicy, "on_request", lambda *_: None)  # noqa: B010
+        setattr(policies.BearerTokenCredentialPolicy, "on_request", lambda *_: None)  # noqa: B010 - see `_patch_core`
 
 
 def _patch_msrest(send: Callable[..., Any]) -> bool:

@@ -141,7 +141,7 @@ class _ImportHook(MetaPathFinder):
         self._is_searching = True
         try:
             spec = importlib.util.find_spec(name)
-        finally:  # an import after a failed one is intercepted again
+        finally:  # after a failed import, the next one is intercepted too
             self._is_searching = False
         loader: Any = spec.loader if spec is not None else None
         if loader is not None:
@@ -285,7 +285,7 @@ def _refuse_others(speech: Any) -> None:
     modules = (
         module for module in pkgutil.iter_modules(speech.__path__) if module.name[:3] != "lib"
     )
-    for module in modules:  # these load the native library
+    for module in modules:  # imported, so that their classes are replaced below
         importlib.import_module(f"{_PACKAGE}.{module.name}")
     loaded = [module for name, module in sys.modules.items() if name.startswith(_PACKAGE)]
     for imported in loaded:

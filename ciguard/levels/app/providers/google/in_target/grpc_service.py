@@ -120,7 +120,7 @@ class _Service:
             return self._answer_in_bytes(method, request)
         except RefusedError as error:
             context.abort(grpc.StatusCode[error.code], error.message[:_MAX_LENGTH])
-            raise  # not reached: abort raises
+            raise  # unreachable, as `abort` raises an exception
 
     def _answer_in_bytes(self, method: str, request: bytes) -> bytes:
         """Return the encoded answer to an encoded request.
