@@ -80,8 +80,8 @@ def no_results_reason(target: TargetSummary) -> str:
             f"NOTHING RETURNED on {target.name}: all {counts.total:,} cases were rejected, "
             "so nothing was compared."
         )
-    why = f"none of its {target.apis:,} APIs was selected" if target.apis else "it has no APIs"
-    return f"NOTHING RUN on {target.name}: no case was run, because {why}."
+    reason = f"none of its {target.apis:,} APIs was selected" if target.apis else "it has no APIs"
+    return f"NOTHING RUN on {target.name}: no case was run, because {reason}."
 
 
 def _unfinished_buckets(event: RunFinished) -> Iterator[str]:

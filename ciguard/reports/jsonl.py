@@ -78,7 +78,7 @@ class JsonReporter:
         totals: Counter[str] = Counter(dict.fromkeys(STATUSES, 0))
         for target in event.targets:
             totals.update(target.tally.as_dict())
-        known = {target.name for target in event.targets}
+        target_names = {target.name for target in event.targets}
         plan = self._started.plan if self._started else None
         return {
             "schema": RUN_SCHEMA,
@@ -94,7 +94,9 @@ class JsonReporter:
                 for target in event.targets
             ],
             "unavailable": {
-                name: reason for name, reason in self._unavailable.items() if name not in known
+                name: reason
+                for name, reason in self._unavailable.items()
+                if name not in target_names
             },
             "outcomes": dict(totals),
             "stages": {stage: round(spent_s, 3) for stage, spent_s in event.stages.items()},

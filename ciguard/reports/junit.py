@@ -137,8 +137,8 @@ def _target_case(target: TargetSummary) -> TestCase:
     case = TestCase(visible(target.name), classname="ciguard.targets")
     if target.not_run:
         case.result = [Skipped(f"NOT RUN: {visible(target.not_run)}")]
-    elif why := no_results_reason(target):
-        case.result = [Skipped(visible(why))]
+    elif reason := no_results_reason(target):
+        case.result = [Skipped(visible(reason))]
     else:
         case.system_out = f"{target.tally.total} cases: {tally_text(target.tally.as_dict())}"
     return case
@@ -146,8 +146,8 @@ def _target_case(target: TargetSummary) -> TestCase:
 
 def _skipped_case(row: SkippedJob) -> TestCase:
     case = TestCase(visible(row.name), classname="ciguard.plan")
-    on = f"{', '.join(row.targets)} on {row.device}"
-    case.result = [Skipped(visible(f"NOT RUN: {on}: {row.reason}"))]
+    where = f"{', '.join(row.targets)} on {row.device}"
+    case.result = [Skipped(visible(f"NOT RUN: {where}: {row.reason}"))]
     return case
 
 

@@ -102,17 +102,17 @@ def _pieces(
     event: RunFinished, places: Places, policy: Policy, *, page: str, category: str
 ) -> list[str]:
     """Return the file's text in pieces, since joining them would take twice the memory."""
-    listed = entries(b for b in event.buckets if is_new(b) or b.comparison in _UNCHANGED)
-    kept = listed[:MAX_RESULTS]
+    all_entries = entries(b for b in event.buckets if is_new(b) or b.comparison in _UNCHANGED)
+    included = all_entries[:MAX_RESULTS]
     while True:
         # Each result is encoded at once, as all objects together would take more memory.
-        results = [_json(_result(entry, places, policy)) for entry in kept]
-        notes = _notes(event, places.plan, kept=len(kept), of=len(listed))
+        results = [_json(_result(entry, places, policy)) for entry in included]
+        notes = _notes(event, places.plan, included=len(included), total=len(all_entries))
         pieces = _file(event, results, notes, page=page, category=category)
         size = _compressed(pieces)
         if size <= MAX_BYTES:
             return pieces
-        kept = kept[: int(0.9 * len(kept) * MAX_BYTES / size)]
+        included = included[: int(0.9 * len(included) * MAX_BYTES / size)]
 
 
 def _file(
@@ -158,13 +158,13 @@ def _compressed(pieces: Iterable[str]) -> int:
     return sum(len(packer.compress(piece.encode())) for piece in pieces) + len(packer.flush())
 
 
-def _notes(event: RunFinished, plan: Plan | None, *, kept: int, of: int) -> list[str]:
+def _notes(event: RunFinished, plan: Plan | None, *, included: int, total: int) -> list[str]:
     """Return the warnings of the file: caveats, and limits that omit results."""
     notes = [publishable(caveat.text) for caveat in caveats(event, plan)]
-    if kept < of:
-        notes.append(f"{of - kept} of {of} results are omitted: GitHub accepts no more.")
-    if kept > SHOWN_RESULTS:
-        notes.append(f"GitHub shows the first {SHOWN_RESULTS} of {kept} results.")
+    if included < total:
+        notes.append(f"{total - included} of {total} results are omitted: GitHub accepts no more.")
+    if included > SHOWN_RESULTS:
+        notes.append(f"GitHub shows the first {SHOWN_RESULTS} of {included} results.")
     return notes
 
 

@@ -131,13 +131,13 @@ class Forest:
     def add(self, event: ProgramRan) -> None:
         """Add or update the node of a program; a marked node is not changed."""
         tree = self._tree(event.seed, event.tree, event.parent if event.depth == 1 else "")
-        known = tree.nodes.get(event.node)
-        if known is not None and known.is_marked:
+        stored_node = tree.nodes.get(event.node)
+        if stored_node is not None and stored_node.is_marked:
             return
-        if known is None and not self._has_room(tree):
+        if stored_node is None and not self._has_room(tree):
             tree.dropped += 1
             return
-        self._node_count += known is None
+        self._node_count += stored_node is None
         tree.blocks.setdefault(event.depth, shortened(event.block, _MAX_LABEL))
         tree.nodes[event.node] = TreeNode(
             node=event.node,

@@ -102,12 +102,12 @@ def history_page(runs: Sequence[RunSummary], records: Records) -> str:
 
 def _title(run: RunSummary) -> str:
     count = run.count(State.OPEN)
-    known = f"{count:,} known {'defect is' if count == 1 else 'defects are'} open"
+    open_text = f"{count:,} known {'defect is' if count == 1 else 'defects are'} open"
     if run.verdict is Verdict.ESTABLISHED:
-        return f"The baseline is established: {known}"
+        return f"The baseline is established: {open_text}"
     if not run.new:
-        return f"Nothing new; {known}"
-    return f"{run.new:,} new {'defect' if run.new == 1 else 'defects'}; {known}"
+        return f"Nothing new; {open_text}"
+    return f"{run.new:,} new {'defect' if run.new == 1 else 'defects'}; {open_text}"
 
 
 def _facts(runs: Sequence[RunSummary]) -> list[tuple[str, str]]:

@@ -191,18 +191,18 @@ def _facts(event: RunFinished, observed: RunObservations, now: datetime) -> list
             ("seed", str(started.seed)),
         ]
     if event.baseline is not None:
-        known = f"{event.baseline.state.value} {event.baseline.updated_at[:10]}"
-        facts.append(("baseline", publishable(known.strip())))
+        baseline_text = f"{event.baseline.state.value} {event.baseline.updated_at[:10]}"
+        facts.append(("baseline", publishable(baseline_text.strip())))
     return [*facts, ("exit code", str(event.exit_code)), ("ciguard", ciguard.__version__)]
 
 
 def _caveats(event: RunFinished, observed: RunObservations, plan: Plan | None) -> list[Caveat]:
     """Return the caveats about the verdict, and one for each target that could not be set up."""
-    known = {target.name for target in event.targets}
+    target_names = {target.name for target in event.targets}
     unavailable = [
         Caveat(f"NOT RUN: {name}: {reason}")
         for name, reason in list(observed.unavailable.items())[:_MAX_LISTED]
-        if name not in known
+        if name not in target_names
     ]
     return [*caveats(event, plan), *unavailable]
 

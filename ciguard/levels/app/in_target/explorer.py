@@ -238,11 +238,11 @@ class _Explorer:
         objects = [form["object"] for form in request["arguments"].values() if "object" in form]
         try:
             for form in objects:
-                named = {
+                arguments = {
                     name: self._make_argument(argument_form)
                     for name, argument_form in form["named"].items()
                 }
-                owner = member_of(module, form["of"])(**named)
+                owner = member_of(module, form["of"])(**arguments)
                 return getattr(owner, request["function"].rpartition(".")[2])
             return member_of(module, request["function"])
         except _CannotBeCalledError:

@@ -67,15 +67,15 @@ class Relations:
 
     def _find_related(self, text: str) -> tuple[str, ...]:
         label = self.spelled(text)
-        near = () if label else self._vocabulary.nearest(text)
-        found = [*near, *self._related_by_group.get(label, ())]
-        for similar in (label or text, *near[:1]):
-            found += [
-                like
+        corrections = () if label else self._vocabulary.nearest(text)
+        candidates = [*corrections, *self._related_by_group.get(label, ())]
+        for similar in (label or text, *corrections[:1]):
+            candidates += [
+                label_with_word
                 for word in _outer_words(similar)
-                for like in self._by_word.get(word, ())[:_MAX_RELATED]
+                for label_with_word in self._by_word.get(word, ())[:_MAX_RELATED]
             ]
-        return tuple(other for other in dict.fromkeys(found) if other != label)[:_MAX_RELATED]
+        return tuple(other for other in dict.fromkeys(candidates) if other != label)[:_MAX_RELATED]
 
 
 def _outer_words(label: str) -> tuple[str, ...]:

@@ -133,10 +133,10 @@ def face_answer(faces: Sequence[Face], size: Size) -> Json:
 
 def _face(face: Face, box: BoundingBox) -> Json:
     """Return a face with all attributes; its box has shares of the image size."""
-    shown = face.confidences()
+    confidences = face.confidences()
 
     def attribute(name: str) -> Json:
-        share = shown.get(name, 0.0)
+        share = confidences.get(name, 0.0)
         return {"Value": share > 1 / 2, "Confidence": _percent(max(share, 1 - share))}
 
     is_closed = attribute("eyes_closed")
@@ -144,11 +144,11 @@ def _face(face: Face, box: BoundingBox) -> Json:
     return {
         **_scored_box(box, face.confidence),
         "AgeRange": {"Low": face.age, "High": face.age + 8},
-        "Smile": attribute("smile" if "smile" in shown else "joy"),
+        "Smile": attribute("smile" if "smile" in confidences else "joy"),
         "Gender": {**is_female, "Value": "Female" if is_female["Value"] else "Male"},
         "EyesOpen": {**is_closed, "Value": not is_closed["Value"]},
         **{name: attribute(name) for name in ATTRIBUTES},
-        "Emotions": _emotions(shown),
+        "Emotions": _emotions(confidences),
         "EyeDirection": {"Yaw": 0.0, "Pitch": 0.0, "Confidence": _percent(face.confidence)},
         "Landmarks": [
             {"Type": kind, "X": box.left + box.width * x, "Y": box.top + box.height * y}
@@ -159,10 +159,10 @@ def _face(face: Face, box: BoundingBox) -> Json:
     }
 
 
-def _emotions(shown: Mapping[str, float]) -> Json:
+def _emotions(confidences: Mapping[str, float]) -> Json:
     """Return all emotions, the likeliest first; a face that shows no emotion is calm."""
-    named = {_EMOTION_OF.get(name, name): share for name, share in shown.items()}
-    shares = {kind: named.get(kind, 0.0) for kind in EMOTION_KINDS}
+    by_kind = {_EMOTION_OF.get(name, name): share for name, share in confidences.items()}
+    shares = {kind: by_kind.get(kind, 0.0) for kind in EMOTION_KINDS}
     if not any(shares.values()):
         shares["CALM"] = _CALM_CONFIDENCE
     surest = sorted(shares.items(), key=lambda pair: -pair[1])

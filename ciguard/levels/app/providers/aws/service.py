@@ -118,8 +118,8 @@ def _image(request: RequestPart) -> Json:
 def _content(image: RequestPart) -> Json:
     """Return the content of an image, or its address in S3."""
     if image.has("S3Object"):
-        place = image.part("S3Object")
-        return {"S3Object": {name: place.text(name) for name in ("Bucket", "Name")}}
+        location = image.part("S3Object")
+        return {"S3Object": {name: location.text(name) for name in ("Bucket", "Name")}}
     return {"Bytes": base64.b64decode(image.base64("Bytes"))}
 
 

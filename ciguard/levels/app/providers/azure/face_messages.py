@@ -93,10 +93,10 @@ def _point(box: BoundingBox, x: float, y: float) -> Json:
 
 def _attributes(face: Face) -> Json:
     """Return all attributes of a face."""
-    shown = {name: round(share, DIGITS) for name, share in face.confidences().items()}
+    confidences = {name: round(share, DIGITS) for name, share in face.confidences().items()}
 
     def share(name: str) -> float:
-        return shown.get(name, 0.0)
+        return confidences.get(name, 0.0)
 
     def is_shown(name: str) -> bool:
         return share(name) > 1 / 2
@@ -109,11 +109,11 @@ def _attributes(face: Face) -> Json:
         "facial_hair": {name: share(name) for name in HAIRS},
         "glasses": next((kind for name, kind in GLASSES.items() if is_shown(name)), NO_GLASSES),
         "head_pose": {axis: _MAX_ROTATION * share(name) for name, axis in _ROTATION_AXES.items()},
-        "emotion": _emotion(shown),
+        "emotion": _emotion(confidences),
         "hair": _hair(share("bald"), is_hidden=is_shown("headwear")),
         "makeup": dict.fromkeys(MAKEUPS, is_shown("makeup")),
         "occlusion": {f"{part}_occluded": is_shown(f"{part}_occluded") for part in OCCLUDED},
-        "accessories": _accessories(shown),
+        "accessories": _accessories(confidences),
         "blur": value_with_level("blur", share("blurred")),
         "exposure": value_with_level("exposure", round(lit, DIGITS)),
         "noise": value_with_level("noise", share("noisy")),
@@ -122,10 +122,10 @@ def _attributes(face: Face) -> Json:
     return {**attributes, "quality_for_recognition": _quality(attributes)}
 
 
-def _emotion(shown: Mapping[str, float]) -> dict[str, float]:
+def _emotion(confidences: Mapping[str, float]) -> dict[str, float]:
     """Return the share of each emotion; the remainder is neutral."""
-    named = {_EMOTION_OF.get(name, name): share for name, share in shown.items()}
-    shares = {kind: named.get(kind, 0.0) for kind in EMOTION_KINDS}
+    by_kind = {_EMOTION_OF.get(name, name): share for name, share in confidences.items()}
+    shares = {kind: by_kind.get(kind, 0.0) for kind in EMOTION_KINDS}
     total = max(1.0, sum(shares.values()))
     shares = {name: round(share / total, DIGITS) for name, share in shares.items()}
     return {**shares, NEUTRAL: round(max(0.0, 1 - sum(shares.values())), DIGITS)}
@@ -137,13 +137,13 @@ def _hair(bald: float, *, is_hidden: bool) -> Json:
     return {"bald": bald, "invisible": is_hidden, "hair_color": hair_colours}
 
 
-def _accessories(shown: Mapping[str, float]) -> Json:
-    glasses = max((shown.get(item, 0.0) for item in GLASSES), default=0.0)
-    worn = {"headwear": shown.get("headwear", 0.0), "glasses": glasses}
-    worn["mask"] = shown.get("mask", 0.0)
+def _accessories(confidences: Mapping[str, float]) -> Json:
+    glasses = max((confidences.get(item, 0.0) for item in GLASSES), default=0.0)
+    accessories = {"headwear": confidences.get("headwear", 0.0), "glasses": glasses}
+    accessories["mask"] = confidences.get("mask", 0.0)
     return [
         {"type": item, "confidence": confidence}
-        for item, confidence in worn.items()
+        for item, confidence in accessories.items()
         if confidence > 1 / 2
     ]
 

@@ -296,10 +296,12 @@ def combined_answer(parts: Sequence[Json]) -> Json:
     Args:
         parts: answers with tags, with objects and with the text of one image.
     """
-    tagged, detected, read = parts
-    captions = [{"text": tag["name"], "confidence": tag["confidence"]} for tag in tagged["tags"]]
-    lines = read["analyze_result"]["read_results"][0]["lines"]
-    return image_answer(tagged["tags"], captions, detected["objects"], lines)
+    tags_answer, objects_answer, read_answer = parts
+    captions = [
+        {"text": tag["name"], "confidence": tag["confidence"]} for tag in tags_answer["tags"]
+    ]
+    lines = read_answer["analyze_result"]["read_results"][0]["lines"]
+    return image_answer(tags_answer["tags"], captions, objects_answer["objects"], lines)
 
 
 def _detected_object(item: Json) -> Json:

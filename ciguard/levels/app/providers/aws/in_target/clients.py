@@ -128,8 +128,8 @@ class _Services:
 
         They stay unchanged if the application has not stored the image.
         """
-        place = parameters.get("Image", {}).get("S3Object", {})
-        content = self._storage.at(f"s3://{place.get('Bucket')}/{place.get('Name')}")
+        location = parameters.get("Image", {}).get("S3Object", {})
+        content = self._storage.content_at(f"s3://{location.get('Bucket')}/{location.get('Name')}")
         return parameters if content is None else {**parameters, "Image": {"Bytes": content}}
 
 

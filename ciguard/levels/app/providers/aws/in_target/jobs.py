@@ -65,9 +65,9 @@ class Jobs:
 
     def _status_reply(self, started: Json, get_answer: AnswerFunction) -> Reply:
         """Return the response to a status request: the job is running, failed or completed."""
-        place = started.get("Media", {}).get("MediaFileUri", "")
-        sound = self._storage.at(place)
-        outcome = get_answer(RESULT_OPERATION, place.encode() if sound is None else sound)
+        source = started.get("Media", {}).get("MediaFileUri", "")
+        sound = self._storage.content_at(source)
+        outcome = get_answer(RESULT_OPERATION, source.encode() if sound is None else sound)
         if outcome.get("under_way") and self._running_jobs.is_running(started[_NAME]):
             return 200, {"TranscriptionJob": _job(started, "IN_PROGRESS")}
         error = outcome.get("error")

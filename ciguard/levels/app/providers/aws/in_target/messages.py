@@ -174,8 +174,12 @@ def _content_of(parameters: Json) -> bytes:
     image = parameters.get("Image", {})
     if "Bytes" in image:
         return bytes(image["Bytes"])
-    place = image.get("S3Object", {})
-    return _S3 + f"{place.get('Bucket', '')}/{place.get('Name', '')}".encode() if place else b""
+    location = image.get("S3Object", {})
+    return (
+        _S3 + f"{location.get('Bucket', '')}/{location.get('Name', '')}".encode()
+        if location
+        else b""
+    )
 
 
 def _batch(name: str, parameters: Json, get_answer: AnswerFunction) -> Json:
@@ -203,23 +207,23 @@ def _requested_parts(name: str, parameters: Json, answer: Json) -> Json:
     if name in _MIN_SCORES:
         records, bound_name, default = _MIN_SCORES[name]
         bound = parameters.get(bound_name, default)
-        kept = [
+        confident = [
             result for result in answer.get(records, []) if result.get("Confidence", 100) >= bound
         ]
-        return {**answer, records: kept[: parameters.get("MaxLabels", len(kept))]}
+        return {**answer, records: confident[: parameters.get("MaxLabels", len(confident))]}
     if name == "DetectFaces":
-        wanted = {"DEFAULT", *(parameters.get("Attributes") or ())}
-        faces = [_requested_attributes(face, wanted) for face in answer.get("FaceDetails", [])]
+        requested = {"DEFAULT", *(parameters.get("Attributes") or ())}
+        faces = [_requested_attributes(face, requested) for face in answer.get("FaceDetails", [])]
         return {**answer, "FaceDetails": faces}
     return answer
 
 
-def _requested_attributes(face: Json, wanted: Any) -> Json:
+def _requested_attributes(face: Json, requested: Any) -> Json:
     """Return a face without the attributes that the request does not name."""
     return {
         field: value
         for field, value in face.items()
-        if field not in _ATTRIBUTES or _ATTRIBUTES[field] in wanted or "ALL" in wanted
+        if field not in _ATTRIBUTES or _ATTRIBUTES[field] in requested or "ALL" in requested
     }
 
 

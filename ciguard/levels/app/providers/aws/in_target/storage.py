@@ -40,15 +40,15 @@ class Storage:
         self._objects[bucket, key] = content
         return f"https://s3.{REGION}.amazonaws.com/{bucket}/{key}"
 
-    def at(self, place: str) -> Optional[bytes]:
+    def content_at(self, address: str) -> Optional[bytes]:
         """Return the content at an address of S3; None if no object is stored there."""
-        match = _ADDRESS.fullmatch(place)
+        match = _ADDRESS.fullmatch(address)
         if match is None:
             return None
         bucket = match["bucket"] or match["host"] or match["first"]
-        return self._at(bucket, match["key"] or match["own"] or match["rest"])
+        return self._content_of(bucket, match["key"] or match["own"] or match["rest"])
 
-    def _at(self, bucket: str, key: str) -> Optional[bytes]:
+    def _content_of(self, bucket: str, key: str) -> Optional[bytes]:
         return self._objects.get((bucket, key), OBJECTS.get(key))
 
     def reply(self, name: str, arguments: Json) -> Response:
@@ -74,11 +74,11 @@ class Storage:
         return 200, _object_headers(content), b""
 
     def _GetObject(self, arguments: Json) -> Response:  # noqa: N802 - see `_PutObject`
-        content = self._at(arguments["Bucket"], arguments["Key"])
+        content = self._content_of(arguments["Bucket"], arguments["Key"])
         return (404, {}, _MISSING) if content is None else (200, _object_headers(content), content)
 
     def _HeadObject(self, arguments: Json) -> Response:  # noqa: N802 - see `_PutObject`
-        content = self._at(arguments["Bucket"], arguments["Key"])
+        content = self._content_of(arguments["Bucket"], arguments["Key"])
         return (404, {}, b"") if content is None else (200, _object_headers(content), b"")
 
     def _CopyObject(self, arguments: Json) -> Response:  # noqa: N802 - see `_PutObject`
@@ -86,7 +86,7 @@ class Storage:
         if isinstance(source, str):
             bucket, _, key = source.partition("?")[0].lstrip("/").partition("/")
             source = {"Bucket": bucket, "Key": unquote(key)}
-        content = self._at(source["Bucket"], source["Key"])
+        content = self._content_of(source["Bucket"], source["Key"])
         if content is None:
             return 404, {}, _MISSING
         self.put(arguments["Bucket"], arguments["Key"], content)
@@ -94,22 +94,22 @@ class Storage:
         return 200, {}, f"<CopyObjectResult>{tag}</CopyObjectResult>".encode()
 
     def _ListObjectsV2(self, arguments: Json) -> Response:  # noqa: N802 - see `_PutObject`
-        own = {
+        stored = {
             key: content
             for (bucket, key), content in self._objects.items()
             if bucket == arguments["Bucket"]
         }
         prefix = arguments.get("Prefix", "")
-        listed = {
-            key: content for key, content in {**OBJECTS, **own}.items() if key.startswith(prefix)
+        objects = {
+            key: content for key, content in {**OBJECTS, **stored}.items() if key.startswith(prefix)
         }
         entries = "".join(
             f"<Contents><Key>{escape(key)}</Key><LastModified>{_LAST_MODIFIED}</LastModified>"
             f"<ETag>{escape(_object_headers(content)['ETag'])}</ETag><Size>{len(content)}</Size>"
             "<StorageClass>STANDARD</StorageClass></Contents>"
-            for key, content in sorted(listed.items())
+            for key, content in sorted(objects.items())
         )
-        count = f"<KeyCount>{len(listed)}</KeyCount><IsTruncated>false</IsTruncated>"
+        count = f"<KeyCount>{len(objects)}</KeyCount><IsTruncated>false</IsTruncated>"
         return 200, {}, f"<ListBucketResult>{count}{entries}</ListBucketResult>".encode()
 
     _ListObjects = _ListObjectsV2

@@ -60,8 +60,12 @@ def _face(face: Json, query: Dict[str, List[str]], attributes: Any) -> Json:
     if _last(query, "returnFaceLandmarks").lower() != "true":
         filtered.pop("face_landmarks", None)
     all_attributes = filtered.pop("face_attributes", {})
-    kept = {name: value for name, value in all_attributes.items() if name in attributes}
-    return {**filtered, "face_attributes": kept} if kept else filtered
+    requested_attributes = {
+        name: value for name, value in all_attributes.items() if name in attributes
+    }
+    return (
+        {**filtered, "face_attributes": requested_attributes} if requested_attributes else filtered
+    )
 
 
 def _last(query: Dict[str, List[str]], name: str, default: str = "") -> str:

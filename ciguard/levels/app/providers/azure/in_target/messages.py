@@ -305,15 +305,17 @@ def _requested_parts(request: AzureRequest, answer: Json) -> Json:
     if are_faces(request.path):
         return requested_faces(answer or [], query)
     if _IMAGE.fullmatch(request.path):
-        wanted = {f"{_snake_name(name)}_result" for name in _comma_separated(query.get("features"))}
+        requested = {
+            f"{_snake_name(name)}_result" for name in _comma_separated(query.get("features"))
+        }
     elif request.path.endswith("/describe"):
-        wanted = {"description"}
+        requested = {"description"}
     elif request.path.endswith("/analyze"):
-        named = _comma_separated(query.get("visualFeatures")) or ["Categories"]
-        wanted = {_snake_name(name[:1].lower() + name[1:]) for name in named}
+        features = _comma_separated(query.get("visualFeatures")) or ["Categories"]
+        requested = {_snake_name(name[:1].lower() + name[1:]) for name in features}
     else:
         return answer
-    return {key: value for key, value in answer.items() if key not in _FEATURES or key in wanted}
+    return {key: value for key, value in answer.items() if key not in _FEATURES or key in requested}
 
 
 def _comma_separated(values: Optional[List[str]]) -> List[str]:

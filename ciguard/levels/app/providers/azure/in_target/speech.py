@@ -185,8 +185,8 @@ def _result(speech: Any, recognizer: Any, operation: str, get_answer: AnswerFunc
 
 def _is_detailed(speech: Any, recognizer: Any) -> bool:
     """Return whether the application has requested detailed results."""
-    wanted = recognizer.properties.get_property(getattr(speech.PropertyId, _DETAILED))
-    return str(wanted).lower() == "true"
+    setting = recognizer.properties.get_property(getattr(speech.PropertyId, _DETAILED))
+    return str(setting).lower() == "true"
 
 
 def _service_json(answer: Json, fields: Dict[str, Any], *, is_detailed: bool) -> Json:
