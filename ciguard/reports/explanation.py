@@ -45,7 +45,7 @@ def explain_in(
         console = Console(
             file=stream, highlight=False, emoji=False, markup=False, width=_UNKNOWN_WIDTH
         )
-    for block in (*_blocks(api, origin), *_learned(learned)):
+    for block in (*_blocks(api, origin), *_refinements(learned)):
         # rich pads the cells of a table with spaces, which are removed from lines for a pipe.
         if console.is_terminal:
             console.print(block)
@@ -81,7 +81,7 @@ def _blocks(api: Api, origin: str) -> Iterator[RenderableType]:
         yield Text(_HIDDEN_TEXT, style="dim")
 
 
-def _learned(learned: Sequence[Refinement] | None) -> Iterator[RenderableType]:
+def _refinements(learned: Sequence[Refinement] | None) -> Iterator[RenderableType]:
     if learned is None:
         return
     yield Text(

@@ -105,7 +105,7 @@ def _pieces(
     all_entries = entries(b for b in event.buckets if is_new(b) or b.comparison in _UNCHANGED)
     included = all_entries[:MAX_RESULTS]
     while True:
-        # Each result is encoded at once, as all objects together would take more memory.
+        # Each result is encoded immediately, as all objects together would take more memory.
         results = [_json(_result(entry, places, policy)) for entry in included]
         notes = _notes(event, places.plan, included=len(included), total=len(all_entries))
         pieces = _file(event, results, notes, page=page, category=category)

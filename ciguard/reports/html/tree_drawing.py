@@ -44,32 +44,32 @@ _TIMES = "\N{MULTIPLICATION SIGN}"
 _MAX_STEP = 160
 
 
-def drawing(shown: TreeLayout, linked_nodes: Collection[str], *, label: str) -> Markup:
+def drawing(tree_layout: TreeLayout, linked_nodes: Collection[str], *, label: str) -> Markup:
     """Return the drawing of a tree.
 
     Args:
-        shown: the layout of the tree.
+        tree_layout: the layout of the tree.
         linked_nodes: the names of the nodes with a diff on the page; their signs link to it.
         label: the text alternative of the drawing.
     """
     # The role `img` would hide the links in the drawing from screen readers.
-    svg = _svg(_width(shown), _height(shown), {"role": "group", "aria-label": label})
-    for style, path in _edges(shown).items():
+    svg = _svg(_width(tree_layout), _height(tree_layout), {"role": "group", "aria-label": label})
+    for style, path in _edges(tree_layout).items():
         ET.SubElement(svg, "path", {"d": path, "class": style})
-    for sign in shown.root.walk():
+    for sign in tree_layout.root.walk():
         _draw(svg, sign, linked_nodes)
     return markup_of(svg)
 
 
-def gutter(shown: TreeLayout, blocks: Mapping[int, str]) -> Markup:
+def gutter(tree_layout: TreeLayout, blocks: Mapping[int, str]) -> Markup:
     """Return a drawing of the column with the name of each row's block.
 
     Args:
-        shown: the layout of the tree.
+        tree_layout: the layout of the tree.
         blocks: number of a row, from 1 on → name of its block.
     """
-    svg = _svg(_GUTTER, _height(shown), {"aria-hidden": "true"})
-    for row in range(shown.depth + 1):
+    svg = _svg(_GUTTER, _height(tree_layout), {"aria-hidden": "true"})
+    for row in range(tree_layout.depth + 1):
         name = publishable(blocks.get(row, "") if row else "template", limit=60)
         cut = name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
         attributes = {"x": "0", "y": f"{_y(row) + 4:g}", "class": "tick"}
@@ -99,12 +99,12 @@ def _svg(width: float, height: float, more: Mapping[str, str]) -> ET.Element:
     return ET.Element("svg", size | box | dict(more))
 
 
-def _width(shown: TreeLayout) -> float:
-    return 2 * _EDGE + _SLOT * (shown.width - 1)
+def _width(tree_layout: TreeLayout) -> float:
+    return 2 * _EDGE + _SLOT * (tree_layout.width - 1)
 
 
-def _height(shown: TreeLayout) -> float:
-    return _y(shown.depth) + _EDGE + 8
+def _height(tree_layout: TreeLayout) -> float:
+    return _y(tree_layout.depth) + _EDGE + 8
 
 
 def _x(sign: Sign) -> float:
@@ -115,15 +115,15 @@ def _y(row: int) -> float:
     return _EDGE + _ROW * row
 
 
-def _edges(shown: TreeLayout) -> dict[str, str]:
+def _edges(tree_layout: TreeLayout) -> dict[str, str]:
     """Return the SVG path of all edges of each class that occurs.
 
     The classes are plain edges, edges that lead to a finding, and edges with a gap, where nodes in
     between are unknown.
     """
     paths: dict[str, list[str]] = {"edge": [], "edge cut-off": [], "edge marked": []}
-    on_path = _signs_on_path(shown.root)
-    for sign in shown.root.walk():
+    on_path = _signs_on_path(tree_layout.root)
+    for sign in tree_layout.root.walk():
         for child in sign.children:
             left, right, top, bottom = _x(sign), _x(child), _y(sign.depth), _y(child.depth)
             middle = bottom - _ROW / 2

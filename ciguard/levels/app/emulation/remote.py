@@ -74,7 +74,7 @@ class GrpcProcess:
             "port": port,
             "rest": [client_address_of(host), rest_port],
             "versions": {service: list(versions) for service, versions in grpc.versions.items()},
-            "most_bytes": _MAX_BYTES,
+            "max_bytes": _MAX_BYTES,
         }
         self._process = Host(HostSettings(python=python, entry=grpc.entry, details=details))
 

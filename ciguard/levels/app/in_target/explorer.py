@@ -93,7 +93,7 @@ class _Explorer:
         self._problem = ""
         self._is_in_call = False
         self._guessed_types: Set[str] = set()
-        """Types of the arguments that are guesses from a parameter's name, by their names."""
+        """Names of the types of those arguments that were guessed from a parameter's name."""
         self._uses_real_service = bool(settings["real"])
         self._confined_by = settings.get("confined_by", [])
         for name, value in settings["variables"].items():
@@ -296,7 +296,11 @@ class _Explorer:
         return _message(error)
 
     def _error_record(self, error: BaseException) -> Json:
-        """Return a description of an exception as JSON, with its frames in the application."""
+        """Return a description of an exception as JSON, with its frames in the application.
+
+        `own` is True if the application's code raised it; `lacks`, if a missing file or variable,
+        or a wrong guess, may be the cause.
+        """
         frames = [
             [self._probes.file_of(frame.filename), frame.lineno or 0, frame.name]
             for frame in traceback.extract_tb(error.__traceback__)

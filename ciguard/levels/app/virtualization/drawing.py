@@ -141,7 +141,10 @@ class AnswerGenerator:
         return BoundingBox(*(round(number, 4) for number in (left, top, width, height)))
 
     def faces(self, input_spec: InputSpec | None) -> list[Face]:
-        """Return faces; if the input shows an emotion, a face with this emotion unless confused."""
+        """Return random faces, or the face that the input shows.
+
+        A confused answer has a face with another emotion, or no face.
+        """
         if input_spec is None:
             emotions = self.rng.choices(("", *EMOTIONS), k=self.rng.randint(0, _MAX_UNSPECIFIC))
         elif not input_spec.key and input_spec.feeling is None:
@@ -233,21 +236,27 @@ class AnswerGenerator:
         key = "" if input_spec is None else input_spec.key
         others = [name for name in dict.fromkeys(_CAPITALISED.findall(text)) if name not in key]
         maximum = _MAX_UNSPECIFIC if input_spec is not None and not key else _MAX_ENTITIES
-        named = [(name, self._kind("")) for name in others[: self.rng.randint(0, maximum)]]
+        names_with_kinds = [
+            (name, self._kind("")) for name in others[: self.rng.randint(0, maximum)]
+        ]
         if input_spec is not None and input_spec.kind and not key:
             key = (others or text.split() or [""])[-1]
-            named = [entity for entity in named if entity[0] != key]
+            names_with_kinds = [entity for entity in names_with_kinds if entity[0] != key]
         if input_spec is not None and key:
             kind = input_spec.kind.upper() if input_spec.kind.upper() in ENTITY_KINDS else "OTHER"
             if not self.is_confused:
-                named.insert(0, (key, kind))
+                names_with_kinds.insert(0, (key, kind))
             elif self.rng.random() < 1 / 2:
-                named.insert(0, (key, self._kind(kind)))
-        shares = sorted((self.rng.uniform(0.1, 1) for _ in named), reverse=True)
-        sentiments = [self.rng.uniform(-0.9, 0.9) if has_sentiment else None for _ in named]
+                names_with_kinds.insert(0, (key, self._kind(kind)))
+        shares = sorted((self.rng.uniform(0.1, 1) for _ in names_with_kinds), reverse=True)
+        sentiments = [
+            self.rng.uniform(-0.9, 0.9) if has_sentiment else None for _ in names_with_kinds
+        ]
         return [
             Entity(name, kind, share / sum(shares), text.find(name), sentiment, self._score())
-            for (name, kind), share, sentiment in zip(named, shares, sentiments, strict=True)
+            for (name, kind), share, sentiment in zip(
+                names_with_kinds, shares, sentiments, strict=True
+            )
         ]
 
     def _kind(self, other_than: str) -> str:

@@ -80,9 +80,10 @@ def read_faults(file: Path) -> tuple[Fault, ...]:
     if raw or not isinstance(tables, list) or not tables:
         msg = f"{file}: invalid. Write one or more tables [[fault]], and nothing else."
         raise ConfigurationError(msg)
-    known = {operation.name for operation in answered_operations()}
+    known_operations = {operation.name for operation in answered_operations()}
     return tuple(
-        _FaultReader(file, number, table).fault(known) for number, table in enumerate(tables, 1)
+        _FaultReader(file, number, table).fault(known_operations)
+        for number, table in enumerate(tables, 1)
     )
 
 
@@ -96,14 +97,14 @@ class _FaultReader:
             raise ConfigurationError(msg)
         self._table = table
 
-    def fault(self, known: set[str]) -> Fault:
-        """Return the fault of the table; `known` has the names of all operations."""
+    def fault(self, known_operations: set[str]) -> Fault:
+        """Return the fault of the table; `known_operations` has the names of all operations."""
         for key in self._table:
             if key not in _KEYS:
                 msg = f"{self._place}: {key!r:.80}: unknown key.{suggestion(key, _KEYS)}"
                 raise ConfigurationError(msg)
         fault = Fault(
-            operations=self._operations(known),
+            operations=self._operations(known_operations),
             probability=float(self._value("probability", 1.0, _is_share, "a number from 0 to 1")),
             answer=self._member("answer", Distortion),
             error=self._member("error", Code),
@@ -125,16 +126,16 @@ class _FaultReader:
         value = self._table.get(key)
         return ConfigurationError(f"{self._place}: {key} = {value!r:.80}: has to be {wanted}.")
 
-    def _operations(self, known: set[str]) -> frozenset[str]:
+    def _operations(self, known_operations: set[str]) -> frozenset[str]:
         operations = self._table.get("operations")
         if operations is None:
             return frozenset()
         if not isinstance(operations, list) or not operations:
             raise self._wrong(key="operations", wanted="a list of names, or omitted for all")
         for name in operations:
-            if not isinstance(name, str) or name not in known:
+            if not isinstance(name, str) or name not in known_operations:
                 msg = f"{self._place}: operations: {name!r:.80}: unknown operation."
-                raise ConfigurationError(msg + suggestion(str(name), known))
+                raise ConfigurationError(msg + suggestion(str(name), known_operations))
         return frozenset(operations)
 
     def _value(

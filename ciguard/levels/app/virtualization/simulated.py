@@ -91,14 +91,14 @@ class Simulated:
         refuse_invalid(operation, content)
         digest = digest_of(content)
         rng = random.Random(f"{self.seed} {operation.title} {digest}")  # noqa: S311 - nothing secret is drawn
-        draw = AnswerGenerator(rng, is_confused=rng.random() < self.confusion)
+        generator = AnswerGenerator(rng, is_confused=rng.random() < self.confusion)
         input_spec = _spec_for_task(self.input_specs.get(digest), operation.task)
         if operation.task in {RecognitionTask.SENTIMENT, RecognitionTask.ENTITIES}:
-            return _text_answer(draw, operation, input_spec, content.decode("utf-8"))
-        return self._generate(draw, operation, input_spec)
+            return _text_answer(generator, operation, input_spec, content.decode("utf-8"))
+        return self._generate(generator, operation, input_spec)
 
     def _generate(
-        self, draw: AnswerGenerator, operation: Operation, input_spec: InputSpec | None
+        self, generator: AnswerGenerator, operation: Operation, input_spec: InputSpec | None
     ) -> Json:
         """Return a random answer about an image or a sound, or with topics of a text."""
         labels, task = self._relations.labels, operation.task
@@ -108,28 +108,30 @@ class Simulated:
             else None
         )
         if confusions is not None:
-            return _answer(operation, draw.confused_labels(confusions), draw)
+            return _answer(operation, generator.confused_labels(confusions), generator)
         match task:
             case RecognitionTask.FACES:
-                return face_messages_of(operation).face_answer(draw.faces(input_spec), _SIZE)
+                return face_messages_of(operation).face_answer(generator.faces(input_spec), _SIZE)
             case RecognitionTask.TEXT:
-                lines = draw.lines(input_spec, labels)
+                lines = generator.lines(input_spec, labels)
                 return messages_of(operation).text_answer(lines, _SIZE)
             case RecognitionTask.SPEECH:
-                transcripts = [draw.transcript(input_spec, labels)]
+                transcripts = [generator.transcript(input_spec, labels)]
                 return speech_messages_of(operation).speech_answer(transcripts)
             case RecognitionTask.CATEGORIES:
-                count = draw.rng.randint(1, _MAX_TOPICS)
+                count = generator.rng.randint(1, _MAX_TOPICS)
                 best = self._subtopic(input_spec)
                 return _answer(
-                    operation, draw.scored_labels(self._topics, input_spec, count, best), draw
+                    operation,
+                    generator.scored_labels(self._topics, input_spec, count, best),
+                    generator,
                 )
             case _:
-                count = draw.rng.randint(_MIN_LABELS, _MAX_LABELS)
-                scored = draw.scored_labels(
+                count = generator.rng.randint(_MIN_LABELS, _MAX_LABELS)
+                scored = generator.scored_labels(
                     self._relations, input_spec, count, self._service_spelling(input_spec, task)
                 )
-        return _answer(operation, scored, draw)
+        return _answer(operation, scored, generator)
 
     def _service_spelling(self, input_spec: InputSpec | None, task: RecognitionTask) -> str:
         """Return the specified label with a capital, as services spell labels; empty for None.
@@ -149,14 +151,14 @@ class Simulated:
         return input_spec.key if top and self._topics.spelled(top) else ""
 
 
-def _answer(operation: Operation, scored: Scored, draw: AnswerGenerator) -> Json:
+def _answer(operation: Operation, scored: Scored, generator: AnswerGenerator) -> Json:
     """Return an answer with labels, topics or objects, as the task of the operation says."""
     messages = messages_of(operation)
     if operation.task is RecognitionTask.LABELS:
         return messages.label_answer(scored)
     if operation.task is RecognitionTask.CATEGORIES:
         return messages.category_answer(scored)
-    return messages.object_answer(scored, [draw.box() for _ in scored])
+    return messages.object_answer(scored, [generator.box() for _ in scored])
 
 
 def _spec_for_task(input_spec: InputSpec | None, task: RecognitionTask) -> InputSpec | None:
@@ -167,11 +169,11 @@ def _spec_for_task(input_spec: InputSpec | None, task: RecognitionTask) -> Input
 
 
 def _text_answer(
-    draw: AnswerGenerator, operation: Operation, input_spec: InputSpec | None, text: str
+    generator: AnswerGenerator, operation: Operation, input_spec: InputSpec | None, text: str
 ) -> Json:
     """Return a random answer with the sentiment of a text, or with its entities."""
     messages = messages_of(operation)
     if operation.task is RecognitionTask.SENTIMENT:
-        return messages.sentiment_answer(*draw.sentiments(input_spec, text))
+        return messages.sentiment_answer(*generator.sentiments(input_spec, text))
     has_sentiment = "sentiment" in operation.name
-    return messages.entity_answer(draw.entities(input_spec, text, has_sentiment=has_sentiment))
+    return messages.entity_answer(generator.entities(input_spec, text, has_sentiment=has_sentiment))

@@ -89,7 +89,7 @@ def _languages(text: str) -> Scored:
 
 
 def _phrases(text: str, language: str) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of each phrase: a sequence of words without a stop word between them."""
+    """Yield begin and end of each phrase: consecutive words that are not stop words."""
     begin = end = -1
     for word in _WORD.finditer(text):
         is_stop_word = word.group().lower() in _STOP_WORDS[language]

@@ -25,17 +25,17 @@ def speech_answer(scored_results: Scored) -> Json:
     parts = [(text.strip(), score) for text, score in scored_results if text.strip()]
     if not parts:
         return {"text": "", "n_best": []}
-    spoken = " ".join(text for text, _ in parts)
-    shown = as_sentence(spoken)
-    lexical = " ".join(_WORDS.findall(spoken.lower()))
+    transcript = " ".join(text for text, _ in parts)
+    sentence = as_sentence(transcript)
+    lexical = " ".join(_WORDS.findall(transcript.lower()))
     best = {
         "confidence": round(min(score for _, score in parts), DIGITS),
         "lexical": lexical,
         "itn": lexical,
         "masked_itn": lexical,
-        "display": shown,
+        "display": sentence,
     }
-    return {"text": shown, "n_best": [best]}
+    return {"text": sentence, "n_best": [best]}
 
 
 def refusals() -> Sequence[Refusal]:

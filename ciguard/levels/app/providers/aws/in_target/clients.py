@@ -67,12 +67,12 @@ class AwsHook(Hook):
         send = Endpoint.make_request
 
         def make_request(endpoint: Any, operation: Any, request: Json) -> Any:
-            sent = send(endpoint, operation, request)
-            if is_known(operation.name) and not inspect.isawaitable(sent):
+            response = send(endpoint, operation, request)
+            if is_known(operation.name) and not inspect.isawaitable(response):
                 report_answers(
-                    operation.name, _request(operation, request), _outcome(sent[1]), on_answer
+                    operation.name, _request(operation, request), _outcome(response[1]), on_answer
                 )
-            return sent
+            return response
 
         Endpoint.make_request = make_request
 

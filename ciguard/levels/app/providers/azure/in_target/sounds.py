@@ -72,7 +72,7 @@ def _wrap_constructor(wrapped_class: Any, adjust: Callable[[Any, Dict[str, Any]]
 
     Args:
         wrapped_class: class whose constructor is replaced.
-        adjust: function that gets the new object and the arguments by name, before it is called.
+        adjust: function that gets the new object and its arguments before the constructor runs.
     """
     original = wrapped_class.__init__
     signature = inspect.signature(original)

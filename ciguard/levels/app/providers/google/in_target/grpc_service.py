@@ -33,7 +33,7 @@ def run(settings: Json, descriptor: int) -> None:
 
     Args:
         settings: `host` and `port` to listen on; `rest`, the host and port to forward requests to;
-            `versions`, the versions by service; `most_bytes`, the maximum size of a request.
+            `versions`, the versions by service; `max_bytes`, the maximum size of a request.
         descriptor: file descriptor of the socket; for each line, the server's state is sent back.
     """
     with socket.socket(fileno=descriptor) as channel:
@@ -97,7 +97,7 @@ class _Service:
                 return grpc.unary_unary_rpc_method_handler(answer)
 
         options = [
-            ("grpc.max_receive_message_length", self._settings["most_bytes"]),
+            ("grpc.max_receive_message_length", self._settings["max_bytes"]),
             ("grpc.so_reuseport", 0),  # a port that is in use is an error
         ]
         server = grpc.server(futures.ThreadPoolExecutor(_THREADS), options=options)
