@@ -41,6 +41,7 @@ def caveats(event: RunFinished, plan: Plan | None) -> list[Caveat]:
 
 
 def _baseline_caveats(event: RunFinished) -> Iterator[str]:
+    """Yield a sentence about a stale or missing baseline."""
     status = event.baseline
     if status is None or status.state is BaselineState.FRESH:
         return
@@ -62,6 +63,7 @@ def _baseline_caveats(event: RunFinished) -> Iterator[str]:
 
 
 def _not_run_caveats(event: RunFinished, plan: Plan | None) -> Iterator[str]:
+    """Yield a sentence for each target and row of the plan that was not run."""
     targets = [f"{target.name}: {target.not_run}" for target in event.targets if target.not_run]
     rows = [
         f"{row.name} ({', '.join(row.targets)} on {row.device}): {row.reason}"
@@ -85,6 +87,7 @@ def no_results_reason(target: TargetSummary) -> str:
 
 
 def _unfinished_buckets(event: RunFinished) -> Iterator[str]:
+    """Yield sentences about buckets that were not exercised or not confirmed."""
     not_run = sum(bucket.comparison is Comparison.NOT_RUN for bucket in event.buckets)
     if not_run:
         counts = "it counts" if not_run == 1 else "they count"
@@ -106,5 +109,6 @@ def was_cut_short(event: RunFinished, plan: Plan | None) -> bool:
 
 
 def _first_items(texts: tuple[str, ...]) -> list[str]:
+    """Return the first texts, and the number of the others."""
     more = len(texts) - _MAX_LISTED
     return [*texts[:_MAX_LISTED], *([f"and {more} more"] if more > 0 else [])]

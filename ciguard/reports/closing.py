@@ -95,6 +95,7 @@ def _caveats(event: RunFinished, plan: Plan | None, width: int) -> Iterator[Cons
 
 
 def _targets(event: RunFinished) -> Iterator[ConsoleLine]:
+    """Yield a line for each target: the numbers of its APIs and outcomes, or why it did not run."""
     names = [visible(target.name, limit=_MAX_NAME_WIDTH) for target in event.targets]
     width = max(map(len, names), default=0)
     for name, target in zip((name.ljust(width) for name in names), event.targets, strict=True):
@@ -108,6 +109,7 @@ def _targets(event: RunFinished) -> Iterator[ConsoleLine]:
 
 
 def _counts(event: RunFinished, plan: Plan | None) -> str:
+    """Return the numbers of buckets by state, and of causes if they are fewer."""
     counts = counts_text(event.buckets, fixed=fixed_text(event, plan))
     reproduced = [bucket for bucket in event.buckets if bucket.comparison in REPRODUCED]
     causes = len(by_cause(reproduced))
@@ -115,6 +117,7 @@ def _counts(event: RunFinished, plan: Plan | None) -> str:
 
 
 def _bucket_lines(event: RunFinished) -> Iterator[ConsoleLine]:
+    """Yield the most severe buckets of each library and severity, one line per cause."""
     lines_left = TOP_BUCKETS
     for group in by_severity_and_library(event.buckets):
         yield ConsoleLine(
@@ -133,6 +136,7 @@ def _bucket_lines(event: RunFinished) -> Iterator[ConsoleLine]:
 
 
 def _bucket_line(bucket: Bucket, also: str) -> str:
+    """Return the line of a bucket; `also` states how many others share its cause."""
     finding = bucket.finding
     message = visible(message_without_api(finding), limit=160)
     # The path of a local issue would fill the line; `ciguard show` has it.
@@ -145,6 +149,7 @@ def _bucket_line(bucket: Bucket, also: str) -> str:
 
 
 def _next_steps(event: RunFinished, folder: Path) -> Iterator[ConsoleLine]:
+    """Yield the paths of the files, and commands for the first reproduced bucket."""
     out = "" if folder.as_posix() == ".ciguard/run" else f" --out {shlex.quote(folder.as_posix())}"
     yield ConsoleLine(text=f"Report:        {folder.as_posix()}/report.html (as text: summary.md)")
     if any(bucket.reproducer for bucket in event.buckets):

@@ -102,6 +102,7 @@ def bucket_lines(
 
 
 def _fact_lines(bucket: Bucket) -> Iterator[str]:
+    """Yield a line for each property of a bucket, such as its state and severity."""
     finding = bucket.finding
     yield f"State:     {state(bucket)}, {bucket.confirmation.value}"
     yield f"Severity:  {finding.severity.label}"
@@ -122,6 +123,7 @@ def _fact_lines(bucket: Bucket) -> Iterator[str]:
 
 
 def _difference_lines(finding: Finding) -> Iterator[str]:
+    """Yield the difference of a derived program from its parent program."""
     lines = derivation_diff(finding.case, most=_MAX_DIFF_LINES)
     if lines:
         yield ""
@@ -142,6 +144,7 @@ def grouping_lines(bucket: Bucket) -> Iterator[str]:
 
 
 def _native_lines(bucket: Bucket) -> Iterator[str]:
+    """Yield the first affected release and the native stack, if they are known."""
     if bucket.onset:
         yield ""
         yield f"Seen {bucket.onset.words}"
@@ -152,6 +155,7 @@ def _native_lines(bucket: Bucket) -> Iterator[str]:
 
 
 def _timeline_lines(record: BaselineRecord | None) -> Iterator[str]:
+    """Yield the history of a bucket in the baseline."""
     if record is not None:
         yield ""
         yield "Timeline"
@@ -169,16 +173,19 @@ def _timeline(record: BaselineRecord) -> Iterator[tuple[str, str]]:
 
 
 def _sighting_text(sighting: Sighting) -> str:
+    """Return commit and versions of a run in which a bucket was seen."""
     versions = ", ".join(f"{target} ({version})" for target, version in sighting.versions)
     commit = f", commit {sighting.commit}" if sighting.commit else ""
     return f"{commit}{': ' if versions else ''}{versions}"
 
 
 def _decision_text(decision: Decision) -> str:
+    """Return the state that a decision gave a bucket, and its reason."""
     return f"{decision.state.value}: {decision.because}" if decision.because else decision.state
 
 
 def _outcome_details(outcome: Outcome) -> Iterator[str]:
+    """Yield stack, log or output of an outcome."""
     for frame in stack_of(outcome):
         yield f"     in {visible(frame.function)} ({visible(frame.file)})"
     if isinstance(outcome, Crashed) and outcome.log.strip():

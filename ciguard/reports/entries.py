@@ -65,5 +65,6 @@ def entries(buckets: Iterable[Bucket]) -> list[Entry]:
 
 
 def _status(bucket: Bucket) -> str:
+    """Return the status by which buckets of one cause are separated."""
     is_separate = bucket.comparison in {Comparison.NEW, Comparison.ACCEPTED}
     return bucket.comparison.value if is_separate else _UNCHANGED

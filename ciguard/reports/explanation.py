@@ -57,6 +57,7 @@ def explain_in(
 
 
 def _blocks(api: Api, origin: str) -> Iterator[RenderableType]:
+    """Yield the parts of the text about an API, from its name to its parameters."""
     record = api.record
     facts = [record.kind.value, visible(record.operator), origin]
     heading = Text(visible(record.api), style="bold")
@@ -82,6 +83,7 @@ def _blocks(api: Api, origin: str) -> Iterator[RenderableType]:
 
 
 def _refinements(learned: Sequence[Refinement] | None) -> Iterator[RenderableType]:
+    """Yield the changes that campaigns made to the constraints of the API."""
     if learned is None:
         return
     yield Text(
@@ -95,6 +97,7 @@ def _refinements(learned: Sequence[Refinement] | None) -> Iterator[RenderableTyp
 
 
 def _parameter(parameter: Parameter, record: ParameterRecord | None) -> Iterator[RenderableType]:
+    """Yield name, constraint and evidence of one parameter."""
     name = parameter.name.removeprefix("input:")
     line = Text("\n")
     line.append(f"{_STARS.get(parameter.kind, '')}{visible(name)}", style="bold cyan")
@@ -109,6 +112,7 @@ def _parameter(parameter: Parameter, record: ParameterRecord | None) -> Iterator
 
 
 def _requirement(parameter: Parameter, record: ParameterRecord | None) -> str:
+    """Return whether a parameter is required, and its default value, as text."""
     kind = ", keyword-only" if parameter.kind is ParameterKind.KEYWORD_ONLY else ""
     if parameter.required:
         return f"required{kind}"

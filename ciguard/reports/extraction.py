@@ -55,6 +55,7 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _skipped(known: KnownApis) -> Iterator[str]:
+    """Yield lines about APIs without a signature and about skipped names."""
     unsigned = [
         name
         for name, record in known.records.items()

@@ -100,12 +100,14 @@ class PlainReporter:
             self._heading = ""
 
     def _open_heading(self, title: str) -> None:
+        """Begin a group of lines, unless a group with this title is open."""
         if title != self._heading:
             self.end_heading()
             self.begin_heading(title)
             self._heading = title
 
     def _write_progress(self) -> None:
+        """Write a line of progress if the last one is old enough."""
         if self._clock() - self._last_progress_s < PROGRESS_EVERY_S:
             return
         self._last_progress_s = self._clock()

@@ -73,6 +73,7 @@ def remarks(event: RunFinished, places: Places, policy: Policy) -> list[Remark]:
 
 
 def _cause_remark(entry: Entry, places: Places, policy: Policy) -> Remark:
+    """Return the remark of a new cause, at the place of its most severe bucket."""
     bucket = entry.most_severe
     finding = bucket.finding
     api = publishable(finding.api, limit=120)
@@ -107,6 +108,7 @@ def workflow_commands(remarks: list[Remark]) -> Iterator[str]:
 
 
 def _command(remark: Remark) -> str:
+    """Return a remark as a workflow command, shortened to the maximum length."""
     properties = {"title": remark.title}
     if remark.place is not None:
         properties = {
@@ -123,4 +125,5 @@ def _command(remark: Remark) -> str:
 
 
 def _property(text: str) -> str:
+    """Return a property of a workflow command, with its separators escaped."""
     return command_text(text).replace(":", "%3A").replace(",", "%2C")

@@ -63,6 +63,7 @@ def status_of(run: ReceivedRun, folder: Path) -> Status:
 
 
 def _verdict(run: ReceivedRun, conclusion: str) -> str:
+    """Return the verdict for the title; `NOT RUN` for a part or contradictory results."""
     event = run.finished
     if event.verdict is Verdict.PART:
         return "NOT RUN: this is one part of a campaign, which `ciguard merge` has to judge"

@@ -163,6 +163,7 @@ _EXPLAINED = {
 
 
 def _section(title: str, buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
+    """Yield the section of the buckets in some states; nothing without buckets."""
     if not buckets:
         return
     causes = len(by_cause(buckets))
@@ -228,6 +229,7 @@ def _code_of_name(name: str) -> str:
 
 
 def _issue(bucket: Bucket, tracker: object) -> str:
+    """Return a bucket's issue as a link, or as text if its address is unknown."""
     address = issue_address(bucket.issue, tracker)
     if address:
         return f"[{issue_text(bucket.issue)}]({address})"
@@ -235,6 +237,7 @@ def _issue(bucket: Bucket, tracker: object) -> str:
 
 
 def _not_run(event: RunFinished, plan: Plan | None) -> Iterator[str]:
+    """Yield the section of all targets, rows and buckets that were not run."""
     targets = [target for target in event.targets if target.not_run]
     rows = plan.skipped if plan else ()
     buckets = [b for b in in_display_order(event.buckets) if b.comparison is Comparison.NOT_RUN]

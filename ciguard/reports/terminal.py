@@ -79,6 +79,7 @@ class TerminalReporter:
         self._live.stop()
 
     def _conclude(self, event: RunFinished) -> None:
+        """Print the last screen of a run."""
         style = _VERDICT_STYLES.get(event.verdict, "bold green")
         width = self._console.width
         for line in closing_lines(event, folder=self._folder, plan=self._plan, width=width):
@@ -88,6 +89,7 @@ class TerminalReporter:
             self._console.print(shown, no_wrap=True, crop=True)
 
     def _table(self) -> RenderableType:
+        """Return the live table: a row per target, and the status of the run."""
         progress = self._progress
         now_s = progress.now_s
         table = Table(box=None, pad_edge=False, header_style="dim")
@@ -112,6 +114,7 @@ class TerminalReporter:
         return Group(table, *states, self._status())
 
     def _status(self) -> Text:
+        """Return the status of the run: time left, stage, and numbers of buckets."""
         progress = self._progress
         by_severity = dict(progress.bucket_counts)
         parts = [f"{clock_text(progress.left_s)} left", progress.stage]

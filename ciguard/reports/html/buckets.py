@@ -169,6 +169,7 @@ class BucketEncoder:
         return next((self.history[name] for name in names if name in self.history), None)
 
     def _index(self, target: str) -> int:
+        """Return the index of a target; a new target gets the next index."""
         return self.targets.setdefault(publishable(target, limit=100), len(self.targets))
 
     def _derivation(self, bucket: Bucket) -> Json:
@@ -187,6 +188,7 @@ class BucketEncoder:
         }
 
     def _script(self, bucket: Bucket) -> dict[str, Json]:
+        """Return the reproducer, or a note why it is not on the page."""
         if not bucket.reproducer:
             return {"script": "", "script_note": ""}
         name = publishable(bucket.reproducer, limit=200)
@@ -200,6 +202,7 @@ class BucketEncoder:
         return {"script": visible_lines(script, limit=2 * _MAX_SCRIPT), "script_note": note}
 
     def _command(self, bucket: Bucket) -> str:
+        """Return the command that runs the bucket's case again."""
         name = self.folder.as_posix()
         # Readers on other machines cannot use an absolute path of this one.
         is_shown = name != ".ciguard/run" and not self.folder.is_absolute()
@@ -207,6 +210,7 @@ class BucketEncoder:
         return f"ciguard reproduce {short_fingerprint(visible(bucket.fingerprint))}{out}"
 
     def _timeline(self, bucket: Bucket) -> list[Json]:
+        """Return time and text of each event in the bucket's history, the oldest first."""
         history = self.history_of(bucket)
         if history is None:
             return []
@@ -236,12 +240,14 @@ def _outcomes(finding: Finding) -> Sequence[tuple[str, Outcome]]:
 
 
 def _role(finding: Finding, target: str) -> str:
+    """Return whether a target is the reference or shows the defect; empty for neither."""
     if finding.pair is not PairKind.NONE and target == finding.targets[0]:
         return "reference"
     return "shows the defect" if target in finding.targets else ""
 
 
 def _facts(bucket: Bucket) -> Iterable[tuple[str, str]]:
+    """Yield label and text of further properties of a bucket."""
     finding = bucket.finding
     yield "Level", publishable(finding.case.level, limit=40)
     if finding.pair is not PairKind.NONE:
@@ -262,5 +268,6 @@ def _stack(frames: tuple[Frame, ...]) -> list[str]:
 
 
 def _log(outcome: Outcome) -> str:
+    """Return the shortened output of a crashed process; empty for other outcomes."""
     log = outcome.log.strip() if isinstance(outcome, Crashed) else ""
     return visible_lines(without_local_paths(shortened(log, _MAX_LOG)), limit=_MAX_LOG)

@@ -48,6 +48,7 @@ def origin_of(case: Case) -> Json:
 
 
 def _suspect_text(case: Case, origin: LayerOrigin) -> str:
+    """Return name and API of the isolated layer, and the number of layers; empty if none is."""
     if not origin.is_isolated or not origin.suspect:
         return ""
     count = len(origin.deviations)
@@ -113,6 +114,7 @@ def shown_indices(rates: Sequence[tuple[str, float]], suspect: str) -> list[int]
 
 
 def _sort_key(rate: float) -> float:
+    """Return R_a for sorting; NaN comes last."""
     return -math.inf if math.isnan(rate) else rate
 
 
@@ -134,4 +136,5 @@ def _magnitude_of_power(power: int) -> float:
 
 
 def _power_text(power: int) -> str:
+    """Return a power of ten as the label of a tick."""
     return f"{10**power}" if power <= 2 else f"1e{power}"  # noqa: PLR2004 - up to 100, digits are as short

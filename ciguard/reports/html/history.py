@@ -101,6 +101,7 @@ def history_page(runs: Sequence[RunSummary], records: Records) -> str:
 
 
 def _title(run: RunSummary) -> str:
+    """Return the verdict of the last run as a sentence."""
     count = run.count(State.OPEN)
     open_text = f"{count:,} known {'defect is' if count == 1 else 'defects are'} open"
     if run.verdict is Verdict.ESTABLISHED:
@@ -130,6 +131,7 @@ def _states(run: RunSummary) -> list[dict[str, str]]:
 
 
 def _severities(records: Records) -> list[dict[str, str]]:
+    """Return the number of open buckets, and of those with an issue, by severity."""
     open_records = [record for record in records.values() if record.state is State.OPEN]
     rows = []
     for severity in reversed(Severity):

@@ -164,6 +164,7 @@ def _state_words(name: str, fixed: str) -> str:
 
 
 def _states(event: RunFinished, fixed: str) -> list[dict[str, Any]]:
+    """Return the template's variables for the filter buttons, one per state."""
     return [
         {"name": name, "slug": slug(name), "words": _state_words(name, fixed), "count": count}
         for name, count in counts_by_state(event.buckets).items()
@@ -172,6 +173,7 @@ def _states(event: RunFinished, fixed: str) -> list[dict[str, Any]]:
 
 
 def _facts(event: RunFinished, observed: RunObservations, now: datetime) -> list[tuple[str, str]]:
+    """Return name and value of each property of the run in the page's head."""
     started = observed.started
     cases = sum(target.tally.total for target in event.targets)
     facts = [
@@ -208,6 +210,7 @@ def _caveats(event: RunFinished, observed: RunObservations, plan: Plan | None) -
 
 
 def _plan_variables(plan: Plan) -> dict[str, Any]:
+    """Return the template's variables about the plan."""
     return {
         "mode": plan.mode.value,
         "reasons": [publishable(reason) for reason in plan.reasons[:_MAX_LISTED]],
@@ -234,6 +237,7 @@ def _confinement(target: TargetSummary) -> str:
 
 
 def _target(event: RunFinished, number: int) -> dict[str, str]:
+    """Return the template's variables about one target."""
     target = event.targets[number]
     counts = target.tally.as_dict()
     return {

@@ -56,6 +56,7 @@ def pictures(event: RunFinished, observed: RunObservations, *, now: datetime) ->
 
 
 def _kinds(event: RunFinished) -> Picture:
+    """Return the chart of buckets by class and state."""
     counts: dict[str, Counter[str]] = {}
     for bucket in event.buckets:
         counts.setdefault(class_of(bucket.finding).words, Counter())[state(bucket)] += 1
@@ -98,6 +99,7 @@ def _cases(observed: RunObservations) -> Iterator[Picture]:
 
 
 def _outcomes(event: RunFinished) -> Picture:
+    """Return the chart of outcomes by target."""
     targets = [target for target in event.targets[:_MAX_TARGETS] if target.tally.total]
     rows = [
         Bar(
@@ -125,6 +127,7 @@ def _outcome_counts(target: TargetSummary) -> list[tuple[str, int]]:
 
 
 def _coverage(event: RunFinished) -> Picture:
+    """Return the chart of called APIs by target."""
     rows = []
     for number, target in enumerate(event.targets[:_MAX_TARGETS]):
         called = event.apis_exercised.get(target.name, 0)
@@ -147,6 +150,7 @@ def _coverage(event: RunFinished) -> Picture:
 
 
 def _trend(event: RunFinished, now: datetime) -> Picture:
+    """Return the chart of known and fixed buckets over time."""
     heading = "Known buckets over time"
     history = trend(event.history.values(), now=now)
     if history is None:

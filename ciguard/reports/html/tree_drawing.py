@@ -152,6 +152,7 @@ def _signs_on_path(root: Sign) -> set[int]:
 
 
 def _draw(svg: ET.Element, sign: Sign, linked_nodes: Collection[str]) -> None:
+    """Draw a sign, which is a link if its node has a diff on the page."""
     node = sign.node
     is_finding = node is not None and node.bucket is not None
     outcome = node.outcome if node is not None else sign.outcome
@@ -178,6 +179,7 @@ def _draw(svg: ET.Element, sign: Sign, linked_nodes: Collection[str]) -> None:
 
 
 def _title(sign: Sign) -> str:
+    """Return the tooltip of a sign."""
     if sign.depth == 0:
         return "The template: the seed without hidden layers."
     if sign.node is None:
@@ -189,6 +191,7 @@ def _title(sign: Sign) -> str:
 
 
 def _style(outcome: NodeOutcome | None, *, is_finding: bool) -> str:
+    """Return the classes of a sign in the style sheet."""
     return f"sign {outcome.value if outcome else 'rest'}{' finding' if is_finding else ''}"
 
 

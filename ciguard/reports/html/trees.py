@@ -151,6 +151,7 @@ def _derived_programs(
 
 
 def _diff(node: TreeNode) -> list[DiffLine]:
+    """Return the difference of a node's program from its parent; empty if it is unknown."""
     if node.programs is None or not node.programs.before:
         return []
     programs = node.programs
@@ -170,6 +171,7 @@ def diff_lines(lines: Sequence[DiffLine]) -> list[tuple[str, str, bool]]:
 
 
 def _earlier_steps(tree: DerivationTree, node: TreeNode) -> tuple[str, ...]:
+    """Return the mutations that derived the parent program, the first one first."""
     steps: list[str] = []
     parent = tree.nodes.get(node.parent)
     while parent is not None:
@@ -179,6 +181,7 @@ def _earlier_steps(tree: DerivationTree, node: TreeNode) -> tuple[str, ...]:
 
 
 def _finding(bucket: Bucket | None) -> FindingView | None:
+    """Return the finding of a bucket for the page; None without a bucket."""
     if bucket is None:
         return None
     name = publishable(bucket.fingerprint, limit=40)
@@ -193,6 +196,7 @@ def _finding(bucket: Bucket | None) -> FindingView | None:
 def _tree_view(
     tree: DerivationTree, tree_layout: TreeLayout, derived_programs: list[DerivedProgram]
 ) -> TreeView:
+    """Return the texts and drawings of a tree."""
     heading = f"{publishable(tree.seed, limit=80)}, tree {tree.number + 1}"
     summary = _size_text(tree)
     notes = []
@@ -214,6 +218,7 @@ def _tree_view(
 
 
 def _size_text(tree: DerivationTree) -> str:
+    """Return a phrase with the numbers of programs, blocks and findings of a tree."""
     depth = max(node.depth for node in tree.nodes.values())
     parts = [
         plural(len(tree.nodes), "program"),
@@ -226,6 +231,7 @@ def _size_text(tree: DerivationTree) -> str:
 
 
 def _notes(forest: Forest, hidden_trees: Sequence[DerivationTree]) -> list[str]:
+    """Return sentences about trees, programs and findings that are not shown."""
     notes = []
     if hidden_trees:
         programs = plural(sum(len(tree.nodes) for tree in hidden_trees), "program")
@@ -250,6 +256,7 @@ def _notes(forest: Forest, hidden_trees: Sequence[DerivationTree]) -> list[str]:
 
 
 def _legend() -> list[tuple[Markup, str]]:
+    """Return each sign and its meaning."""
     return [
         (single_sign(None), "template"),
         *((single_sign(outcome), WORDS[outcome]) for outcome in NodeOutcome),

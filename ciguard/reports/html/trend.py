@@ -58,6 +58,7 @@ def trend(histories: Iterable[BucketHistory], *, now: datetime) -> Trend | None:
 
 
 def _changes(history: BucketHistory) -> Iterator[tuple[float, str, int]]:
+    """Yield time, group of states and change of its number, for each change of a bucket."""
     before = ""
     times = [history.first_seen, *(time for time, _ in history.states[1:])]
     states = [state for _, state in history.states] or ["open"]
