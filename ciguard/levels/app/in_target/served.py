@@ -43,7 +43,7 @@ def _listener() -> socket.socket:
 
 
 class DocumentServer:
-    """Serves documents on the loopback interface; it starts with the first document."""
+    """Serves documents on the loopback interface; the first document starts the server."""
 
     def __init__(self) -> None:
         self._contents: Dict[str, bytes] = {}

@@ -14,7 +14,7 @@ _CLOCKS = ("time", "monotonic", "perf_counter")
 
 
 def shorten_waiting() -> None:
-    """Make `time.sleep` return early, and advance the clocks of `time` by the time it saves."""
+    """Make `time.sleep` return early, and advance the clocks of `time` by the saved time."""
     sleep, lock, ahead = time.sleep, threading.Lock(), [0.0]
 
     def short_sleep(seconds: Any) -> None:

@@ -128,7 +128,7 @@ class ServiceClient:
 
     name: str
     made_by: tuple[str, ...]
-    """Qualified names of functions and classes that create it."""
+    """Qualified names of the functions and classes that create the client."""
     service: str
     """Value of the constructor argument that selects the service, such as `rekognition`; empty if
     the constructor creates only this client.

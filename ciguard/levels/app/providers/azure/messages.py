@@ -64,7 +64,7 @@ def topic(text: str) -> str:
 
 
 def label_answer(scored_results: Scored) -> Json:
-    """Return labels in lower case, as the service writes them, the likeliest first."""
+    """Return labels in lower case, as in the service, the likeliest first."""
     tags = [
         {"name": name.lower(), "confidence": score}
         for name, score in likeliest_first(scored_results)

@@ -111,7 +111,7 @@ def _with_speakers(results: Json, settings: Json) -> Json:
 
 
 def _job(started: Json, status: str) -> Json:
-    """Return the description of a job, as the service writes it."""
+    """Return the description of a job in the service's format."""
     repeated = {name: started[name] for name in _REPEATED_FIELDS if name in started}
     times = {"StartTime": _TIMESTAMP, "CreationTime": _TIMESTAMP}
     return {_NAME: started[_NAME], "TranscriptionJobStatus": status, **repeated, **times}

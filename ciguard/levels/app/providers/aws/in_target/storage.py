@@ -127,7 +127,7 @@ class Storage:
 
 
 def _content(body: Json) -> bytes:
-    """Return the content of an object as bytes; it may be given as text, bytes or an open file."""
+    """Return the content of an object, given as text, bytes or an open file, as bytes."""
     content = body.read() if hasattr(body, "read") else body
     return content.encode() if isinstance(content, str) else bytes(content)
 

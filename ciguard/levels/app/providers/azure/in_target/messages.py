@@ -81,7 +81,7 @@ _CODES = {
 }  # fmt: skip
 _INTERNAL_CODE = "InternalServerError"
 _RETRY_AFTER_S = 1
-"""Delay before each retry of a client, in seconds: without it, the delays sum to minutes."""
+"""Delay before each retry of a client, in seconds; delays that clients choose sum to minutes."""
 _OBJECT = "object_property"
 """Client's name for the field that the service calls `object`."""
 _WORDS = re.compile(r"_(\w)")
