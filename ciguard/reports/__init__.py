@@ -1,7 +1,7 @@
 """Reporters: each receives a campaign's events and writes one artefact.
 
-To add a report, add one file to this package and one `register` line below. Reporters execute no
-case, judge no outcome and make no decision.
+To add a report, add one file to this package and one `register` line below. Reporters neither run
+cases nor judge outcomes.
 """
 
 from ciguard.reports.code_quality import CodeQualityReporter

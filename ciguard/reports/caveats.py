@@ -1,4 +1,4 @@
-"""Caveats of a verdict: a stale or missing baseline, and everything that was not run."""
+"""Caveats about a verdict: a stale or missing baseline, and everything that was not run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.baseline_status import BaselineState
 from ciguard.domain.findings import Comparison, Verdict
-from ciguard.reports.wording import UNCONFIRMED, state
+from ciguard.reports.wording import UNCONFIRMED, plural, state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,29 +21,34 @@ _MAX_LISTED = 5
 
 @dataclass(frozen=True, slots=True)
 class Caveat:
-    """One sentence that qualifies the verdict. It may quote foreign names, so escape it."""
+    """One sentence that qualifies the verdict. It may quote untrusted names, so escape it."""
 
     text: str
     is_grave: bool = True
-    """True if the verdict could be wrong because of it."""
+    """True if the verdict could be wrong because of the caveat."""
 
 
 def caveats(event: RunFinished, plan: Plan | None) -> list[Caveat]:
-    """Return the caveats to show beside the verdict, the most important first."""
-    silent = tuple(filter(None, map(no_results_reason, event.targets)))
-    grave = [*_baseline_caveats(event), *_not_run_caveats(event, plan), *_listed(silent)]
+    """Return the caveats to show with the verdict, the most important first."""
+    without_results = tuple(filter(None, map(no_results_reason, event.targets)))
+    grave = [
+        *_baseline_caveats(event),
+        *_not_run_caveats(event, plan),
+        *_first_items(without_results),
+    ]
     minor = (Caveat(text, is_grave=False) for text in _unfinished_buckets(event))
     return [*map(Caveat, grave), *minor]
 
 
 def _baseline_caveats(event: RunFinished) -> Iterator[str]:
-    standing = event.baseline
-    if standing is None or standing.state is BaselineState.FRESH:
+    """Yield a sentence about a stale or missing baseline."""
+    status = event.baseline
+    if status is None or status.state is BaselineState.FRESH:
         return
-    if standing.state is BaselineState.STALE:
-        since = f", last updated {standing.updated_at[:10]}" if standing.updated_at else ""
+    if status.state is BaselineState.STALE:
+        since = f", last updated {status.updated_at[:10]}" if status.updated_at else ""
         yield (
-            f"The baseline is STALE{since}: {'; '.join(_listed(standing.reasons))}. "
+            f"The baseline is STALE{since}: {'; '.join(_first_items(status.reasons))}. "
             "Buckets reported as new may be older than this change."
         )
     elif event.verdict is Verdict.ESTABLISHED:
@@ -58,16 +63,17 @@ def _baseline_caveats(event: RunFinished) -> Iterator[str]:
 
 
 def _not_run_caveats(event: RunFinished, plan: Plan | None) -> Iterator[str]:
+    """Yield a sentence for each target and row of the plan that was not run."""
     targets = [f"{target.name}: {target.not_run}" for target in event.targets if target.not_run]
     rows = [
         f"{row.name} ({', '.join(row.targets)} on {row.device}): {row.reason}"
         for row in (plan.skipped if plan else ())
     ]
-    yield from (f"NOT RUN: {text}" for text in _listed((*targets, *rows)))
+    yield from (f"NOT RUN: {text}" for text in _first_items((*targets, *rows)))
 
 
 def no_results_reason(target: TargetSummary) -> str:
-    """Return why a target that ran has nothing to compare; empty if it has results."""
+    """Return the reason why a target that ran has no results to compare; empty if it has some."""
     counts = target.tally
     if target.not_run or counts.rejected < counts.total:
         return ""
@@ -76,35 +82,33 @@ def no_results_reason(target: TargetSummary) -> str:
             f"NOTHING RETURNED on {target.name}: all {counts.total:,} cases were rejected, "
             "so nothing was compared."
         )
-    why = f"none of its {target.apis:,} APIs was selected" if target.apis else "it has no APIs"
-    return f"NOTHING RUN on {target.name}: no case was run, because {why}."
+    reason = f"none of its {target.apis:,} APIs was selected" if target.apis else "it has no APIs"
+    return f"NOTHING RUN on {target.name}: no case was run, because {reason}."
 
 
 def _unfinished_buckets(event: RunFinished) -> Iterator[str]:
+    """Yield sentences about buckets that were not exercised or not confirmed."""
     not_run = sum(bucket.comparison is Comparison.NOT_RUN for bucket in event.buckets)
     if not_run:
         counts = "it counts" if not_run == 1 else "they count"
         yield (
-            f"NOT RUN: this run did not exercise {not_run} known {_buckets(not_run)}; "
+            f"NOT RUN: this run did not exercise {plural(not_run, 'known bucket')}; "
             f"{counts} neither as clean nor as fixed."
         )
     pending = sum(state(bucket) == UNCONFIRMED for bucket in event.buckets)
     if pending:
         verb = "was" if pending == 1 else "were"
         yield (
-            f"UNCONFIRMED: the budget ended before {pending} {_buckets(pending)} {verb} confirmed."
+            f"UNCONFIRMED: the budget ended before {plural(pending, 'bucket')} {verb} confirmed."
         )
 
 
 def was_cut_short(event: RunFinished, plan: Plan | None) -> bool:
-    """Return whether a whole target or plan row was not run: the verdict covers only the rest."""
+    """Return whether the verdict lacks a whole target or row of the plan, which was not run."""
     return any(target.not_run for target in event.targets) or bool(plan and plan.skipped)
 
 
-def _listed(texts: tuple[str, ...]) -> list[str]:
+def _first_items(texts: tuple[str, ...]) -> list[str]:
+    """Return the first texts, and the number of the others."""
     more = len(texts) - _MAX_LISTED
     return [*texts[:_MAX_LISTED], *([f"and {more} more"] if more > 0 else [])]
-
-
-def _buckets(count: int) -> str:
-    return "bucket" if count == 1 else "buckets"

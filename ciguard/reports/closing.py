@@ -1,4 +1,4 @@
-"""The last screen of a run: the verdict, the buckets, and where to look further."""
+"""The last screen of a run: its verdict, buckets and files, and commands to run next."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 from ciguard.domain.text import visible
 from ciguard.reports.caveats import caveats
 from ciguard.reports.wording import (
-    MET,
     NO_APIS,
+    REPRODUCED,
     apis_text,
     by_cause,
-    claim,
+    by_severity_and_library,
     counts_text,
     fixed_text,
-    grouped,
     in_display_order,
     issue_text,
+    message_without_api,
+    plural,
     short_fingerprint,
     state,
     tally_text,
@@ -40,17 +41,25 @@ _MAX_NAME_WIDTH = 48
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleLine:
-    """One line for the console: printable, and cut to the requested width unless a verdict."""
+    """One printable line for the console; a verdict is never cut to the console's width."""
 
     text: str
     is_verdict: bool = False
     severity: Severity | None = None
+    """Severity whose name the line has, for its colour; None without one."""
 
 
 def closing_lines(
     event: RunFinished, *, folder: Path, plan: Plan | None = None, width: int = 120
 ) -> list[ConsoleLine]:
-    """Return the lines that end a run: about one screen, however many buckets there are."""
+    """Return the lines that end a run: about one screen for any number of buckets.
+
+    Args:
+        event: the last event of the run.
+        folder: the output folder of the run.
+        plan: the plan of the run; None if it has none.
+        width: the width of the console, in characters.
+    """
     lines = [
         ConsoleLine(text=""),
         ConsoleLine(text=f"{event.verdict.value}: {visible(event.summary)}", is_verdict=True),
@@ -75,7 +84,7 @@ def closing_lines(
 
 
 def _caveats(event: RunFinished, plan: Plan | None, width: int) -> Iterator[ConsoleLine]:
-    """Yield the caveats, wrapped, except those that the list of targets shows."""
+    """Yield the wrapped caveats, without those about targets that the list of targets shows."""
     running = tuple(target for target in event.targets if not target.not_run)
     for caveat in caveats(replace(event, targets=running), plan):
         wrapped = textwrap.wrap(visible(caveat.text), width - 2)
@@ -86,6 +95,7 @@ def _caveats(event: RunFinished, plan: Plan | None, width: int) -> Iterator[Cons
 
 
 def _targets(event: RunFinished) -> Iterator[ConsoleLine]:
+    """Yield a line for each target: the numbers of its APIs and outcomes, or why it did not run."""
     names = [visible(target.name, limit=_MAX_NAME_WIDTH) for target in event.targets]
     width = max(map(len, names), default=0)
     for name, target in zip((name.ljust(width) for name in names), event.targets, strict=True):
@@ -99,15 +109,17 @@ def _targets(event: RunFinished) -> Iterator[ConsoleLine]:
 
 
 def _counts(event: RunFinished, plan: Plan | None) -> str:
+    """Return the numbers of buckets by state, and of causes if they are fewer."""
     counts = counts_text(event.buckets, fixed=fixed_text(event, plan))
-    met = [bucket for bucket in event.buckets if bucket.comparison in MET]
-    causes = len(by_cause(met))
-    return counts if causes == len(met) else f"{counts}; {causes} distinct causes"
+    reproduced = [bucket for bucket in event.buckets if bucket.comparison in REPRODUCED]
+    causes = len(by_cause(reproduced))
+    return counts if causes == len(reproduced) else f"{counts}; {plural(causes, 'distinct cause')}"
 
 
 def _bucket_lines(event: RunFinished) -> Iterator[ConsoleLine]:
+    """Yield the most severe buckets of each library and severity, one line per cause."""
     lines_left = TOP_BUCKETS
-    for group in grouped(event.buckets):
+    for group in by_severity_and_library(event.buckets):
         yield ConsoleLine(
             text=f"  {visible(group.library, limit=60)} {group.severity.label}: "
             f"{counts_text(group.buckets)}",
@@ -124,8 +136,9 @@ def _bucket_lines(event: RunFinished) -> Iterator[ConsoleLine]:
 
 
 def _bucket_line(bucket: Bucket, also: str) -> str:
+    """Return the line of a bucket; `also` states how many others share its cause."""
     finding = bucket.finding
-    message = visible(claim(finding), limit=160)
+    message = visible(message_without_api(finding), limit=160)
     # The path of a local issue would fill the line; `ciguard show` has it.
     has_number = bucket.issue.isdecimal()
     issue = f" {visible(issue_text(bucket.issue), limit=20)}" if has_number else ""
@@ -136,15 +149,13 @@ def _bucket_line(bucket: Bucket, also: str) -> str:
 
 
 def _next_steps(event: RunFinished, folder: Path) -> Iterator[ConsoleLine]:
+    """Yield the paths of the files, and commands for the first reproduced bucket."""
     out = "" if folder.as_posix() == ".ciguard/run" else f" --out {shlex.quote(folder.as_posix())}"
     yield ConsoleLine(text=f"Report:        {folder.as_posix()}/report.html (as text: summary.md)")
     if any(bucket.reproducer for bucket in event.buckets):
         yield ConsoleLine(text=f"Reproducers:   {folder.as_posix()}/reproducers/")
-    met = next((b for b in in_display_order(event.buckets) if b.comparison in MET), None)
-    if met is not None:
-        yield ConsoleLine(
-            text=f"One bucket:    ciguard show {short_fingerprint(met.fingerprint)}{out}"
-        )
-        yield ConsoleLine(
-            text=f"Run it again:  ciguard reproduce {short_fingerprint(met.fingerprint)}{out}"
-        )
+    first = next((b for b in in_display_order(event.buckets) if b.comparison in REPRODUCED), None)
+    if first is not None:
+        name = short_fingerprint(first.fingerprint)
+        yield ConsoleLine(text=f"One bucket:    ciguard show {name}{out}")
+        yield ConsoleLine(text=f"Run it again:  ciguard reproduce {name}{out}")

@@ -1,7 +1,7 @@
 """`gl-code-quality-report.json`: the report for GitLab's code quality widget in merge requests.
 
-GitLab compares the reports of the two branches by fingerprint. The file therefore contains known
-buckets too: GitLab would show those that are missing as fixed.
+GitLab compares the reports of the source and target branches by fingerprint. The file also has
+known buckets, since GitLab would show a missing bucket as fixed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FILE = "gl-code-quality-report.json"
 MAX_ISSUES = 5_000
-"""Limit on the entries of the file, the most severe first."""
+"""Maximum number of entries in the file; the least severe ones are omitted."""
 _MAX_DESCRIPTION = 300
 _SHOWN = frozenset({Comparison.NEW, Comparison.KNOWN, Comparison.ACCEPTED, Comparison.NOT_RUN})
 _SEVERITIES = {
@@ -41,7 +41,7 @@ _SEVERITIES = {
 
 
 class CodeQualityReporter:
-    """Writes the buckets that are not fixed as a list of issues at lines of the user's sources."""
+    """Writes buckets as issues at lines of the user's sources, except fixed and flaky ones."""
 
     def __init__(self, destination: Destination) -> None:
         self._destination = destination
@@ -61,13 +61,13 @@ class CodeQualityReporter:
         """See `Reporter`."""
 
     def _issue(self, entry: Entry, places: Places) -> Json:
-        bucket = entry.shown
+        bucket = entry.most_severe
         finding = bucket.finding
-        place = places.of(bucket)[0]
+        place = places.locate(bucket)[0]
         action = self._destination.policy.action
         fails = any(action(member.finding) is Action.FAIL for member in entry.buckets)
         note = "" if fails else ", does not fail the check"
-        also = f"; {entry.others}" if entry.others else ""
+        also = f"; {entry.others_text}" if entry.others_text else ""
         text = (
             f"{state(bucket)}{note}: {finding.message} "
             f"[{short_fingerprint(bucket.fingerprint)}]{also}"

@@ -16,29 +16,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """The places that reporters write to, and what they need to know for it."""
+    """Folder and stream that reporters write to, and the settings that they need."""
 
     folder: Path
-    """Output folder of the run; created by the first reporter that writes a file."""
+    """Output folder of the run; the first reporter that writes a file creates it."""
     stream: TextIO
-    """Console that the user reads while the run goes on."""
+    """Stream of the console, on which the user follows the run."""
     policy: Policy = field(default_factory=Policy)
-    """Rules that say which new findings fail the run."""
+    """Policy that decides which new findings fail the run."""
     sources: Path = Path()
-    """Folder with the user's sources: buckets are located at lines of these files."""
+    """Folder with the user's sources; each bucket is located at a line of these files."""
 
 
 class Reporter(Protocol):
     """Receives a campaign's events and writes one artefact, or files that belong together.
 
-    `dispatch` reports an exception to the user and drops the reporter; the others go on.
+    If a reporter raises an exception, `dispatch` reports it to the user and drops the reporter;
+    the other reporters go on.
     """
 
     def receive(self, event: Event) -> None:
         """Handle the next event. `RunFinished` is the last event of every completed run."""
 
     def close(self) -> None:
-        """Release all resources. Called once, also after an aborted run."""
+        """Release all resources. `dispatch` calls this once, also after an aborted run."""
 
 
 ReporterFactory: TypeAlias = Callable[[Destination], Reporter]
@@ -49,4 +50,4 @@ REPORTERS: Registry[ReporterFactory] = Registry(
 """Factories of reporters, by name."""
 
 CONSOLES = frozenset({"terminal", "plain", "github"})
-"""Names of the reporters that write to the stream. A run uses exactly one of them."""
+"""Names of the reporters that write to `Destination.stream`. A run uses exactly one of them."""

@@ -1,4 +1,4 @@
-"""Buckets as text for a terminal: a table of all, or all details of one."""
+"""Buckets as text for a terminal: a table of several buckets, or all details of one bucket."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ciguard.domain.policy import class_of
 from ciguard.domain.text import visible, visible_lines
 from ciguard.reports.wording import (
     cause_text,
-    claim,
     counts_text,
     evidence_rows,
     in_display_order,
     issue_text,
+    message_without_api,
     outcome_text,
     short_fingerprint,
     stack_of,
@@ -33,11 +33,11 @@ _OUTPUT_LIMIT = 600
 _CAUSE_LIMIT = 400
 _MAX_DIFF_LINES = 40
 _ORIGIN_LIMIT = 800
-"""Limit on the characters of a case's origin; longer than any that ciguard writes."""
+"""Maximum length of the text about a case's origin; ciguard itself writes shorter texts."""
 
 
 def table_lines(buckets: Iterable[Bucket]) -> Iterator[str]:
-    """Yield a heading, one line per bucket in reading order, and the counts."""
+    """Yield a heading, one line per bucket in display order, and the number of buckets by state."""
     rows = [
         (
             short_fingerprint(bucket.fingerprint),
@@ -45,7 +45,7 @@ def table_lines(buckets: Iterable[Bucket]) -> Iterator[str]:
             bucket.finding.severity.label,
             f"{bucket.finding.oracle}/{bucket.finding.kind}",
             visible(bucket.finding.api, limit=60),
-            visible(claim(bucket.finding), limit=100),
+            visible(message_without_api(bucket.finding), limit=100),
         )
         for bucket in in_display_order(buckets)
     ]
@@ -66,7 +66,7 @@ def bucket_lines(
     Args:
         bucket: the bucket, from a run or from the baseline.
         script: the text of its reproducer; empty if there is none.
-        record: the baseline's record of the bucket, if there is one.
+        record: the baseline's record of the bucket; None if it has none.
     """
     finding = bucket.finding
     yield f"{bucket.fingerprint}  {visible(finding.api)}"
@@ -102,6 +102,7 @@ def bucket_lines(
 
 
 def _fact_lines(bucket: Bucket) -> Iterator[str]:
+    """Yield a line for each property of a bucket, such as its state and severity."""
     finding = bucket.finding
     yield f"State:     {state(bucket)}, {bucket.confirmation.value}"
     yield f"Severity:  {finding.severity.label}"
@@ -122,6 +123,7 @@ def _fact_lines(bucket: Bucket) -> Iterator[str]:
 
 
 def _difference_lines(finding: Finding) -> Iterator[str]:
+    """Yield the difference of a derived program from its parent program."""
     lines = derivation_diff(finding.case, most=_MAX_DIFF_LINES)
     if lines:
         yield ""
@@ -132,7 +134,7 @@ def _difference_lines(finding: Finding) -> Iterator[str]:
 
 
 def grouping_lines(bucket: Bucket) -> Iterator[str]:
-    """Yield the ingredients of a bucket's fingerprint, its aliases, and its cause."""
+    """Yield the values that a bucket's fingerprint is made from, its aliases, and its cause."""
     yield "Fingerprint made from"
     yield from (f"   {visible(name)}: {visible(text)}" for name, text in bucket.grouping)
     if bucket.aliases:
@@ -142,6 +144,7 @@ def grouping_lines(bucket: Bucket) -> Iterator[str]:
 
 
 def _native_lines(bucket: Bucket) -> Iterator[str]:
+    """Yield the first affected release and the native stack, if they are known."""
     if bucket.onset:
         yield ""
         yield f"Seen {bucket.onset.words}"
@@ -152,6 +155,7 @@ def _native_lines(bucket: Bucket) -> Iterator[str]:
 
 
 def _timeline_lines(record: BaselineRecord | None) -> Iterator[str]:
+    """Yield the history of a bucket in the baseline."""
     if record is not None:
         yield ""
         yield "Timeline"
@@ -159,7 +163,7 @@ def _timeline_lines(record: BaselineRecord | None) -> Iterator[str]:
 
 
 def _timeline(record: BaselineRecord) -> Iterator[tuple[str, str]]:
-    """Yield the (time, text) entries of a bucket's history, the oldest first."""
+    """Yield time and text of each event in a bucket's history, the oldest first."""
     entries = [
         (record.first_seen.time, f"first seen{_sighting_text(record.first_seen)}"),
         *((decision.changed, _decision_text(decision)) for decision in record.history[1:]),
@@ -169,16 +173,19 @@ def _timeline(record: BaselineRecord) -> Iterator[tuple[str, str]]:
 
 
 def _sighting_text(sighting: Sighting) -> str:
+    """Return commit and versions of a run in which a bucket was seen."""
     versions = ", ".join(f"{target} ({version})" for target, version in sighting.versions)
     commit = f", commit {sighting.commit}" if sighting.commit else ""
     return f"{commit}{': ' if versions else ''}{versions}"
 
 
 def _decision_text(decision: Decision) -> str:
+    """Return the state that a decision gave a bucket, and its reason."""
     return f"{decision.state.value}: {decision.because}" if decision.because else decision.state
 
 
 def _outcome_details(outcome: Outcome) -> Iterator[str]:
+    """Yield stack, log or output of an outcome."""
     for frame in stack_of(outcome):
         yield f"     in {visible(frame.function)} ({visible(frame.file)})"
     if isinstance(outcome, Crashed) and outcome.log.strip():

@@ -1,4 +1,4 @@
-"""Send a campaign's events to its reporters."""
+"""Delivers a campaign's events to its reporters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ReporterFailure:
     reporter: str
     message: str
     traceback: str
-    """Traceback of a defect; empty for a `CiguardError`, which the user can fix."""
+    """Traceback of the exception; empty for a `CiguardError`, whose cause the user can fix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +39,19 @@ def dispatch(
     events: Iterator[Event],
     reporters: Mapping[str, Reporter],
 ) -> Dispatched:
-    """Send every event to every reporter, in the order of `reporters`, and close them.
+    """Send every event to every reporter, in the order of `reporters`, and close the reporters.
 
-    A reporter that raises is dropped, and the others receive a warning. The run then ends with
-    `ExitCode.INTERNAL`; reporters later in the order receive that code in `RunFinished`.
-    A signal waits until the current event is delivered, then interrupts the campaign.
+    A reporter that raises an exception is dropped, and the other reporters receive a warning. The
+    run then ends with `ExitCode.INTERNAL`; reporters that receive `RunFinished` after the failure
+    find this code in it. A signal interrupts the campaign after the current event is delivered.
 
     Args:
         events: the events that the campaign yields.
         reporters: the reporters, by name.
 
     Raises:
-        CiguardError: if the campaign raises it; all reporters are closed first.
-        KeyboardInterrupt: if an interrupted campaign does not yield `RunFinished`.
+        CiguardError: if the campaign raises one; all reporters are closed first.
+        KeyboardInterrupt: if the campaign is interrupted, and then does not yield `RunFinished`.
     """
     dispatcher = _Dispatcher(dict(reporters))
     try:
@@ -70,6 +70,7 @@ def dispatch(
 
 
 def _interrupt(events: Iterator[Event], interruption: KeyboardInterrupt) -> Event | None:
+    """Return the next event after the campaign was interrupted; None if it ended."""
     if not isinstance(events, Generator):
         raise interruption
     campaign: Generator[Event, None, None] = events
@@ -89,7 +90,7 @@ class _Dispatcher:
 
     @property
     def exit_code(self) -> int:
-        """Exit code of the command: `INTERNAL` for a run without an end or a failed reporter."""
+        """Exit code of the command: `INTERNAL` if a reporter failed or no last event came."""
         if self.failures or self._exit_code is None:
             return ExitCode.INTERNAL
         return self._exit_code
@@ -109,9 +110,10 @@ class _Dispatcher:
             self._attempt(name, reporter.close)
 
     def _attempt(self, name: str, action: Callable[[], None]) -> None:
+        """Call a method of a reporter; if it raises an exception, drop the reporter."""
         try:
             action()
-        except Exception as error:  # noqa: BLE001 - a plugin's reporter may raise anything; the run goes on
+        except Exception as error:  # noqa: BLE001 - the reporter of a plugin may raise anything, and must not end the run
             trace = "" if isinstance(error, CiguardError) else traceback.format_exc()
             text = str(error) if isinstance(error, CiguardError) else repr(error)
             self.failures.append(ReporterFailure(name, visible(text), trace))

@@ -37,13 +37,13 @@ class DocumentationReporter:
 
 
 def documentation_text(findings: Iterable[DocumentationFinding]) -> str:
-    """Return findings as JSON Lines, ASCII only."""
+    """Return findings as JSON Lines in ASCII."""
     return "".join(
         json.dumps(documentation_to_json(finding), sort_keys=True) + "\n" for finding in findings
     )
 
 
 def documentation_counts(findings: Iterable[DocumentationFinding]) -> str:
-    """Return the number of findings by check, e.g. `12 undescribed, 3 dangling`, largest first."""
+    """Return the number of findings by check, the largest first: `12 undescribed, 3 dangling`."""
     counts = Counter(finding.check.value for finding in findings)
     return ", ".join(f"{count} {check}" for check, count in counts.most_common()) or "none"

@@ -1,4 +1,4 @@
-"""Entries of machine-readable lists: one per cause and comparison with the baseline."""
+"""Entries of machine-readable lists: one entry for the buckets of one cause and one status."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 _MAX_NAMED = 5
 _MAX_API = 120
 _UNCHANGED = "unchanged"
-_OWNERS = (_UNCHANGED, Comparison.ACCEPTED.value, Comparison.NEW.value)
-"""Statuses by precedence: of several entries with one cause, the first is named after it."""
+_PRECEDENCE = (_UNCHANGED, Comparison.ACCEPTED.value, Comparison.NEW.value)
+"""Statuses by precedence: of several entries with one cause, the first gets the cause's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Buckets with one cause."""
+    """Buckets with one cause and one status."""
 
     buckets: tuple[Bucket, ...]
-    """Buckets, the most severe first: all new, all accepted, or all unchanged."""
+    """Buckets, the most severe first: all are new, all accepted, or all unchanged."""
     fingerprint: str
-    """Identifier that stays the same in every run, whichever of the buckets the run meets."""
+    """Identifier that is stable between runs, even if they reproduce different buckets of it."""
 
     @property
-    def shown(self) -> Bucket:
+    def most_severe(self) -> Bucket:
         """The most severe bucket."""
         return self.buckets[0]
 
     @property
-    def others(self) -> str:
-        """Sentence that names the other buckets; empty if there are none. It is escaped."""
+    def others_text(self) -> str:
+        """Sentence with the APIs of the other buckets; empty if there are none. It is printable."""
         others = self.buckets[1:]
         if not others:
             return ""
@@ -47,23 +47,24 @@ class Entry:
 
 
 def entries(buckets: Iterable[Bucket]) -> list[Entry]:
-    """Return one entry per cause and status, new ones first, then by severity.
+    """Return one entry per cause and status in display order: new ones first, then by severity.
 
-    New buckets of a known cause form an entry of their own, so that the known entry cannot hide
-    them.
+    New buckets of a known cause have their own entry, so that the entry of the known buckets cannot
+    hide them.
     """
-    members: dict[tuple[str, str], list[Bucket]] = {}
+    buckets_by_key: dict[tuple[str, str], list[Bucket]] = {}
     for bucket in in_display_order(buckets):
-        members.setdefault((cause_name(bucket), _status(bucket)), []).append(bucket)
-    owners: dict[str, str] = {}
-    for cause, status in sorted(members, key=lambda key: _OWNERS.index(key[1])):
-        owners.setdefault(cause, status)
+        buckets_by_key.setdefault((cause_name(bucket), _status(bucket)), []).append(bucket)
+    first_status: dict[str, str] = {}
+    for cause, status in sorted(buckets_by_key, key=lambda key: _PRECEDENCE.index(key[1])):
+        first_status.setdefault(cause, status)
     return [
-        Entry(tuple(group), cause if owners[cause] == status else group[0].fingerprint)
-        for (cause, status), group in members.items()
+        Entry(tuple(group), cause if first_status[cause] == status else group[0].fingerprint)
+        for (cause, status), group in buckets_by_key.items()
     ]
 
 
 def _status(bucket: Bucket) -> str:
+    """Return the status by which buckets of one cause are separated."""
     is_separate = bucket.comparison in {Comparison.NEW, Comparison.ACCEPTED}
     return bucket.comparison.value if is_separate else _UNCHANGED

@@ -32,21 +32,21 @@ _UNKNOWN_WIDTH = 10_000
 def explain_in(
     stream: TextIO, api: Api, *, origin: str, learned: Sequence[Refinement] | None = None
 ) -> None:
-    """Write what is known about an API: coloured and wrapped on a terminal, else in plain lines.
+    """Write what is known about an API, on a terminal in colours, and otherwise as plain lines.
 
     Args:
         stream: the stream to write to.
         api: the API to explain.
-        origin: where the knowledge comes from, for the first line.
-        learned: constraints that campaigns have refined; None hides that section.
+        origin: the source of the knowledge, for the first line.
+        learned: changes that campaigns made to its constraints; None omits their section.
     """
     console = Console(file=stream, highlight=False, emoji=False, markup=False)
     if not console.is_terminal:
         console = Console(
             file=stream, highlight=False, emoji=False, markup=False, width=_UNKNOWN_WIDTH
         )
-    for block in (*_blocks(api, origin), *_learned(learned)):
-        # rich pads the cells of a table; lines for a pipe are stripped.
+    for block in (*_blocks(api, origin), *_refinements(learned)):
+        # rich pads the cells of a table with spaces, which are removed from lines for a pipe.
         if console.is_terminal:
             console.print(block)
         else:
@@ -57,6 +57,7 @@ def explain_in(
 
 
 def _blocks(api: Api, origin: str) -> Iterator[RenderableType]:
+    """Yield the parts of the text about an API, from its name to its parameters."""
     record = api.record
     facts = [record.kind.value, visible(record.operator), origin]
     heading = Text(visible(record.api), style="bold")
@@ -68,9 +69,9 @@ def _blocks(api: Api, origin: str) -> Iterator[RenderableType]:
         yield Text(visible(record.doc, limit=_DOC_LIMIT))
     if record.tags:
         yield Text(f"tags: {', '.join(sorted(record.tags))}", style="yellow")
-    described = {item.name: item for item in record.parameters}
+    parameter_records = {item.name: item for item in record.parameters}
     for parameter in api.parameters:
-        yield from _parameter(parameter, described.get(parameter.name))
+        yield from _parameter(parameter, parameter_records.get(parameter.name))
     if not api.parameters:
         yield Text("\nno known parameters: it is called without arguments", style="yellow")
     if api.inputs:
@@ -81,7 +82,8 @@ def _blocks(api: Api, origin: str) -> Iterator[RenderableType]:
         yield Text(_HIDDEN_TEXT, style="dim")
 
 
-def _learned(learned: Sequence[Refinement] | None) -> Iterator[RenderableType]:
+def _refinements(learned: Sequence[Refinement] | None) -> Iterator[RenderableType]:
+    """Yield the changes that campaigns made to the constraints of the API."""
     if learned is None:
         return
     yield Text(
@@ -95,6 +97,7 @@ def _learned(learned: Sequence[Refinement] | None) -> Iterator[RenderableType]:
 
 
 def _parameter(parameter: Parameter, record: ParameterRecord | None) -> Iterator[RenderableType]:
+    """Yield name, constraint and evidence of one parameter."""
     name = parameter.name.removeprefix("input:")
     line = Text("\n")
     line.append(f"{_STARS.get(parameter.kind, '')}{visible(name)}", style="bold cyan")
@@ -109,6 +112,7 @@ def _parameter(parameter: Parameter, record: ParameterRecord | None) -> Iterator
 
 
 def _requirement(parameter: Parameter, record: ParameterRecord | None) -> str:
+    """Return whether a parameter is required, and its default value, as text."""
     kind = ", keyword-only" if parameter.kind is ParameterKind.KEYWORD_ONLY else ""
     if parameter.required:
         return f"required{kind}"

@@ -1,4 +1,4 @@
-"""Summary of `ciguard api extract` as lines of text."""
+"""Summary that `ciguard api extract` prints."""
 
 from __future__ import annotations
 
@@ -15,13 +15,18 @@ if TYPE_CHECKING:
     from ciguard.knowledge import KnownApis
 
 _MAX_LISTED = 20
-"""Limit on the names of one kind that are listed; the file has all of them."""
+"""Maximum number of names in a list; the file with the catalogue has all of them."""
 
 
 def extraction_lines(
     known: KnownApis, documentation: Collection[DocumentationFinding]
 ) -> Iterator[str]:
-    """Yield what is known of a library, what was skipped and why, and documentation defects."""
+    """Yield lines about a library: its APIs and constraints, skipped names, documentation defects.
+
+    Args:
+        known: the catalogue of the library.
+        documentation: the findings about its documentation.
+    """
     apis = [known.api(name) for name in known.records]
     parameters = [p for api in apis for p in api.parameters]
     evidence = [item for p in parameters for item in p.evidence]
@@ -50,6 +55,7 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _skipped(known: KnownApis) -> Iterator[str]:
+    """Yield lines about APIs without a signature and about skipped names."""
     unsigned = [
         name
         for name, record in known.records.items()

@@ -1,4 +1,4 @@
-"""Write the file of a report atomically."""
+"""Writes the files of reports atomically."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def write_atomically(path: Path, text: str | Iterable[str]) -> None:
-    """Write `text` as UTF-8 to `path`; the old content stays until the new one is complete.
+    """Write a text as UTF-8 to a file, whose old content stays until the new one is complete.
 
     Args:
-        path: the file; its folder is created.
-        text: the whole text, or its pieces in order, which need not fit in memory together.
+        path: the file; its folder is created if it is missing.
+        text: the whole text, or its pieces in order; they need not fit into memory together.
 
     Raises:
         OutputError: if the file cannot be written; the old file is then unchanged.

@@ -1,4 +1,4 @@
-"""A run as the log of a GitHub Actions step: groups, annotations, and no injected commands."""
+"""A run in the format of a GitHub Actions log, with groups and annotations."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class GithubReporter(PlainReporter):
-    """Plain lines in which the runner executes no command but ours.
+    """Writes plain lines, in which the runner executes only the commands of this reporter.
 
-    The runner executes `::command::` lines, and `##[command]` anywhere in a line. Messages of a
-    library under test contain fuzzed text, so `::stop-commands::` is in force except around our own
-    commands.
+    The runner executes `::command::` at the start of a line, and `##[command]` anywhere in a line.
+    Messages of a library under test contain fuzzed text. So `::stop-commands::` is in force, except
+    around the commands of this reporter.
     """
 
     def __init__(self, destination: Destination) -> None:
@@ -41,7 +41,7 @@ class GithubReporter(PlainReporter):
             self._stream.flush()
 
     def close(self) -> None:
-        """See `Reporter`. Commands are enabled again for later writers of this log."""
+        """See `Reporter`. Commands are enabled again for the step's later output."""
         super().close()
         self._allow_commands()
         self._stream.flush()
@@ -60,7 +60,7 @@ class GithubReporter(PlainReporter):
         self._stop_commands()
 
     def _stop_commands(self) -> None:
-        # A new random token each time, which fuzzed text cannot contain.
+        # Fuzzed text cannot contain the token, as it is random and new each time.
         self._token = secrets.token_hex(16)
         self._stream.write(f"::stop-commands::{self._token}\n")
 
@@ -71,7 +71,7 @@ class GithubReporter(PlainReporter):
 
 
 def fenced(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines between `::stop-commands::` and its end token."""
+    """Yield the lines after `::stop-commands::` and before the token that ends its effect."""
     token = secrets.token_hex(16)
     yield f"::stop-commands::{token}"
     yield from lines

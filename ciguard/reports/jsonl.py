@@ -1,7 +1,7 @@
 """The machine-readable files `run.json`, `findings.jsonl`, `buckets.jsonl` and `parts.jsonl`.
 
-docs/machine-interface.md describes them. A field that changes its meaning needs a new schema
-number.
+docs/machine-interface.md describes them. If a field changes its meaning, the schema number has to
+change.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class JsonReporter:
 
     def _write(self, event: RunFinished) -> None:
         buckets = in_display_order(event.buckets)
-        met = [bucket for bucket in buckets if bucket.is_met]
-        write_atomically(self._folder / "findings.jsonl", _lines(met))
+        reproduced = [bucket for bucket in buckets if bucket.is_met]
+        write_atomically(self._folder / "findings.jsonl", _lines(reproduced))
         write_atomically(self._folder / BUCKETS_FILE, _lines(buckets))
         parts = chain(map(part_to_json, event.parts), map(gap_to_json, event.gaps))
         lines = (json.dumps(line) + "\n" for line in parts)
@@ -78,7 +78,7 @@ class JsonReporter:
         totals: Counter[str] = Counter(dict.fromkeys(STATUSES, 0))
         for target in event.targets:
             totals.update(target.tally.as_dict())
-        known = {target.name for target in event.targets}
+        target_names = {target.name for target in event.targets}
         plan = self._started.plan if self._started else None
         return {
             "schema": RUN_SCHEMA,
@@ -94,7 +94,9 @@ class JsonReporter:
                 for target in event.targets
             ],
             "unavailable": {
-                name: reason for name, reason in self._unavailable.items() if name not in known
+                name: reason
+                for name, reason in self._unavailable.items()
+                if name not in target_names
             },
             "outcomes": dict(totals),
             "stages": {stage: round(spent_s, 3) for stage, spent_s in event.stages.items()},
@@ -103,7 +105,7 @@ class JsonReporter:
             "plan": plan_to_json(plan) if plan else None,
             "places": {
                 name: place_to_json(place)
-                for name, place in places_of(event, plan, self._sources).named.items()
+                for name, place in places_of(event, plan, self._sources).library_places.items()
             },
             "warnings": self._warnings,
             "parts": [
@@ -132,13 +134,13 @@ def _plan(started: RunStarted | None) -> dict[str, Json]:
     }
 
 
-def _baseline(standing: BaselineStatus | None) -> dict[str, Json] | None:
-    if standing is None:
+def _baseline(status: BaselineStatus | None) -> dict[str, Json] | None:
+    if status is None:
         return None
     return {
-        "state": standing.state.value,
-        "updated_at": standing.updated_at or None,
-        "reasons": list(standing.reasons),
+        "state": status.state.value,
+        "updated_at": status.updated_at or None,
+        "reasons": list(status.reasons),
     }
 
 
@@ -153,7 +155,7 @@ def _target(target: TargetSummary, exercised: int) -> dict[str, Json]:
 def _lines(buckets: Iterable[Bucket]) -> Iterator[str]:
     for bucket in buckets:
         encoded = {**bucket_to_json(bucket), "class": class_of(bucket.finding).value}
-        # ASCII only: some readers end a line at Unicode's line separators.
+        # The line is ASCII, as some readers end lines at Unicode's line separators.
         yield json.dumps(encoded, sort_keys=True) + "\n"
 
 

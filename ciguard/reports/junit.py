@@ -54,11 +54,11 @@ _UNJUDGED = {
     Verdict.ESTABLISHED: "recorded: this run established the baseline",
     Verdict.PART: "found: this run is one part of a campaign, which `ciguard merge` judges",
 }
-"""Message of a new bucket in a run that compares with nothing."""
+"""Verdict of a run that compares nothing → message of its new buckets."""
 
 
 class JunitReporter:
-    """Writes `junit.xml`. `visible` keeps printable text only, which XML can represent."""
+    """Writes `junit.xml`. All texts pass `visible`, since XML cannot represent some characters."""
 
     def __init__(self, destination: Destination) -> None:
         self._path = destination.folder / "junit.xml"
@@ -77,7 +77,7 @@ class JunitReporter:
 
 
 def _pieces(event: RunFinished, policy: Policy, plan: Plan | None) -> Iterator[str]:
-    """Yield the file in pieces, since a large baseline has a test case for each cause."""
+    """Yield the file's text in pieces, since a large baseline has many test cases."""
     fixed = fixed_text(event, plan).upper()
     buckets = in_display_order(event.buckets)
     yield '<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="ciguard">\n'
@@ -102,7 +102,14 @@ def _pieces(event: RunFinished, policy: Policy, plan: Plan | None) -> Iterator[s
 def _suite(
     name: str, count: int, results: Mapping[type, int], cases: Iterable[TestCase]
 ) -> Iterator[str]:
-    """Yield a suite; its counts precede its cases."""
+    """Yield the XML of a suite in pieces.
+
+    Args:
+        name: name of the suite.
+        count: number of its cases.
+        results: number of failures and of skipped cases, by their class in `junitparser`.
+        cases: the cases.
+    """
     suite = TestSuite(name)
     suite.tests, suite.errors = count, 0
     suite.failures, suite.skipped = results[Failure], results[Skipped]
@@ -119,18 +126,19 @@ def _suite(
 def _xml(element: TestSuite | TestCase, *, depth: int) -> str:
     """Return an element as XML lines, indented by its depth in the file."""
     written = io.StringIO()
-    document = parseString(tostring(element._elem))  # noqa: S318, SLF001 - our own
+    document = parseString(tostring(element._elem))  # noqa: S318, SLF001 - it parses ciguard's own XML
     for node in document.childNodes:
         node.writexml(written, indent="\t" * depth, addindent="\t", newl="\n")
     return written.getvalue()
 
 
 def _target_case(target: TargetSummary) -> TestCase:
+    """Return the test case of a target: passed, or skipped if it has no results."""
     case = TestCase(visible(target.name), classname="ciguard.targets")
     if target.not_run:
         case.result = [Skipped(f"NOT RUN: {visible(target.not_run)}")]
-    elif why := no_results_reason(target):
-        case.result = [Skipped(visible(why))]
+    elif reason := no_results_reason(target):
+        case.result = [Skipped(visible(reason))]
     else:
         case.system_out = f"{target.tally.total} cases: {tally_text(target.tally.as_dict())}"
     return case
@@ -138,13 +146,13 @@ def _target_case(target: TargetSummary) -> TestCase:
 
 def _skipped_case(row: SkippedJob) -> TestCase:
     case = TestCase(visible(row.name), classname="ciguard.plan")
-    on = f"{', '.join(row.targets)} on {row.device}"
-    case.result = [Skipped(visible(f"NOT RUN: {on}: {row.reason}"))]
+    where = f"{', '.join(row.targets)} on {row.device}"
+    case.result = [Skipped(visible(f"NOT RUN: {where}: {row.reason}"))]
     return case
 
 
 def _baseline_cases(event: RunFinished) -> list[TestCase]:
-    """Return the test case of the baseline, skipped if it is stale or missing; none without one."""
+    """Return a test case for the baseline, skipped if it is stale or missing; none without one."""
     if event.baseline is None:
         return []
     case = TestCase("baseline", classname="ciguard.baseline")
@@ -154,6 +162,7 @@ def _baseline_cases(event: RunFinished) -> list[TestCase]:
 
 
 def _cause_case(buckets: list[Bucket], result: Failure | Skipped | None, fixed: str) -> TestCase:
+    """Return the test case of a cause with its result; fixed causes have none."""
     bucket = buckets[0]
     finding = bucket.finding
     if len(buckets) == 1:
@@ -177,7 +186,7 @@ def _cause_case(buckets: list[Bucket], result: Failure | Skipped | None, fixed: 
 def _cause_result(
     buckets: list[Bucket], verdict: Verdict, policy: Policy
 ) -> Failure | Skipped | None:
-    """Return the JUnit result of a cause: a failure if any of its buckets is one."""
+    """Return the JUnit result of a cause: a failure if any of its buckets fails; None if fixed."""
     if len(buckets) == 1:
         return _result(buckets[0], verdict, policy)
     results = [_result(bucket, verdict, policy) for bucket in buckets]
@@ -189,7 +198,7 @@ def _cause_result(
         return first
     skips = (result for result in results if isinstance(result, Skipped))
     first_skip = next(skips, None)
-    others = Entry(tuple(buckets), cause_name(buckets[0])).others
+    others = Entry(tuple(buckets), cause_name(buckets[0])).others_text
     return first_skip and Skipped(f"{first_skip.message}; {others}")
 
 
@@ -212,6 +221,7 @@ def _result(bucket: Bucket, verdict: Verdict, policy: Policy) -> Failure | Skipp
 
 
 def _failure(bucket: Bucket) -> Failure:
+    """Return the JUnit failure of a bucket, with its details as text."""
     finding = bucket.finding
     kind = visible(f"{finding.oracle}.{finding.kind}")
     failure = Failure(publishable(finding.message, limit=_MAX_MESSAGE), kind)

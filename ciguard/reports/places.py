@@ -1,4 +1,4 @@
-"""Locations of buckets in the user's repository: always a file and a line."""
+"""Locations of buckets in the user's repository; each is a file and a line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ciguard.domain.plan import Plan
 
 NOWHERE = Place(path="ciguard.toml", line=1)
-"""Fallback location: ciguard's configuration file, whether it exists or not."""
+"""Location of a bucket without another one: ciguard's configuration file, even if it is missing."""
 _CANDIDATES = (
     "ciguard.toml",
     "pyproject.toml",
@@ -41,25 +41,28 @@ class Places:
     """Finds the locations of buckets in the user's repository."""
 
     plan: Plan | None = None
-    named: Mapping[str, Place] = field(default_factory=dict)
-    """Line of a configuration or requirement that names a library, by library; "" for others."""
+    library_places: Mapping[str, Place] = field(default_factory=dict)
+    """Library → line of a configuration or requirement that names it; "" → line for the others."""
     folder: str = ""
-    """Folder of the run, relative to the repository; ends with a slash unless empty."""
+    """Folder of the run relative to the repository's root, with a final slash; empty for root."""
 
-    def of(self, bucket: Bucket) -> tuple[Place, ...]:
-        """Return the places of a bucket, the best first; there is at least one.
+    def locate(self, bucket: Bucket) -> tuple[Place, ...]:
+        """Return the places of a bucket, at least one, the best first.
 
-        In this order: the line where a function of the user fails, lines that use the API, the
-        requirement that changed. Without any of these: the line that names the library.
+        They are the line where the user's function fails, the lines that use the API, and the
+        requirements that changed, in this order. A bucket without such places has the line that
+        names its library.
         """
         finding = bucket.finding
         uses = self.plan.uses.get(finding.api, ()) if self.plan else ()
-        candidates = (*self._failures(finding), *uses, *self._changes(bucket))
+        candidates = (*self._failure_places(finding), *uses, *self._changed_requirements(bucket))
         valid = [place for place in dict.fromkeys(candidates) if _is_valid(place)]
-        return tuple(valid) or (self.named.get(finding.library) or self.named.get("", NOWHERE),)
+        return tuple(valid) or (
+            self.library_places.get(finding.library) or self.library_places.get("", NOWHERE),
+        )
 
-    def _failures(self, finding: Finding) -> Iterator[Place]:
-        """Yield the lines where a function of the user fails, then the line that defines it."""
+    def _failure_places(self, finding: Finding) -> Iterator[Place]:
+        """Yield the lines where the user's function fails, then the line that defines it."""
         file, line = finding.case.place
         if not file:
             return
@@ -70,7 +73,8 @@ class Places:
                 yield Place(path=f"{self.folder}{location.file}", line=location.line)
         yield Place(path=f"{self.folder}{file}", line=line)
 
-    def _changes(self, bucket: Bucket) -> Iterator[Place]:
+    def _changed_requirements(self, bucket: Bucket) -> Iterator[Place]:
+        """Yield the changed requirements of a bucket's library or targets."""
         names = {*map(_canonical, (bucket.finding.library, *bucket.finding.targets))} - {""}
         for change in self.plan.changes if self.plan else ():
             if _canonical(change.package) in names:
@@ -78,11 +82,11 @@ class Places:
 
 
 def places_of(event: RunFinished, plan: Plan | None, folder: Path) -> Places:
-    """Return the `Places` that locate the buckets of a run.
+    """Return an object that locates the buckets of a run.
 
     Args:
         event: the last event of the run.
-        plan: the plan of the run, if there was one.
+        plan: the plan of the run; None if it has none.
         folder: the folder in the user's repository where the command runs.
     """
     targets: dict[str, set[str]] = {}
@@ -91,21 +95,21 @@ def places_of(event: RunFinished, plan: Plan | None, folder: Path) -> Places:
     below = folder.absolute().relative_to(_root(folder)).as_posix()
     return Places(
         plan=plan,
-        named=places_naming(targets, folder),
+        library_places=find_library_places(targets, folder),
         folder="" if below == "." else f"{below}/",
     )
 
 
-def places_naming(libraries: Mapping[str, Iterable[str]], folder: Path) -> dict[str, Place]:
-    """Return the line that names each library, by library, and under "" a default for the others.
+def find_library_places(libraries: Mapping[str, Iterable[str]], folder: Path) -> dict[str, Place]:
+    """Return the line that names each library; under "" the line for libraries that none names.
 
     Args:
-        libraries: the names of targets, by library.
-        folder: the folder where the command runs. Paths are relative to its repository's root.
+        libraries: the names of the targets of each library.
+        folder: the folder where the command runs; returned paths start at its repository's root.
     """
     root = _root(folder)
     lines = list(_lines(folder, root, _CANDIDATES))
-    named = {}
+    library_places = {}
     for library, targets in libraries.items():
         names = {_canonical(library), *map(_canonical, targets)} - {""}
         word = re.compile(
@@ -113,12 +117,13 @@ def places_naming(libraries: Mapping[str, Iterable[str]], folder: Path) -> dict[
         )
         match = next((place for place, text in lines if word.search(text.replace("_", "-"))), None)
         if match is not None:
-            named[library] = match
+            library_places[library] = match
     first = next((place for place, _ in _lines(folder, root, _ANY_FILE)), NOWHERE)
-    return {**named, "": first}
+    return {**library_places, "": first}
 
 
 def _lines(folder: Path, root: Path, patterns: Iterable[str]) -> Iterator[tuple[Place, str]]:
+    """Yield place and text of each line, except comments, in the files of some patterns."""
     folders = dict.fromkeys((folder.absolute(), root))
     files = [path for parent in folders for glob in patterns for path in sorted(parent.glob(glob))]
     for path in files[:_MAX_FILES]:
@@ -126,13 +131,14 @@ def _lines(folder: Path, root: Path, patterns: Iterable[str]) -> Iterator[tuple[
             with path.open(encoding="utf-8", errors="replace") as stream:
                 text = stream.read(_MAX_CHARACTERS)
         except OSError:
-            continue  # A folder of that name, or not readable: another file may name the library.
+            continue  # A folder or an unreadable file; another file may name the library.
         for number, line in enumerate(text.splitlines(), start=1):
             if not line.lstrip().startswith("#"):
                 yield Place(path=path.relative_to(root).as_posix(), line=number), line
 
 
 def _root(folder: Path) -> Path:
+    """Return the root of the repository that contains a folder; the folder itself without one."""
     start = folder.absolute()
     return next((path for path in (start, *start.parents) if (path / ".git").exists()), start)
 
@@ -144,5 +150,5 @@ def _canonical(text: str) -> str:
 
 
 def _is_valid(place: Place) -> bool:
-    """Return whether GitHub accepts the path, which comes from an untrusted plan."""
+    """Return whether GitHub accepts the place's path, which comes from an untrusted plan."""
     return bool(place.path) and place.path.isprintable() and len(place.path) <= _MAX_PATH

@@ -24,7 +24,13 @@ from ciguard.domain.text import visible
 from ciguard.reports.closing import closing_lines
 from ciguard.reports.documentation import documentation_counts
 from ciguard.reports.progress import Progress
-from ciguard.reports.wording import claim, clock_text, short_fingerprint, target_text
+from ciguard.reports.wording import (
+    clock_text,
+    message_without_api,
+    plural,
+    short_fingerprint,
+    target_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +83,7 @@ class PlainReporter:
         self._stream.flush()
 
     def line(self, text: str) -> None:
-        """Write one line; unprintable characters are escaped."""
+        """Write one line, with escapes for unprintable characters."""
         self._stream.write(visible(text, limit=500) + "\n")
 
     def begin_heading(self, title: str) -> None:
@@ -85,7 +91,7 @@ class PlainReporter:
         self._stream.write(f"\n== {title} ==\n")
 
     def finish_heading(self) -> None:
-        """End the group of lines that is open."""
+        """Write the end of the group of lines that is open."""
 
     def end_heading(self) -> None:
         """End the group of lines that is open, if any."""
@@ -94,19 +100,21 @@ class PlainReporter:
             self._heading = ""
 
     def _open_heading(self, title: str) -> None:
+        """Begin a group of lines, unless a group with this title is open."""
         if title != self._heading:
             self.end_heading()
             self.begin_heading(title)
             self._heading = title
 
     def _write_progress(self) -> None:
+        """Write a line of progress if the last one is old enough."""
         if self._clock() - self._last_progress_s < PROGRESS_EVERY_S:
             return
         self._last_progress_s = self._clock()
         progress = self._progress
         self.line(
             f"{clock_text(progress.left_s)} left, {progress.stage}: {progress.cases:,} cases "
-            f"({progress.rate:,.0f}/s), {progress.found.total()} buckets"
+            f"({progress.rate:,.0f}/s), {plural(progress.bucket_counts.total(), 'bucket')}"
         )
 
 
@@ -116,7 +124,7 @@ def _text(event: Event) -> str:
         case RunStarted():
             text = _plan(event)
         case Provisioning():
-            # The steps of the provisioner already name their target.
+            # Some steps start with the name of their target.
             text = event.step if event.step.startswith(event.target) else _step(event)
         case TargetReady():
             text = f"{event.target.name}: {target_text(event.target)}"
@@ -154,5 +162,5 @@ def _finding(bucket: Bucket, word: str) -> str:
     return (
         f"{short_fingerprint(bucket.fingerprint)} {word} {finding.oracle}/{finding.kind} "
         f"{finding.api}: "
-        f"{claim(finding)}"
+        f"{message_without_api(finding)}"
     )

@@ -1,4 +1,4 @@
-"""Progress of a run, summed up from its events for the reporters that show it live."""
+"""Progress of a run, computed from its events for the reporters that show it live."""
 
 from __future__ import annotations
 
@@ -44,26 +44,26 @@ class TargetProgress:
     """Progress of one target."""
 
     state: str = "waiting"
-    """Text that says what the target is doing, or why it does not run. May hold fuzzed text."""
+    """Current activity of the target, or the reason why it does not run. May hold fuzzed text."""
     tally: Counter[str] = field(default_factory=Counter)
     recent: deque[tuple[float, int]] = field(default_factory=deque)
-    """(time, cases) pairs of the last `RATE_WINDOW_S` seconds."""
+    """Time and number of cases of each batch in the last `RATE_WINDOW_S` seconds."""
 
     def rate(self, now_s: float) -> float:
-        """Return the cases per second over the last `RATE_WINDOW_S` seconds."""
+        """Return the cases per second in the last `RATE_WINDOW_S` seconds."""
         recent = [
             (time_s, cases)
             for time_s, cases in list(self.recent)
             if time_s >= now_s - RATE_WINDOW_S
         ]
-        if len(recent) < 2:  # noqa: PLR2004 - a rate needs a span, and a span two ends
+        if len(recent) < 2:  # noqa: PLR2004 - a rate needs two points in time
             return float(sum(cases for _, cases in recent))
-        # The cases of the first batch ran before the span begins.
+        # The cases of the first batch ran before its time, at which the span begins.
         return sum(cases for _, cases in recent[1:]) / max(now_s - recent[0][0], 0.001)
 
 
 class Progress:
-    """The state of a run, updated by each event."""
+    """Stage, targets and numbers of a run, which `receive` updates with each event."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -73,8 +73,8 @@ class Progress:
         self.step = ""
         """Current step of provisioning, as text. May hold output of the installer."""
         self.targets: dict[str, TargetProgress] = {}
-        self.found: Counter[int] = Counter()
-        self.flaky = 0
+        self.bucket_counts: Counter[int] = Counter()
+        self.flaky_count = 0
 
     @property
     def stage(self) -> str:
@@ -93,7 +93,7 @@ class Progress:
 
     @property
     def left_s(self) -> float:
-        """Seconds of the budget that are left. It starts once targets are provisioned."""
+        """Seconds that are left of the budget, which starts when the targets are provisioned."""
         if self._began_s is None:
             return self.budget_s
         return max(0.0, self.budget_s - (self.now_s - self._began_s))
@@ -120,9 +120,9 @@ class Progress:
                 self._begin()
                 self._count(event)
             case BucketOpened():
-                self.found[event.bucket.finding.severity] += 1
+                self.bucket_counts[event.bucket.finding.severity] += 1
             case BucketFlaky():
-                self.flaky += 1
+                self.flaky_count += 1
             case StageFinished():
                 self._finish(event.stage)
             case RunFinished():
@@ -144,7 +144,7 @@ class Progress:
 
     def _finish(self, stage: str) -> None:
         if stage in STAGES:
-            # A stage with nothing to do sends no event; the end of a later stage implies its end.
+            # A stage that has nothing to do sends no event, but earlier stages have ended too.
             self._finished_stages.update(STAGES[: STAGES.index(stage) + 1])
         if stage == STAGES[0]:
             self._begin()

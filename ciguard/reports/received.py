@@ -1,4 +1,4 @@
-"""Read a run back from its folder, which is untrusted: it may be an artifact of a fork."""
+"""Reads a run back from its folder, which is not trusted: it may be an artifact of a fork."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _KINDS: Mapping[object, type | tuple[type, ...]] = {
     "bool": bool,
     "bytes": bytes,
 }
-"""Accepted types of a field's value, by the text of its annotation."""
+"""Annotation of a field, as text → types that its value may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceivedRun:
-    """A run read back from its folder. Types are verified; every text may be hostile."""
+    """A run that was read back from its folder. Types are checked; every text may be hostile."""
 
     finished: RunFinished
     places: Places
@@ -72,7 +72,7 @@ def receive_run(folder: Path) -> ReceivedRun:
             finished=replace(finished, buckets=buckets), places=places, policy=policy
         )
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        # The message appears in a workflow's log, where `##[` starts a command anywhere in a line.
+        # In a workflow's log, where the message appears, `##[` starts a command anywhere in a line.
         reason = visible(str(error) or repr(error), limit=200).replace("##[", "# #[")
         msg = (
             f"{path}: not the results of a run: {reason}. "
@@ -97,10 +97,10 @@ def _buckets(path: Path) -> Iterator[Bucket]:
 
 
 def _require_counts(buckets: tuple[Bucket, ...], counts: Mapping[str, object]) -> None:
-    """Reject a truncated file: missing buckets would look clean.
+    """Check that no bucket is missing, as in a truncated file: it would look clean.
 
     Raises:
-        ValueError: if the buckets differ from the counts.
+        ValueError: if the number of buckets in a state differs from `counts`.
     """
     if counts_by_state(buckets) != counts:
         msg = f"its number of buckets differs from that in {RUN_FILE}"
@@ -111,7 +111,7 @@ def _require_types(value: object) -> None:
     """Check a value recursively against the annotations of its fields.
 
     Raises:
-        TypeError: if a field has a value of another type; names the field.
+        TypeError: if a field has a value of another type; the message names the field.
     """
     if isinstance(value, tuple | list):
         for member in value:
@@ -126,8 +126,9 @@ def _require_types(value: object) -> None:
 
 
 def _require_field(name: str, annotation: object, value: object) -> None:
+    """Check the value of one field against its annotation."""
     kind = _KINDS.get(annotation)
-    if annotation == "tuple[str, ...]" and not all(isinstance(text, str) for text in value):  # type: ignore[attr-defined]  # no iterable: raises TypeError
+    if annotation == "tuple[str, ...]" and not all(isinstance(text, str) for text in value):  # type: ignore[attr-defined]  # if it is not iterable, TypeError is raised
         msg = f"{name!r} is not a list of strings"
         raise TypeError(msg)
     if kind is not None and not isinstance(value, kind):
@@ -137,6 +138,7 @@ def _require_field(name: str, annotation: object, value: object) -> None:
 
 
 def _finished(run: Untrusted) -> RunFinished:
+    """Return the last event of an untrusted run, still without its buckets."""
     if (schema := run.of("schema", int)) != RUN_SCHEMA:
         msg = f"schema {schema!r:.20}, but this version of ciguard reads schema {RUN_SCHEMA}"
         raise ValueError(msg)
@@ -153,11 +155,13 @@ def _finished(run: Untrusted) -> RunFinished:
             target.name: count for target, count in zip(targets, exercised, strict=True)
         },
         parameters=run.of("parameters", dict),
-        baseline=None if run.data.get("baseline") is None else _standing(run.inner("baseline")),
+        baseline=None
+        if run.data.get("baseline") is None
+        else _baseline_status(run.inner("baseline")),
     )
 
 
-def _standing(encoded: Untrusted) -> BaselineStatus:
+def _baseline_status(encoded: Untrusted) -> BaselineStatus:
     return BaselineStatus(
         state=BaselineState(encoded.of("state", str)),
         updated_at="" if encoded.data.get("updated_at") is None else encoded.text("updated_at"),
@@ -166,10 +170,14 @@ def _standing(encoded: Untrusted) -> BaselineStatus:
 
 
 def _places(run: Untrusted) -> Places:
-    plan, named = run.data.get("plan"), run.inner("places")
+    """Return the plan and the library places of an untrusted run."""
+    plan, library_places = run.data.get("plan"), run.inner("places")
     return Places(
         plan=None if plan is None else plan_from_json(plan),
-        named={library: place_from_json(named.inner(library)) for library in named.members()},
+        library_places={
+            library: place_from_json(library_places.inner(library))
+            for library in library_places.members()
+        },
     )
 
 

@@ -10,7 +10,7 @@ from ciguard.domain.remarks import Remark, RemarkLevel
 from ciguard.domain.text import command_text, shortened, visible
 from ciguard.reports.caveats import caveats
 from ciguard.reports.entries import entries
-from ciguard.reports.wording import claim, publishable, short_fingerprint
+from ciguard.reports.wording import message_without_api, publishable, short_fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,20 +27,20 @@ LEVELS = {
     Action.REPORT: RemarkLevel.NOTICE,
     Action.OFF: RemarkLevel.NOTICE,
 }
-"""Level of a remark, by the action that the policy takes."""
+"""Action of the policy → level of the remark."""
 _COMPARED = frozenset({Verdict.NEW_FINDINGS, Verdict.CLEAN, Verdict.NOT_RUN, Verdict.INTERRUPTED})
 """Verdicts of runs that were compared with a baseline or a base."""
 MAX_PER_LEVEL = 10
-"""GitHub's limit on the annotations of one level that it shows for one step."""
+"""Maximum number of annotations per level that GitHub shows for one step."""
 _MAX_COMMAND = 4_096
-"""Limit on the characters of one workflow command."""
+"""Maximum number of characters in one workflow command."""
 _MAX_TITLE = 200
 _MAX_TARGETS = 5
 _LEVEL_ORDER = list(RemarkLevel)
 
 
-def where_text(finding: Finding) -> str:
-    """Return the targets that show a finding as the end of a sentence, e.g. `on A, unlike B`."""
+def targets_text(finding: Finding) -> str:
+    """Return the end of a sentence with the targets that show a finding, e.g. `on A, unlike B`."""
     names = [publishable(name, limit=80) for name in finding.targets]
     if finding.pair is not PairKind.NONE and len(names) > 1:
         return f"on {names[1]}, unlike {names[0]}"
@@ -54,9 +54,9 @@ def is_new(bucket: Bucket) -> bool:
 
 
 def remarks(event: RunFinished, places: Places, policy: Policy) -> list[Remark]:
-    """Return the remarks of a run by level, then severity: new causes, then caveats.
+    """Return the remarks of a run, sorted by level; within a level, new causes precede caveats.
 
-    A run that only establishes the baseline, or is one part of a campaign, has no new causes.
+    A run that establishes the baseline, or is one part of a campaign, has no new causes.
     """
     is_compared = event.verdict in _COMPARED
     new = entries(bucket for bucket in event.buckets if is_new(bucket) and is_compared)
@@ -73,26 +73,27 @@ def remarks(event: RunFinished, places: Places, policy: Policy) -> list[Remark]:
 
 
 def _cause_remark(entry: Entry, places: Places, policy: Policy) -> Remark:
-    bucket = entry.shown
+    """Return the remark of a new cause, at the place of its most severe bucket."""
+    bucket = entry.most_severe
     finding = bucket.finding
     api = publishable(finding.api, limit=120)
-    message = publishable(claim(finding), limit=600)
-    also = f"{entry.others} " if entry.others else ""
+    message = publishable(message_without_api(finding), limit=600)
+    also = f"{entry.others_text} " if entry.others_text else ""
     return Remark(
         level=LEVELS[max(policy.action(member.finding) for member in entry.buckets)],
         title=shortened(f"NEW {class_of(finding).words}: {api}", _MAX_TITLE),
         message=(
-            f"{message} {where_text(finding)} ({finding.severity.label}). {also}"
+            f"{message} {targets_text(finding)} ({finding.severity.label}). {also}"
             f"Run it again: ciguard reproduce {short_fingerprint(bucket.fingerprint)}"
         ),
-        place=places.of(bucket)[0],
+        place=places.locate(bucket)[0],
     )
 
 
 def workflow_commands(remarks: list[Remark]) -> Iterator[str]:
-    """Yield remarks as workflow commands, as many per level as GitHub shows for one step.
+    """Yield remarks as workflow commands, at most `MAX_PER_LEVEL` of each level.
 
-    If a level has more, its last command says how many.
+    If a level has more, its last command states how many are omitted.
     """
     for level in RemarkLevel:
         shown = [remark for remark in remarks if remark.level is level]
@@ -107,6 +108,7 @@ def workflow_commands(remarks: list[Remark]) -> Iterator[str]:
 
 
 def _command(remark: Remark) -> str:
+    """Return a remark as a workflow command, shortened to the maximum length."""
     properties = {"title": remark.title}
     if remark.place is not None:
         properties = {
@@ -123,4 +125,5 @@ def _command(remark: Remark) -> str:
 
 
 def _property(text: str) -> str:
+    """Return a property of a workflow command, with its separators escaped."""
     return command_text(text).replace(":", "%3A").replace(",", "%2C")

@@ -19,9 +19,9 @@ from ciguard.reports.caveats import caveats
 from ciguard.reports.entries import entries
 from ciguard.reports.files import write_atomically
 from ciguard.reports.places import places_of
-from ciguard.reports.remarks import LEVELS, is_new, where_text
+from ciguard.reports.remarks import LEVELS, is_new, targets_text
 from ciguard.reports.sarif_rules import RULES, rule
-from ciguard.reports.wording import cause_text, claim, publishable, short_fingerprint
+from ciguard.reports.wording import cause_text, message_without_api, publishable, short_fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,21 +37,22 @@ SARIF_FILE = "report.sarif"
 FINGERPRINT = "ciguard/v1"
 """Key of ciguard's fingerprint in a result's `partialFingerprints`."""
 MAX_RESULTS = 25_000
-"""GitHub's limit on the results of one run; it rejects a file with more."""
+"""Maximum number of results of one run; GitHub rejects a file with more."""
 SHOWN_RESULTS = 5_000
 """Number of results that GitHub shows."""
 MAX_BYTES = 10_000_000
-"""GitHub's limit on the size of the compressed file, in bytes."""
+"""Maximum size of the compressed file that GitHub accepts, in bytes."""
 MAX_LOCATIONS = 100
-"""Limit on the locations of one result: GitHub accepts 1,000 and shows 100."""
+"""Maximum number of locations of one result; GitHub accepts 1,000 and shows 100."""
 _MAX_BUCKETS = 100
-"""Limit on the buckets that a result lists."""
+"""Maximum number of buckets that a result lists."""
 CATEGORY = "ciguard"
+"""Category of a run's results; see `sarif_text`."""
 _GZIP = 31
-"""`wbits` of zlib for the largest window and a gzip header."""
+"""zlib's argument `wbits` for the largest window and a gzip header."""
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _UNCHANGED = frozenset({Comparison.KNOWN, Comparison.ACCEPTED, Comparison.NOT_RUN})
-"""Comparisons of buckets that are not known to be fixed. GitHub would close missing alerts."""
+"""Comparisons of known buckets that stay in the file: GitHub would close their alerts."""
 _COMPARISON_TEXTS = {
     Comparison.KNOWN: "Known",
     Comparison.ACCEPTED: "Known, and accepted",
@@ -85,7 +86,7 @@ class SarifReporter:
 def sarif_text(
     event: RunFinished, places: Places, policy: Policy, *, page: str = "", category: str = CATEGORY
 ) -> str:
-    """Return the run as SARIF, the most severe results first, limited to what GitHub accepts.
+    """Return the run as SARIF, with as many results as GitHub accepts, the most severe first.
 
     Args:
         event: the last event of the run.
@@ -100,23 +101,24 @@ def sarif_text(
 def _pieces(
     event: RunFinished, places: Places, policy: Policy, *, page: str, category: str
 ) -> list[str]:
-    """Return the file's text in pieces, since joining them would need the memory twice."""
-    listed = entries(b for b in event.buckets if is_new(b) or b.comparison in _UNCHANGED)
-    kept = listed[:MAX_RESULTS]
+    """Return the file's text in pieces, since joining them would take twice the memory."""
+    all_entries = entries(b for b in event.buckets if is_new(b) or b.comparison in _UNCHANGED)
+    included = all_entries[:MAX_RESULTS]
     while True:
-        # Encoded one by one: as objects, all results would take several times the memory.
-        results = [_json(_result(entry, places, policy)) for entry in kept]
-        notes = _notes(event, places.plan, kept=len(kept), of=len(listed))
+        # Each result is encoded immediately, as all objects together would take more memory.
+        results = [_json(_result(entry, places, policy)) for entry in included]
+        notes = _notes(event, places.plan, included=len(included), total=len(all_entries))
         pieces = _file(event, results, notes, page=page, category=category)
         size = _compressed(pieces)
         if size <= MAX_BYTES:
             return pieces
-        kept = kept[: int(0.9 * len(kept) * MAX_BYTES / size)]
+        included = included[: int(0.9 * len(included) * MAX_BYTES / size)]
 
 
 def _file(
     event: RunFinished, results: list[str], notes: Iterable[str], *, page: str, category: str
 ) -> list[str]:
+    """Return the text of the file in pieces, around the encoded results."""
     run = {
         "tool": {
             "driver": {
@@ -156,28 +158,30 @@ def _compressed(pieces: Iterable[str]) -> int:
     return sum(len(packer.compress(piece.encode())) for piece in pieces) + len(packer.flush())
 
 
-def _notes(event: RunFinished, plan: Plan | None, *, kept: int, of: int) -> list[str]:
+def _notes(event: RunFinished, plan: Plan | None, *, included: int, total: int) -> list[str]:
+    """Return the warnings of the file: caveats, and limits that omit results."""
     notes = [publishable(caveat.text) for caveat in caveats(event, plan)]
-    if kept < of:
-        notes.append(f"{of - kept} of {of} results are omitted: GitHub accepts no more.")
-    if kept > SHOWN_RESULTS:
-        notes.append(f"GitHub shows the first {SHOWN_RESULTS} of {kept} results.")
+    if included < total:
+        notes.append(f"{total - included} of {total} results are omitted: GitHub accepts no more.")
+    if included > SHOWN_RESULTS:
+        notes.append(f"GitHub shows the first {SHOWN_RESULTS} of {included} results.")
     return notes
 
 
 def _result(entry: Entry, places: Places, policy: Policy) -> dict[str, Json]:
-    bucket = entry.shown
+    """Return the SARIF result of an entry."""
+    bucket = entry.most_severe
     kind = class_of(bucket.finding)
     digest = entry.fingerprint.rpartition(":")[2]
     level = LEVELS[max(policy.action(member.finding) for member in entry.buckets)]
-    locations = dict.fromkeys(chain.from_iterable(map(places.of, entry.buckets)))
+    locations = dict.fromkeys(chain.from_iterable(map(places.locate, entry.buckets)))
     result: dict[str, Json] = {
         "ruleId": kind.value,
         "ruleIndex": RULES.index(kind),
         "level": "note" if level is RemarkLevel.NOTICE else level.value,
         "message": {"text": _escaped(_message(entry))},
         "locations": [_location(place) for place in islice(locations, MAX_LOCATIONS)],
-        # GitHub reads the second only. Without it, all results of one line would be one alert.
+        # GitHub reads `primaryLocationLineHash` only. Without it, a line's results share one alert.
         "partialFingerprints": {FINGERPRINT: digest, "primaryLocationLineHash": f"{digest}:1"},
         "baselineState": "unchanged" if bucket.comparison in _UNCHANGED else "new",
         "properties": _properties(entry),
@@ -188,17 +192,19 @@ def _result(entry: Entry, places: Places, policy: Policy) -> dict[str, Json]:
 
 
 def _message(entry: Entry) -> str:
-    bucket = entry.shown
+    """Return the text of a result: API, message, targets, known issue and next step."""
+    bucket = entry.most_severe
     finding = bucket.finding
+    message = publishable(message_without_api(finding), limit=600)
     known = _COMPARISON_TEXTS.get(bucket.comparison, "")
     issue = f" (issue {publishable(bucket.issue, limit=80)})" if bucket.issue else ""
     return " ".join(
         part
         for part in (
-            f"{publishable(finding.api, limit=200)}: {publishable(claim(finding), limit=600)}",
-            f"{where_text(finding)}.",
+            f"{publishable(finding.api, limit=200)}: {message}",
+            f"{targets_text(finding)}.",
             f"{known}{issue}." if known else "",
-            entry.others,
+            entry.others_text,
             f"Run it again: ciguard reproduce {short_fingerprint(bucket.fingerprint)}",
         )
         if part
@@ -206,7 +212,7 @@ def _message(entry: Entry) -> str:
 
 
 def _properties(entry: Entry) -> dict[str, Json]:
-    bucket = entry.shown
+    bucket = entry.most_severe
     finding = bucket.finding
     return {
         "bucket": bucket.fingerprint,
@@ -233,5 +239,5 @@ def _location(place: Place) -> dict[str, Json]:
 
 
 def _escaped(text: str) -> str:
-    """Return text in which a SARIF viewer finds neither a link nor a placeholder."""
+    """Return a text in which a SARIF viewer recognises neither links nor placeholders."""
     return _PLACEHOLDER.sub(r"{{\1}}", _LINK.sub("] ", text))

@@ -1,4 +1,4 @@
-"""One SARIF rule per class of finding: a stable name, a description and a remedy."""
+"""The SARIF rules: one per class of finding, with a stable name, a description and a remedy."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _LEVELS = {
     FindingClass.FUNCTION: "error",
     FindingClass.APPLICATION: "warning",
 }
-"""Default level of a rule; `note` for other classes. The policy decides each result's level."""
+"""Default level of a class's rule; `note` for other classes. The policy sets a result's level."""
 _SECURITY_SEVERITY = "8.0"
-"""CVSS score of memory accessed out of bounds by arguments alone: `high` for GitHub."""
+"""CVSS score of an access out of bounds that arguments alone cause; GitHub shows it as `high`."""
 
 _DESCRIPTIONS = {
     FindingClass.SECURITY: (
@@ -111,7 +111,7 @@ RULES = list(FindingClass)
 
 
 def rule(kind: FindingClass) -> dict[str, Json]:
-    """Return the SARIF rule of a class. It does not depend on the run."""
+    """Return the SARIF rule of a class of findings, which is the same in every run."""
     description, remedy = _DESCRIPTIONS[kind]
     is_security = kind is FindingClass.SECURITY
     return {

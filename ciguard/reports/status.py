@@ -1,4 +1,4 @@
-"""The status of a run on its pull request: a conclusion, a title, a summary and remarks."""
+"""The status of a run on its pull request: conclusion, title, summary and remarks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ciguard.domain.remarks import Remark, RemarkLevel
 from ciguard.errors import ExitCode
 from ciguard.reports.caveats import was_cut_short
 from ciguard.reports.remarks import is_new, remarks
-from ciguard.reports.summary import bounded, summary_blocks
+from ciguard.reports.summary import first_blocks, summary_blocks
 from ciguard.reports.wording import counts_text, fixed_text
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ciguard.reports.received import ReceivedRun
 
 _MAX_SUMMARY_BYTES = 60_000
-"""GitHub takes 65,535 characters, in a check run as in a comment."""
+"""Maximum size of the summary: GitHub accepts 65,535 characters in a check run or a comment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ def status_of(run: ReceivedRun, folder: Path) -> Status:
 
     Args:
         run: the run, read back from its folder.
-        folder: the folder with its reproducers.
+        folder: the folder of the run, which holds the reproducers.
     """
     event = run.finished
     conclusion = _conclusion(run)
@@ -57,12 +57,13 @@ def status_of(run: ReceivedRun, folder: Path) -> Status:
     return Status(
         conclusion=conclusion,
         title=f"{parts[0]}: {'; '.join(parts[1:])}",
-        summary=bounded(summary_blocks(event, run.plan, folder), _MAX_SUMMARY_BYTES),
+        summary=first_blocks(summary_blocks(event, run.plan, folder), _MAX_SUMMARY_BYTES),
         remarks=tuple(remarks(event, run.places, run.policy)),
     )
 
 
 def _verdict(run: ReceivedRun, conclusion: str) -> str:
+    """Return the verdict for the title; `NOT RUN` for a part or contradictory results."""
     event = run.finished
     if event.verdict is Verdict.PART:
         return "NOT RUN: this is one part of a campaign, which `ciguard merge` has to judge"
@@ -75,7 +76,7 @@ def lost_status(reason: str) -> Status:
     """Return the status of a run without readable results.
 
     Args:
-        reason: the reason, as markdown.
+        reason: why there are no readable results, as markdown.
     """
     title = "NOT RUN: there are no readable results, so there is no verdict"
     return Status(
@@ -89,16 +90,18 @@ def lost_status(reason: str) -> Status:
 def _conclusion(run: ReceivedRun) -> str:
     """Return the conclusion of the check run.
 
-    It is `neutral`, not `success`, if a whole target is missing or nothing was compared.
+    It is `neutral` instead of `success` if a whole target was not run or nothing was compared.
     """
     event = run.finished
     if event.verdict is Verdict.INTERRUPTED:
         return "cancelled"
-    failing = any(is_new(b) and run.policy.action(b.finding) is Action.FAIL for b in event.buckets)
+    has_failing_bucket = any(
+        is_new(b) and run.policy.action(b.finding) is Action.FAIL for b in event.buckets
+    )
     is_clean = event.verdict in {Verdict.CLEAN, Verdict.ESTABLISHED}
     if event.exit_code != ExitCode.CLEAN or not is_clean:
         return "failure"
-    if failing and event.verdict is Verdict.CLEAN:
+    if has_failing_bucket and event.verdict is Verdict.CLEAN:
         return "failure"
     if event.verdict is Verdict.ESTABLISHED or was_cut_short(event, run.plan):
         return "neutral"
@@ -106,7 +109,7 @@ def _conclusion(run: ReceivedRun) -> str:
 
 
 def _baseline_note(run: ReceivedRun) -> list[str]:
-    standing = run.finished.baseline
-    if standing is None or standing.state is BaselineState.FRESH:
+    status = run.finished.baseline
+    if status is None or status.state is BaselineState.FRESH:
         return []
-    return [f"baseline {standing.state.value.upper()}"]
+    return [f"baseline {status.state.value.upper()}"]

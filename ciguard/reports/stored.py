@@ -1,4 +1,4 @@
-"""Read back the buckets that a run wrote."""
+"""Reads the buckets that a run wrote."""
 
 from __future__ import annotations
 

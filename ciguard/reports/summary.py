@@ -18,14 +18,15 @@ from ciguard.reports.wording import (
     apis_text,
     by_cause,
     cause_text,
-    claim,
     counts_text,
     evidence_rows,
     fixed_text,
     in_display_order,
     issue_address,
     issue_text,
+    message_without_api,
     outcome_text,
+    plural,
     publishable,
     short_fingerprint,
     state,
@@ -40,13 +41,13 @@ if TYPE_CHECKING:
     from ciguard.reports.contract import Destination
 
 LIMIT_BYTES = 1024 * 1024
-"""Limit on the size of the file: GitHub drops a larger step summary."""
+"""Maximum size of the file; GitHub drops a larger step summary."""
 MAX_ROWS = 200
-"""Limit on the rows of one table."""
+"""Maximum number of rows in one table."""
 DETAILED_BUCKETS = 20
 DETAILED_DOCUMENTATION = 10
 MAX_LINKED = 5
-"""Limit on the related buckets that the details of one bucket name."""
+"""Maximum number of related buckets that the details of a bucket name."""
 _DOCUMENTATION_ORDER = (
     DocumentationCheck.CONTRADICTION,
     DocumentationCheck.UNDECLARED,
@@ -54,15 +55,15 @@ _DOCUMENTATION_ORDER = (
     DocumentationCheck.FORMATTING,
     DocumentationCheck.UNDESCRIBED,
 )
-"""Checks in display order: misleading documentation before missing documentation."""
+"""Checks in display order: those for misleading documentation precede those for missing texts."""
 MAX_WARNINGS = 20
 _MAX_REASONS = 50
 _MAX_TARGETS = 20
 _MAX_NAMED = 8
-"""Limit on the buckets with the same cause that a row names."""
+"""Maximum number of buckets with the same cause that a row names."""
 _MAX_CAVEAT = 2_000
 _RESERVE_BYTES = 1_000
-"""Size reserved for the sentence that says that blocks were omitted."""
+"""Size that is reserved for the sentence about omitted blocks."""
 
 
 class SummaryReporter:
@@ -89,14 +90,14 @@ class SummaryReporter:
                 *_warnings(self._warnings),
                 *_stages(event),
             )
-            write_atomically(self._folder / "summary.md", bounded(blocks, LIMIT_BYTES))
+            write_atomically(self._folder / "summary.md", first_blocks(blocks, LIMIT_BYTES))
 
     def close(self) -> None:
         """See `Reporter`."""
 
 
-def bounded(blocks: Iterable[str], limit_bytes: int) -> str:
-    """Return the leading blocks that fit into the limit, and a note if some do not."""
+def first_blocks(blocks: Iterable[str], limit_bytes: int) -> str:
+    """Return the first blocks, as many as fit into the limit, and a note if blocks are omitted."""
     kept: list[str] = []
     bytes_left = limit_bytes - _RESERVE_BYTES
     for block in blocks:
@@ -111,12 +112,12 @@ def bounded(blocks: Iterable[str], limit_bytes: int) -> str:
 def summary_blocks(event: RunFinished, plan: Plan | None, folder: Path) -> Iterator[str]:
     """Yield the blocks of a run's summary as markdown, the most important first.
 
-    Each block is complete by itself, so that a caller with less space can omit the last ones.
+    Each block is complete, so that a caller with less space can omit the last blocks.
 
     Args:
         event: the last event of the run.
-        plan: the plan of the run, if it has one.
-        folder: the folder with the reproducers.
+        plan: the plan of the run; None if it has none.
+        folder: the folder of the run, which holds the reproducers.
     """
     yield f"# ciguard: {event.verdict.value}\n"
     yield f"{markdown_text(event.summary)}\n"
@@ -136,7 +137,7 @@ def summary_blocks(event: RunFinished, plan: Plan | None, folder: Path) -> Itera
         buckets = [bucket for bucket in in_display_order(event.buckets) if state(bucket) in states]
         yield from _section(title, buckets, event)
         if title in _DETAILED:
-            yield from details.of(buckets)
+            yield from details.blocks(buckets)
     yield from _not_run(event, plan)
     yield (
         "\n`ciguard show BUCKET` shows all details of a bucket; `ciguard reproduce BUCKET` runs "
@@ -158,10 +159,11 @@ _EXPLAINED = {
     "UNCONFIRMED": "Defects that may be new: the budget ended before all repetitions, or before "
     "base and head were compared. They do not fail the check.",
 }
-"""Sentence below the heading of each section."""
+"""Title of a section → sentence below it."""
 
 
 def _section(title: str, buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
+    """Yield the section of the buckets in some states; nothing without buckets."""
     if not buckets:
         return
     causes = len(by_cause(buckets))
@@ -178,14 +180,14 @@ def _rate_text(bucket: Bucket) -> str:
 
 
 def _table(buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
-    """Yield a table of buckets, without optional columns that are empty for all of them."""
+    """Yield a table of buckets; optional columns that are empty in every row are omitted."""
     tracker = event.parameters.get("issues")
-    extra: dict[str, Callable[[Bucket], str]] = {
+    optional: dict[str, Callable[[Bucket], str]] = {
         "issue": lambda bucket: _issue(bucket, tracker),
         "reproduced": _rate_text,
         "reproducer": lambda bucket: _code(bucket.reproducer),
     }
-    columns = {name: text_of for name, text_of in extra.items() if any(map(text_of, buckets))}
+    columns = {name: text_of for name, text_of in optional.items() if any(map(text_of, buckets))}
     headings = ["bucket", "severity", "class", "API", "what happened", "on", *columns]
     yield f"| {' | '.join(headings)} |\n|{' --- |' * len(headings)}"
     groups = by_cause(buckets)
@@ -197,7 +199,7 @@ def _table(buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
             finding.severity.label,
             class_of(finding).words,
             f"{markdown_code(finding.api, limit=120)}{_others(others)}",
-            f"{kind} {markdown_code(publishable(claim(finding)), limit=200)}",
+            f"{kind} {markdown_code(publishable(message_without_api(finding)), limit=200)}",
             ", ".join(markdown_code(target, limit=80) for target in finding.targets[:_MAX_TARGETS]),
             *(text_of(bucket) for text_of in columns.values()),
         ]
@@ -208,7 +210,7 @@ def _table(buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
 
 
 def _others(buckets: list[Bucket]) -> str:
-    """Return the text of a row that names the other buckets with the same cause."""
+    """Return the end of a cell, which names the other buckets with the same cause."""
     if not buckets:
         return ""
     named = ", ".join(
@@ -227,6 +229,7 @@ def _code_of_name(name: str) -> str:
 
 
 def _issue(bucket: Bucket, tracker: object) -> str:
+    """Return a bucket's issue as a link, or as text if its address is unknown."""
     address = issue_address(bucket.issue, tracker)
     if address:
         return f"[{issue_text(bucket.issue)}]({address})"
@@ -234,13 +237,14 @@ def _issue(bucket: Bucket, tracker: object) -> str:
 
 
 def _not_run(event: RunFinished, plan: Plan | None) -> Iterator[str]:
+    """Yield the section of all targets, rows and buckets that were not run."""
     targets = [target for target in event.targets if target.not_run]
     rows = plan.skipped if plan else ()
     buckets = [b for b in in_display_order(event.buckets) if b.comparison is Comparison.NOT_RUN]
     if not (targets or rows or buckets):
         return
     yield f"\n## NOT RUN ({len(targets) + len(rows) + len(buckets)})\n"
-    yield "There is no result for these; they count neither as clean nor as fixed.\n"
+    yield "The following have no result: they count neither as clean nor as fixed.\n"
     for target in targets[:MAX_ROWS]:
         yield f"- target {markdown_code(target.name)}: {markdown_code(target.not_run)}"
     for row in rows[:MAX_ROWS]:
@@ -250,7 +254,7 @@ def _not_run(event: RunFinished, plan: Plan | None) -> Iterator[str]:
             f"{markdown_code(row.reason)}"
         )
     if buckets:
-        yield f"- {len(buckets)} known buckets that this run did not exercise:\n"
+        yield f"- {plural(len(buckets), 'known bucket')} that this run did not exercise:\n"
         yield from _table(buckets, event)
 
 
@@ -276,14 +280,14 @@ def _stages(event: RunFinished) -> Iterator[str]:
 
 
 class _Details:
-    """Yields the details of a summary's first buckets, with their scripts."""
+    """Yields the details of the first `DETAILED_BUCKETS` buckets, with their scripts."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._buckets_left = DETAILED_BUCKETS
 
-    def of(self, buckets: list[Bucket]) -> Iterator[str]:
-        """Yield the details of these buckets until `DETAILED_BUCKETS` were shown in all."""
+    def blocks(self, buckets: list[Bucket]) -> Iterator[str]:
+        """Yield details of buckets until this object has shown `DETAILED_BUCKETS` buckets."""
         shown = [group[0] for group in by_cause(buckets)][: self._buckets_left]
         self._buckets_left -= len(shown)
         for bucket in shown:
@@ -295,7 +299,7 @@ class _Details:
         yield (
             f"\n<details><summary>{short_fingerprint(bucket.fingerprint)}: "
             f"{html_code(finding.api)} "
-            f"{html_code(publishable(claim(finding)))}</summary>\n"
+            f"{html_code(publishable(message_without_api(finding)))}</summary>\n"
         )
         for name, text in evidence_rows(finding.evidence):
             yield f"- {name}: {markdown_code(publishable(text))}"

@@ -1,4 +1,4 @@
-"""A live table while the run goes on, and one screen of results at its end."""
+"""A live table of a run, and one screen of results at its end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ciguard.domain.findings import Severity, Verdict
 from ciguard.domain.text import visible
 from ciguard.reports.closing import closing_lines
 from ciguard.reports.progress import STATUSES, Progress
-from ciguard.reports.wording import clock_text
+from ciguard.reports.wording import clock_text, plural
 
 if TYPE_CHECKING:
     from ciguard.domain.plan import Plan
@@ -28,7 +28,7 @@ _HEADINGS = {status: status.removesuffix("ed") for status in STATUSES} | {
     "hung": "hang",
     "exhausted": "limit",
 }
-"""Column heading of each status, short enough for a table of 80 columns."""
+"""Status of outcomes → column heading, short enough for a table of 80 characters."""
 _STYLES = {"crashed": "red", "hung": "red", "errored": "yellow", "exhausted": "yellow"}
 _SEVERITY_STYLES = {
     Severity.CRITICAL: "bold red",
@@ -45,7 +45,7 @@ _VERDICT_STYLES = {
 
 
 class TerminalReporter:
-    """Shows a run on a terminal. Fuzzed text is always shown as `Text`, never as rich's markup."""
+    """Shows a run on a terminal. Fuzzed text is wrapped in `Text`, as rich interprets strings."""
 
     def __init__(self, destination: Destination, console: Console | None = None) -> None:
         self._console = console or Console(file=destination.stream)
@@ -75,10 +75,11 @@ class TerminalReporter:
                 pass
 
     def close(self) -> None:
-        """See `Reporter`. Restores the cursor of the terminal in any case."""
+        """See `Reporter`. The terminal's cursor becomes visible again."""
         self._live.stop()
 
     def _conclude(self, event: RunFinished) -> None:
+        """Print the last screen of a run."""
         style = _VERDICT_STYLES.get(event.verdict, "bold green")
         width = self._console.width
         for line in closing_lines(event, folder=self._folder, plan=self._plan, width=width):
@@ -88,6 +89,7 @@ class TerminalReporter:
             self._console.print(shown, no_wrap=True, crop=True)
 
     def _table(self) -> RenderableType:
+        """Return the live table: a row per target, and the status of the run."""
         progress = self._progress
         now_s = progress.now_s
         table = Table(box=None, pad_edge=False, header_style="dim")
@@ -95,7 +97,7 @@ class TerminalReporter:
         for column in ("cases/s", "cases", *_HEADINGS.values()):
             table.add_column(column, justify="right", no_wrap=True, min_width=len(column))
         states = []
-        # rich's refresh thread iterates here while the campaign's thread adds: iterate over copies.
+        # It iterates over copies, as this is rich's thread, and the campaign's thread adds items.
         for name, target in list(progress.targets.items()):
             counts = dict(target.tally)
             table.add_row(
@@ -112,17 +114,18 @@ class TerminalReporter:
         return Group(table, *states, self._status())
 
     def _status(self) -> Text:
+        """Return the status of the run: time left, stage, and numbers of buckets."""
         progress = self._progress
-        by_severity = dict(progress.found)
+        by_severity = dict(progress.bucket_counts)
         parts = [f"{clock_text(progress.left_s)} left", progress.stage]
-        parts.append(f"{sum(by_severity.values())} buckets")
+        parts.append(plural(sum(by_severity.values()), "bucket"))
         parts += [
             f"{by_severity[severity]} {severity.label}"
             for severity in sorted(Severity, reverse=True)
             if by_severity.get(severity)
         ]
-        if progress.flaky:
-            parts.append(f"{progress.flaky} flaky")
+        if progress.flaky_count:
+            parts.append(f"{progress.flaky_count} flaky")
         return Text(" · ".join(parts), style="bold")
 
 

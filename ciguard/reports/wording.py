@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ciguard.domain.plan import Plan
 
 UNCONFIRMED = "unconfirmed"
-"""State of a bucket that may be new: the budget ended before its confirmation."""
+"""State of a bucket that may be new: the budget ended before it was confirmed."""
 
 STATES = (Comparison.NEW.value, UNCONFIRMED, *(item.value for item in list(Comparison)[1:]))
 """Displayed states of buckets, in display order."""
@@ -56,13 +56,13 @@ _STAGES = {
     Stage.MODE: " (not supported by its mode)",
 }
 
-MET = frozenset({Comparison.NEW, Comparison.KNOWN, Comparison.ACCEPTED})
+REPRODUCED = frozenset({Comparison.NEW, Comparison.KNOWN, Comparison.ACCEPTED})
 """Comparisons of buckets that this run reproduced."""
 
 
 @dataclass(frozen=True, slots=True)
 class LibrarySection:
-    """The buckets of one library and severity that a run met."""
+    """The reproduced buckets of one library and one severity."""
 
     library: str
     severity: Severity
@@ -72,14 +72,14 @@ class LibrarySection:
 def publishable(text: str, *, limit: int = 1_000) -> str:
     """Return fuzzed text on one printable line, shortened, without paths of this machine.
 
-    It is not escaped for markup: the caller escapes it for its page, file or command.
+    It is not escaped: the caller has to escape it for its page, file or command.
     """
-    bounded = shortened(text, 4 * limit)
-    return visible(without_local_paths(bounded) if "/" in bounded else bounded, limit=limit)
+    start = shortened(text, 4 * limit)
+    return visible(without_local_paths(start) if "/" in start else start, limit=limit)
 
 
 def outcome_text(outcome: Outcome) -> str:
-    """Return an outcome as one phrase. May hold fuzzed text."""
+    """Return a phrase that describes an outcome. It may hold fuzzed text."""
     match outcome:
         case Passed():
             return "passed"
@@ -104,7 +104,7 @@ def stack_of(outcome: Outcome) -> tuple[Frame, ...]:
 
 
 def evidence_rows(evidence: Evidence) -> list[tuple[str, str]]:
-    """Return a finding's evidence as (label, text) rows. May hold fuzzed text."""
+    """Return label and text of each part of a finding's evidence. They may hold fuzzed text."""
     source = f" ({evidence.source})" if evidence.source else ""
     rows = (
         ("Expected", evidence.expected),
@@ -116,8 +116,8 @@ def evidence_rows(evidence: Evidence) -> list[tuple[str, str]]:
     return [(name, text) for name, text in rows if text]
 
 
-def claim(finding: Finding) -> str:
-    """Return a finding's message without the leading API name. May hold fuzzed text."""
+def message_without_api(finding: Finding) -> str:
+    """Return a finding's message without the leading API name. It may hold fuzzed text."""
     return finding.message.removeprefix(finding.api).lstrip(": ") or finding.message
 
 
@@ -127,9 +127,9 @@ def short_fingerprint(fingerprint: str) -> str:
 
 
 def in_display_order(buckets: Iterable[Bucket]) -> list[Bucket]:
-    """Return buckets in display order: by state, new first, then by severity.
+    """Return buckets in display order: by state, new ones first, then by severity.
 
-    Of one severity, the most realistic come first.
+    Within one severity, the most realistic buckets come first.
     """
     return sorted(
         buckets,
@@ -145,19 +145,19 @@ def in_display_order(buckets: Iterable[Bucket]) -> list[Bucket]:
 
 
 def _points(bucket: Bucket) -> int:
-    """Return how realistic a met bucket is; 0 for others, of which a baseline has many."""
-    return realism(bucket.finding).points if bucket.comparison in MET else 0
+    """Return the realism of a reproduced bucket; 0 for other buckets, as a baseline has many."""
+    return realism(bucket.finding).points if bucket.comparison in REPRODUCED else 0
 
 
-def grouped(buckets: Iterable[Bucket]) -> list[LibrarySection]:
-    """Return the buckets that this run met by severity, the highest first, and library."""
+def by_severity_and_library(buckets: Iterable[Bucket]) -> list[LibrarySection]:
+    """Return the buckets that this run reproduced by severity, the highest first, and library."""
     groups: dict[tuple[int, str], list[Bucket]] = {}
-    for bucket in in_display_order(bucket for bucket in buckets if bucket.comparison in MET):
+    for bucket in in_display_order(bucket for bucket in buckets if bucket.comparison in REPRODUCED):
         key = (-bucket.finding.severity, bucket.finding.library)
         groups.setdefault(key, []).append(bucket)
     return [
-        LibrarySection(library, Severity(-negative), tuple(members))
-        for (negative, library), members in sorted(groups.items())
+        LibrarySection(library, Severity(-negative), tuple(group))
+        for (negative, library), group in sorted(groups.items())
     ]
 
 
@@ -170,7 +170,7 @@ def state(bucket: Bucket) -> str:
 
 
 def by_cause(buckets: Iterable[Bucket]) -> list[list[Bucket]]:
-    """Return the buckets grouped by cause, groups and members in the given order."""
+    """Return the buckets grouped by cause; groups and their buckets are in the given order."""
     causes: dict[str, list[Bucket]] = {}
     for bucket in buckets:
         causes.setdefault(cause_name(bucket), []).append(bucket)
@@ -178,7 +178,7 @@ def by_cause(buckets: Iterable[Bucket]) -> list[list[Bucket]]:
 
 
 def cause_text(bucket: Bucket) -> str:
-    """Return the description of a shared cause; empty if no other bucket shares it."""
+    """Return the description of a bucket's cause; empty if no other bucket has the same cause."""
     return bucket.cause.words if bucket.cause else ""
 
 
@@ -189,11 +189,13 @@ def counts_by_state(buckets: Iterable[Bucket]) -> dict[str, int]:
 
 
 def counts_text(buckets: Iterable[Bucket], *, fixed: str = Comparison.FIXED.value) -> str:
-    """Return e.g. `3 new, 12 known, 1 not run`; `new` is always included.
+    """Return the number of buckets in each state, e.g. `3 new, 12 known, 1 not run`.
+
+    States without a bucket are omitted, except `new`.
 
     Args:
         buckets: the buckets of one run.
-        fixed: the displayed state of fixed buckets, see `fixed_text`.
+        fixed: the displayed state of fixed buckets; see `fixed_text`.
     """
     return ", ".join(
         f"{count} {fixed if name == Comparison.FIXED.value else name}"
@@ -203,9 +205,9 @@ def counts_text(buckets: Iterable[Bucket], *, fixed: str = Comparison.FIXED.valu
 
 
 def is_pull_request(event: RunFinished, plan: Plan | None) -> bool:
-    """Return whether the run tests a pull request, which then fixed the fixed buckets."""
-    planned = plan is not None and plan.mode is PlanMode.PULL_REQUEST
-    return planned or bool(event.parameters.get("base"))
+    """Return whether the run tests a pull request: then this has fixed the fixed buckets."""
+    is_planned = plan is not None and plan.mode is PlanMode.PULL_REQUEST
+    return is_planned or bool(event.parameters.get("base"))
 
 
 def fixed_text(event: RunFinished, plan: Plan | None) -> str:
@@ -214,16 +216,16 @@ def fixed_text(event: RunFinished, plan: Plan | None) -> str:
 
 
 def issue_text(issue: str) -> str:
-    """Return a bucket's issue as plain text: `#12`, or the path of a file; empty if none."""
+    """Return a bucket's issue as plain text: `#12`, or the path of a file; empty without one."""
     return f"#{issue}" if issue.isdecimal() else issue
 
 
 def issue_address(issue: str, tracker: object) -> str:
-    """Return the URL of an issue; empty if it has none.
+    """Return the URL of an issue on GitHub; empty for other issues.
 
     Args:
         issue: the issue that the baseline records.
-        tracker: the setting `issues` of the run; untrusted.
+        tracker: the setting `issues` of the run, which is not trusted.
     """
     match = _GITHUB.fullmatch(tracker) if isinstance(tracker, str) else None
     if match is None or not _NUMBER.fullmatch(issue):
@@ -232,8 +234,13 @@ def issue_address(issue: str, tracker: object) -> str:
 
 
 def tally_text(counts: Mapping[str, int]) -> str:
-    """Return e.g. `1,200 passed, 310 rejected, 2 crashed`, without statuses of count 0."""
+    """Return the number of outcomes by status, e.g. `1,200 passed, 2 crashed`, without zeros."""
     return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "no cases"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count and a regular noun, e.g. `1 bucket`, `1,200 buckets`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def clock_text(seconds: float) -> str:

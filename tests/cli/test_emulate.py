@@ -137,7 +137,7 @@ def test_emulate_chooses_free_ports_and_refuses_one_in_use(tmp_path: Path) -> No
 
     assert (code, other_code) == (2, 2)
     assert f"127.0.0.1:{rest}: cannot listen here: " in output
-    assert f"127.0.0.1:{grpc}: the address is in use, or not of this machine" in other
+    assert f"127.0.0.1:{grpc}: the address is in use, or is not an address of this machine" in other
 
 
 @pytest.mark.parametrize(

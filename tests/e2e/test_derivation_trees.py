@@ -8,7 +8,7 @@ import pytest
 from ciguard_command import answer, command, lines_of
 from report_browser import DARK, PHONE, opened
 from report_examples import HOSTILE, run_of, write_report
-from tree_examples import found, heard, program, step
+from tree_examples import found, program, program_ran, step
 
 from ciguard.domain.lineage import NodeOutcome
 
@@ -64,9 +64,9 @@ def grown() -> list[Event]:
     first, second = program(step("conv1")), program(step("conv1"), step("act1"))
     others = [program(step("conv1"), step("act1", f"torch.nn.Fine{n}")) for n in range(90)]
     odd = program(step("conv1"), step("act1", "torch.nn.Odd"))
-    nodes = [heard(first), heard(second, NodeOutcome.FAILED), *map(heard, others)]
+    nodes = [program_ran(first), program_ran(second, NodeOutcome.FAILED), *map(program_ran, others)]
     start, *_, end = run_of([found(second, says="it cannot be trained")])
-    return [start, *nodes, heard(odd, NodeOutcome.FAILED), end]
+    return [start, *nodes, program_ran(odd, NodeOutcome.FAILED), end]
 
 
 def sign(page: Page, kind: str = "finding") -> Any:
@@ -154,11 +154,18 @@ def test_what_is_marked_is_in_sight_on_a_phone(browser: Browser, tmp_path: Path)
     ]
     bad = program(step("conv1"), step("act40", "torch.nn.Bad"))
     start, *_, end = run_of([found(bad)])
-    nodes = list(map(heard, others))
+    nodes = list(map(program_ran, others))
     fathers = [
-        heard(program(step("conv1"), step(f"act{n}", f"torch.nn.Fine{n}"))) for n in range(40)
+        program_ran(program(step("conv1"), step(f"act{n}", f"torch.nn.Fine{n}"))) for n in range(40)
     ]
-    events = [start, heard(first), *fathers, *nodes, heard(bad, NodeOutcome.FAILED), end]
+    events = [
+        start,
+        program_ran(first),
+        *fathers,
+        *nodes,
+        program_ran(bad, NodeOutcome.FAILED),
+        end,
+    ]
     with opened(browser, write_report(events, tmp_path), **PHONE) as page:
         scroll = page.locator(".tree-scroll")
 
@@ -202,7 +209,7 @@ def test_hostile_names_and_programs_do_nothing(
         source=f"x = 1\n{HOSTILE}\n",
     )
     start, *_, end = run_of([found(hostile, says=HOSTILE)])
-    report = write_report([start, heard(hostile, NodeOutcome.FAILED), end], tmp_path)
+    report = write_report([start, program_ran(hostile, NodeOutcome.FAILED), end], tmp_path)
     with opened(browser, report, **options) as page:
         scripts = page.locator("script").count()
 

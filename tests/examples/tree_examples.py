@@ -59,8 +59,8 @@ def program(*path: Derivation, seed: str = "lenet", tree: int = 0, **changes: An
     return replace(made, **changes)
 
 
-def heard(case: ProgramCase, ended: NodeOutcome = NodeOutcome.RAN) -> ProgramRan:
-    """Return what a campaign says of a program."""
+def program_ran(case: ProgramCase, ended: NodeOutcome = NodeOutcome.RAN) -> ProgramRan:
+    """Return the event with which a campaign reports a program."""
     ancestry, line = case.ancestry, lineage(case.ancestry)
     return ProgramRan(
         seed=ancestry.seed,
@@ -78,7 +78,7 @@ def heard(case: ProgramCase, ended: NodeOutcome = NodeOutcome.RAN) -> ProgramRan
 
 
 def found(case: ProgramCase, number: int = 1, *, says: str = "it fails", **changes: Any) -> Bucket:
-    """Return a bucket of a program that fails though it should run."""
+    """Return a bucket for a program with an unexpected outcome."""
     is_negative = case.intent is Intent.VIOLATING
     finding = Finding(
         oracle="derivation",

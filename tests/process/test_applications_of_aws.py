@@ -203,7 +203,7 @@ def wrong(text: str):
 
     problems = {name: result.problem for name, result in results.items()}
     assert "s3 ListBuckets, for which" in problems["stored"]
-    assert "something of AWS, without boto3" in problems["around"]
+    assert "a service of AWS, without boto3" in problems["around"]
     assert "transcribe ListTranscriptionJobs, for which" in problems["said"]
     assert problems["compared"] == "ciguard has no stub responses for aws compare_faces"
     # The client checks what it is given, as always.

@@ -155,7 +155,7 @@ def echo(path):
     unanswered = {
         "spoken": "recognize_once of a microphone",
         "named": "recognize_once_async of a microphone",
-        "going_on": "start_continuous_recognition (its answers come by callback)",
+        "going_on": "start_continuous_recognition (it reports by callback)",
         "echo": "SpeechSynthesizer.speak_text",
     }
     assert {name: result.problem for name, result in results.items()} == {

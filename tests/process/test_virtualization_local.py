@@ -23,7 +23,7 @@ from ciguard.levels.app.virtualization.faces import Faces
 from ciguard.levels.app.virtualization.sentiment import SentimentEngine
 from ciguard.levels.app.virtualization.sounds import samples
 from ciguard.levels.app.virtualization.speech import Speech
-from ciguard.levels.app.virtualization.validation import refuse
+from ciguard.levels.app.virtualization.validation import refuse_invalid
 from ciguard.levels.app.virtualization.written_text import WrittenText
 
 if TYPE_CHECKING:
@@ -329,7 +329,7 @@ def test_what_services_refuse_is_refused_before_any_engine_looks(
     name: str, about: bytes, message: str
 ) -> None:
     with pytest.raises(ServiceError) as caught:
-        refuse(OPERATIONS[name], about)
+        refuse_invalid(OPERATIONS[name], about)
 
     assert caught.value.code == "INVALID_ARGUMENT"
     assert caught.value.message.startswith(message)
@@ -346,13 +346,13 @@ def test_what_services_refuse_is_refused_before_any_engine_looks(
     ],
 )
 def test_what_services_take_is_not_refused(name: str, about: bytes) -> None:
-    refuse(OPERATIONS[name], about)
+    refuse_invalid(OPERATIONS[name], about)
 
 
 @given(st.sampled_from(list(OPERATIONS.values())), st.binary(max_size=40))
 def test_any_bytes_are_taken_or_refused_in_words(operation: Operation, about: bytes) -> None:
     if operation.task is not RecognitionTask.OTHER:
         try:
-            refuse(operation, about)
+            refuse_invalid(operation, about)
         except ServiceError as error:
             assert error.message  # noqa: PT017

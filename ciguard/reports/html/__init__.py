@@ -1,8 +1,8 @@
 """`report.html`: the run as one self-contained page that needs no network.
 
-`history_files` returns the history page of a baseline, and its badge.
+`history_files` returns the page with a baseline's history, and a badge.
 
-Fuzzed texts are embedded as JSON, which the page's script shows as text only; see
+Fuzzed texts are embedded as JSON, which the page's script shows as text and never as markup; see
 docs/reports-html.md.
 """
 

@@ -1,7 +1,7 @@
 """Buckets as JSON for the page's script: a short row for the list, and details to open.
 
-Every text has a limit, and `ROWS_LIMIT` and `DETAILS_LIMIT` limit all of them together. No text is
-markup: the page's script shows them as text.
+The length of every text is limited, and `ROWS_LIMIT` and `DETAILS_LIMIT` limit their sum. The
+page's script shows all texts as text and never as markup.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ciguard.reports.html.deviations import origin_of
 from ciguard.reports.html.trees import MAX_DIFF, diff_lines
 from ciguard.reports.wording import (
     cause_text,
-    claim,
     issue_address,
     issue_text,
+    message_without_api,
     outcome_text,
     publishable,
     short_fingerprint,
@@ -42,16 +42,16 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 ROWS_LIMIT = 16 << 20
-"""Limit on the characters of all rows; the page shows the number of buckets without a row."""
+"""Maximum number of characters in all rows; the page shows the number of buckets without a row."""
 DETAILS_LIMIT = 24 << 20
-"""Limit on the characters of all details; later buckets have only their row."""
+"""Maximum number of characters in all details; buckets beyond it have only a row."""
 CHUNK = 40
 """Number of buckets whose details the page's script parses at once."""
 _MAX_SCRIPT = 20_000
 _MAX_LOG = 4_000
 _MAX_TEXT = 2_000
 _MAX_TARGETS = 24
-"""Limit on the outcomes of one bucket."""
+"""Maximum number of outcomes of one bucket."""
 _MAX_FRAMES = 24
 _MAX_GROUPING = 24
 _MAX_LINKED = 20
@@ -59,24 +59,24 @@ _MAX_LINKED = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketEncoder:
-    """Encodes buckets, the most important first, up to the limits of the page."""
+    """Encodes buckets in their order, up to the limits of the page."""
 
     folder: Path
     """Output folder of the run, which holds the reproducers."""
     history: Mapping[str, BucketHistory]
-    """History of each bucket in the baseline, by fingerprint."""
+    """Fingerprint of a bucket → its history in the baseline."""
     issues: object = ""
-    """Setting `issues` of the run, e.g. `github:owner/name`."""
+    """Setting `issues` of the run, e.g. `github:owner/name`; it is not trusted."""
     plan: Plan | None = None
     nodes: Mapping[str, str] = field(default_factory=dict)
-    """Node of a derivation tree on the page, by the fingerprint of its bucket."""
-    members: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Fingerprints of the buckets of each cause, by the cause's name."""
+    """Fingerprint of a bucket → its node in a derivation tree on the page."""
+    fingerprints: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Name of a cause → fingerprints of its buckets."""
     targets: dict[str, int] = field(default_factory=dict)
-    """Indices that rows use for targets, by name; grows with every encoded bucket."""
+    """Name of a target → its index in rows and details; encoding a bucket adds its targets."""
 
     def rows_and_details(self, buckets: Sequence[Bucket]) -> tuple[list[str], list[str]]:
-        """Return the rows and the chunks of details, both up to their limits, as JSON."""
+        """Return the rows and the chunks of details as JSON, both up to their limits."""
         rows: list[str] = []
         chunks: list[list[str]] = []
         rows_left, details_left = ROWS_LIMIT, DETAILS_LIMIT
@@ -98,7 +98,7 @@ class BucketEncoder:
         return rows, [f"[{','.join(chunk)}]" for chunk in _drain(chunks)]
 
     def row(self, bucket: Bucket) -> Json:
-        """Return what the list shows of a bucket, and the fields for its filters."""
+        """Return the fields of a bucket that the list shows, and those that filters need."""
         finding = bucket.finding
         return {
             "id": publishable(bucket.fingerprint, limit=40),
@@ -109,14 +109,14 @@ class BucketEncoder:
             "library": publishable(finding.library, limit=60),
             "cause": publishable(bucket.cause.name, limit=40) if bucket.cause else None,
             "api": publishable(finding.api, limit=160),
-            "says": publishable(claim(finding), limit=240),
+            "says": publishable(message_without_api(finding), limit=240),
             "issue": publishable(issue_text(bucket.issue), limit=100),
             "on": [self._index(name) for name in finding.targets[:_MAX_TARGETS]],
             "grid": [[self._index(name), status(outcome)] for name, outcome in _outcomes(finding)],
         }
 
     def details(self, bucket: Bucket) -> Json:
-        """Return the details of a bucket."""
+        """Return the fields of a bucket that appear when a user opens it."""
         finding = bucket.finding
         evidence = finding.evidence
         return {
@@ -151,7 +151,7 @@ class BucketEncoder:
             "realism": publishable(realism(finding).words, limit=240),
             "siblings": [publishable(name, limit=40) for name in self._siblings(bucket)],
             "issue_address": issue_address(bucket.issue, self.issues),
-            "past": self._past(bucket),
+            "past": self._timeline(bucket),
             "uses": [
                 publishable(f"{place.path}:{place.line}", limit=200)
                 for place in (self.plan.uses.get(finding.api, ()) if self.plan else ())
@@ -160,22 +160,23 @@ class BucketEncoder:
 
     def _siblings(self, bucket: Bucket) -> list[str]:
         """Return the fingerprints of other buckets with the same cause."""
-        members = self.members.get(bucket.cause.name, ()) if bucket.cause else ()
-        return [name for name in members if name != bucket.fingerprint][:_MAX_LINKED]
+        names = self.fingerprints.get(bucket.cause.name, ()) if bucket.cause else ()
+        return [name for name in names if name != bucket.fingerprint][:_MAX_LINKED]
 
-    def known(self, bucket: Bucket) -> BucketHistory | None:
-        """Return a bucket's history in the baseline, found by its fingerprint or an alias."""
+    def history_of(self, bucket: Bucket) -> BucketHistory | None:
+        """Return the baseline's history of a bucket or of an alias; None if it has neither."""
         names = (bucket.fingerprint, *bucket.aliases)
         return next((self.history[name] for name in names if name in self.history), None)
 
     def _index(self, target: str) -> int:
+        """Return the index of a target; a new target gets the next index."""
         return self.targets.setdefault(publishable(target, limit=100), len(self.targets))
 
     def _derivation(self, bucket: Bucket) -> Json:
-        """Return the origin of a derived case; None if it has none or the page draws a chart."""
+        """Return the derivation of a case as text; None without one, or if a chart shows it."""
         case = bucket.finding.case
         if origin_of(case) is not None:
-            return None  # the page shows a chart instead
+            return None  # the chart shows it
         rows = origin_rows(case, lambda name: publishable(name, limit=240))
         diff = diff_lines(derivation_diff(case, most=MAX_DIFF))
         if not rows and not diff:
@@ -187,6 +188,7 @@ class BucketEncoder:
         }
 
     def _script(self, bucket: Bucket) -> dict[str, Json]:
+        """Return the reproducer, or a note why it is not on the page."""
         if not bucket.reproducer:
             return {"script": "", "script_note": ""}
         name = publishable(bucket.reproducer, limit=200)
@@ -200,20 +202,22 @@ class BucketEncoder:
         return {"script": visible_lines(script, limit=2 * _MAX_SCRIPT), "script_note": note}
 
     def _command(self, bucket: Bucket) -> str:
+        """Return the command that runs the bucket's case again."""
         name = self.folder.as_posix()
-        # An absolute path of this machine is useless to readers on other machines.
+        # Readers on other machines cannot use an absolute path of this one.
         is_shown = name != ".ciguard/run" and not self.folder.is_absolute()
         out = f" --out {shlex.quote(visible(name))}" if is_shown else ""
         return f"ciguard reproduce {short_fingerprint(visible(bucket.fingerprint))}{out}"
 
-    def _past(self, bucket: Bucket) -> list[Json]:
-        known = self.known(bucket)
-        if known is None:
+    def _timeline(self, bucket: Bucket) -> list[Json]:
+        """Return time and text of each event in the bucket's history, the oldest first."""
+        history = self.history_of(bucket)
+        if history is None:
             return []
         entries = [
-            (known.first_seen, "first seen"),
-            *known.states[1:][-_MAX_LINKED:],
-            (known.last_seen, "last seen before this run"),
+            (history.first_seen, "first seen"),
+            *history.states[1:][-_MAX_LINKED:],
+            (history.last_seen, "last seen before this run"),
         ]
         return [
             [
@@ -225,7 +229,7 @@ class BucketEncoder:
 
 
 def _drain(chunks: list[list[str]]) -> Iterator[list[str]]:
-    """Yield the chunks and release the memory of each."""
+    """Yield the chunks, and remove each from the list to release its memory."""
     chunks.reverse()
     while chunks:
         yield chunks.pop()
@@ -236,12 +240,14 @@ def _outcomes(finding: Finding) -> Sequence[tuple[str, Outcome]]:
 
 
 def _role(finding: Finding, target: str) -> str:
+    """Return whether a target is the reference or shows the defect; empty for neither."""
     if finding.pair is not PairKind.NONE and target == finding.targets[0]:
         return "reference"
     return "shows the defect" if target in finding.targets else ""
 
 
 def _facts(bucket: Bucket) -> Iterable[tuple[str, str]]:
+    """Yield label and text of further properties of a bucket."""
     finding = bucket.finding
     yield "Level", publishable(finding.case.level, limit=40)
     if finding.pair is not PairKind.NONE:
@@ -262,5 +268,6 @@ def _stack(frames: tuple[Frame, ...]) -> list[str]:
 
 
 def _log(outcome: Outcome) -> str:
+    """Return the shortened output of a crashed process; empty for other outcomes."""
     log = outcome.log.strip() if isinstance(outcome, Crashed) else ""
     return visible_lines(without_local_paths(shortened(log, _MAX_LOG)), limit=_MAX_LOG)

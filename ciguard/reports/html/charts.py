@@ -1,7 +1,7 @@
-"""Charts as inline SVG, coloured by the page's style sheet.
+"""Charts as inline SVG, which the page's style sheet colours.
 
-The XML writer of the standard library escapes every text. The drawings contain classes and no
-styles, since the page's content security policy forbids inline styles.
+The XML writer of the standard library escapes every text. Drawings have classes instead of inline
+styles, which the page's content security policy forbids.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ WIDTH = 320
 _HEIGHT = 150
 _LEFT, _RIGHT, _TOP, _BOTTOM = 34, 8, 8, 20
 _BAR = 12
+"""Height of a bar."""
 _ROW = 32
+"""Height of a bar with its name above it."""
 COLOURS = 8
 """Number of colour classes for series, `k0` to `k7`."""
 
@@ -32,29 +34,29 @@ class Series:
 
     name: str
     colour: str
-    """Class in the style sheet."""
+    """Class in the style sheet, such as `k0`."""
     points: Sequence[tuple[float, float]]
-    """(x, y) pairs by x."""
+    """Pairs of x and y, in ascending order of x."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """One row of a bar chart: its parts are drawn side by side."""
+    """One row of a bar chart, whose parts are drawn side by side."""
 
     name: str
     value: str
     """Text at the end of the row."""
     parts: Sequence[tuple[str, float]]
-    """(class, length) pairs; the lengths of all rows share one scale."""
+    """Class in the style sheet and length of each part; all rows have the same scale."""
 
 
-def lines(series: Sequence[Series], *, label: str, x_text: Callable[[float], str]) -> Markup:
+def line_chart(series: Sequence[Series], *, label: str, x_text: Callable[[float], str]) -> Markup:
     """Return a line chart whose vertical axis starts at zero.
 
     Args:
         series: the lines: at least one, each with at least one point.
         label: the text alternative of the chart.
-        x_text: a function that formats a value of the horizontal axis.
+        x_text: a function that formats values of the horizontal axis.
     """
     points = [point for line in series for point in line.points]
     first, last = min(x for x, _ in points), max(x for x, _ in points)
@@ -80,26 +82,27 @@ def lines(series: Sequence[Series], *, label: str, x_text: Callable[[float], str
         ET.SubElement(svg, "polyline", {"points": path, "class": f"curve {line.colour}"})
         x, y = position(*line.points[-1])
         dot = {"cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": "3", "class": f"dot {line.colour}"}
-        titled(ET.SubElement(svg, "circle", dot), f"{line.name}: {line.points[-1][1]:,.0f}")
+        add_title(ET.SubElement(svg, "circle", dot), f"{line.name}: {line.points[-1][1]:,.0f}")
     return markup_of(svg)
 
 
-def bars(rows: Sequence[Bar], *, label: str, full: float = 0.0) -> Markup:
+def bar_chart(rows: Sequence[Bar], *, label: str, full: float = 0.0) -> Markup:
     """Return a chart of horizontal bars, each below its name.
 
     Args:
         rows: the bars, at least one.
         label: the text alternative of the chart.
-        full: the length of the full width, drawn as a track; 0 for that of the longest bar.
+        full: the length that fills the width of the chart and is drawn as a track; 0 to scale the
+            chart to the longest bar, without a track.
     """
     scale = full or max(sum(length for _, length in row.parts) for row in rows) or 1.0
     svg = _svg(_ROW * len(rows), label)
     for number, row in enumerate(rows):
         top = _ROW * number
-        # A name and a value share a line of about 48 characters.
+        # The name and the value are on one line, which has room for about 48 characters.
         max_name = 44 - len(row.value)
         name = row.name if len(row.name) <= max_name else row.name[: max_name - 1] + "…"
-        titled(_write(svg, (0, top + 11), name, "name"), row.name)
+        add_title(_write(svg, (0, top + 11), name, "name"), row.name)
         _write(svg, (WIDTH, top + 11), row.value, "value end")
         if full:
             _rectangle(svg, 0, top, WIDTH, "track")
@@ -121,8 +124,8 @@ def short_number(value: float) -> str:
 
 
 def _rounded_up(value: float) -> float:
-    """Return the next larger round number whose half is round too."""
-    if value <= 2:  # noqa: PLR2004 - counts: half of two is one
+    """Return the smallest round number that is not smaller and whose half is round too."""
+    if value <= 2:  # noqa: PLR2004 - the smallest count whose half is a count
         return 2.0
     unit: float = 10 ** floor(log10(value))
     return next(unit * step for step in (1, 2, 4, 6, 8, 10) if ceil(value) <= unit * step)
@@ -153,8 +156,8 @@ def _write(svg: ET.Element, position: tuple[float, float], text: str, style: str
     return element
 
 
-def titled(element: ET.Element, text: str) -> None:
-    """Give an element a title, which browsers show as a tooltip and screen readers read."""
+def add_title(element: ET.Element, text: str) -> None:
+    """Add a title to an element: browsers show it as a tooltip, and screen readers read it."""
     ET.SubElement(element, "title").text = text
 
 

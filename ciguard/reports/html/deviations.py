@@ -1,7 +1,8 @@
-"""The origin of a layer's case for the page's script: seed model, mutations, and R_a by layer.
+"""The origin of a layer's case for the page's script: seed model, mutations, and R_a of each layer.
 
-R_a = (Δ_a - Δ_pre) / (Δ_pre + ε) spans many orders of magnitude (LEMON, formula 4). The length of a
-bar is therefore log10(1 + R_a): linear near 0, then the number of powers of ten.
+R_a = (Δ_a - Δ_pre) / (Δ_pre + ε) is the growth of the deviation between two targets in layer a (the
+LEMON paper, formula 4). It spans many orders of magnitude. The length of a bar is therefore
+log10(1 + R_a), which is linear near 0 and logarithmic for large values.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ if TYPE_CHECKING:
 
 MAX_BARS = 24
 NEIGHBOURS = 4
-"""Number of layers before and after the suspect that are always shown."""
+"""Number of layers before the suspected layer, and after it, that are always shown."""
 _MAX_MUTATIONS = 40
 _MAX_NAME = 80
 _MAX_TICKS = 4
 _MIN_LENGTH = 0.8
 """Minimum length of a bar with a positive R_a, in percent of the width."""
 _LARGE = 15
-"""Power of ten above which log10(1 + 10^power) equals the power in double precision."""
+"""Exponent above which log10(1 + 10^exponent) equals the exponent in double precision."""
 
 
 def origin_of(case: Case) -> Json:
-    """Return the section about a case's origin; None for a case that is not a layer's."""
+    """Return the section about the origin of a layer's case as JSON; None for other cases."""
     origin = presentable(case).layer_origin(case)
     if origin is None:
         return None
@@ -47,6 +48,7 @@ def origin_of(case: Case) -> Json:
 
 
 def _suspect_text(case: Case, origin: LayerOrigin) -> str:
+    """Return name and API of the isolated layer, and the number of layers; empty if none is."""
     if not origin.is_isolated or not origin.suspect:
         return ""
     count = len(origin.deviations)
@@ -56,7 +58,7 @@ def _suspect_text(case: Case, origin: LayerOrigin) -> str:
 
 
 def _chart(origin: LayerOrigin) -> Json:
-    """Return the bars in the order of the graph, and the axis ticks; None without any R_a."""
+    """Return the bars and the ticks of the axis as JSON; None if no layer has an R_a."""
     rates = origin.deviations
     if not rates:
         return None
@@ -71,14 +73,14 @@ def _chart(origin: LayerOrigin) -> Json:
 
 
 def _rows(rates: Sequence[tuple[str, float]], suspect: str, full: float) -> list[Json]:
-    """Return the rows of the chart in the order of the graph.
+    """Return the rows of the chart in the order of the model's graph.
 
-    A layer is [name, R_a as text, length in percent, whether it is the suspect]. A number stands
-    for that many omitted layers.
+    The row of a layer is a list: its name, its R_a as text, the length of its bar in percent, and
+    whether it is the suspected layer. The row of omitted layers is their number.
     """
     rows: list[Json] = []
     next_index = 0
-    for index in shown(rates, suspect):
+    for index in shown_indices(rates, suspect):
         if index > next_index:
             rows.append(index - next_index)
         name, rate = rates[index]
@@ -91,27 +93,33 @@ def _rows(rates: Sequence[tuple[str, float]], suspect: str, full: float) -> list
     return [*rows, omitted] if omitted else rows
 
 
-def shown(rates: Sequence[tuple[str, float]], suspect: str) -> list[int]:
-    """Return the indices of the shown layers: the suspect, its neighbours, then the largest R_a."""
+def shown_indices(rates: Sequence[tuple[str, float]], suspect: str) -> list[int]:
+    """Return the sorted indices of up to `MAX_BARS` layers.
+
+    They are the suspected layer, its neighbours, and the layers with the largest R_a.
+    """
     count = len(rates)
     if count <= MAX_BARS:
         return list(range(count))
-    at = next((index for index, (name, _) in enumerate(rates) if name == suspect), None)
-    near = set() if at is None else set(range(max(0, at - NEIGHBOURS), at + NEIGHBOURS + 1))
+    place = next((index for index, (name, _) in enumerate(rates) if name == suspect), None)
+    near: set[int] = set()
+    if place is not None:
+        near = set(range(max(0, place - NEIGHBOURS), place + NEIGHBOURS + 1))
     chosen = near & set(range(count))
-    for index in sorted(range(count), key=lambda index: (-_sortable(rates[index][1]), index)):
+    for index in sorted(range(count), key=lambda index: (-_sort_key(rates[index][1]), index)):
         if len(chosen) >= MAX_BARS:
             break
         chosen.add(index)
     return sorted(chosen)
 
 
-def _sortable(rate: float) -> float:
+def _sort_key(rate: float) -> float:
+    """Return R_a for sorting; NaN comes last."""
     return -math.inf if math.isnan(rate) else rate
 
 
 def _length(rate: float, full: float) -> float:
-    """Return the length of a bar in percent; 0 for an R_a that is not positive or NaN."""
+    """Return the length of a bar in percent; 0 unless R_a is positive."""
     if math.isnan(rate) or rate <= 0:
         return 0.0
     return max(_MIN_LENGTH, round(100 * min(1.0, _magnitude(rate) / full), 1))
@@ -128,4 +136,5 @@ def _magnitude_of_power(power: int) -> float:
 
 
 def _power_text(power: int) -> str:
-    return f"{10**power}" if power <= 2 else f"1e{power}"  # noqa: PLR2004 - 100 is short
+    """Return a power of ten as the label of a tick."""
+    return f"{10**power}" if power <= 2 else f"1e{power}"  # noqa: PLR2004 - up to 100, digits are as short

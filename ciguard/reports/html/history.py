@@ -1,6 +1,6 @@
-"""The files beside a baseline for people: a page with its history, and a badge for a README.
+"""Files that are stored with a baseline: a page with its history, and a badge for a README.
 
-The page shows only numbers of buckets, since the branch may be public.
+The page shows only the numbers of buckets, since the baseline's branch may be public.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import ciguard
 from ciguard.baseline import State
 from ciguard.domain.findings import Severity, Verdict
-from ciguard.reports.html.charts import Series, lines
+from ciguard.reports.html.charts import Series, line_chart
 from ciguard.reports.html.pictures import Picture, time_axis
 from ciguard.reports.html.templates import own, style_hash, template_named
-from ciguard.reports.html.trend import thinned
+from ciguard.reports.html.trend import reduce_points
 from ciguard.reports.wording import publishable
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _SHOWN = {
     State.FLAKY: ("flaky", "flaky"),
     State.FIXED: ("fixed", "fixed"),
 }
-"""(class in the style sheet, word) of each state, in the order of charts and tables."""
+"""State → its class in the style sheet and its name, in the order of charts and tables."""
 _MEANINGS = {
     State.OPEN: "reproduces every time",
     State.ACCEPTED: "accepted with a reason",
@@ -44,10 +44,10 @@ _MAX_TARGETS = 40
 
 
 def history_files(runs: Sequence[RunSummary], records: Records) -> dict[str, str]:
-    """Return the texts of the page and the badge, by file name.
+    """Return the file name and the text of the page and of the badge.
 
     Args:
-        runs: the runs that wrote the baseline, at least one, by time.
+        runs: the runs that wrote the baseline, at least one, the oldest first.
         records: the records of the baseline after the last run.
     """
     return {"index.html": history_page(runs, records), "badge.json": badge(runs[-1])}
@@ -63,7 +63,7 @@ def badge(run: RunSummary) -> str:
         message, color = f"{run.new:,} new, {count:,} open", "red"
     elif run.verdict is Verdict.ESTABLISHED:
         message, color = f"baseline of {count:,}", "blue"
-    elif run.new:  # none of which fails the run by the policy
+    elif run.new:  # by the policy, none of the new buckets fails the run
         message, color = f"{run.new:,} new, {count:,} open", "yellow"
     else:
         message, color = f"nothing new, {count:,} open", "green" if count else "brightgreen"
@@ -75,7 +75,7 @@ def history_page(runs: Sequence[RunSummary], records: Records) -> str:
     """Return the history page as one self-contained HTML file.
 
     Args:
-        runs: the runs that wrote the baseline, at least one, by time.
+        runs: the runs that wrote the baseline, at least one, the oldest first.
         records: the records of the baseline after the last run.
     """
     template = template_named("history.html.j2")
@@ -92,7 +92,7 @@ def history_page(runs: Sequence[RunSummary], records: Records) -> str:
         pictures=[_buckets_over_time(runs), _cases_over_time(runs)],
         states=_states(last),
         severities=_severities(records),
-        versions=[_named(pair) for pair in last.versions[:_MAX_TARGETS]],
+        versions=[_printable_pair(pair) for pair in last.versions[:_MAX_TARGETS]],
         more_versions=max(0, len(last.versions) - _MAX_TARGETS),
         rows=[_row(run) for run in runs[: -_MAX_ROWS - 1 : -1]],
         runs=len(runs),
@@ -101,13 +101,14 @@ def history_page(runs: Sequence[RunSummary], records: Records) -> str:
 
 
 def _title(run: RunSummary) -> str:
+    """Return the verdict of the last run as a sentence."""
     count = run.count(State.OPEN)
-    known = f"{count:,} known {'defect is' if count == 1 else 'defects are'} open"
+    open_text = f"{count:,} known {'defect is' if count == 1 else 'defects are'} open"
     if run.verdict is Verdict.ESTABLISHED:
-        return f"The baseline is established: {known}"
+        return f"The baseline is established: {open_text}"
     if not run.new:
-        return f"Nothing new; {known}"
-    return f"{run.new:,} new {'defect' if run.new == 1 else 'defects'}; {known}"
+        return f"Nothing new; {open_text}"
+    return f"{run.new:,} new {'defect' if run.new == 1 else 'defects'}; {open_text}"
 
 
 def _facts(runs: Sequence[RunSummary]) -> list[tuple[str, str]]:
@@ -130,6 +131,7 @@ def _states(run: RunSummary) -> list[dict[str, str]]:
 
 
 def _severities(records: Records) -> list[dict[str, str]]:
+    """Return the number of open buckets, and of those with an issue, by severity."""
     open_records = [record for record in records.values() if record.state is State.OPEN]
     rows = []
     for severity in reversed(Severity):
@@ -141,7 +143,7 @@ def _severities(records: Records) -> list[dict[str, str]]:
     return rows
 
 
-def _named(pair: tuple[str, str]) -> tuple[str, str]:
+def _printable_pair(pair: tuple[str, str]) -> tuple[str, str]:
     name, version = pair
     return publishable(name, limit=100), publishable(version, limit=60)
 
@@ -169,7 +171,7 @@ def _buckets_over_time(runs: Sequence[RunSummary]) -> Picture:
     values = ", ".join(f"{line.points[-1][1]:,.0f} {line.name}" for line in series)
     return Picture(
         heading="Buckets by state",
-        drawing=lines(series, label=f"Buckets by state: {values}.", x_text=time_axis(series)),
+        drawing=line_chart(series, label=f"Buckets by state: {values}.", x_text=time_axis(series)),
         note="Counted after each run that wrote the baseline.",
         legend=tuple((line.colour, line.name) for line in series),
     )
@@ -180,14 +182,14 @@ def _cases_over_time(runs: Sequence[RunSummary]) -> Picture:
     label = f"Cases of each run, in the last {runs[-1].cases:,}."
     return Picture(
         heading="Cases per run",
-        drawing=lines(series, label=label, x_text=time_axis(series)),
+        drawing=line_chart(series, label=label, x_text=time_axis(series)),
         note="Executed on all targets together. Fewer cases find fewer defects.",
     )
 
 
 def _points(runs: Sequence[RunSummary], counts: Sequence[int]) -> list[tuple[float, float]]:
     pairs = zip(runs, counts, strict=True)
-    return thinned([(_moment(run.time).timestamp(), float(count)) for run, count in pairs])
+    return reduce_points([(_moment(run.time).timestamp(), float(count)) for run, count in pairs])
 
 
 def _moment(time: str) -> datetime:

@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from ciguard.domain.events import InputsMishandled, SampleInput
 
 _MAX_INPUTS = 12
-"""Limit on the inputs of one sub-condition."""
+"""Maximum number of inputs of one sub-condition."""
 _MAX_CREDIT_LENGTH = 3000
-"""Limit on the characters of a credit: licence, author and URL are shown in full."""
+"""Maximum length of a credit, long enough for licence, author and URL."""
 _MAX_TEXT_LENGTH = 2000
 _MAX_BYTES = 8 * 2**20
-"""Limit on the size of all images and sounds of a page."""
+"""Maximum size of all images and sounds on a page."""
 _MEDIA = frozenset({"image/png", "image/jpeg", "audio/wav"})
 
 
 class ShownInputs:
-    """Encodes inputs for a page until its size limit is reached."""
+    """Encodes inputs for a page, within the page's maximum size of images and sounds."""
 
     def __init__(self) -> None:
         self._bytes_left = _MAX_BYTES
 
     def of(self, inputs: Sequence[SampleInput]) -> Iterator[dict[str, Any]]:
-        """Yield the first inputs as records for the template."""
+        """Yield a record for the template for each of the first inputs."""
         for item in inputs[:_MAX_INPUTS]:
             record = {
                 "kind": item.media.partition("/")[0],
@@ -51,8 +51,8 @@ class ShownInputs:
             yield record
 
 
-def missed_records(missed: Sequence[InputsMishandled]) -> list[dict[str, Any]]:
-    """Return records for the template of the inputs that functions handle wrongly."""
+def mishandled_records(mishandled: Sequence[InputsMishandled]) -> list[dict[str, Any]]:
+    """Return a record for the template for each group of inputs that a function handles wrongly."""
     shown = ShownInputs()
     return [
         {
@@ -62,5 +62,5 @@ def missed_records(missed: Sequence[InputsMishandled]) -> list[dict[str, Any]]:
             "count": len(record.inputs),
             "inputs": list(shown.of(record.inputs)),
         }
-        for record in missed
+        for record in mishandled
     ]

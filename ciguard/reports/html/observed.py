@@ -1,4 +1,4 @@
-"""Observations during a run, which the page shows beside the run's last event."""
+"""Data that the reporter collects during a run, for the page at its end."""
 
 from __future__ import annotations
 
@@ -14,69 +14,72 @@ if TYPE_CHECKING:
 
 _MAX_STEPS = 120
 _MAX_WARNINGS = 100
-_MAX_MISSED = 40
+_MAX_MISHANDLED = 40
 
 
 class CasesOverTime:
-    """How many cases each target had run at which time; as coarse as the run is long."""
+    """Number of cases that each target ran over time; the steps grow with the length of the run."""
 
     def __init__(self) -> None:
         self.step_s = 1.0
         self._counts: dict[str, list[int]] = {}
-        """By target: cases in each step."""
+        """Name of a target → number of cases in each step."""
 
     def add(self, target: str, cases: int, elapsed_s: float) -> None:
-        """Note cases that ended `elapsed_s` after the run began."""
+        """Count cases that ended `elapsed_s` seconds after the run began."""
         while elapsed_s >= self.step_s * _MAX_STEPS:
-            self._halve()
+            self._double_step()
         step = int(max(0.0, elapsed_s) // self.step_s)
         counts = self._counts.setdefault(target, [])
         counts.extend([0] * (step + 1 - len(counts)))
         counts[step] += cases
 
-    def _halve(self) -> None:
+    def _double_step(self) -> None:
         self.step_s *= 2
         for counts in self._counts.values():
-            counts[:] = [sum(counts[at : at + 2]) for at in range(0, len(counts), 2)]
+            counts[:] = [sum(counts[start : start + 2]) for start in range(0, len(counts), 2)]
 
     def totals(self) -> dict[str, list[tuple[float, float]]]:
-        """Return (seconds, cases so far) by target, all up to the same time."""
+        """Return the points of each target: a time in seconds, and the number of cases until then.
+
+        All targets have the same times.
+        """
         steps = max(map(len, self._counts.values()), default=0)
         totals = {}
         for target, counts in self._counts.items():
-            so_far = 0
+            total = 0
             points = [(0.0, 0.0)]
             for step in range(steps):
-                so_far += counts[step] if step < len(counts) else 0
-                points.append(((step + 1) * self.step_s, float(so_far)))
+                total += counts[step] if step < len(counts) else 0
+                points.append(((step + 1) * self.step_s, float(total)))
             totals[target] = points
         return totals
 
 
 @dataclass(slots=True, kw_only=True)
 class RunObservations:
-    """Events of a run that the page shows."""
+    """Data from the events of a run that the page shows."""
 
     started_at: datetime
     started: RunStarted | None = None
     cases: CasesOverTime = field(default_factory=CasesOverTime)
     warnings: list[str] = field(default_factory=list)
-    warnings_met: int = 0
+    warning_count: int = 0
     unavailable: dict[str, str] = field(default_factory=dict)
-    """Reason by target that never came to be."""
+    """Name of a target that could not be set up → the reason."""
     forest: Forest = field(default_factory=Forest)
-    missed: list[InputsMishandled] = field(default_factory=list)
-    """Inputs that applications mishandle."""
-    documentation: int = 0
-    """Findings about the documentation of libraries."""
+    mishandled: list[InputsMishandled] = field(default_factory=list)
+    """Inputs that applications handle wrongly, by function."""
+    documentation_count: int = 0
+    """Number of findings about the documentation of libraries."""
 
     def warn(self, message: str) -> None:
-        """Keep one of the first warnings, and count the others."""
-        self.warnings_met += 1
+        """Count a warning, and store it if it is one of the first."""
+        self.warning_count += 1
         if len(self.warnings) < _MAX_WARNINGS:
             self.warnings.append(message)
 
-    def miss(self, missed: InputsMishandled) -> None:
-        """Keep what one of the first applications does not do right with."""
-        if len(self.missed) < _MAX_MISSED:
-            self.missed.append(missed)
+    def add_mishandled(self, mishandled: InputsMishandled) -> None:
+        """Store the inputs that a function handles wrongly, if it is one of the first."""
+        if len(self.mishandled) < _MAX_MISHANDLED:
+            self.mishandled.append(mishandled)

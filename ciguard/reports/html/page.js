@@ -1,5 +1,5 @@
 "use strict";
-// Texts of cases are hostile. They come as JSON and enter the page by `textContent` only.
+// Texts of cases are not trusted. They come as JSON and enter the page by `textContent` only.
 (() => {
   const PAGE = 50;
   const byId = (id) => document.getElementById(id);
@@ -17,7 +17,7 @@
   const slug = (name) => name.replaceAll(" ", "-");
   const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
-  /** Make an element. Children are elements or texts; there is no way to give it markup. */
+  /** Make an element whose children are elements or texts; markup in texts has no effect. */
   function make(tag, attributes = {}, ...children) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -25,7 +25,7 @@
     return element;
   }
 
-  // --- details: read by the chunk when somebody opens a bucket -------------------------------
+  // --- details: a chunk of them is parsed when a user opens a bucket ----------------------------
   const chunks = new Map();
   function detailsOf(index) {
     const number = Math.floor(index / head.chunk);
@@ -36,7 +36,7 @@
   // --- one bucket ------------------------------------------------------------------------------
   const mark = (status) => make("i", { class: `mark ${status}`, "aria-hidden": "true" }, head.marks[status]);
 
-  /** Return a dotted name in parts that a line may end between. */
+  /** Return the parts of a dotted name, with a possible line break after each part. */
   const breakable = (name) => name.split(/(?<=[._])/).flatMap((part) => [part, make("wbr")]);
 
   function grid(row) {
@@ -79,7 +79,7 @@
     return box;
   }
 
-  /** Return one cause: the bucket that stands for it, and the others behind one line. */
+  /** Return the element of a cause: its first bucket, and a line that opens the other buckets. */
   function cause(indices) {
     const [first, ...others] = indices.map(bucket);
     if (!others.length) return first;
@@ -173,8 +173,8 @@
   // --- the origin of a program ------------------------------------------------------------------
   function derivation({ derivation: from }) {
     if (!from) return [];
-    const there = from.node && make("a", { href: `#derived-${from.node}` }, "in its derivation tree");
-    const entries = there ? [...from.rows, ["Shown", there]] : from.rows;
+    const treeLink = from.node && make("a", { href: `#derived-${from.node}` }, "in its derivation tree");
+    const entries = treeLink ? [...from.rows, ["Shown", treeLink]] : from.rows;
     const parts = entries.length ? [heading("Origin"), pairs(entries)] : [];
     if (!from.diff.length) return parts;
     const lines = from.diff.map(([kind, text, isCall]) =>
@@ -183,7 +183,7 @@
     return [...parts, heading("Difference from the parent program"), make("pre", { class: "diff", tabindex: "0" }, ...lines)];
   }
 
-  /** Open what a link into a derivation tree names: not every browser does by itself. */
+  /** Open the elements around the target of a link to a derivation tree: some browsers do not. */
   function unfold() {
     const body = location.hash.startsWith("#derived-") && byId(location.hash.slice(1));
     if (!body) return;
@@ -192,7 +192,7 @@
     body.focus({ preventScroll: true });
   }
 
-  /** Make a part of a drawing; places and lengths are percentages, so that names stay texts. */
+  /** Make an SVG element; positions and lengths are percentages, so that texts are not scaled. */
   function shape(tag, attributes = {}, ...children) {
     const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -205,12 +205,12 @@
     const bars = rows.map((row) => {
       if (typeof row === "number") return make("li", { class: "left-out" }, `${plural(row, "layer")} left out`);
       const [name, rate, length, isSuspect] = row;
-      const accused = make("span", { class: "role" }, "suspect");
+      const suspectTag = make("span", { class: "role" }, "suspect");
       const bar = length ? [shape("rect", { width: `${length}%`, height: "100%", rx: "2", class: "bar" })] : [];
       return make(
         "li",
         { class: isSuspect ? "layer suspect" : "layer" },
-        make("span", { class: "name" }, ...breakable(name), ...(isSuspect ? [" ", accused] : [])),
+        make("span", { class: "name" }, ...breakable(name), ...(isSuspect ? [" ", suspectTag] : [])),
         shape("svg", { "aria-hidden": "true" }, ...rules(), ...bar),
         make("span", { class: "rate" }, rate),
       );
@@ -266,13 +266,13 @@
   }
 
   function script(more) {
-    const again = make("p", { class: "again" }, make("code", {}, more.command), copier(more.command, "Copy command"));
+    const again = make("p", { class: "again" }, make("code", {}, more.command), copyButton(more.command, "Copy command"));
     const parts = [
       make(
         "div",
         { class: "titled" },
         heading("Minimal script"),
-        more.script ? copier(more.script, "Copy script") : null,
+        more.script ? copyButton(more.script, "Copy script") : null,
       ),
     ];
     if (more.script_note) parts.push(make("p", { class: "quiet" }, more.script_note));
@@ -314,26 +314,26 @@
     return pairs(entries);
   }
 
-  // Addresses are made by ciguard, and only https ones are.
+  // Only https addresses become links; others stay texts.
   const link = (href, text) =>
     href.startsWith("https://") ? make("a", { href, rel: "noopener noreferrer", target: "_blank" }, text) : text;
 
-  function copier(text, label) {
+  function copyButton(text, label) {
     const button = make("button", { type: "button", class: "copy" }, label);
     button.addEventListener("click", async () => {
-      button.textContent = (await copied(text)) ? "Copied" : "Select and copy by hand";
+      button.textContent = (await copyText(text)) ? "Copied" : "Select and copy by hand";
       setTimeout(() => (button.textContent = label), 2000);
     });
     button.setAttribute("aria-live", "polite");
     return button;
   }
 
-  async function copied(text) {
+  async function copyText(text) {
     try {
       await navigator.clipboard.writeText(text);
       return true;
     } catch {
-      // No permission, or no clipboard in this kind of page: the older way.
+      // Without permission or without a clipboard, an older method copies the text.
       const area = make("textarea", { class: "offscreen", "aria-hidden": "true" });
       area.value = text;
       document.body.append(area);
@@ -362,19 +362,19 @@
       .join(" ")
       .toLowerCase(),
   );
-  /** Groups of indices of rows, one of each cause. */
+  /** Indices of the rows that match the filters, grouped by cause. */
   let shown = [];
   let drawn = 0;
 
   function chosen() {
     const states = new Set(chips.filter((chip) => chip.ariaPressed === "true").map((chip) => chip.dataset.state));
     const words = fields.text.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const least = fields.severity.value ? head.severities.indexOf(fields.severity.value) : Infinity;
+    const maxRank = fields.severity.value ? head.severities.indexOf(fields.severity.value) : Infinity;
     const [, sort, kind] = /^(class|kind)=(.*)$/.exec(fields.kind.value) ?? [];
     const library = fields.library.value;
     const isChosen = (row, index) =>
       (!states.size || states.has(row.state)) &&
-      head.severities.indexOf(row.severity) <= least &&
+      head.severities.indexOf(row.severity) <= maxRank &&
       (!sort || row[sort] === kind) &&
       (!library || row.library === library) &&
       words.every((word) => haystacks[index].includes(word));
@@ -429,7 +429,7 @@
     filter();
   }
 
-  /** Show the bucket that the address names. */
+  /** Show the bucket that the address of the page names. */
   function follow() {
     const named = location.hash.slice(1);
     const row = rows.find(({ id }) => id === named || encodeURIComponent(id) === named);
@@ -470,7 +470,7 @@
   byId("reset").addEventListener("click", reset);
   byId("more").addEventListener("click", more);
   document.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
-  /** Show the middle of a tree that is wider than its place, or what is marked in it. */
+  /** Scroll a wide tree to its first linked sign, or to its middle without one. */
   function centre(tree) {
     const place = tree.querySelector(".tree-scroll");
     const mark = place.querySelector("a.sign .hit");

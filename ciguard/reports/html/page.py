@@ -13,10 +13,10 @@ from ciguard.domain.policy import FindingClass
 from ciguard.errors import ExitCode
 from ciguard.reports.caveats import Caveat, caveats
 from ciguard.reports.html.buckets import CHUNK, BucketEncoder
-from ciguard.reports.html.inputs import missed_records
+from ciguard.reports.html.inputs import mishandled_records
 from ciguard.reports.html.pictures import pictures, slug
 from ciguard.reports.html.templates import own, style_hash, template_named
-from ciguard.reports.html.trees import shown_forest
+from ciguard.reports.html.trees import forest_view
 from ciguard.reports.wording import (
     STATES,
     apis_text,
@@ -56,24 +56,24 @@ _MARKS = {
     "hung": ("H", "did not return in time"),
     "exhausted": ("X", "exceeded a limit of memory or output"),
 }
-"""Mark of each outcome, and its meaning."""
+"""Status of an outcome → its mark on the page, and the meaning of the mark."""
 
 
 def page(
     event: RunFinished, observed: RunObservations, folder: Path, *, now: datetime
 ) -> Iterator[str]:
-    """Return the HTML of the page in pieces, since it may have 40 MB for a large baseline.
+    """Yield the HTML of the page in pieces, since it may have 40 MB for a large baseline.
 
     Args:
         event: the last event of the run.
-        observed: what the reporter kept of earlier events.
+        observed: the data that the reporter collected from earlier events.
         folder: the output folder of the run, which holds the reproducers.
-        now: the end of the run, in UTC.
+        now: the time at which the run ends, in UTC.
     """
     template = template_named("page.html.j2")
     plan = observed.started.plan if observed.started else None
     run_caveats = _caveats(event, observed, plan)
-    forest = shown_forest(observed.forest, in_display_order(event.buckets))
+    forest = forest_view(observed.forest, in_display_order(event.buckets))
     script, style = own("page.js"), own("page.css") + own("inputs.css")
     return template.generate(
         policy="; ".join(
@@ -96,12 +96,12 @@ def page(
         states=_states(event, fixed_text(event, plan)),
         caveats=[publishable(caveat.text) for caveat in run_caveats],
         warnings=[publishable(warning) for warning in observed.warnings],
-        more_warnings=observed.warnings_met - len(observed.warnings),
-        plan=None if plan is None else _planned(plan),
+        more_warnings=observed.warning_count - len(observed.warnings),
+        plan=None if plan is None else _plan_variables(plan),
         pictures=list(pictures(event, observed, now=now)),
         targets=[_target(event, number) for number in range(len(event.targets[:_MAX_TARGETS]))],
-        documentation=observed.documentation,
-        missed=missed_records(observed.missed),
+        documentation_count=observed.documentation_count,
+        mishandled=mishandled_records(observed.mishandled),
         marks=_MARKS,
         forest=forest,
         **_buckets(event, folder, plan, nodes=forest.nodes if forest else {}),
@@ -109,7 +109,7 @@ def page(
 
 
 def _tone(event: RunFinished, run_caveats: list[Caveat]) -> str:
-    """Return the page's colour class: `good` only if nothing was left out."""
+    """Return the page's colour class; `good` becomes `doubt` if there is a grave caveat."""
     tone = _TONES.get(event.verdict, "calm")
     is_grave = any(caveat.is_grave for caveat in run_caveats)
     if event.exit_code == ExitCode.INTERNAL or (tone == "good" and is_grave):
@@ -120,7 +120,7 @@ def _tone(event: RunFinished, run_caveats: list[Caveat]) -> str:
 def _buckets(
     event: RunFinished, folder: Path, plan: Plan | None, *, nodes: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the variables of the template that hold JSON for the page's script."""
+    """Return the template's variables about buckets: JSON for the page's script, and counts."""
     buckets = in_display_order(event.buckets)
     fixed = fixed_text(event, plan)
     encoder = BucketEncoder(
@@ -129,7 +129,7 @@ def _buckets(
         issues=event.parameters.get("issues", ""),
         plan=plan,
         nodes=nodes,
-        members={
+        fingerprints={
             cause_name(group[0]): [bucket.fingerprint for bucket in group]
             for group in by_cause(buckets)
         },
@@ -148,7 +148,7 @@ def _buckets(
     return {
         "head": htmlsafe_json_dumps(head),
         "rows": map(Markup, rows),  # each is escaped JSON
-        "chunks": map(Markup, chunks),  # likewise
+        "chunks": map(Markup, chunks),  # each is escaped JSON
         "left_out": len(buckets) - len(rows),
         "total": len(buckets),
     }
@@ -164,6 +164,7 @@ def _state_words(name: str, fixed: str) -> str:
 
 
 def _states(event: RunFinished, fixed: str) -> list[dict[str, Any]]:
+    """Return the template's variables for the filter buttons, one per state."""
     return [
         {"name": name, "slug": slug(name), "words": _state_words(name, fixed), "count": count}
         for name, count in counts_by_state(event.buckets).items()
@@ -172,11 +173,12 @@ def _states(event: RunFinished, fixed: str) -> list[dict[str, Any]]:
 
 
 def _facts(event: RunFinished, observed: RunObservations, now: datetime) -> list[tuple[str, str]]:
+    """Return name and value of each property of the run in the page's head."""
     started = observed.started
     cases = sum(target.tally.total for target in event.targets)
     facts = [
         ("finished", now.strftime("%Y-%m-%d %H:%M UTC")),
-        # A merge takes no time; the table of stages shows the time of its parts.
+        # For a merge, the time is meaningless; the table of stages has the time of its parts.
         ("merged from", f"{len(event.parts):,} parts")
         if len(event.parts) > 1
         else ("took", clock_text((now - observed.started_at).total_seconds())),
@@ -191,23 +193,24 @@ def _facts(event: RunFinished, observed: RunObservations, now: datetime) -> list
             ("seed", str(started.seed)),
         ]
     if event.baseline is not None:
-        known = f"{event.baseline.state.value} {event.baseline.updated_at[:10]}"
-        facts.append(("baseline", publishable(known.strip())))
+        baseline_text = f"{event.baseline.state.value} {event.baseline.updated_at[:10]}"
+        facts.append(("baseline", publishable(baseline_text.strip())))
     return [*facts, ("exit code", str(event.exit_code)), ("ciguard", ciguard.__version__)]
 
 
 def _caveats(event: RunFinished, observed: RunObservations, plan: Plan | None) -> list[Caveat]:
-    """Return the caveats of the verdict, with the targets that never became available."""
-    known = {target.name for target in event.targets}
+    """Return the caveats about the verdict, and one for each target that could not be set up."""
+    target_names = {target.name for target in event.targets}
     unavailable = [
         Caveat(f"NOT RUN: {name}: {reason}")
         for name, reason in list(observed.unavailable.items())[:_MAX_LISTED]
-        if name not in known
+        if name not in target_names
     ]
     return [*caveats(event, plan), *unavailable]
 
 
-def _planned(plan: Plan) -> dict[str, Any]:
+def _plan_variables(plan: Plan) -> dict[str, Any]:
+    """Return the template's variables about the plan."""
     return {
         "mode": plan.mode.value,
         "reasons": [publishable(reason) for reason in plan.reasons[:_MAX_LISTED]],
@@ -226,7 +229,7 @@ def _planned(plan: Plan) -> dict[str, Any]:
 
 
 def _confinement(target: TargetSummary) -> str:
-    """Return what confines the workers of a target, and which attempts were not blocked."""
+    """Return a phrase: the mechanisms that confine a target's workers, and unblocked attempts."""
     confined = ", ".join(target.confined_by) or "nothing"
     if not target.unconfined:
         return confined
@@ -234,6 +237,7 @@ def _confinement(target: TargetSummary) -> str:
 
 
 def _target(event: RunFinished, number: int) -> dict[str, str]:
+    """Return the template's variables about one target."""
     target = event.targets[number]
     counts = target.tally.as_dict()
     return {

@@ -47,9 +47,9 @@ class HtmlReporter:
             case TargetUnavailable():
                 observed.unavailable[event.target] = event.reason
             case DocumentationChecked():
-                observed.documentation += len(event.findings)
+                observed.documentation_count += len(event.findings)
             case InputsMishandled():
-                observed.miss(event)
+                observed.add_mishandled(event)
             case RunFinished():
                 self._write(event)
             case _:
@@ -59,8 +59,8 @@ class HtmlReporter:
         """See `Reporter`."""
 
     def _write(self, event: RunFinished) -> None:
-        # Only a run that writes a page needs to import the template engine.
-        from ciguard.reports.html.page import page  # noqa: PLC0415
+        # The template engine is imported only by runs that write a page.
+        from ciguard.reports.html.page import page  # noqa: PLC0415 - see above
 
         text = page(event, self._observed, self._folder, now=datetime.now(UTC))
         write_atomically(self._folder / REPORT_FILE, text)

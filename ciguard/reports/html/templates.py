@@ -1,4 +1,4 @@
-"""Templates, styles and scripts of pages; who shows more has a folder of them beside this one."""
+"""Reads the templates, styles and scripts of pages from this folder, or from a given one."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 TEMPLATES = Path(__file__).parent
-"""Folder of templates, styles and scripts."""
+"""Folder with the templates, styles and scripts that all pages share."""
 
 
 def template_named(name: str, folder: Path = TEMPLATES) -> Template:
-    """Return a template of a folder; it may include those that lie here."""
+    """Return the template of a folder; it may include templates of `TEMPLATES`."""
     return Environment(
         loader=FileSystemLoader([folder, TEMPLATES]),
         autoescape=True,
@@ -29,11 +29,11 @@ def template_named(name: str, folder: Path = TEMPLATES) -> Template:
 
 
 def own(name: str, folder: Path = TEMPLATES) -> Markup:
-    """Return a file of a folder as it is."""
-    # The policy names the hash of exactly these characters.
-    return Markup((folder / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+    """Return the text of a file of ciguard as markup, which templates do not escape."""
+    # The text stays unchanged, as the page's content security policy has its hash.
+    return Markup((folder / name).read_text(encoding="utf-8"))  # noqa: S704 - a file of ciguard is trusted
 
 
 def style_hash(text: str) -> str:
-    """Return what a policy of a page names exactly these characters by."""
+    """Return the source expression of a content security policy for a text: its SHA-256 hash."""
     return f"'sha256-{b64encode(sha256(text.encode('utf-8')).digest()).decode()}'"

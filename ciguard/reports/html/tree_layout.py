@@ -1,7 +1,8 @@
 """Layout of a derivation tree: one row per block, each node centred above its children.
 
-A tree that is too wide is folded. First, siblings without children and with one outcome become one
-sign with their number. If the tree is still too wide, all subtrees without marked nodes are folded.
+A tree that is too wide is folded: several nodes get a common sign, which shows their number. First,
+siblings that have no children and the same outcome are folded. If the tree is still too wide, all
+subtrees without marked nodes are folded too.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ciguard.domain.lineage import NodeOutcome
-    from ciguard.reports.html.forest import GrownTree, TreeNode
+    from ciguard.reports.html.forest import DerivationTree, TreeNode
 
-MAX_WIDE = 56
-"""Limit on the width of a tree in places; a wider tree is folded."""
+MAX_WIDTH = 56
+"""Maximum width of a tree, as a number of signs; a wider tree is folded."""
 MAX_MARKED = 60
-"""Limit on the marked nodes that are drawn of one tree, findings first."""
+"""Maximum number of marked nodes that are drawn of one tree; findings are drawn first."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -32,21 +33,21 @@ class Sign:
     """Row of the sign; 0 for the template."""
     node: TreeNode | None = None
     """The node; None for the template and for several folded nodes."""
-    ended: NodeOutcome | None = None
+    outcome: NodeOutcome | None = None
     """Outcome that several folded nodes share; None if their outcomes differ."""
     count: int = 1
     """Number of nodes that the sign stands for."""
     is_cut_off: bool = False
-    """True if the nodes between it and the template are unknown."""
+    """True if nodes between the sign and the sign above it are unknown."""
     children: list[Sign] = field(default_factory=list)
     x: float = 0.0
-    """Horizontal position in places, from 0."""
+    """Horizontal position, from 0 on; neighbouring signs have a distance of 1 or more."""
 
-    def every(self) -> Iterator[Sign]:
-        """Yield this sign and all below it."""
+    def walk(self) -> Iterator[Sign]:
+        """Yield this sign and all its descendants."""
         yield self
         for child in self.children:
-            yield from child.every()
+            yield from child.walk()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +56,7 @@ class TreeLayout:
 
     root: Sign
     width: int
-    """Width in places."""
+    """Number of positions for signs in a row."""
     depth: int
     """Number of the lowest row."""
     is_folded: bool
@@ -64,7 +65,7 @@ class TreeLayout:
     """Number of marked nodes that are not drawn."""
 
 
-def layout(tree: GrownTree) -> TreeLayout:
+def layout(tree: DerivationTree) -> TreeLayout:
     """Return the layout of a tree, folded as little as possible."""
     marked = sorted(
         (node for node in tree.nodes.values() if node.is_marked),
@@ -75,24 +76,25 @@ def layout(tree: GrownTree) -> TreeLayout:
     root, width = _place_all(folding, tree.root)
     is_crowded = len(marked) > MAX_MARKED
     for fold in (_Fold.LEAVES, _Fold.UNMARKED):
-        if width > MAX_WIDE or is_crowded:
+        if width > MAX_WIDTH or is_crowded:
             root, width = _place_all(replace(folding, fold=fold), tree.root)
     return TreeLayout(
         root=root,
         width=width,
-        depth=max(sign.depth for sign in root.every()),
-        is_folded=any(sign.count > 1 for sign in root.every()),
+        depth=max(sign.depth for sign in root.walk()),
+        is_folded=any(sign.count > 1 for sign in root.walk()),
         left_out=len(marked) - len(drawn),
     )
 
 
 def _place_all(folding: _Folding, template: str) -> tuple[Sign, int]:
+    """Return the sign of the template, with all signs below it, and the width of the tree."""
     root = Sign(depth=0)
     folding.grow(root, template)
-    return root, placed(root)
+    return root, set_positions(root)
 
 
-def _by_parent(tree: GrownTree) -> dict[str, list[TreeNode]]:
+def _by_parent(tree: DerivationTree) -> dict[str, list[TreeNode]]:
     """Return the children of each node; nodes with an unknown parent belong to the template."""
     children: dict[str, list[TreeNode]] = {}
     for node in tree.nodes.values():
@@ -101,7 +103,7 @@ def _by_parent(tree: GrownTree) -> dict[str, list[TreeNode]]:
     return children
 
 
-def _with_ancestors(tree: GrownTree, nodes: list[TreeNode]) -> frozenset[str]:
+def _with_ancestors(tree: DerivationTree, nodes: list[TreeNode]) -> frozenset[str]:
     """Return the names of nodes and of all their ancestors."""
     names: set[str] = set()
     for node in nodes:
@@ -127,55 +129,57 @@ class _Folding:
     """Creates signs for nodes, some of them folded."""
 
     by_parent: dict[str, list[TreeNode]]
-    kept: frozenset[str]
-    """Nodes that are never folded."""
+    never_folded: frozenset[str]
+    """Names of the nodes that are never folded."""
     fold: _Fold = _Fold.NOTHING
 
     def grow(self, sign: Sign, node: str) -> None:
-        """Add the children of a node to its sign, recursively."""
+        """Add signs for all descendants of a node below its sign."""
         folded: dict[NodeOutcome | None, Counter[int]] = {}
         for child in self.by_parent.get(node, ()):
             if self._is_folded(child):
-                ended = None if self.fold is _Fold.UNMARKED else child.ended
-                folded.setdefault(ended, Counter())[child.depth] += self._size(child)
+                outcome = None if self.fold is _Fold.UNMARKED else child.outcome
+                folded.setdefault(outcome, Counter())[child.depth] += self._subtree_size(child)
                 continue
             is_cut_off = child.depth != sign.depth + 1
             child_sign = Sign(depth=child.depth, node=child, is_cut_off=is_cut_off)
             self.grow(child_sign, child.node)
             sign.children.append(child_sign)
-        for ended, depths in folded.items():
+        for outcome, depths in folded.items():
             sign.children.append(
-                Sign(depth=min(depths), ended=ended, count=depths.total(), is_cut_off=False)
+                Sign(depth=min(depths), outcome=outcome, count=depths.total(), is_cut_off=False)
             )
 
     def _is_folded(self, node: TreeNode) -> bool:
-        if node.node in self.kept or self.fold is _Fold.NOTHING:
+        """Return whether a node has no sign of its own."""
+        if node.node in self.never_folded or self.fold is _Fold.NOTHING:
             return False
         return self.fold is _Fold.UNMARKED or node.node not in self.by_parent
 
-    def _size(self, node: TreeNode) -> int:
-        waiting, count = [node.node], 0
-        while waiting:
+    def _subtree_size(self, node: TreeNode) -> int:
+        """Return the number of nodes in the subtree of a node, including the node."""
+        remaining, count = [node.node], 0
+        while remaining:
             count += 1
-            waiting += [child.node for child in self.by_parent.get(waiting.pop(), ())]
+            remaining += [child.node for child in self.by_parent.get(remaining.pop(), ())]
         return count
 
 
-def placed(root: Sign) -> int:
-    """Set the position of every sign, as close to its neighbours as possible; return the width."""
+def set_positions(root: Sign) -> int:
+    """Set the position of every sign as far left as possible; return the width of the tree."""
     outline = _arrange(root)
     leftmost = min(left for left, _ in outline.values())
-    for sign in root.every():
+    for sign in root.walk():
         sign.x -= leftmost
     return ceil(max(right for _, right in outline.values()) - leftmost) + 1
 
 
 _Outline = dict[int, tuple[float, float]]
-"""(leftmost, rightmost) positions, by row."""
+"""Number of a row → positions of its leftmost and rightmost sign."""
 
 
 def _arrange(sign: Sign) -> _Outline:
-    """Place a sign at 0 and its descendants around it; return the outline."""
+    """Place a sign at position 0 and its descendants around it; return the outline of all."""
     merged: _Outline = {}
     for child in sign.children:
         outline = _arrange(child)
@@ -196,5 +200,5 @@ def _arrange(sign: Sign) -> _Outline:
 
 
 def _move(sign: Sign, distance: float) -> None:
-    for descendant in sign.every():
+    for descendant in sign.walk():
         descendant.x += distance

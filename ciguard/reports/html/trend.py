@@ -1,4 +1,4 @@
-"""Numbers of known and fixed buckets over time, from the histories in the baseline."""
+"""Numbers of known and fixed buckets over time, computed from the histories in the baseline."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _FIXED = "fixed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trend:
-    """Numbers of buckets over time, as (seconds since 1970, number) pairs."""
+    """Numbers of buckets over time, as pairs of a time in seconds since 1970 and a number."""
 
     known: list[tuple[float, float]]
-    """Open or accepted buckets."""
+    """Number of open and accepted buckets."""
     fixed: list[tuple[float, float]]
-    """Fixed buckets."""
-    unread: int = 0
+    """Number of fixed buckets."""
+    invalid_records: int = 0
     """Number of records of an untrusted baseline that have invalid times."""
 
 
 def trend(histories: Iterable[BucketHistory], *, now: datetime) -> Trend | None:
-    """Return the trend of a baseline until `now`; None without any valid record."""
+    """Return the numbers of buckets until `now`; None if no history is valid."""
     changes: dict[float, Counter[str]] = {}
-    unread = 0
+    invalid_records = 0
     for history in histories:
         try:
             history_changes = list(_changes(history))
         except ValueError:
-            unread += 1
+            invalid_records += 1
             continue
         for time_s, group, change in history_changes:
             changes.setdefault(min(time_s, now.timestamp()), Counter())[group] += change
@@ -52,10 +52,13 @@ def trend(histories: Iterable[BucketHistory], *, now: datetime) -> Trend | None:
         counts.update(changes.pop(time_s, {}))
         for points, group in ((known, "known"), (fixed, _FIXED)):
             points.append((time_s, float(counts[group])))
-    return Trend(known=thinned(known), fixed=thinned(fixed), unread=unread)
+    return Trend(
+        known=reduce_points(known), fixed=reduce_points(fixed), invalid_records=invalid_records
+    )
 
 
 def _changes(history: BucketHistory) -> Iterator[tuple[float, str, int]]:
+    """Yield time, group of states and change of its number, for each change of a bucket."""
     before = ""
     times = [history.first_seen, *(time for time, _ in history.states[1:])]
     states = [state for _, state in history.states] or ["open"]
@@ -73,7 +76,7 @@ def _seconds(time: str) -> float:
     return datetime.fromisoformat(time).astimezone(UTC).timestamp()
 
 
-def thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return at most about `_MAX_POINTS` of the points, including the first and the last."""
+def reduce_points(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return evenly chosen points, about `_MAX_POINTS` at most, with the first and the last one."""
     step = -(-len(points) // _MAX_POINTS)
     return [*points[:-1:step], points[-1]]

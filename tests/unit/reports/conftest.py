@@ -1,4 +1,4 @@
-"""A recorded run with everything that a report has to show, hostile text included."""
+"""A recorded run with all that a report has to show, including hostile text."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ HOSTILE = (
     "dims\n::set-output name=verdict::clean\r\n##[add-mask]x @everyone #1 </details><script>"
     " | `tick` ``` [red]bold[/red] [link](http://x) \x1b[2J\x1b[31m\x00 \u202eevil\ud800 \ufffe"
 )
-"""What a fuzzed message may hold."""
+"""Text that a fuzzed message may hold."""
 
 
 def _finding(api: str, outcomes: dict[str, Outcome], **changes: object) -> Finding:
@@ -181,7 +181,7 @@ TARGETS = (
 
 
 def run_finished(**changes: object) -> RunFinished:
-    """Return the end of the recorded run."""
+    """Return the last event of the recorded run."""
     event = RunFinished(
         verdict=Verdict.NEW_FINDINGS,
         exit_code=1,
@@ -242,7 +242,7 @@ def events() -> list[Event]:
 
 @pytest.fixture
 def finished() -> Callable[..., RunFinished]:
-    """Return the maker of the run's end, with changes."""
+    """Return a function that makes the last event of the run, with changed fields."""
     return run_finished
 
 
@@ -285,7 +285,7 @@ def plan() -> Plan:
 
 @pytest.fixture
 def planned(events: list[Event]) -> list[Event]:
-    """Return the whole recorded run, planned."""
+    """Return the whole recorded run, with a plan."""
     started, *rest = events
     assert isinstance(started, RunStarted)
     return [replace(started, plan=PLAN), *rest]

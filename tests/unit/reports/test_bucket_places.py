@@ -8,7 +8,7 @@ from finding_examples import call, crash
 
 from ciguard.domain.findings import Bucket
 from ciguard.domain.plan import PackageChange, Place, Plan, PlanMode
-from ciguard.reports.places import NOWHERE, Places, places_naming
+from ciguard.reports.places import NOWHERE, Places, find_library_places
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,13 +27,15 @@ def changed(package: str) -> Plan:
 
 
 def test_places_are_ordered_by_use_then_requirement_then_name() -> None:
-    named = {"torch": Place(path="ciguard.toml", line=2)}
+    library_places = {"torch": Place(path="ciguard.toml", line=2)}
     used = replace(changed("torch"), uses={"torch.fold": (HERE, HERE)})
 
-    assert Places(plan=used, named=named).of(bucket()) == (HERE, REQUIRED)
-    assert Places(plan=used, named=named).of(bucket("torch.add")) == (REQUIRED,)
-    assert Places(named=named).of(bucket()) == (named["torch"],)
-    assert Places().of(bucket()) == (NOWHERE,)
+    assert Places(plan=used, library_places=library_places).locate(bucket()) == (HERE, REQUIRED)
+    assert Places(plan=used, library_places=library_places).locate(bucket("torch.add")) == (
+        REQUIRED,
+    )
+    assert Places(library_places=library_places).locate(bucket()) == (library_places["torch"],)
+    assert Places().locate(bucket()) == (NOWHERE,)
 
 
 @pytest.mark.parametrize(
@@ -54,14 +56,14 @@ def test_changed_requirement_is_the_place_of_buckets_on_its_target(
     one = bucket()
     found = replace(one, finding=replace(one.finding, targets=targets))
 
-    assert (Places(plan=changed(package)).of(found) == (REQUIRED,)) is is_meant
+    assert (Places(plan=changed(package)).locate(found) == (REQUIRED,)) is is_meant
 
 
 @pytest.mark.parametrize("path", ["", "a\nb", "a\u202eb", "x" * 501, "\ud800"])
 def test_invalid_path_is_not_a_place(path: str) -> None:
     plan = Plan(mode=PlanMode.BATCH, uses={"torch.fold": (Place(path=path, line=1),)})
 
-    assert Places(plan=plan).of(bucket()) == (NOWHERE,)
+    assert Places(plan=plan).locate(bucket()) == (NOWHERE,)
 
 
 def test_line_that_names_the_library_is_its_place(tmp_path: Path) -> None:
@@ -70,12 +72,12 @@ def test_line_that_names_the_library_is_its_place(tmp_path: Path) -> None:
         '[project]\ndependencies = [\n  "tensorflow_cpu==2.12.0",\n]\n', "utf-8"
     )
 
-    named = places_naming(
+    library_places = find_library_places(
         {"torch": ["current"], "tensorflow": ["tensorflow-cpu==2.12.0"], "jax": ["jax==0.10.2"]},
         tmp_path,
     )
 
-    assert named == {
+    assert library_places == {
         "torch": Place(path="requirements.txt", line=4),
         "tensorflow": Place(path="pyproject.toml", line=3),
         "": Place(path="pyproject.toml", line=1),
@@ -91,15 +93,15 @@ def test_the_configuration_comes_first_and_paths_begin_at_the_root_of_the_reposi
     (tmp_path / "requirements.txt").write_text("torch\njax\n", "utf-8")
     (package / "ciguard.toml").write_text('targets = ["torch==2.13.0"]\n', "utf-8")
 
-    named = places_naming({"torch": [], "jax": []}, package)
+    library_places = find_library_places({"torch": [], "jax": []}, package)
 
-    assert named["torch"] == Place(path="packages/one/ciguard.toml", line=1)
-    assert named["jax"] == Place(path="requirements.txt", line=2)
+    assert library_places["torch"] == Place(path="packages/one/ciguard.toml", line=1)
+    assert library_places["jax"] == Place(path="requirements.txt", line=2)
 
 
 def test_repository_with_only_a_readme_has_a_place(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("\n# Title\n", "utf-8")
     (tmp_path / "setup.py").mkdir()
 
-    assert places_naming({}, tmp_path) == {"": Place(path="README.md", line=1)}
-    assert places_naming({}, tmp_path / "setup.py") == {"": NOWHERE}
+    assert find_library_places({}, tmp_path) == {"": Place(path="README.md", line=1)}
+    assert find_library_places({}, tmp_path / "setup.py") == {"": NOWHERE}

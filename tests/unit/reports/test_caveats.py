@@ -1,4 +1,4 @@
-"""What a verdict must not be read without, in everything that a person or a program sees."""
+"""Caveats about a verdict are in every report for people and programs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FRESH = BaselineStatus(state=BaselineState.FRESH, updated_at="2026-01-02T03:04:0
 
 
 def shown(name: str, events: list[Event], folder: Path) -> str:
-    """Return what a reporter shows, as plain words."""
+    """Return the text that a reporter writes, without markup."""
     stream = io.StringIO()
     reporter = REPORTERS.get(name)(Destination(folder=folder, stream=stream, sources=folder))
     for event in events:
@@ -199,7 +199,7 @@ def test_names_in_caveats_are_escaped(
 
 
 @pytest.mark.parametrize(
-    ("standing", "expected"),
+    ("status", "expected"),
     [
         (None, None),
         (MISSING, {"state": "missing", "updated_at": None, "reasons": []}),
@@ -215,12 +215,12 @@ def test_names_in_caveats_are_escaped(
     ],
 )
 def test_run_json_contains_the_state_of_the_baseline(
-    standing: BaselineStatus | None,
+    status: BaselineStatus | None,
     expected: object,
     finished: Callable[..., RunFinished],
     tmp_path: Path,
 ) -> None:
-    shown("json", [finished(baseline=standing)], tmp_path)
+    shown("json", [finished(baseline=status)], tmp_path)
 
     run = json.loads((tmp_path / "run.json").read_text("utf-8"))
     assert run["baseline"] == expected
@@ -248,11 +248,11 @@ def test_a_run_that_establishes_the_baseline_says_that_nothing_was_compared(
     assert "The baseline was MISSING. This run establishes it, so nothing was compared" in text
 
 
-def test_a_dashboard_shows_a_stale_baseline_as_skipped_and_a_fresh_one_as_passed(
+def test_junit_skips_a_stale_baseline_and_passes_a_fresh_one(
     finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
-    def result(standing: BaselineStatus) -> list[str]:
-        shown("junit", [finished(baseline=standing)], tmp_path)
+    def result(status: BaselineStatus) -> list[str]:
+        shown("junit", [finished(baseline=status)], tmp_path)
         root = ET.parse(tmp_path / "junit.xml").getroot()
         (case,) = root.findall(".//testcase[@name='baseline']")
         return [child.tag for child in case]

@@ -1,4 +1,4 @@
-"""GitLab's code quality report, held against what GitLab documents of its fields."""
+"""GitLab's code quality report has the fields that GitLab documents."""
 
 from __future__ import annotations
 

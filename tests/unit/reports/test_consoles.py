@@ -161,7 +161,7 @@ def test_plain_reporter_writes_progress_every_ten_seconds() -> None:
     ]
 
 
-def test_in_github_actions_only_our_own_lines_are_commands(events: list[Event]) -> None:
+def test_in_github_actions_only_commands_of_the_reporter_are_executed(events: list[Event]) -> None:
     executed: list[str] = []
     token = ""
     for line in _plain(events, GithubReporter).splitlines():

@@ -53,7 +53,7 @@ def test_every_reporter_takes_a_whole_run_and_closes(
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_a_report_that_cannot_be_written_says_so_and_leaves_the_older_one(
+def test_unwritable_report_raises_and_keeps_the_previous_file(
     name: str, events: list[Event], tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
@@ -65,9 +65,7 @@ def test_a_report_that_cannot_be_written_says_so_and_leaves_the_older_one(
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_nothing_but_finished_reports_is_left_in_the_folder(
-    name: str, events: list[Event], tmp_path: Path
-) -> None:
+def test_folder_has_only_complete_reports(name: str, events: list[Event], tmp_path: Path) -> None:
     _write(name, events, tmp_path)
 
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
@@ -119,7 +117,7 @@ def test_the_summary_shows_fuzzed_text_inert(events: list[Event], tmp_path: Path
     assert {row.count("|") for row in rows} == {8}  # no cell is ended by what is in it
 
 
-def test_the_summary_shows_what_did_not_run(events: list[Event], tmp_path: Path) -> None:
+def test_summary_lists_what_was_not_run(events: list[Event], tmp_path: Path) -> None:
     _write("summary", events, tmp_path)
 
     text = (tmp_path / "summary.md").read_text("utf-8")
@@ -129,7 +127,7 @@ def test_the_summary_shows_what_did_not_run(events: list[Event], tmp_path: Path)
     assert "| `abcd0007` | critical | crash |" in section
 
 
-def test_the_summary_shows_the_script_in_a_block_that_it_cannot_end(
+def test_summary_shows_the_script_in_a_block_that_the_script_cannot_end(
     events: list[Event], tmp_path: Path
 ) -> None:
     scripts = tmp_path / "reproducers"
@@ -143,14 +141,14 @@ def test_the_summary_shows_the_script_in_a_block_that_it_cannot_end(
 
 
 def _repeated(buckets: tuple[Bucket, ...], times: int) -> tuple[Bucket, ...]:
-    """Return so many times as many buckets, each of its own."""
+    """Return `times` copies of each bucket, with fingerprints of their own."""
     return tuple(
         replace(bucket, fingerprint=f"v1:{number:016x}")
         for number, bucket in enumerate(buckets * times)
     )
 
 
-def test_the_summary_stays_below_what_a_workflow_accepts(
+def test_summary_is_within_the_limit_of_a_step_summary(
     finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
     long = tuple(

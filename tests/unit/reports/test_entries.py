@@ -1,4 +1,4 @@
-"""Lists for machines have one entry per cause; what is new does not hide behind what is known."""
+"""Machine-readable lists have one entry per cause; known buckets do not hide new ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHECK = "0123456789abcdef"
 def bucket(
     number: int, comparison: Comparison = NEW, *, cause: str = CHECK, api: str = ""
 ) -> Bucket:
-    """Return a bucket with the cause of others, or without one if `cause` is empty."""
+    """Return a bucket that shares a cause with other buckets; without one if `cause` is empty."""
     shared = Cause(name=f"g1:{cause}", kind="failed check", text="apply.cc: dtype() == expected")
     return Bucket(
         fingerprint=f"v1:{number:016x}",
@@ -73,7 +73,7 @@ def test_buckets_of_one_cause_are_one_alert_that_names_them() -> None:
     assert result["properties"]["buckets"] == [f"v1:{number:016x}" for number in (1, 2, 3)]
 
 
-def test_an_alert_keeps_its_name_whichever_buckets_a_run_meets() -> None:
+def test_alert_keeps_its_name_for_any_buckets_of_its_cause() -> None:
     names = {
         result["partialFingerprints"]["ciguard/v1"]
         for met in ([1], [2], [1, 2])
@@ -142,9 +142,7 @@ CAUSES = st.sampled_from(["", CHECK, CHECK[::-1]])
 def test_every_bucket_is_in_one_entry_and_no_two_entries_have_one_name(
     drawn: list[tuple[Comparison, str]],
 ) -> None:
-    buckets = [
-        bucket(number, standing, cause=cause) for number, (standing, cause) in enumerate(drawn)
-    ]
+    buckets = [bucket(number, status, cause=cause) for number, (status, cause) in enumerate(drawn)]
 
     made = entries(buckets)
 
@@ -162,4 +160,4 @@ def test_most_severe_bucket_of_an_entry_is_shown() -> None:
 
     (entry,) = entries([mild, bucket(2)])
 
-    assert entry.shown.fingerprint == bucket(2).fingerprint
+    assert entry.most_severe.fingerprint == bucket(2).fingerprint

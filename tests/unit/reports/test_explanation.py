@@ -1,4 +1,4 @@
-"""What is known of an API, as people read it at a terminal or in a pipe."""
+"""What ciguard knows about an API, as text for a terminal or a pipe."""
 
 from __future__ import annotations
 

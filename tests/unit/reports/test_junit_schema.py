@@ -1,4 +1,4 @@
-"""JUnit has no standard; the schema is that of Jenkins' plug-in, which dashboards follow."""
+"""The JUnit file satisfies the schema of Jenkins' plug-in, which dashboards follow."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_whole_run_is_valid(planned: list[Event], tmp_path: Path) -> None:
     assert text.count("<testcase ") == 4 + 1 + 16
 
 
-def test_the_schema_refuses_what_it_should(planned: list[Event], tmp_path: Path) -> None:
+def test_schema_rejects_an_unknown_element(planned: list[Event], tmp_path: Path) -> None:
     text = written(planned, tmp_path).replace("<skipped", "<ignored").replace("</skipped", "</ign")
 
     assert not SCHEMA.is_valid(text.replace("</ign>", "</ignored>"))
@@ -52,7 +52,7 @@ TEXTS = st.text(max_size=60) | st.sampled_from(
 
 
 def bucket(text: str, comparison: Comparison) -> Bucket:
-    """Return a bucket that says nothing but `text`."""
+    """Return a bucket whose texts are all `text`."""
     return Bucket(
         fingerprint="v1:0123456789abcdef",
         grouping=(),
@@ -87,7 +87,7 @@ def ended(*texts: str) -> RunFinished:
 
 
 @given(texts=st.lists(TEXTS, min_size=1, max_size=3))
-def test_no_text_of_a_library_makes_it_invalid(texts: list[str]) -> None:
+def test_junit_is_valid_for_any_text_of_a_library(texts: list[str]) -> None:
     with TemporaryDirectory() as folder:
         assert SCHEMA.is_valid(written([ended(*texts)], Path(folder)))
 

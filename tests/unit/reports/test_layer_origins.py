@@ -1,4 +1,4 @@
-"""What people read of a finding about a layer that was isolated from a mutant."""
+"""Reports show the origin of a finding about a layer that was isolated from a mutant."""
 
 from __future__ import annotations
 

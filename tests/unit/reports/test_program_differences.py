@@ -1,4 +1,4 @@
-"""What people read of a program that was derived from another one."""
+"""Reports show the difference of a program from its parent program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reports write, against the schemas in docs/schemas."""
+"""The files of reports satisfy the schemas in docs/schemas."""
 
 from __future__ import annotations
 

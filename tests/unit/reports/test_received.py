@@ -1,4 +1,4 @@
-"""A result folder that anybody may have written: what it may do is be shown, or be refused."""
+"""A result folder that is not trusted is either shown or refused."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def folder(planned: list[Event], tmp_path: Path) -> Path:
 
 
 def changed(folder: Path, **values: Any) -> Path:
-    """Change values of `run.json`."""
+    """Change values in the `run.json` of a folder."""
     path = folder / "run.json"
     run = json.loads(path.read_text("utf-8")) | values
     path.write_text(json.dumps(run), "utf-8")

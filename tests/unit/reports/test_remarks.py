@@ -24,7 +24,7 @@ COMMAND = re.compile(r"::(\w+) ([^:]*)::(.*)")
 
 
 def read(command: str) -> tuple[str, dict[str, str], str]:
-    """Read a command as the runner does."""
+    """Return level, properties and message of a workflow command, parsed as the runner does."""
     found = COMMAND.fullmatch(command)
     assert found is not None, command
     stated = dict(part.split("=", 1) for part in found[2].split(","))
@@ -68,7 +68,7 @@ def test_remarks_beyond_githubs_limit_are_counted_in_the_last_one() -> None:
     assert commands[9][2] == "5 more, which GitHub does not show here: see the summary."
 
 
-def test_ten_of_a_level_are_all_shown() -> None:
+def test_ten_remarks_of_a_level_are_shown() -> None:
     ten = [Remark(level=RemarkLevel.ERROR, title=f"t{n}", message="m") for n in range(10)]
 
     assert [read(command)[1]["title"] for command in workflow_commands(ten)] == [
@@ -81,7 +81,7 @@ def test_ten_of_a_level_are_all_shown() -> None:
     message=st.text(max_size=60).map(lambda text: text * 100),
     path=st.text(max_size=60),
 )
-def test_a_command_is_one_line_of_bounded_length_and_says_nothing_else(
+def test_workflow_command_is_a_single_line_of_bounded_length(
     title: str, message: str, path: str
 ) -> None:
     remark = Remark(

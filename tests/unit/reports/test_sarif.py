@@ -32,7 +32,7 @@ NOWHERE = Places()
 
 
 def run_of(event: RunFinished, places: Places = NOWHERE) -> Any:
-    """Return the one run of the file, which is valid."""
+    """Return the only run of the file, after checking that the file is valid."""
     log = json.loads(sarif_text(event, places, Policy()))
     assert [error.message[:200] for error in VALIDATOR.iter_errors(log)] == []
     assert len(log["runs"]) == 1
@@ -40,9 +40,9 @@ def run_of(event: RunFinished, places: Places = NOWHERE) -> Any:
 
 
 def results(event: RunFinished, places: Places = NOWHERE) -> dict[str, Any]:
-    """Return results by the first digits of their bucket."""
-    told = run_of(event, places)["results"]
-    return {item["partialFingerprints"]["ciguard/v1"][:8]: item for item in told}
+    """Return results by the first digits of their fingerprint."""
+    sarif_results = run_of(event, places)["results"]
+    return {item["partialFingerprints"]["ciguard/v1"][:8]: item for item in sarif_results}
 
 
 def ended(*buckets: Bucket) -> RunFinished:
@@ -73,35 +73,35 @@ def bucket(number: int = 1, **changes: Any) -> Bucket:
 def test_sarif_results_are_the_new_and_the_unfixed_buckets(
     finished: Callable[..., RunFinished],
 ) -> None:
-    told = results(finished())
+    sarif_results = results(finished())
 
-    states = {name: item["baselineState"] for name, item in told.items()}
+    states = {name: item["baselineState"] for name, item in sarif_results.items()}
     assert states["abcd0001"] == states["abcd0002"] == states["abcd0004"] == "new"
     assert states["abcd0003"] == states["abcd0007"] == "unchanged"
     assert not {"abcd0005", "abcd0006"} & set(states)  # fixed, flaky
-    assert len(told) == 14
+    assert len(sarif_results) == 14
 
 
-def test_a_bucket_that_could_not_be_confirmed_is_no_result() -> None:
+def test_unconfirmed_bucket_is_not_a_result() -> None:
     assert results(ended(bucket(confirmation=Confirmation.PENDING))) == {}
 
 
 def test_accepted_bucket_is_suppressed_in_sarif() -> None:
-    (told,) = results(ended(bucket(comparison=Comparison.ACCEPTED))).values()
+    (sarif_results,) = results(ended(bucket(comparison=Comparison.ACCEPTED))).values()
 
-    assert told["suppressions"] == [{"kind": "external", "status": "accepted"}]
+    assert sarif_results["suppressions"] == [{"kind": "external", "status": "accepted"}]
 
 
 def test_sarif_level_follows_the_policy(
     finished: Callable[..., RunFinished],
 ) -> None:
-    told = results(finished())
+    sarif_results = results(finished())
 
-    assert told["abcd0001"]["level"] == "error"
-    assert told["abcd0004"]["level"] == "note"
+    assert sarif_results["abcd0001"]["level"] == "error"
+    assert sarif_results["abcd0004"]["level"] == "note"
 
 
-def test_a_security_relevant_crash_is_graded_and_nothing_else_is() -> None:
+def test_only_security_relevant_crashes_have_a_security_severity() -> None:
     rules = run_of(ended())["tool"]["driver"]["rules"]
 
     graded = {item["id"]: item["properties"].get("security-severity") for item in rules}
@@ -115,9 +115,9 @@ def test_a_security_relevant_crash_is_graded_and_nothing_else_is() -> None:
 def test_a_result_is_at_every_use_of_the_api_and_at_the_requirement_that_changed(
     finished: Callable[..., RunFinished], plan: Plan
 ) -> None:
-    told = results(finished(), Places(plan=plan))["abcd0001"]
+    sarif_results = results(finished(), Places(plan=plan))["abcd0001"]
 
-    places = [item["physicalLocation"] for item in told["locations"]]
+    places = [item["physicalLocation"] for item in sarif_results["locations"]]
     assert [(p["artifactLocation"]["uri"], p["region"]["startLine"]) for p in places] == [
         ("model/net.py", 12),
         ("model/old%20net.py", 7),
@@ -126,18 +126,20 @@ def test_a_result_is_at_every_use_of_the_api_and_at_the_requirement_that_changed
 
 
 def test_sarif_result_always_has_a_location() -> None:
-    (told,) = results(ended(bucket())).values()
+    (sarif_results,) = results(ended(bucket())).values()
 
-    assert told["locations"][0]["physicalLocation"] == {
+    assert sarif_results["locations"][0]["physicalLocation"] == {
         "artifactLocation": {"uri": "ciguard.toml", "uriBaseId": "%SRCROOT%"},
         "region": {"startLine": 1},
     }
 
 
-def test_buckets_of_one_line_are_told_apart_by_github() -> None:
-    told = results(ended(bucket(1), bucket(2)))
+def test_buckets_at_one_line_are_separate_alerts() -> None:
+    sarif_results = results(ended(bucket(1), bucket(2)))
 
-    hashes = {item["partialFingerprints"]["primaryLocationLineHash"] for item in told.values()}
+    hashes = {
+        item["partialFingerprints"]["primaryLocationLineHash"] for item in sarif_results.values()
+    }
     assert hashes == {"0000000100000000:1", "0000000200000000:1"}
 
 
@@ -152,13 +154,13 @@ def test_sarif_contains_the_caveats(finished: Callable[..., RunFinished], plan: 
 
     (invocation,) = run_of(finished(baseline=stale), Places(plan=plan))["invocations"]
 
-    said = [note["message"]["text"] for note in invocation["toolExecutionNotifications"]]
-    assert said[0].startswith("The baseline is STALE: it was never run on x")
-    assert any("no runner with a GPU is configured" in text for text in said)
+    warnings = [note["message"]["text"] for note in invocation["toolExecutionNotifications"]]
+    assert warnings[0].startswith("The baseline is STALE: it was never run on x")
+    assert any("no runner with a GPU is configured" in text for text in warnings)
     assert (invocation["executionSuccessful"], invocation["exitCode"]) == (True, 1)
 
 
-def test_a_run_that_did_not_run_is_no_success_of_the_tool() -> None:
+def test_sarif_of_a_run_without_verdict_is_not_successful() -> None:
     (invocation,) = run_of(replace(ended(), verdict=Verdict.NOT_RUN, exit_code=3))["invocations"]
 
     assert not invocation["executionSuccessful"]
@@ -211,16 +213,16 @@ def test_no_text_of_a_library_or_plan_makes_the_file_invalid(
 ) -> None:
     used = Plan(mode=PlanMode.BATCH, uses={api: (Place(path=path, line=line),)})
 
-    (told,) = results(
+    (sarif_results,) = results(
         ended(bucket(message=message, api=api, library=library)), Places(plan=used)
     ).values()
 
-    assert "](" not in told["message"]["text"]
-    assert told["message"]["text"].isprintable()
-    assert told["locations"]
+    assert "](" not in sarif_results["message"]["text"]
+    assert sarif_results["message"]["text"].isprintable()
+    assert sarif_results["locations"]
 
 
-def test_the_tool_links_to_its_own_page_where_that_is_known() -> None:
+def test_sarif_tool_links_to_its_page_if_the_page_is_known() -> None:
     page = "https://github.com/owner/ciguard"
 
     linked = json.loads(sarif_text(ended(), NOWHERE, Policy(), page=page))

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def ending(finished: Callable[..., RunFinished], tmp_path: Path) -> Callable[..., Status]:
-    """Return what makes the status of a run without buckets and lost targets, with changes."""
+def make_status(finished: Callable[..., RunFinished], tmp_path: Path) -> Callable[..., Status]:
+    """Return a function that makes the status of a run without buckets, with changed fields."""
 
-    def made(plan: Plan | None = None, **changes: object) -> Status:
+    def make(plan: Plan | None = None, **changes: object) -> Status:
         plain = {
             "verdict": Verdict.CLEAN,
             "exit_code": 0,
@@ -39,11 +39,11 @@ def ending(finished: Callable[..., RunFinished], tmp_path: Path) -> Callable[...
         )
         return status_of(run, tmp_path)
 
-    return made
+    return make
 
 
-def test_clean_run_on_all_targets_is_a_success(ending: Callable[..., Status]) -> None:
-    status = ending()
+def test_clean_run_on_all_targets_is_a_success(make_status: Callable[..., Status]) -> None:
+    status = make_status()
 
     assert (status.conclusion, status.title) == ("success", "NOTHING NEW: 0 new")
     assert status.remarks == ()
@@ -61,50 +61,50 @@ def test_clean_run_on_all_targets_is_a_success(ending: Callable[..., Status]) ->
         (Verdict.NOT_RUN, 0, "failure"),
     ],
 )
-def test_other_runs_are_no_success(
-    verdict: Verdict, exit_code: int, expected: str, ending: Callable[..., Status]
+def test_other_runs_are_not_a_success(
+    verdict: Verdict, exit_code: int, expected: str, make_status: Callable[..., Status]
 ) -> None:
-    assert ending(verdict=verdict, exit_code=exit_code).conclusion == expected
+    assert make_status(verdict=verdict, exit_code=exit_code).conclusion == expected
 
 
 def test_clean_verdict_with_failing_findings_is_a_failure(
-    ending: Callable[..., Status], finished: Callable[..., RunFinished]
+    make_status: Callable[..., Status], finished: Callable[..., RunFinished]
 ) -> None:
-    status = ending(buckets=finished().buckets)
+    status = make_status(buckets=finished().buckets)
 
     assert status.conclusion == "failure"
     assert status.title.startswith("NOT RUN: the results contradict each other: 12 new")
 
 
-def test_part_of_a_campaign_is_not_run(ending: Callable[..., Status]) -> None:
-    status = ending(verdict=Verdict.PART)
+def test_part_of_a_campaign_is_not_run(make_status: Callable[..., Status]) -> None:
+    status = make_status(verdict=Verdict.PART)
 
     assert status.conclusion == "failure"
     assert status.title.startswith("NOT RUN: this is one part of a campaign")
 
 
 def test_missing_target_or_row_is_neutral(
-    ending: Callable[..., Status], finished: Callable[..., RunFinished], plan: Plan
+    make_status: Callable[..., Status], finished: Callable[..., RunFinished], plan: Plan
 ) -> None:
-    for status in (ending(targets=finished().targets), ending(plan)):
+    for status in (make_status(targets=finished().targets), make_status(plan)):
         assert status.conclusion == "neutral"
         assert status.title == "NOTHING NEW: 0 new; some targets NOT RUN"
 
 
 def test_stale_or_missing_baseline_is_in_the_title(
-    ending: Callable[..., Status],
+    make_status: Callable[..., Status],
 ) -> None:
     stale = BaselineStatus(state=BaselineState.STALE, reasons=("it was never run on x",))
 
-    assert ending(baseline=stale).title == "NOTHING NEW: 0 new; baseline STALE"
+    assert make_status(baseline=stale).title == "NOTHING NEW: 0 new; baseline STALE"
 
 
 def test_fixed_buckets_are_in_the_title(
-    ending: Callable[..., Status], finished: Callable[..., RunFinished]
+    make_status: Callable[..., Status], finished: Callable[..., RunFinished]
 ) -> None:
     fixed = tuple(b for b in finished().buckets if b.comparison is Comparison.FIXED)
 
-    status = ending(buckets=fixed, parameters={"base": ["torch==2.12.0"]})
+    status = make_status(buckets=fixed, parameters={"base": ["torch==2.12.0"]})
 
     assert status.title == "NOTHING NEW: 0 new, 1 fixed by this pull request"
 
@@ -117,15 +117,15 @@ def test_unreadable_results_are_a_failure() -> None:
     assert status.remarks
 
 
-def test_the_summary_is_within_what_github_takes_and_inert(
-    ending: Callable[..., Status], finished: Callable[..., RunFinished], hostile: str
+def test_status_summary_is_inert_and_within_githubs_limit(
+    make_status: Callable[..., Status], finished: Callable[..., RunFinished], hostile: str
 ) -> None:
     buckets = tuple(
         replace(b, finding=replace(b.finding, api=hostile, message=hostile * 100))
         for b in finished().buckets * 50
     )
 
-    status = ending(buckets=buckets, targets=finished().targets, summary=hostile)
+    status = make_status(buckets=buckets, targets=finished().targets, summary=hostile)
 
     assert len(status.summary) <= 65_535
     html = MarkdownIt("gfm-like").render(status.summary)

@@ -1,8 +1,8 @@
 """Emulated services of several providers, answered by the engines of `virtualization`.
 
-`emulator` dispatches a request to the services of its provider. `rest` receives requests by HTTP,
-and reads their `bodies`. `remote` starts a process beside the client libraries, which forwards gRPC
-requests to `rest`. `emulation` starts all of it from a user's options.
+`emulator` dispatches a request to the services of its provider. `rest` receives HTTP requests, and
+`bodies` reads their bodies. `remote` starts the gRPC server in an interpreter with the client
+libraries; it forwards requests to `rest`. `emulation` starts all servers with a user's options.
 """
 
 from ciguard.levels.app.emulation.emulation import Emulation, EmulationOptions, emulation

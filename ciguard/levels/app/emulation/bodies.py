@@ -1,4 +1,4 @@
-"""Reads request bodies up to a limit, by their Content-Length or in chunks."""
+"""Reads the bodies of HTTP requests up to a limit, by their Content-Length or in chunks."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from io import BufferedIOBase
 
 MAX_BYTES = 20 * 2**20
-"""Maximum size of a request body; longer ones are refused."""
+"""Maximum size of a request body; larger bodies are refused."""
 _MAX_DRAINED = 5 * MAX_BYTES
-"""Bytes that are read of a refused body: a client that is still sending does not read the reply."""
+"""Maximum number of bytes that are read from a refused body.
+
+They are read because a client that is still sending does not read the reply.
+"""
 _MAX_CHUNKS = 1 << 18
 _READ_BYTES = 1 << 16
 _MAX_LINE_LENGTH = 1 << 10
@@ -31,33 +34,33 @@ def read_body(headers: Message, stream: BufferedIOBase, *, is_needed: bool) -> b
     Args:
         headers: headers of the request.
         stream: stream of the connection, after the headers.
-        is_needed: True if the request has to state its length, even if it is 0.
+        is_needed: True if the request has to state its length, even a length of 0.
 
     Raises:
-        ServiceError: if the length is missing, the body too large, compressed or incomplete. The
-            connection cannot be used afterwards.
+        ServiceError: if the length is missing, or the body is too large, compressed or incomplete.
+            The connection cannot be used afterwards.
     """
     lengths, codings = (headers.get_all(key, []) for key in ("Content-Length", "Transfer-Encoding"))
     if not lengths and not codings and not is_needed:
         return b""
     if codings:
-        parts = _chunks(stream, codings, lengths)
+        parts = _read_chunks(stream, codings, lengths)
     else:
         length = lengths[0] if len(lengths) == 1 else ""
         if _LENGTH.fullmatch(length) is None:
             msg = "Content-Length is missing or invalid, and the body is not chunked."
             raise invalid(msg)
-        parts = _parts(stream, int(length))
+        parts = _read_parts(stream, int(length))
     is_plain = headers.get("Content-Encoding", "identity").lower() in {"", "identity"}
-    body = _joined(parts)
+    body = _join_parts(parts)
     if not is_plain:
         msg = "Content-Encoding: compressed bodies are not supported."
         raise invalid(msg)
     return body
 
 
-def _joined(parts: Iterator[bytes]) -> bytes:
-    """Return the joined parts; the rest of a body that is too large is read and discarded."""
+def _join_parts(parts: Iterator[bytes]) -> bytes:
+    """Return the joined parts of a body; if they are too large, the rest is read and discarded."""
     body, length = bytearray(), 0
     for part in parts:
         length += len(part)
@@ -71,7 +74,8 @@ def _joined(parts: Iterator[bytes]) -> bytes:
     return bytes(body)
 
 
-def _parts(stream: BufferedIOBase, length: int) -> Iterator[bytes]:
+def _read_parts(stream: BufferedIOBase, length: int) -> Iterator[bytes]:
+    """Yield the next `length` bytes of a stream in parts."""
     while length > 0:
         part = stream.read(min(length, _READ_BYTES))
         if not part:
@@ -81,7 +85,8 @@ def _parts(stream: BufferedIOBase, length: int) -> Iterator[bytes]:
         yield part
 
 
-def _chunks(stream: BufferedIOBase, codings: list[str], lengths: list[str]) -> Iterator[bytes]:
+def _read_chunks(stream: BufferedIOBase, codings: list[str], lengths: list[str]) -> Iterator[bytes]:
+    """Yield the content of a chunked body in parts."""
     if lengths or [coding.strip().lower() for coding in codings] != ["chunked"]:
         msg = "Transfer-Encoding: has to be chunked, without a Content-Length."
         raise invalid(msg)
@@ -94,7 +99,7 @@ def _chunks(stream: BufferedIOBase, codings: list[str], lengths: list[str]) -> I
         if length == 0:
             _read_trailers(stream)
             return
-        yield from _parts(stream, length)
+        yield from _read_parts(stream, length)
         if stream.read(2) != b"\r\n":
             msg = "Transfer-Encoding: a chunk is longer than its size."
             raise invalid(msg)

@@ -1,4 +1,4 @@
-"""Starts the emulation: from a user's options to listening services."""
+"""Starts the emulated services with a user's options."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.dead_conditions.vocabulary import read_vocabulary
 from ciguard.levels.app.emulation.emulator import Emulator
-from ciguard.levels.app.emulation.remote import GrpcProcess, reachable
+from ciguard.levels.app.emulation.remote import GrpcProcess, client_address_of
 from ciguard.levels.app.emulation.rest import RestServer
 from ciguard.levels.app.input_synthesis.folder import LabelledFolder
 from ciguard.levels.app.providers.description import RecognitionTask
@@ -41,29 +41,29 @@ class EmulationOptions:
 
     host: str = "127.0.0.1"
     port: int = 0
-    """Port of HTTP; 0 for any free one."""
+    """Port of the HTTP server; 0 for any free port."""
     grpc_port: int = 0
-    """Port of gRPC; 0 for any free one."""
+    """Port of the gRPC server; 0 for any free port."""
     python: str = sys.executable
-    """Interpreter with the client libraries, which have the messages of gRPC."""
+    """Interpreter with the client libraries, which define the messages of gRPC."""
     images: Path | None = None
-    """Folder with a folder of images for each label, which simulated answers recognise."""
+    """Folder with images in a subfolder for each label: what simulated answers say they show."""
     labels: Path | None = None
     """File with the labels of simulated answers."""
     confusion_matrix: Path | None = None
     """File with the confusion matrix of simulated answers."""
     replay: Path | None = None
-    """Recording to replay."""
+    """Recording whose answers are replayed; None to generate answers."""
     record: Path | None = None
-    """File to record answers in."""
+    """File in which answers are recorded; None for no recording."""
     faults: Path | None = None
-    """File with the faults to inject."""
+    """File with the faults to inject; None for no faults."""
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Emulation:
-    """Running services."""
+    """Emulated services that are running."""
 
     host: str
     rest_port: int
@@ -73,12 +73,12 @@ class Emulation:
 
     @property
     def address(self) -> str:
-        """Base address of HTTP for clients on this machine."""
-        host = reachable(self.host)
+        """URL of the HTTP server for clients on this machine."""
+        host = client_address_of(self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.rest_port}"
 
     def wait(self) -> None:
-        """Wait until the user interrupts.
+        """Wait until the user interrupts the command.
 
         Raises:
             EndedError: if the gRPC process has ended.
@@ -88,7 +88,7 @@ class Emulation:
             self._grpc_process.check()
 
     def answering(self) -> Mapping[Operation, Engine | None]:
-        """Return the engine of each operation; None if no engine serves it."""
+        """Return the engine that answers each operation; None if no engine does."""
         return {
             operation: self.engines.engine_for(operation) for operation in answered_operations()
         }
@@ -129,6 +129,7 @@ def emulation(
 
 
 def _engines(options: EmulationOptions) -> EngineChain:
+    """Return the engines that a user's options select, with recording and faults."""
     engines: tuple[Engine, ...]
     if options.replay is not None:
         engines = (Recorded(options.replay),)
@@ -139,9 +140,9 @@ def _engines(options: EmulationOptions) -> EngineChain:
         )
         images = LabelledFolder(options.images) if options.images else None
         labelled = images.every(RecognitionTask.LABELS) if images else ()
-        known = {image.digest: image.wanted for image in labelled}
+        input_specs = {image.digest: image.wanted for image in labelled}
         engines = local_engines(
-            labels, known, confusion=0.0, seed=options.seed, confusion_matrix=confusion_matrix
+            labels, input_specs, confusion=0.0, seed=options.seed, confusion_matrix=confusion_matrix
         ).engines
     faults = read_faults(options.faults) if options.faults else ()
     return EngineChain(with_faults(with_recording(options.record, engines), faults, options.seed))

@@ -1,4 +1,4 @@
-"""Answers requests as the services of several providers do."""
+"""Answers requests in place of the services of several providers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Emulator:
         """Index the services and operations.
 
         Args:
-            engines: the engines that answer.
+            engines: the engines that generate, recognise or replay the answers.
         """
         self._engines = engines
         self._operations = {
@@ -39,21 +39,21 @@ class Emulator:
         requested: list[str] = []
         services = self._services_for(request)
 
-        def answering(operation: str, about: bytes) -> Json:
+        def get_answer(operation: str, content: bytes) -> Json:
             requested.append(operation)
-            return self._outcome(services.provider, operation, about)
+            return self._outcome(services.provider, operation, content)
 
         try:
-            reply = services.reply(request, answering)
+            reply = services.reply(request, get_answer)
         except ServiceError as error:
             reply = services.refusal(request, error)
         except UnknownOperationError as error:
             unknown = ServiceError(Code.UNIMPLEMENTED, f"{error}: not supported here.")
             reply = services.refusal(request, unknown)
-        return replace(reply, asked=tuple(requested))
+        return replace(reply, operations=tuple(requested))
 
     def refusal(self, request: ServiceRequest, error: ServiceError) -> Reply:
-        """Return the refusal of a request that could not be read."""
+        """Return the reply that reports an error of a request that could not be read."""
         return self._services_for(request).refusal(request, error)
 
     def title(self, request: ServiceRequest) -> str:
@@ -63,16 +63,17 @@ class Emulator:
     def _services_for(self, request: ServiceRequest) -> Services:
         return next(services for services in self._services if services.are_asked(request))
 
-    def _outcome(self, provider: str, name: str, about: bytes) -> Json:
+    def _outcome(self, provider: str, name: str, content: bytes) -> Json:
+        """Return the engines' answer, or the error that the client receives."""
         operation = self._operations.get((provider, name))
-        if operation is None:  # `ciguard app explore` stubs it, but no engine recognises it
+        if operation is None:  # only `ciguard app explore` has stub responses for it
             raise UnknownOperationError(name)
         try:
-            return {"answer": self._engines.answer(operation, about)}
+            return {"answer": self._engines.answer(operation, content)}
         except ServiceError as error:
             return {"error": {"code": error.code, "message": error.message}}
         except NotRecordedError as error:
-            # A code that makes clients neither wait nor retry.
+            # For this code, clients neither wait nor retry.
             return {"error": {"code": Code.FAILED_PRECONDITION, "message": str(error)}}
         except NoEngineError as error:
             return {"error": {"code": Code.UNIMPLEMENTED, "message": str(error)}}

@@ -1,4 +1,4 @@
-"""The process that serves gRPC, beside the client libraries that have the messages."""
+"""The process that serves gRPC, in an interpreter whose client libraries define the messages."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ciguard.domain.values import Json
-    from ciguard.levels.app.providers.contract import Grpc
+    from ciguard.levels.app.providers.contract import GrpcServer
 
 _START_TIMEOUT_S = 120.0
 _CHECK_TIMEOUT_S = 10.0
 _MAX_BYTES = MAX_BYTES // 4 * 3 - (1 << 16)
-"""Maximum size of a gRPC message: as base64 it still fits into an HTTP request."""
-_LOCAL_ADDRESSES = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - compared with
-"""Addresses of services that listen on all interfaces."""
+"""Maximum size of a gRPC message, which in base64 still fits into an HTTP request."""
+_LOCAL_ADDRESSES = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - no server listens on it
+"""Address of all interfaces → address by which a client on this machine reaches the server."""
 
 
 class EndedError(CiguardError):
@@ -30,7 +30,7 @@ class EndedError(CiguardError):
 
 @dataclass(frozen=True, slots=True)
 class GrpcAvailable:
-    """gRPC is served."""
+    """State of a gRPC server that is running."""
 
     port: int
     versions: Mapping[str, Sequence[str]]
@@ -39,47 +39,49 @@ class GrpcAvailable:
 
 @dataclass(frozen=True, slots=True)
 class GrpcUnavailable:
-    """gRPC is not served, as the client libraries are missing."""
+    """State of a gRPC server that cannot run, as the client libraries are missing."""
 
     reason: str
 
 
-def reachable(host: str) -> str:
-    """Return the address on this machine of a service that listens on a host."""
+def client_address_of(host: str) -> str:
+    """Return the address by which clients on this machine reach a server that listens on a host."""
     return _LOCAL_ADDRESSES.get(host, host)
 
 
 class GrpcProcess:
     """Starts the gRPC process, and monitors it."""
 
-    def __init__(self, grpc: Grpc, python: str, host: str, port: int, rest_port: int) -> None:
+    def __init__(self, grpc: GrpcServer, python: str, host: str, port: int, rest_port: int) -> None:
         """Prepare the process; `start` starts it.
 
         Args:
-            grpc: the gRPC module of the provider.
+            grpc: the gRPC server of the provider.
             python: interpreter with the client libraries of the provider.
             host: address to listen on.
-            port: port to listen on; 0 for any free one.
-            rest_port: port of HTTP that requests are forwarded to.
+            port: port to listen on; 0 for any free port.
+            rest_port: HTTP port to forward requests to.
 
         Raises:
             ConfigurationError: if there is no such interpreter.
         """
         if shutil.which(python) is None:
-            msg = f"--python {python}: no such program. Pass an interpreter of Python 3.9 or later."
+            msg = f"--python {python}: no such program. Pass a Python interpreter, 3.9 or later."
             raise ConfigurationError(msg)
         self._address = f"{host}:{port}"
         details = {
             "host": host,
             "port": port,
-            "rest": [reachable(host), rest_port],
+            "rest": [client_address_of(host), rest_port],
             "versions": {service: list(versions) for service, versions in grpc.versions.items()},
-            "most_bytes": _MAX_BYTES,
+            "max_bytes": _MAX_BYTES,
         }
         self._process = Host(HostSettings(python=python, entry=grpc.entry, details=details))
 
     def start(self) -> GrpcAvailable | GrpcUnavailable:
-        """Start the process, from a thread that keeps running: the process ends with its thread.
+        """Start the process, and return whether it serves gRPC.
+
+        The calling thread has to keep running, as the process ends with it.
 
         Raises:
             WorkerStartError: if the interpreter does not start.
@@ -103,6 +105,7 @@ class GrpcProcess:
         self._state(_CHECK_TIMEOUT_S)
 
     def _state(self, limit_s: float) -> Json:
+        """Return the state that the gRPC process reports within a time limit."""
         answer = self._process.ask({}, limit_s=limit_s)
         if isinstance(answer, Answered):
             return answer.content

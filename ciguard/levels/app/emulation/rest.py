@@ -1,4 +1,4 @@
-"""Receives requests by HTTP, from clients and from the gRPC process."""
+"""Receives HTTP requests from clients and from the gRPC process."""
 
 from __future__ import annotations
 
@@ -32,20 +32,22 @@ _HOST = re.compile(r"(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{
 
 @dataclass(frozen=True, slots=True)
 class RequestLogEntry:
-    """A request and its result."""
+    """A line of the log: a request and its result."""
 
     path: str
-    """Path without the query, or the operation of a provider that names it in a header."""
+    """Path without the query; for a provider that names operations in a header, this header."""
     operations: tuple[str, ...]
+    """Names of the operations that engines were called for."""
     code: str
     """Code of the provider; `OK` if the request was answered."""
     message: str
-    """Message of the error, or of the errors of single images and texts."""
+    """Error message of the request, or the joined error messages of single images and texts."""
     seconds: float
+    """Time from the request until its reply was ready."""
 
 
 class RestServer(ThreadingHTTPServer):
-    """Answers each request in a thread of its own, once `serve_forever` runs.
+    """HTTP server that answers each request in its own thread while `serve_forever` runs.
 
     Raises:
         ConfigurationError: if the address cannot be used.
@@ -66,16 +68,16 @@ class RestServer(ThreadingHTTPServer):
 
         Args:
             host: name or address of this machine.
-            port: port to listen on; 0 for any free one.
+            port: port to listen on; 0 for any free port.
             emulator: the emulator that answers.
-            on_request: callback for each request, called one at a time.
+            on_request: callback for each request; it is never called twice at once.
         """
         self.address_family = AF_INET6 if ":" in host else AF_INET
         self.emulator = emulator
         self._on_request = on_request
         self._request_lock = threading.Lock()
         self.defects: list[BaseException] = []
-        """Exceptions from defects of ciguard."""
+        """Exceptions that a defect of ciguard raised while a request was answered."""
         try:
             super().__init__((host, port), _Handler)
         except (OSError, OverflowError) as error:
@@ -84,16 +86,16 @@ class RestServer(ThreadingHTTPServer):
 
     @property
     def port(self) -> int:
-        """Port that it listens on."""
+        """Port on which the server listens."""
         return int(self.server_address[1])
 
     def log_request_entry(self, entry: RequestLogEntry) -> None:
-        """Pass a request to the callback."""
+        """Pass a request and its result to the callback."""
         with self._request_lock:
             self._on_request(entry)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Store a defect of ciguard; closed connections are ignored."""
+        """Store the exception that a request raised; closed connections are ignored."""
         del request, client_address
         error = sys.exception()
         if error is not None and not isinstance(error, OSError):
@@ -110,12 +112,12 @@ class _Handler(BaseHTTPRequestHandler):
         return cast("RestServer", self.server)
 
     def handle_one_request(self) -> None:
-        """Answer the next request of the connection, without the state of the previous one."""
+        """Answer the next request of the connection, after clearing the previous one's headers."""
         self.command, self.path, self.headers = "", "", Message()
         super().handle_one_request()
 
     def do_POST(self) -> None:
-        """Answer a request."""
+        """Answer a request with or without a body."""
         began = time.monotonic()
         request = self._request()
         try:
@@ -130,16 +132,17 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST  # noqa: N815 - the name in http.server
 
     def _reply(self, request: ServiceRequest) -> Reply:
+        """Return the emulator's reply, or an internal error after a defect of ciguard."""
         emulator = self._listener.emulator
         try:
             return emulator.reply(request)
         except Exception as error:  # noqa: BLE001 - a defect of ciguard, which the command raises
             self._listener.defects.append(error)
-            message = f"a defect of ciguard: {type(error).__name__}"
+            message = f"Defect of ciguard: {type(error).__name__}"
             return emulator.refusal(request, ServiceError(Code.INTERNAL, message))
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Refuse invalid requests and other methods as the service does."""
+        """Refuse an invalid request or an unsupported method with an error of the provider."""
         text = explain or message or HTTPStatus(code).phrase
         is_unsupported_method = code == HTTPStatus.NOT_IMPLEMENTED
         error_code = Code.UNIMPLEMENTED if is_unsupported_method else Code.INVALID_ARGUMENT
@@ -152,24 +155,29 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing: `log_request_entry` does."""
 
     def _request(self) -> ServiceRequest:
-        """Return a request without its body."""
+        """Return the current request without its body."""
         headers = {name.lower(): value for name, value in self.headers.items()}
         return ServiceRequest(
             self.command, self.path, headers, origin=f"http://{self._host(headers)}"
         )
 
     def _host(self, headers: Mapping[str, str]) -> str:
-        """Return the host of the request, or the address of the socket if the header is invalid."""
+        """Return the request's host and port; those of the socket if the header is invalid."""
         if _HOST.fullmatch(headers.get("host", "")):
             return headers["host"]
         address, port = self.connection.getsockname()[:2]
         return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
     def _send(self, request: ServiceRequest, reply: Reply, seconds: float) -> None:
+        """Log a request, and send the reply to it."""
         content = json.dumps(reply.content).encode()
-        # Logged first, so that a client that has its answer finds the entry.
+        # The entry is logged before the reply is sent, so that a client with a reply can read it.
         entry = RequestLogEntry(
-            self._listener.emulator.title(request), reply.asked, reply.code, reply.message, seconds
+            self._listener.emulator.title(request),
+            reply.operations,
+            reply.code,
+            reply.message,
+            seconds,
         )
         self._listener.log_request_entry(entry)
         self.send_response(reply.status)

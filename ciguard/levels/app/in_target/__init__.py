@@ -1,4 +1,5 @@
-"""What runs beside the user's application: its conditions report, its clients ask ciguard.
+"""Modules that run in the interpreter of the user's application.
 
-Standard library only, Python 3.9 and later; the application brings the clients.
+They make its conditions report their outcomes, and its clients request stub responses from ciguard.
+They use the standard library only (Python 3.9 and later); the clients are the application's.
 """

@@ -1,7 +1,7 @@
 """The process in which an application's functions are called with stub responses.
 
-Started by `exploration/` through the worker's bootstrap. Requests and answers are lines of JSON on
-a socket. Runs in the application's interpreter: standard library only, Python 3.9 and later.
+`exploration/` starts it through the worker's bootstrap. Requests and answers are lines of JSON on a
+socket. It runs in the application's interpreter: standard library only, Python 3.9 and later.
 """
 
 from __future__ import annotations
@@ -27,34 +27,42 @@ from typing import Any, Callable, Dict, List, Set, Tuple
 from ciguard.levels.app.in_target import hooks, stored
 from ciguard.levels.app.in_target.asking import UnknownOperationError
 from ciguard.levels.app.in_target.given import (
+    CALLER_FORMS,
     EVENT,
-    ITS_CALLERS,
     ProgramArguments,
     answering,
     argument,
     event,
     forms_in,
 )
-from ciguard.levels.app.in_target.guessing import guesses, is_of_guess
+from ciguard.levels.app.in_target.guessing import guesses, may_come_from_guess
 from ciguard.levels.app.in_target.probing import Probes
 from ciguard.levels.app.in_target.served import listen_on
-from ciguard.levels.app.in_target.waiting import shorten
+from ciguard.levels.app.in_target.waiting import shorten_waiting
 
 Json = Any
-_SURROUNDING_FORMS = frozenset({"argv", "object", "request"})
-"""Forms that set up the surroundings of a call instead of an argument."""
+_SETUP_FORMS = frozenset({"argv", "object", "request"})
+"""Forms that prepare a call instead of making one of its arguments."""
 PROGRAM = "<module>"
-"""Name of a file's top-level code as a function."""
-_MAX_LENGTH = 300
+"""Name of the function that stands for a file's top-level code."""
+_MAX_MESSAGE_LENGTH = 300
 _MAX_ITEMS = 1000
+"""Maximum number of items that are read from a generator."""
 _MAX_REQUESTS = 200
+"""Maximum number of requests to services in one call."""
 _CONFINEMENT_NOTE = " (ciguard confines applications, see docs/levels/app.md)"
 _ENVIRONMENT_FILES = ([os.__file__], ["<frozen os>"])
 """File names in the traceback of a `KeyError` of `os.environ`."""
 
 
 def run(settings: Json, descriptor: int) -> None:
-    """Serve requests until the peer closes the channel."""
+    """Call functions on request until ciguard closes its end of the socket.
+
+    Args:
+        settings: what `exploration/` sends: the application's folder, files, variables and
+            providers, and the sub-conditions to instrument.
+        descriptor: file descriptor of the socket.
+    """
     with open(settings["stack"], "ab", buffering=0) as stack:
         faulthandler.enable(stack)
         faulthandler.register(signal.SIGUSR1, stack, all_threads=False)
@@ -67,11 +75,11 @@ def run(settings: Json, descriptor: int) -> None:
 
 
 class _CannotBeCalledError(Exception):
-    """The function cannot be called; the message says why."""
+    """The function cannot be called, for the reason in the message."""
 
 
 class _TooManyRequestsError(Exception):
-    """The application exceeds the limit of requests in one call."""
+    """The application sends more than `_MAX_REQUESTS` requests in one call."""
 
 
 class _Explorer:
@@ -80,18 +88,18 @@ class _Explorer:
         self._outgoing = channel.makefile("w", encoding="utf-8")
         self._process = os.getpid()
         self._answers: Json = None
-        self._asking = threading.Lock()
-        self._asked: List[str] = []
+        self._channel_lock = threading.Lock()
+        self._requested: List[str] = []
         self._problem = ""
-        self._is_called = False
-        self._guesses: Set[str] = set()
-        """Names of the types of arguments that were guessed from a parameter's name."""
-        self._is_real = bool(settings["real"])
+        self._is_in_call = False
+        self._guessed_types: Set[str] = set()
+        """Names of the types of those arguments that were guessed from a parameter's name."""
+        self._uses_real_service = bool(settings["real"])
         self._confined_by = settings.get("confined_by", [])
         for name, value in settings["variables"].items():
             os.environ.setdefault(name, value)
         self._providers = settings["providers"]
-        self._by_file: Dict[str, Any] = {}
+        self._modules_by_name: Dict[str, Any] = {}
         places = {tuple(place) for place in settings["places"]}
         self._probes = Probes(settings["files"], places, settings["texts"])
 
@@ -100,33 +108,35 @@ class _Explorer:
         for provider, settings in self._providers.items():
             hook = hooks.load(provider, settings["hook"], settings["file"])
             self._install(provider, hook, is_asked=settings["is_asked"])
-        if not self._is_real:  # a real service needs real waiting
-            shorten()
+        if not self._uses_real_service:  # a real service needs its time
+            shorten_waiting()
         self._probes.install()
         self._send({"ready": "", "confined_by": self._confined_by})
         for line in self._incoming:
             request = json.loads(line)
-            self._is_called = True
+            self._is_in_call = True
             try:
                 answer = self._call(request)
-            except Exception:  # noqa: BLE001 - a defect of ciguard, which the peer raises
+            except Exception:  # noqa: BLE001 - a defect of ciguard, which the parent process raises
                 answer = {"defect": traceback.format_exc()}
-            with self._asking:  # a thread that outlives the call gets no more replies
-                self._is_called = False
+            with self._channel_lock:  # a thread that outlives the call gets no more replies
+                self._is_in_call = False
                 self._send(answer)
 
     def _install(self, provider: str, hook: hooks.Hook, *, is_asked: bool) -> None:
+        """Intercept or observe the clients of a provider; note a problem if this is impossible."""
         try:
-            if self._is_real:
+            if self._uses_real_service:
                 hook.observe(self._observe)
             else:
                 hook.intercept(self._reply)
-        except ImportError as error:  # refuse calls, as a client might reach the real service
+        except ImportError as error:  # functions are not called: a client might reach the service
             if is_asked:
                 self._problem = f"cannot intercept the clients of {provider}: {error}"
 
     def _send(self, answer: Json) -> None:
-        if os.getpid() != self._process:  # the application has forked, and this is the copy
+        """Send a message to ciguard, after the application's output is flushed."""
+        if os.getpid() != self._process:  # this is a process that the application has forked
             os._exit(0)
         for stream in (sys.stdout, sys.stderr):
             # The application may have closed or replaced its streams.
@@ -136,24 +146,27 @@ class _Explorer:
         self._outgoing.flush()
 
     def _reply(self, operation: str, content: bytes) -> Json:
-        self._asked.append(operation)
+        """Return the stub response to a request; without prepared ones, ciguard chooses it now."""
+        self._requested.append(operation)
         if self._answers is not None:
             return self._answers.get(operation, {"answer": {}})
-        if len(self._asked) > _MAX_REQUESTS:
+        if len(self._requested) > _MAX_REQUESTS:
             raise _TooManyRequestsError
         request = {"operation": operation, "about": base64.b64encode(content).decode()}
         return self._request(request)
 
     def _request(self, request: Json) -> Json:
-        with self._asking:  # threads take turns on the channel
-            if not self._is_called:
+        """Send a request for an answer to ciguard, and return the answer."""
+        with self._channel_lock:  # threads take turns on the channel
+            if not self._is_in_call:
                 msg = "an operation after the call has returned"
                 raise UnknownOperationError(msg)
             self._send({"wants": request})
             return json.loads(self._incoming.readline())["given"]
 
     def _observe(self, operation: str, content: bytes, reply: Json) -> None:
-        self._asked.append(operation)
+        """Report the answer of a real service to ciguard."""
+        self._requested.append(operation)
         request = {
             "operation": operation,
             "about": base64.b64encode(content).decode(),
@@ -162,42 +175,43 @@ class _Explorer:
         self._request(request)
 
     def _call(self, request: Json) -> Json:
+        """Call the requested function; return its exception and its sub-conditions' outcomes."""
         if self._problem:
             return {"problem": self._problem}
-        self._answers, self._asked = request["answers"], []
-        self._probes.begin()
+        self._answers, self._requested = request["answers"], []
+        self._probes.reset()
         try:
             function, positional, arguments = self._prepare(request)
         except _CannotBeCalledError as error:
             return {"problem": str(error)}
-        self._probes.begin()
+        self._probes.reset()
         random.seed(0)  # makes the application's random choices repeatable
         raised = None
         try:
             finished(function(*positional, **arguments))
         except _TooManyRequestsError:
-            return {"problem": "calls services without end"}
+            return {"problem": f"it sends more than {_MAX_REQUESTS} requests to services"}
         except UnknownOperationError as error:
             return {"problem": f"it uses {error}, for which ciguard has no stub responses"}
-        except BaseException as error:  # noqa: BLE001 - the application's, whatever it is
-            raised = self._raised(error)
+        except BaseException as error:  # noqa: BLE001 - the application may raise anything
+            raised = self._error_record(error)
             if not raised["frames"] and not inspect.isroutine(function):
                 kind = f"{type(function).__module__}.{type(function).__name__}"
-                problem = f"its decorators make it an object of {kind}: {self._described(error)}"
+                problem = f"its decorators make it an object of {kind}: {self._error_text(error)}"
                 return {"problem": problem}
-        return {"seen": self._probes.seen, "asked": self._asked, "raised": raised}
+        return {"seen": self._probes.outcomes, "asked": self._requested, "raised": raised}
 
     def _prepare(self, request: Json) -> Tuple[Any, List[Any], Dict[str, Any]]:
-        """Return the callable, its positional and its keyword arguments."""
+        """Return a callable, its positional arguments and its keyword arguments."""
         forms = request["arguments"]
         stored.forget()
-        self._guesses = set(guesses(list(forms.values())))
+        self._guessed_types = set(guesses(list(forms.values())))
         sys.argv = ProgramArguments([request["file"]])
-        function = self._function(request)
+        function = self._find_function(request)
         arguments = {
-            name: self._argument(form)
+            name: self._make_argument(form)
             for name, form in forms.items()
-            if form.keys().isdisjoint(_SURROUNDING_FORMS)
+            if form.keys().isdisjoint(_SETUP_FORMS)
         }
         for form in forms.values():
             if "request" in form:
@@ -205,83 +219,88 @@ class _Explorer:
             if "argv" in form:
                 sys.argv.append(form["argv"])
         if EVENT in arguments:
-            self._guesses |= {"str", "NotAll"}
+            self._guessed_types |= {"str", "NotAll"}
             arguments[EVENT] = event(arguments[EVENT])
-        # A request is passed by keyword, and so are the arguments beside it.
+        # If a request is among the arguments, all of them are passed by keyword.
         positional = request["positional"] if arguments.keys() >= set(request["positional"]) else []
         return function, [arguments.pop(name) for name in positional], arguments
 
-    def _function(self, request: Json) -> Any:
+    def _find_function(self, request: Json) -> Any:
+        """Return the requested function, or a method of an object that is created here."""
         if request["function"] == PROGRAM:
             file = request["file"]
             return lambda: as_program(lambda: self._probes.load("__main__", file))
         try:
-            module = self._imported(request["module"], request["file"])
+            module = self._import_module(request["module"], request["file"])
         except BaseException as error:
-            msg = f"cannot be imported: {self._described(error)}"
+            msg = f"cannot be imported: {self._error_text(error)}"
             raise _CannotBeCalledError(msg) from error
         objects = [form["object"] for form in request["arguments"].values() if "object" in form]
         try:
             for form in objects:
-                named = {
-                    name: self._argument(argument_form)
+                arguments = {
+                    name: self._make_argument(argument_form)
                     for name, argument_form in form["named"].items()
                 }
-                owner = member_of(module, form["of"])(**named)
+                owner = member_of(module, form["of"])(**arguments)
                 return getattr(owner, request["function"].rpartition(".")[2])
             return member_of(module, request["function"])
         except _CannotBeCalledError:
             raise
         except BaseException as error:
-            msg = f"cannot be created: {self._described(error)}"
+            msg = f"cannot be created: {self._error_text(error)}"
             raise _CannotBeCalledError(msg) from error
 
     def _with_request(self, function: Any, request: Json) -> Any:
-        """Return a function that answers a request."""
+        """Return a function that calls a view inside a Flask request with these parts."""
         parts = {
-            part: {name: self._argument(form) for name, form in fields.items()}
+            part: {name: self._make_argument(form) for name, form in fields.items()}
             for part, fields in request["parts"].items()
         }
         return answering(function, parts, is_passed=request["is_passed"])
 
-    def _argument(self, form: Json) -> Any:
-        if self._is_real and not ITS_CALLERS.isdisjoint(forms_in(form)):
-            msg = (
-                "its parameters include a client, a key or a location, which only its callers have"
-            )
+    def _make_argument(self, form: Json) -> Any:
+        """Return the argument of a form, unless only the application's own code can supply it."""
+        if self._uses_real_service and not CALLER_FORMS.isdisjoint(forms_in(form)):
+            msg = "it needs a client, key or path that only the application's own code can supply"
             raise _CannotBeCalledError(msg)
         try:
             return argument(form)
         except BaseException as error:
-            msg = f"an argument cannot be created: {self._described(error)}"
+            msg = f"an argument cannot be created: {self._error_text(error)}"
             raise _CannotBeCalledError(msg) from error
 
-    def _imported(self, name: str, file: str) -> Any:
-        """Return a module, loaded by its file if its name does not import that file."""
-        if name in self._by_file:
-            return self._by_file[name]
+    def _import_module(self, name: str, file: str) -> Any:
+        """Return the module of a file: imported by its name, or else loaded from the file."""
+        if name in self._modules_by_name:
+            return self._modules_by_name[name]
         if name.count(".") == file.count("/"):
             module = importlib.import_module(name)
             if self._probes.file_of(getattr(module, "__file__", None) or "") == file:
                 return module
         module_name = name if name not in sys.modules else f"{name} of {file}"
-        return self._by_file.setdefault(name, self._probes.load(module_name, file))
+        return self._modules_by_name.setdefault(name, self._probes.load(module_name, file))
 
-    def _described(self, error: BaseException) -> str:
-        """Return the type, message and place in the application of an exception."""
+    def _error_text(self, error: BaseException) -> str:
+        """Return a text with type, message and line in the application of an exception."""
         if isinstance(error, ModuleNotFoundError) and not hooks.advice(str(error)):
             return f"{self._message_with_note(error)} in the interpreter of --python"
-        frames = self._raised(error)["frames"]
+        frames = self._error_record(error)["frames"]
         where = f" ({frames[-1][0]}, line {frames[-1][1]})" if frames else ""
         return f"{type(error).__name__}: {self._message_with_note(error)}{where}"
 
     def _message_with_note(self, error: BaseException) -> str:
-        """Return the message of an exception, with a note if the confinement may cause it."""
+        """Return the message of an exception, with a note if ciguard's confinement may cause it."""
         if isinstance(error, PermissionError) and self._confined_by:
             return f"{_message(error)}{_CONFINEMENT_NOTE}"
         return _message(error)
 
-    def _raised(self, error: BaseException) -> Json:
+    def _error_record(self, error: BaseException) -> Json:
+        """Return a description of an exception as JSON, with its frames in the application.
+
+        `own` is True if the application's code raised it; `lacks`, if a missing file or variable,
+        or a wrong guess, may be the cause.
+        """
         frames = [
             [self._probes.file_of(frame.filename), frame.lineno or 0, frame.name]
             for frame in traceback.extract_tb(error.__traceback__)
@@ -291,25 +310,27 @@ class _Explorer:
             "message": self._message_with_note(error),
             "frames": [frame for frame in frames if frame[0]],
             "own": bool(frames and frames[-1][0]),
-            "lacks": _is_of_surroundings(error) or is_of_guess(error, self._guesses),
+            "lacks": _may_be_environmental(error)
+            or may_come_from_guess(error, self._guessed_types),
         }
 
 
 def _message(error: BaseException) -> str:
+    """Return the shortened message of an exception, with a hook's advice if there is any."""
     try:
-        message = str(error)[:_MAX_LENGTH]
-    except Exception:  # noqa: BLE001 - the application's, whatever it is
+        message = str(error)[:_MAX_MESSAGE_LENGTH]
+    except Exception:  # noqa: BLE001 - `__str__` of the application may raise anything
         return "its message cannot be read"
     advice = hooks.advice(message)
     return f"{message}. {advice}" if advice else message
 
 
-def _is_of_surroundings(error: BaseException) -> bool:
-    """Return whether a missing file, network or key may cause an exception.
+def _may_be_environmental(error: BaseException) -> bool:
+    """Return whether a missing file, network or environment variable may cause an exception.
 
-    Exceptions of libraries always count, as their meaning is unknown.
+    The result is True for every exception that a library defines, as its meaning is unknown.
     """
-    if type(error).__module__ != "builtins":  # NotGivenError too
+    if type(error).__module__ != "builtins":  # this includes NotGivenError
         return True
     if isinstance(error, (OSError, ImportError, EOFError, SystemExit, KeyboardInterrupt)):
         return True
@@ -323,7 +344,7 @@ def program_of(file: str) -> Any:
 
 
 def as_program(run: Callable[[], Any]) -> None:
-    """Call `run`, and restore the `__main__` module after it."""
+    """Call `run`, and then restore the module `__main__`."""
     before = sys.modules["__main__"]
     try:
         run()
@@ -332,14 +353,16 @@ def as_program(run: Callable[[], Any]) -> None:
 
 
 def function_of(module: str, name: str) -> Any:
-    """Return a function of a module that can be imported; see `member_of`."""
+    """Return a function or method of a module that can be imported; see `member_of`."""
     return member_of(importlib.import_module(module), name)
 
 
 def member_of(module: Any, name: str) -> Any:
     """Return a function, or a method of an object that is created without arguments.
 
-    `_Explorer._function` creates objects that need arguments.
+    Args:
+        module: the module that has the function.
+        name: name in the module, such as `recognise` or `Album.add`.
     """
     member = module
     for part in name.split("."):
@@ -351,7 +374,7 @@ def member_of(module: Any, name: str) -> Any:
 
 
 def finished(result: Any) -> None:
-    """Run the coroutine or generator that a call returned."""
+    """Run the coroutine or generator that a call returned, up to `_MAX_ITEMS` items."""
     if inspect.iscoroutine(result):
         asyncio.run(result)
     elif inspect.isasyncgen(result):
@@ -362,7 +385,7 @@ def finished(result: Any) -> None:
 
 
 async def _run_async_generator(generator: Any) -> None:
-    """Run an asynchronous generator, up to the limit of items."""
+    """Run an asynchronous generator, up to `_MAX_ITEMS` items."""
     remaining = _MAX_ITEMS
     async for _ in generator:
         remaining -= 1

@@ -1,6 +1,7 @@
 """Arguments of an application's functions, built from the forms that `exploration/` sends.
 
-Standard library only, Python 3.9 and later.
+A form is a dictionary with one key, the kind of the argument: `{"path": "/tmp/1.png"}`. Standard
+library only, Python 3.9 and later.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from ciguard.levels.app.in_target.stored import stored
 
 Json = Any
 EVENT = "event"
-"""Name of the parameter of a cloud function that gets an event."""
-ITS_CALLERS = frozenset({"client", "made_up", "stored"})
-"""Forms of arguments that only real callers have, when the real service is called."""
+"""Name of the parameter with the event of a cloud function."""
+CALLER_FORMS = frozenset({"client", "made_up", "stored"})
+"""Forms of arguments that cannot be made up if the real service is called."""
 _CHUNK = 2**16
 
 
 def forms_in(argument: Json) -> Iterator[str]:
-    """Yield the forms of an argument, nested ones too."""
+    """Yield the names of an argument's form and of the forms that are nested in it."""
     for form, value in argument.items():
         yield form
         nested = value if form == "several" else value.values() if form == "fields" else ()
@@ -37,21 +38,22 @@ def forms_in(argument: Json) -> Iterator[str]:
 
 
 def argument(argument_form: Json) -> Any:
-    """Return the argument of a form, such as a client, a file, a text or a stored object.
+    """Return the argument that a form describes, such as a client, a file or a text.
 
-    A client is of the package that the application has imported.
+    A client comes from the package that the application has imported.
     """
     ((form, value),) = argument_form.items()
     return _CONSTRUCTORS[form](value)
 
 
 def _upload(value: Json) -> Any:
+    """Return an uploaded file, with asynchronous methods if the application awaits them."""
     kind = Awaited if value["is_awaited"] else Upload
     return kind(base64.b64decode(value["base64"]), value["name"])
 
 
 class Invocation:
-    """The context object of an AWS Lambda call."""
+    """The context object of a call by AWS Lambda."""
 
     def __init__(self, number: str) -> None:
         self.aws_request_id = number
@@ -61,7 +63,7 @@ class Invocation:
         self.log_group_name = self.log_stream_name = "log"
 
     def get_remaining_time_in_millis(self) -> int:
-        """Return the remaining time of the function, in milliseconds."""
+        """Return the time that the function has left, in milliseconds: a constant."""
         return 60_000
 
 
@@ -78,16 +80,17 @@ _CONSTRUCTORS: Dict[str, Callable[[Json], Any]] = {
     "upload": _upload,
     "value": lambda value: value,
 }
-"""Constructors of arguments, by form."""
+"""Name of a form → function from its value to the argument."""
 
 
 def answering(function: Any, parts: Dict[str, Dict[str, Any]], *, is_passed: bool) -> Any:
-    """Return a function that runs inside a Flask request.
+    """Return a function that calls a view inside a Flask request.
 
     Args:
         function: the view of the application.
-        parts: the fields of `files`, `form`, `args` and `json`; of `data`, the value of "".
-        is_passed: whether the view gets the request as its argument `request`.
+        parts: the fields of each part of the request: `files`, `form`, `args` and `json`; for
+            `data`, the body under the key "".
+        is_passed: True if the view gets the request as its argument `request`.
     """
 
     def in_request(*positional: Any, **keywords: Any) -> Any:
@@ -102,7 +105,7 @@ def answering(function: Any, parts: Dict[str, Dict[str, Any]], *, is_passed: boo
 
 
 def _web_application(flask: Any) -> Any:
-    """Return the Flask application of a view, or a new one."""
+    """Return the Flask object of the user's application; a new one if it has none."""
     folder = f"{os.getcwd()}{os.sep}"
     own_modules = [
         value for value in list(sys.modules.values()) if _file_of(value).startswith(folder)
@@ -117,15 +120,16 @@ def _web_application(flask: Any) -> Any:
 
 
 def _file_of(module: Any) -> str:
+    """Return the file of a module; empty for an object without one."""
     return str(getattr(module, "__file__", None) or "")
 
 
 class NotGivenError(KeyError, IndexError):
-    """A function reads an item that real callers pass, and ciguard does not."""
+    """A function reads an item that ciguard does not pass, although real callers may."""
 
 
 class NotAll(Dict[str, Any]):
-    """A dictionary with some of the items that real callers pass."""
+    """A dictionary that lacks items of real callers; reading one raises `NotGivenError`."""
 
     def __missing__(self, name: str) -> Any:
         raise NotGivenError(name)
@@ -134,22 +138,22 @@ class NotAll(Dict[str, Any]):
 class ProgramArguments(List[str]):
     """Command-line arguments; a missing one raises `NotGivenError`."""
 
-    def __getitem__(self, at: Any) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         try:
-            return super().__getitem__(at)
+            return super().__getitem__(index)
         except IndexError:
-            raise NotGivenError(at) from None
+            raise NotGivenError(index) from None
 
 
 def event(content: Any) -> Any:
-    """Return an event in which missing items raise `NotGivenError`."""
+    """Return an event whose dictionaries, nested ones too, raise `NotGivenError` for other keys."""
     if isinstance(content, dict):
         return NotAll({name: event(item) for name, item in content.items()})
     return [event(item) for item in content] if isinstance(content, list) else content
 
 
 def _request_arguments(parts: Dict[str, Dict[str, Any]]) -> Dict[str, Any]:
-    """Return the keyword arguments of Flask's test request; a JSON body has no other parts."""
+    """Return the keyword arguments of Flask's test request; JSON excludes form fields and files."""
     arguments: Dict[str, Any] = {"query_string": parts.get("args", {})}
     if parts.get("json"):
         return {**arguments, "json": parts["json"]}
@@ -163,7 +167,7 @@ def _request_arguments(parts: Dict[str, Dict[str, Any]]) -> Dict[str, Any]:
 
 
 class Upload(io.BytesIO):
-    """An uploaded file, with the interfaces of Flask and Django."""
+    """An uploaded file with the attributes and methods of Flask's and Django's."""
 
     def __init__(self, content: bytes, name: str) -> None:
         super().__init__(content)
@@ -173,15 +177,15 @@ class Upload(io.BytesIO):
         self.size = self.content_length = len(content)
         self.file = self.stream = self
 
-    def save(self, place: Any) -> None:
-        """Write it to a path, or to something that takes bytes."""
-        if hasattr(place, "write"):
-            place.write(self.read())
+    def save(self, destination: Any) -> None:
+        """Write the content to a path or to an open binary file."""
+        if hasattr(destination, "write"):
+            destination.write(self.read())
         else:
-            pathlib.Path(place).write_bytes(self.read())
+            pathlib.Path(destination).write_bytes(self.read())
 
     def chunks(self, size: int = _CHUNK) -> Iterator[bytes]:
-        """Yield it in parts."""
+        """Yield the content in parts of up to `size` bytes."""
         return iter(lambda: self.read(size), b"")
 
 
@@ -195,11 +199,11 @@ class Awaited:
         self.size = self.file.size
 
     async def read(self, size: int = -1) -> bytes:
-        """Return up to `size` bytes; -1: all."""
+        """Return up to `size` bytes; all bytes for -1."""
         return self.file.read(size)
 
     async def seek(self, offset: int) -> None:
-        """Move to an offset."""
+        """Set the position of the next read."""
         self.file.seek(offset)
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Exceptions that a guessed argument may cause: it was guessed from a parameter's name.
+"""Recognises exceptions that may be caused by arguments guessed from a parameter's name.
 
 Standard library only, Python 3.9 and later.
 """
@@ -16,7 +16,11 @@ _MESSAGES_ABOUT_TEXTS = re.compile(
 
 
 def guesses(argument: Json) -> Iterator[str]:
-    """Yield the type names of guessed values in arguments, nested ones too."""
+    """Yield the type name of each guessed value in a form, a value or a list of them.
+
+    Args:
+        argument: form of an argument, or a part of one.
+    """
     if isinstance(argument, list):
         for item in argument:
             yield from guesses(item)
@@ -29,12 +33,12 @@ def guesses(argument: Json) -> Iterator[str]:
             yield from guesses(value)
 
 
-def is_of_guess(error: BaseException, guessed: Set[str]) -> bool:
-    """Return whether a wrong guess may cause an exception.
+def may_come_from_guess(error: BaseException, guessed: Set[str]) -> bool:
+    """Return whether a wrong guess may be the cause of an exception.
 
     Args:
         error: the exception of the application.
-        guessed: the type names of the guessed values.
+        guessed: the type names of the guessed arguments.
     """
     if not guessed or not isinstance(error, (AttributeError, TypeError, ValueError)):
         return False

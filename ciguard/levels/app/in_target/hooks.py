@@ -1,4 +1,4 @@
-"""Hooks that intercept the clients of providers: one hook for each provider.
+"""Hooks that intercept the clients of providers; each provider has one hook.
 
 A provider's hook is one object, `HOOK`, in a module that its `Provider` names. It runs in the
 application's interpreter: standard library only, Python 3.9 and later. It imports the clients on
@@ -12,22 +12,28 @@ import sys
 from typing import TYPE_CHECKING, Any, Dict
 
 if TYPE_CHECKING:
-    from ciguard.levels.app.in_target.asking import Answering, Hearing
+    from ciguard.levels.app.in_target.asking import AnswerCallback, AnswerFunction
 
 
 class Hook:
-    """Base class of the hooks."""
+    """Base class of hooks, which intercept or observe the clients of a provider."""
 
-    def intercept(self, answering: Answering) -> None:
-        """Let every client that is created from now on get its replies from `answering`.
+    def intercept(self, get_answer: AnswerFunction) -> None:
+        """Make every client that is created from now on get its answers from a function.
+
+        Args:
+            get_answer: function that returns the answer to an operation about a content.
 
         Raises:
             ImportError: if no client of the provider is installed.
         """
         raise NotImplementedError
 
-    def observe(self, hearing: Hearing) -> None:
-        """Let every client call its service, and pass the replies to `hearing`.
+    def observe(self, on_answer: AnswerCallback) -> None:
+        """Make every client pass the answers of its real service to a callback.
+
+        Args:
+            on_answer: callback, which gets the operation, the content and the answer.
 
         Raises:
             ImportError: if no client of the provider is installed.
@@ -35,17 +41,17 @@ class Hook:
         raise NotImplementedError
 
     def client(self, name: str) -> Any:
-        """Return a new client by its name in the provider's description."""
+        """Return a new client, whose `name` is that in the provider's description."""
         raise NotImplementedError
 
     def advice(self, message: str) -> str:
-        """Return advice for an exception with this message; empty if there is none."""
+        """Return advice for an exception with this message; empty if the hook has none."""
         del message
         return ""
 
 
 class _Clients(Dict[str, Hook]):
-    """Loaded hooks by provider; missing ones of ciguard's providers are imported."""
+    """Loaded hooks by provider; hooks of ciguard's own providers are loaded on first access."""
 
     def __missing__(self, provider: str) -> Hook:
         return load(provider, f"ciguard.levels.app.providers.{provider}.in_target.clients")
@@ -60,7 +66,7 @@ def load(provider: str, module: str, file: str = "") -> Hook:
     Args:
         provider: the name of the provider.
         module: the module that defines the hook.
-        file: the file of the module, if it cannot be imported by its name; else empty.
+        file: the file of the module; empty if the module can be imported by its name.
     """
     if provider not in CLIENTS:
         CLIENTS[provider] = (
@@ -78,5 +84,5 @@ def _load_file(name: str, file: str) -> Any:
 
 
 def advice(message: str) -> str:
-    """Return the first advice of a provider for an exception; empty if there is none."""
+    """Return advice of the first hook that has some for this message; empty if none has."""
     return next(filter(None, (hook.advice(message) for hook in CLIENTS.values())), "")

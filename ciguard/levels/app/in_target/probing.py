@@ -1,6 +1,6 @@
-"""Instrumentation of an application: its sub-conditions report their outcomes.
+"""Instrumentation of an application, so that its sub-conditions report their outcomes.
 
-Modules are compiled from an instrumented syntax tree on import; line numbers stay.
+On import, modules are compiled from an instrumented syntax tree, which keeps line numbers.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any, Dict, List, Set, Tuple
 
 REPORT = "__ciguard_report__"
 Place = Tuple[str, int, int, int, int]
-"""File, first line and column, last line and column of an expression."""
+"""Position of an expression: file, first line and column, last line and column."""
 
 
 class Probes:
-    """Outcomes of the sub-conditions of one call."""
+    """Instruments sub-conditions, and collects their outcomes in one call."""
 
     def __init__(
         self,
@@ -32,49 +32,49 @@ class Probes:
         """Create the probes.
 
         Args:
-            files: the real path of each file of the application → its name.
+            files: the real path of each file of the application → its name in reports.
             places: the positions of the sub-conditions to instrument.
-            texts: replacements for the text of files, by their names.
+            texts: name of a file → text that replaces its content, such as a patched one.
         """
         self._files = files
         self._texts = texts
         self._places = places
-        self._seen: Dict[Tuple[Any, ...], None] = {}
+        self._outcomes: Dict[Tuple[Any, ...], None] = {}
 
     def install(self) -> None:
-        """Instrument modules that are imported from now on."""
+        """Instrument the application's modules that are imported from now on."""
         sys.meta_path.insert(0, _Finder(self))
 
     @property
-    def seen(self) -> List[List[Any]]:
-        """Positions of sub-conditions with their outcomes, each pair once."""
-        return [list(outcome) for outcome in list(self._seen)]
+    def outcomes(self) -> List[List[Any]]:
+        """Position and outcome (true or false) of each evaluated sub-condition, without repeats."""
+        return [list(outcome) for outcome in list(self._outcomes)]
 
-    def begin(self) -> None:
+    def reset(self) -> None:
         """Forget all outcomes."""
-        self._seen = {}
+        self._outcomes = {}
 
     def file_of(self, path: str) -> str:
         """Return the name of a file of the application; empty for any other file."""
         return self._files.get(os.path.realpath(path), "")
 
     def load(self, name: str, file: str) -> Any:
-        """Load a file of the application as a module of any name."""
+        """Load a file of the application as a module with a given name."""
         path = next(path for path, known in self._files.items() if known == file)
         spec: Any = importlib.util.spec_from_file_location(
             name, path, loader=_Loader(name, path, self)
         )
         module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module  # code of the module may look itself up
+        sys.modules[name] = module  # the module's code may look up its own module
         try:
             spec.loader.exec_module(module)
-        except BaseException:  # as the import system does, whatever the application raises
+        except BaseException:  # the import system, too, removes a module that raises
             del sys.modules[name]
             raise
         return module
 
     def code(self, path: str) -> Any:
-        """Return the code of a file with instrumented sub-conditions."""
+        """Return the compiled code of a file, with instrumented sub-conditions."""
         name = self.file_of(path)
         if name in self._texts:
             tree = ast.parse(self._texts[name], path)
@@ -89,12 +89,12 @@ class Probes:
         with contextlib.suppress(
             Exception
         ):  # the truth value of an array raises; the application will raise the same
-            self._seen[(*place, bool(value))] = None
+            self._outcomes[(*place, bool(value))] = None
         return value
 
 
 class _Instrumenter(ast.NodeTransformer):
-    """Wrap sub-conditions into a call that reports their outcome."""
+    """Wraps each sub-condition in a call that reports its outcome."""
 
     def __init__(self, file: str, places: Set[Place]) -> None:
         self._file = file

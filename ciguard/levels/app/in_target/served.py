@@ -1,4 +1,4 @@
-"""HTTP server in this process, for documents whose address a service returns.
+"""HTTP server in the application's process, for documents whose address a service returns.
 
 Standard library only, Python 3.9 and later.
 """
@@ -14,14 +14,13 @@ from typing import Any, Dict, Optional
 
 _HOST = "127.0.0.1"
 _MAX_DOCUMENTS = 200
-"""Limit of served documents; the oldest is dropped first."""
-
-
+"""Maximum number of served documents; beyond it, the oldest one is removed."""
 _LISTENING: Dict[str, Optional[int]] = {"descriptor": None}
+"""File descriptor of the listening socket that `listen_on` sets."""
 
 
 def listen_on(descriptor: int) -> None:
-    """Serve on a listening socket: a confined process cannot create one."""
+    """Make servers use a socket that already listens, as a confined process cannot create one."""
     _LISTENING["descriptor"] = descriptor
 
 
@@ -36,6 +35,7 @@ class _Server(http.server.ThreadingHTTPServer):
 
 
 def _listener() -> socket.socket:
+    """Return the socket to serve on: a copy of the given one, or a new one."""
     descriptor = _LISTENING["descriptor"]
     if descriptor is None:
         return socket.create_server((_HOST, 0))
@@ -43,7 +43,7 @@ def _listener() -> socket.socket:
 
 
 class DocumentServer:
-    """Serve documents on the loopback interface, starting with the first one."""
+    """Serves documents on the loopback interface; the first document starts the server."""
 
     def __init__(self) -> None:
         self._contents: Dict[str, bytes] = {}
@@ -55,8 +55,8 @@ class DocumentServer:
         """Serve a document, and return its address.
 
         Args:
-            name: the last part of the address, of ASCII letters.
-            content: the document, as JSON.
+            name: the last part of the address, which needs no quoting.
+            content: the document, in JSON.
         """
         with self._lock:
             if not self._address:
@@ -69,10 +69,11 @@ class DocumentServer:
         return self._address + path
 
     def _start(self) -> str:
+        """Start the server in a thread, and return its address."""
         contents = self._contents
 
         class Handler(http.server.BaseHTTPRequestHandler):
-            """Answer requests for documents."""
+            """Answers requests for documents."""
 
             def do_GET(self) -> None:
                 content = contents.get(self.path)
@@ -82,7 +83,7 @@ class DocumentServer:
                 self.end_headers()
                 self.wfile.write(content or b"")
 
-            def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002 - its name
+            def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002 - the name in http.server
                 """Log nothing: the output belongs to the application."""
 
         server = _Server(_listener(), Handler)

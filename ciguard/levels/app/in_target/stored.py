@@ -1,4 +1,4 @@
-"""Objects that every storage bucket holds, until the application stores others.
+"""Objects that every bucket of an emulated storage has, unless the application stores others.
 
 Standard library only, Python 3.9 and later.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Dict
 
 OBJECTS: Dict[str, bytes] = {}
-"""Content of each object by its key."""
+"""Key of each object → its content."""
 
 
 def stored(key: str, content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Error codes of services: those of gRPC, and their HTTP statuses."""
+"""Error codes of services: the codes of gRPC, and the HTTP status of each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Code(StrEnum):
 
     @property
     def number(self) -> int:
-        """Number of the code in gRPC; `OK` is 0."""
+        """Number of the code in gRPC, from 1 on: 0 is `OK`."""
         return list(Code).index(self) + 1
 
     @property
@@ -54,24 +54,24 @@ _HTTP = {
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An error that a service may return."""
+    """An error that a service may return instead of an answer."""
 
     message: str
-    """Message of the service."""
+    """Error message of the service."""
     code: str
-    """Code of gRPC or of the provider; empty if its clients reject the text themselves."""
+    """Code of gRPC or of the provider; empty if the provider's client itself rejects the text."""
     is_of_content: bool = True
     """True if the error depends on the content of the request."""
     text: bytes = b""
-    """Text that causes the error; empty if any may."""
+    """Text that causes the error; empty if any text may."""
 
 
 def long_text(limit: int, unit: str) -> Refusal:
-    """Return the refusal of a text that is too long, by a client or the service.
+    """Return the refusal of a text that is too long; a client or the service raises it.
 
     Args:
         limit: maximum length of a text.
-        unit: unit of the length.
+        unit: unit of `limit` in the message, such as `bytes`.
     """
     sentence = b"This is a text that is too long. "
     text = sentence * (limit // len(sentence) + 1)
@@ -82,11 +82,11 @@ class ServiceError(Exception):
     """The service refuses a request, or fails."""
 
     def __init__(self, code: str, message: str) -> None:
-        """Build the message.
+        """Build the exception's message from the code and the service's message.
 
         Args:
             code: code of gRPC, such as `RESOURCE_EXHAUSTED`, or of the provider.
-            message: message of the service.
+            message: error message of the service.
         """
         super().__init__(f"{code}: {message}")
         self.code = code

@@ -1,4 +1,4 @@
-"""The contract of a provider: one object, `PROVIDER` in `spec.py` of its folder."""
+"""The contract of a provider, which is one object: `PROVIDER` in `spec.py` of its folder."""
 
 from __future__ import annotations
 
@@ -34,41 +34,55 @@ class Messages(Protocol):
     """Writes recognised content in the JSON of a provider's services."""
 
     CLIENTS: frozenset[str]
-    """Supported clients, by their names in the description."""
+    """Names of the supported clients in the description."""
     TASKS: frozenset[RecognitionTask]
-    """Tasks that engines can answer."""
+    """Tasks whose results an engine can recognise or simulate."""
     KINDS: Mapping[str, str]
-    """Kinds of entities of the service → one of `ENTITY_KINDS`; empty for none."""
+    """Kind of entity in the service → one of `ENTITY_KINDS`; empty if none of them matches."""
 
     def topic(self, text: str) -> str:
         """Return a category in the spelling of the service."""
 
-    def label_answer(self, found: Scored) -> Json:
-        """Return labels, the likeliest first."""
+    def label_answer(self, scored_results: Scored) -> Json:
+        """Return an answer with labels, the likeliest first."""
 
-    def object_answer(self, found: Scored, boxes: Sequence[BoundingBox]) -> Json:
-        """Return objects, the likeliest first, each with a box in shares of the image size."""
+    def object_answer(self, scored_results: Scored, boxes: Sequence[BoundingBox]) -> Json:
+        """Return an answer with objects, the likeliest first.
 
-    def category_answer(self, found: Scored) -> Json:
-        """Return topics, the likeliest first."""
+        Args:
+            scored_results: the objects and their scores.
+            boxes: box of each object in the answer's order, as shares of the image size.
+        """
+
+    def category_answer(self, scored_results: Scored) -> Json:
+        """Return an answer with topics, the likeliest first."""
 
     def text_answer(self, lines: Sequence[Sequence[Word]], size: Size) -> Json:
-        """Return the text in an image of a size; no line is empty."""
+        """Return an answer with the text in an image.
+
+        Args:
+            lines: the words of each line; no line is empty.
+            size: width and height of the image, in pixels.
+        """
 
     def sentiment_answer(self, score: float, scored_sentences: Sequence[ScoredSentence]) -> Json:
-        """Return the sentiment of a document, -1 to 1, and of each of its sentences."""
+        """Return an answer with the sentiment of a document, -1 to 1, and of its sentences."""
 
     def sentiments_around(self, numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
-        """Yield titles and answers with sentiments around each number."""
+        """Yield title and answer of sentiments that are just below, at and just above each number.
+
+        Args:
+            numbers: numbers with which the application compares scores.
+        """
 
     def entity_answer(self, entities: Sequence[Entity]) -> Json:
-        """Return the entities in a text, the most salient first."""
+        """Return an answer with the entities in a text."""
 
-    def listed_answer(self, operation: Operation, found: Scored) -> Json:
-        """Return results of another operation, whose description has the paths of their fields."""
+    def listed_answer(self, operation: Operation, scored_results: Scored) -> Json:
+        """Return an answer of any other operation, with fields at the paths of its description."""
 
     def refusals(self, operation: Operation) -> Sequence[Refusal]:
-        """Return the refusals of the service."""
+        """Return the errors that the service may return for the operation."""
 
 
 class FaceMessages(Protocol):
@@ -77,32 +91,32 @@ class FaceMessages(Protocol):
     SHOWN_BY_FACES: tuple[str, ...]
     """Properties of a face that its services return."""
     ARE_FACES_MEASURED: bool
-    """True if the services return ages, and numeric confidences of the properties."""
+    """True if the services return ages, and the confidence of each property as a number."""
 
     def face_answer(self, faces: Sequence[Face], size: Size) -> Json:
-        """Return faces in an image of a size."""
+        """Return an answer with the faces in an image, whose size is in pixels."""
 
 
 class SpeechMessages(Protocol):
     """Writes transcripts in the JSON of a provider's services."""
 
-    def speech_answer(self, found: Scored) -> Json:
-        """Return a transcript in parts."""
+    def speech_answer(self, scored_results: Scored) -> Json:
+        """Return an answer with a transcript, whose parts have a score each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageAnalysis:
-    """An image analysis, which combines the answers of other operations."""
+    """An operation that combines the answers of several other operations about an image."""
 
     parts: tuple[str, ...]
-    """Operations of the parts."""
+    """Names of the combined operations."""
     join: Callable[[Sequence[Json]], Json]
-    """Function that combines the answers of the parts, in their order."""
+    """Function that combines the answers of `parts`, which it gets in this order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grpc:
-    """A gRPC server, which the emulator starts beside the client libraries."""
+class GrpcServer:
+    """A gRPC server, which the emulator starts in an interpreter with the client libraries."""
 
     entry: str
     """Module of the server; see `providers/google/in_target/grpc_service.py`."""
@@ -122,7 +136,7 @@ class ServiceLimits:
         b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*",
         b"\0\0\1\0", b"RIFF",
     )  # fmt: skip
-    """Prefixes of the supported image formats."""
+    """First bytes of the files in each supported image format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +146,11 @@ class StoredFile:
     name: str
     content: bytes
     text: str
-    """Content as text, or address of the file."""
+    """Content as text; the address of the file if its content is not text."""
 
     @property
     def form(self) -> Json:
-        """Form of the name of the file in an emulated storage."""
+        """Form of an argument that is the file's name; the emulated storage has the file."""
         return {"stored": {"base64": b64encode(self.content).decode(), "name": self.name}}
 
 
@@ -150,71 +164,71 @@ class CallingConventions:
     """Calling conventions of applications that use a provider."""
 
     content_field: str = "content"
-    """Field of a message with the content of an image or a sound."""
+    """Field of a request with the content of an image or a sound."""
     has_documents: bool = False
-    """True if a message may contain a text as a document with `content` and `type`."""
+    """True if a request may contain a text as a document with `content` and `type`."""
     has_storage: bool = False
     """True if ciguard emulates the storage of the provider."""
     storage_scheme: str = ""
-    """URL scheme of its storage; only its own clients read such addresses."""
+    """URL scheme of the provider's storage; only the provider's clients read such addresses."""
     endpoint: str = ""
-    """Placeholder of an endpoint, which does not exist."""
+    """Placeholder for the address of its services, at which no service exists."""
     region: str = ""
-    """Placeholder of a region of its services."""
+    """Placeholder for the region of its services."""
     event_fields: Callable[[StoredFile], Mapping[str, Json]] = _no_event_fields
-    """Function that returns the fields of an event about a file."""
+    """Function that returns the form of each field of an event about a stored file."""
     web_event: Mapping[str, Json] = field(default_factory=dict)
-    """Fields of an event about a web request, beside body and query."""
+    """Fields of an event about a web request, apart from body and query."""
     modules_with_numbers: frozenset[str] = frozenset()
     """Modules of older clients whose enumerations are plain numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """A provider. Other packages register theirs under `ciguard.providers`."""
+    """A provider. Other packages register their providers under `ciguard.providers`."""
 
     description: ProviderDescription
     hook: str
     """Module with the `HOOK` that runs in the application; see `in_target/hooks.py`."""
     messages: Messages
     faces: FaceMessages | None = None
-    """Writer of faces; None if no such client is supported."""
+    """Writer of answers with faces; None if no client that detects faces is supported."""
     speech: SpeechMessages | None = None
-    """Writer of transcripts; None if no such client is supported."""
+    """Writer of answers with transcripts; None if no client that transcribes is supported."""
     answered: tuple[str, ...]
-    """Operations that engines recognise or simulate."""
+    """Names of the operations that engines answer."""
     limits: ServiceLimits
     services: Callable[[], Services]
     """Constructor of its HTTP services."""
-    grpc: Grpc | None = None
+    grpc: GrpcServer | None = None
     image_analysis: ImageAnalysis | None = None
     """Image analysis of the provider; None if it has none."""
     called: CallingConventions = CallingConventions()
     scores: frozenset[str]
-    """Names of the numbers in answers that are scores."""
+    """Names of the fields of answers whose numbers are scores."""
     shares: frozenset[str] = frozenset()
-    """Names of objects in answers whose scores sum to 1."""
+    """Names of the fields of answers whose objects have scores that sum to 1."""
     secrets: str = ""
-    """Pattern of keys and accounts in its error messages."""
+    """Regular expression for keys and accounts in its error messages; empty for none."""
     has_enumerations: bool = False
     """True if kinds and likelihoods are enumerations, and not strings."""
     is_described_as_sent: bool = False
-    """True if its description has the field names of the service, not of its clients."""
+    """True if its description has the field names of the service, False for those of clients."""
 
     @property
     def name(self) -> str:
-        """Name in descriptions, recordings and cases."""
+        """Name of the provider in descriptions, recordings and cases."""
         return self.description.name
 
     @property
     def hook_file(self) -> Path:
-        """File of the module of the hook.
+        """File of the module that `hook` names.
 
         Raises:
             ModuleNotFoundError: if the module is not installed.
         """
         spec = find_spec(self.hook)
         if spec is None or spec.origin is None:
-            msg = f"provider {self.name}: hook = {self.hook!r}: no such module"
+            msg = f"provider {self.name}: hook = {self.hook!r}: no such module is installed"
             raise ModuleNotFoundError(msg)
         return Path(spec.origin)

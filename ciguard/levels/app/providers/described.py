@@ -1,4 +1,4 @@
-"""Writes answers at the paths that the description of a provider has."""
+"""Writes answers whose fields are at the paths in a provider's description."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _STEP = 0.05
 def described_result(
     operation: Operation, key: str, score: float, beside: Mapping[str, Json] | None = None
 ) -> Json:
-    """Return one result.
+    """Return one result of an answer, with its fields at the paths of the description.
 
     Args:
         operation: operation whose description has the paths of the fields.
         key: recognised label or text.
         score: score in the range of the service.
-        beside: further fields; fields that the message does not have are dropped later.
+        beside: further fields; the client drops those that the service's message does not have.
     """
     record: dict[str, Json] = dict(beside or {})
     fields = operation.fields or {}
@@ -52,7 +52,7 @@ def described_result(
 
 
 def _put(record: Json, path: Sequence[str], value: object) -> None:
-    """Set a field by its path; a number in the path is an index of a list."""
+    """Set the field at a path; a number in the path is an index of a list."""
     first, *rest = path
     if not rest:
         record[first] = value
@@ -64,10 +64,11 @@ def _put(record: Json, path: Sequence[str], value: object) -> None:
 
 
 class DescribedMessages:
-    """Writes answers at the paths of a description; a base class for small providers.
+    """Writes answers with fields at the paths of a description; a base class for small providers.
 
-    All operations of a task answer as the first one does. A sentiment is one of three words, with a
-    score from -1 to 1. Faces and speech have messages of their own; see `Provider`.
+    If several operations have one task, their answers use the paths of the first one. A sentiment
+    is `positive`, `negative` or `neutral`, with a score from -1 to 1. Faces and speech have writers
+    of their own; see `Provider`.
     """
 
     def __init__(self, description: ProviderDescription) -> None:
@@ -83,21 +84,21 @@ class DescribedMessages:
         """Return a category unchanged."""
         return text
 
-    def label_answer(self, found: Scored) -> Json:
-        """Return labels, the likeliest first."""
-        return self.listed_answer(self._operations[RecognitionTask.LABELS], found)
+    def label_answer(self, scored_results: Scored) -> Json:
+        """Return an answer with labels, the likeliest first."""
+        return self.listed_answer(self._operations[RecognitionTask.LABELS], scored_results)
 
-    def object_answer(self, found: Scored, boxes: Sequence[BoundingBox]) -> Json:
-        """Return objects, the likeliest first, without their boxes."""
+    def object_answer(self, scored_results: Scored, boxes: Sequence[BoundingBox]) -> Json:
+        """Return an answer with objects, the likeliest first, without their boxes."""
         del boxes
-        return self.listed_answer(self._operations[RecognitionTask.OBJECTS], found)
+        return self.listed_answer(self._operations[RecognitionTask.OBJECTS], scored_results)
 
-    def category_answer(self, found: Scored) -> Json:
-        """Return topics, the likeliest first."""
-        return self.listed_answer(self._operations[RecognitionTask.CATEGORIES], found)
+    def category_answer(self, scored_results: Scored) -> Json:
+        """Return an answer with topics, the likeliest first."""
+        return self.listed_answer(self._operations[RecognitionTask.CATEGORIES], scored_results)
 
     def text_answer(self, lines: Sequence[Sequence[Word]], size: Size) -> Json:
-        """Return the lines of text."""
+        """Return an answer with the lines of text."""
         del size
         operation = self._operations[RecognitionTask.TEXT]
         return _answer(
@@ -113,20 +114,20 @@ class DescribedMessages:
         )
 
     def sentiment_answer(self, score: float, scored_sentences: Sequence[ScoredSentence]) -> Json:
-        """Return the sentiment of a text and its score."""
+        """Return an answer with the sentiment of a text and its score."""
         del scored_sentences
         operation = self._operations[RecognitionTask.SENTIMENT]
-        feeling = "positive" if score > NEUTRAL else "negative" if score < -NEUTRAL else "neutral"
-        return _answer(operation, [described_result(operation, feeling, round(score, DIGITS))])
+        sentiment = "positive" if score > NEUTRAL else "negative" if score < -NEUTRAL else "neutral"
+        return _answer(operation, [described_result(operation, sentiment, round(score, DIGITS))])
 
     def sentiments_around(self, numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
-        """Yield sentiments with scores around each number, and at it."""
+        """Yield sentiments with a score just below, at and just above each number."""
         near = {edge for n in numbers for edge in (n - _STEP, n, n + _STEP) if -1 <= edge <= 1}
         for score in sorted({-0.9, 0.0, 0.9, *near}):
             yield f"score {score:g}", self.sentiment_answer(score, [])
 
     def entity_answer(self, entities: Sequence[Entity]) -> Json:
-        """Return the entities in a text, the most salient first."""
+        """Return an answer with the entities in a text, the most salient first."""
         operation = self._operations[RecognitionTask.ENTITIES]
         kind = (operation.fields or {}).get(Field.KIND, "")
         results = []
@@ -137,28 +138,31 @@ class DescribedMessages:
             results.append(result)
         return _answer(operation, results)
 
-    def listed_answer(self, operation: Operation, found: Scored) -> Json:
-        """Return results with a name and a score, the likeliest first."""
+    def listed_answer(self, operation: Operation, scored_results: Scored) -> Json:
+        """Return an answer whose results have a name and a score, the likeliest first."""
         return _answer(
-            operation, [_result(operation, *scored) for scored in likeliest_first(found)]
+            operation, [_result(operation, *scored) for scored in likeliest_first(scored_results)]
         )
 
     def refusals(self, operation: Operation) -> Sequence[Refusal]:
-        """Return the refusals: rate limits, and invalid images."""
-        often = Refusal("Too many requests.", Code.RESOURCE_EXHAUSTED, is_of_content=False)
+        """Return the refusals: exceeded rate limits and, for images, invalid images."""
+        rate_limit = Refusal("Too many requests.", Code.RESOURCE_EXHAUSTED, is_of_content=False)
         if kind_of(operation.task) is MediaKind.IMAGE:
-            return often, Refusal("This is no image.", Code.INVALID_ARGUMENT)
-        return (often,)
+            return rate_limit, Refusal("This is not an image.", Code.INVALID_ARGUMENT)
+        return (rate_limit,)
 
 
 def _result(operation: Operation, key: str, share: float) -> Json:
-    """Return a result with its score, a share of the maximum of the service."""
+    """Return a result whose score is a share of the service's maximum score."""
     maximum = operation.between[1] if operation.between else 1.0
     return described_result(operation, key, round(maximum * share, DIGITS))
 
 
 def _answer(operation: Operation, results: list[Json]) -> Json:
-    """Return results at their path in an answer; the first one if it is the answer itself."""
+    """Return an answer with the results at the path of the description.
+
+    If the description has no path, the answer is the first result, or empty without results.
+    """
     if not operation.records:
         return results[0] if results else {}
     if not operation.way:

@@ -1,6 +1,6 @@
 """Descriptions of providers: their clients, and the operations with their answers.
 
-One TOML file for each. Users write such a file for a provider that ciguard does not support.
+Each provider has one TOML file. Users write such a file for a provider that ciguard lacks.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class MediaKind(StrEnum):
 
 
 class RecognitionTask(StrEnum):
-    """Task of a service (Keeper, Table 1)."""
+    """Task of a service (the Keeper paper, Table 1)."""
 
     LABELS = "labels"
     """Labels of a whole image."""
@@ -51,31 +51,31 @@ class RecognitionTask(StrEnum):
     LANGUAGE = "language"
     """Language of a text."""
     OTHER = "other"
-    """Anything else in an image."""
+    """Any other property of an image."""
 
 
 TASKS_WITHOUT_INPUTS = frozenset(
     {RecognitionTask.PHRASES, RecognitionTask.LANGUAGE, RecognitionTask.OTHER}
 )
-"""Tasks that no inputs are synthesised for."""
-_OF_TEXT = frozenset({
+"""Tasks for which `input_synthesis` makes no inputs."""
+_TEXT_TASKS = frozenset({
     RecognitionTask.CATEGORIES, RecognitionTask.SENTIMENT, RecognitionTask.ENTITIES,
     RecognitionTask.PHRASES, RecognitionTask.LANGUAGE,
 })  # fmt: skip
 
 
 def kind_of(task: RecognitionTask) -> MediaKind:
-    """Return the kind of content of a task."""
+    """Return the kind of content that requests for a task have."""
     if task is RecognitionTask.SPEECH:
         return MediaKind.SOUND
-    return MediaKind.TEXT if task in _OF_TEXT else MediaKind.IMAGE
+    return MediaKind.TEXT if task in _TEXT_TASKS else MediaKind.IMAGE
 
 
 class Field(StrEnum):
     """Meaning of a field of an answer."""
 
     KEY = "key"
-    """Label or text of a result."""
+    """Label or text that a result names."""
     SCORE = "score"
     """Score of a result."""
     MAGNITUDE = "magnitude"
@@ -94,15 +94,15 @@ class Operation:
     """Name of the method."""
     task: RecognitionTask
     records: str = ""
-    """Path of the list of results in the answer. It is empty if the answer is one result, and a dot
-    if the answer is the list itself.
+    """Path of the list of results in the answer, with dots between its steps. It is empty if the
+    answer is one result, and a single dot if the answer is the list itself.
     """
     fields: Mapping[Field, str] | None = None
-    """Path of each field in a result."""
+    """Path of each field in a result, with dots between its steps."""
     between: tuple[float, float] | None = None
-    """Range of scores; None if undocumented."""
+    """Minimum and maximum score; None if undocumented."""
     is_by_job_name: bool = False
-    """True if a request names a job that was started before, and has no content."""
+    """True if a request has no content, but the name of a job that was started before."""
     returns_job_result: bool = False
     """True if the operation returns the result of a job, which may not be done yet."""
     is_per_document: bool = False
@@ -110,12 +110,12 @@ class Operation:
 
     @property
     def title(self) -> str:
-        """Name in reports."""
+        """Name of the operation in reports: provider and method."""
         return f"{self.provider} {self.name}"
 
     @property
     def way(self) -> tuple[str, ...]:
-        """Steps of the path of results; none if the answer is the list itself."""
+        """Steps of the path `records`; empty if the answer is a result or a list of results."""
         return tuple(filter(None, self.records.split(".")))
 
     def __hash__(self) -> int:
@@ -128,14 +128,16 @@ class ServiceClient:
 
     name: str
     made_by: tuple[str, ...]
-    """Qualified names of functions and classes that create it."""
+    """Qualified names of the functions and classes that create the client."""
     service: str
-    """Constructor argument that selects this service among several; empty for none."""
+    """Value of the constructor argument that selects the service, such as `rekognition`; empty if
+    the constructor creates only this client.
+    """
     operations: Mapping[str, Operation]
     """Operations by the name of the method."""
-    about: tuple[str, int] | None = None
-    """Name and position of the constructor argument with the content; None if methods take the
-    content.
+    input_parameter: tuple[str, int] | None = None
+    """Name and position of the constructor parameter for the content of requests; None if the
+    methods take the content.
     """
 
 
@@ -149,14 +151,14 @@ class ProviderDescription:
     clients: tuple[ServiceClient, ...]
 
     def operations(self, name: str) -> Iterator[Operation]:
-        """Yield the operations of a name of all its clients."""
+        """Yield the operation with a name of each client that has one."""
         for client in self.clients:
             if name in client.operations:
                 yield client.operations[name]
 
 
 def read_description(package: str) -> ProviderDescription:
-    """Return the description in `services.toml` of a package.
+    """Return the description in the `services.toml` of a package.
 
     Raises:
         ConfigurationError: if the file is invalid.
@@ -166,7 +168,7 @@ def read_description(package: str) -> ProviderDescription:
 
 
 def read_provider(file: Path) -> ProviderDescription:
-    """Read the description of a provider.
+    """Return the description of a provider in a TOML file.
 
     Raises:
         ConfigurationError: if the file cannot be read or is invalid.
@@ -181,7 +183,7 @@ def read_provider(file: Path) -> ProviderDescription:
 def _provider(raw: dict[str, Any], file: str) -> ProviderDescription:
     reader = _DescriptionReader(file)
     name = reader.text(raw, "name")
-    reader.only(raw, {"name", "packages", "clients"}, "")
+    reader.refuse_unknown_keys(raw, {"name", "packages", "clients"}, "")
     clients = tuple(
         _client(reader, table, name, f"clients[{index}]")
         for index, table in enumerate(reader.tables(raw, "clients", ""))
@@ -192,12 +194,12 @@ def _provider(raw: dict[str, Any], file: str) -> ProviderDescription:
 def _client(
     reader: _DescriptionReader, raw: dict[str, Any], provider: str, where: str
 ) -> ServiceClient:
-    reader.only(raw, {"name", "made_by", "service", "about", "operations"}, where)
+    reader.refuse_unknown_keys(raw, {"name", "made_by", "service", "about", "operations"}, where)
     name = reader.text(raw, "name", where)
     operations = raw.get("operations")
     if not isinstance(operations, dict) or not operations:
         key = f"{where}.operations"
-        raise reader.wrong(key, operations, "a table of operations by name")
+        raise reader.invalid_value(key, operations, "a table with a key for each operation")
     return ServiceClient(
         name=name,
         made_by=reader.texts(raw, "made_by", where),
@@ -208,15 +210,15 @@ def _client(
             )
             for method, table in operations.items()
         },
-        about=reader.argument(raw, "about", where),
+        input_parameter=reader.argument(raw, "about", where),
     )
 
 
 def _operation(reader: _DescriptionReader, raw: object, blank: Operation, where: str) -> Operation:
     where = f"{where}.operations.{blank.name}"
     if not isinstance(raw, dict):
-        raise reader.wrong(where, raw, "a table")
-    reader.only(
+        raise reader.invalid_value(where, raw, "a table")
+    reader.refuse_unknown_keys(
         raw,
         {"task", "records", "between", "per_document", "by_name", "begun_before", *Field},
         where,
@@ -224,7 +226,7 @@ def _operation(reader: _DescriptionReader, raw: object, blank: Operation, where:
     task = reader.text(raw, "task", where)
     if task not in set(RecognitionTask):
         key, wanted = f"{where}.task", f"one of {', '.join(RecognitionTask)}"
-        raise reader.wrong(key, task, wanted)
+        raise reader.invalid_value(key, task, wanted)
     fields = {field: reader.text(raw, field, where) for field in Field if field in raw}
     return Operation(
         blank.provider,
@@ -242,37 +244,42 @@ def _operation(reader: _DescriptionReader, raw: object, blank: Operation, where:
 
 @dataclass(frozen=True, slots=True)
 class _DescriptionReader:
-    """Reads values of a file; each error names its place."""
+    """Reads values of a file; each error names the file, the key and the value.
+
+    Parameter `where` of its methods is the path of the table that has the key; empty for the top.
+    """
 
     file: str
 
-    def wrong(self, key: str, value: object, wanted: str) -> ConfigurationError:
+    def invalid_value(self, key: str, value: object, wanted: str) -> ConfigurationError:
         return ConfigurationError(f"{self.file}: {key} = {value!r}: has to be {wanted}.")
 
-    def only(self, raw: Mapping[str, object], known: set[str], where: str) -> None:
+    def refuse_unknown_keys(self, raw: Mapping[str, object], known: set[str], where: str) -> None:
         for key in raw.keys() - known:
             name = f"{where}.{key}" if where else key
-            raise self.wrong(name, raw[key], f"removed; known keys: {', '.join(sorted(known))}")
+            raise self.invalid_value(
+                name, raw[key], f"removed. Known keys: {', '.join(sorted(known))}"
+            )
 
     def text(
         self, raw: Mapping[str, object], key: str, where: str = "", default: str | None = None
     ) -> str:
         value = raw.get(key, default)
         if not isinstance(value, str) or (default is None and not value):
-            raise self.wrong(f"{where}.{key}" if where else key, value, "a text")
+            raise self.invalid_value(f"{where}.{key}" if where else key, value, "a text")
         return value
 
     def flag(self, raw: Mapping[str, object], key: str, where: str) -> bool:
         value = raw.get(key, False)
         if not isinstance(value, bool):
             name = f"{where}.{key}"
-            raise self.wrong(name, value, "true or false")
+            raise self.invalid_value(name, value, "true or false")
         return value
 
     def texts(self, raw: Mapping[str, object], key: str, where: str) -> tuple[str, ...]:
         value = raw.get(key)
         if not isinstance(value, list) or not value or not all(isinstance(v, str) for v in value):
-            raise self.wrong(f"{where}.{key}" if where else key, value, "a list of texts")
+            raise self.invalid_value(f"{where}.{key}" if where else key, value, "a list of texts")
         return tuple(value)
 
     def range(self, raw: Mapping[str, object], key: str, where: str) -> tuple[float, float] | None:
@@ -283,7 +290,7 @@ class _DescriptionReader:
                 return float(lower), float(upper)
             case value:
                 key = f"{where}.{key}"
-                raise self.wrong(key, value, "two numbers, the smaller first")
+                raise self.invalid_value(key, value, "two numbers, the smaller first")
 
     def argument(self, raw: Mapping[str, object], key: str, where: str) -> tuple[str, int] | None:
         match raw.get(key):
@@ -293,10 +300,11 @@ class _DescriptionReader:
                 return name, at
             case value:
                 key = f"{where}.{key}"
-                raise self.wrong(key, value, "the `name` and the position `at` of an argument")
+                wanted = "a table with the `name` of an argument, and its position `at`, from 0 on"
+                raise self.invalid_value(key, value, wanted)
 
     def tables(self, raw: Mapping[str, object], key: str, where: str) -> list[dict[str, Any]]:
         value = raw.get(key)
         if not isinstance(value, list) or not value or not all(isinstance(v, dict) for v in value):
-            raise self.wrong(f"{where}.{key}" if where else key, value, "a list of tables")
+            raise self.invalid_value(f"{where}.{key}" if where else key, value, "a list of tables")
         return value

@@ -1,4 +1,4 @@
-"""Reads untrusted JSON requests; each error names the invalid field."""
+"""Reads JSON requests that are not trusted; each error names the invalid field."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _STANDARD = str.maketrans("-_", "+/")
 
 
 def invalid(message: str) -> ServiceError:
-    """Return the error of an invalid request."""
+    """Return the error of a service for an invalid request."""
     return ServiceError(Code.INVALID_ARGUMENT, message)
 
 
 def read_json(body: bytes) -> RequestPart:
-    """Return the parsed request.
+    """Return the parsed body of a request.
 
     Raises:
         ServiceError: if the body is not a JSON object.
@@ -38,22 +38,26 @@ def read_json(body: bytes) -> RequestPart:
 
 @dataclass(frozen=True, slots=True)
 class RequestPart:
-    """A part of a request. Every method raises ServiceError for an invalid field."""
+    """An object in the JSON of a request. Every method raises `ServiceError` for an invalid field.
+
+    Fields are named as in the provider's messages: `max_results` also finds the key `maxResults`.
+    """
 
     content: Json
     place: str
+    """Path of the object in the request, for error messages; empty for the whole request."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.content, dict):
             raise self._invalid(self.place or "the request", "is not an object")
 
     def part(self, name: str) -> RequestPart:
-        """Return a nested message; an empty one if it is missing."""
+        """Return a nested object; an empty object if the field is missing."""
         value = self._value(name)
         return RequestPart({} if value is None else value, self._path(name))
 
     def parts(self, name: str) -> list[RequestPart]:
-        """Return a list of messages; empty if it is missing."""
+        """Return a list of objects; empty if the field is missing."""
         items = self._value(name)
         if items is None:
             return []
@@ -64,7 +68,7 @@ class RequestPart:
         ]
 
     def text(self, name: str) -> str:
-        """Return a valid string; empty if it is missing."""
+        """Return a string without lone surrogates; empty if the field is missing."""
         value = self._value(name)
         if value is None:
             return ""
@@ -73,7 +77,7 @@ class RequestPart:
         return value
 
     def texts(self, name: str) -> list[str]:
-        """Return a list of strings; empty if it is missing."""
+        """Return a list of strings; empty if the field is missing."""
         items = self._value(name)
         if items is None:
             return []
@@ -84,7 +88,7 @@ class RequestPart:
         return [part.text(index) for index in named]
 
     def number(self, name: str) -> float | None:
-        """Return a number; None if it is missing."""
+        """Return a finite number; None if the field is missing."""
         value = self._value(name)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if value is not None and not (is_number and math.isfinite(value)):
@@ -96,7 +100,7 @@ class RequestPart:
         return self._value(name) is not None
 
     def base64(self, name: str) -> str:
-        """Return base64 in the standard alphabet, from either alphabet."""
+        """Return base64 in the standard alphabet; the field may use the URL-safe alphabet."""
         text = self.text(name).translate(_STANDARD).rstrip("=")
         text += "=" * (-len(text) % 4)
         try:
@@ -106,7 +110,12 @@ class RequestPart:
         return text
 
     def member(self, name: str, members: tuple[str, ...]) -> str:
-        """Return a member of an enumeration, given by name or number."""
+        """Return the name of an enumeration's member; the first one if the field is missing.
+
+        Args:
+            name: field with the name or the number of the member.
+            members: names of the members by number; empty for a number without a member.
+        """
         value = self._value(name)
         if isinstance(value, int) and 0 <= value < len(members):
             value = members[value]
@@ -118,7 +127,7 @@ class RequestPart:
         return value
 
     def count(self, name: str) -> int:
-        """Return a count; 0 if it is missing."""
+        """Return an integer from 0 on, which may be written as a string; 0 if it is missing."""
         value = self._value(name)
         if isinstance(value, str) and value.isascii() and value.isdecimal():
             value = int(value[:9])
@@ -127,7 +136,7 @@ class RequestPart:
         return int(value or 0)
 
     def _value(self, name: str) -> Json:
-        """Return a field by its key in either spelling; None if it is missing."""
+        """Return a field, whose key is in camel or snake case; None if it is missing."""
         return self.content.get(camel_case(name), self.content.get(name))
 
     def _path(self, name: str) -> str:
@@ -138,13 +147,13 @@ class RequestPart:
 
 
 def camel_case(name: str) -> str:
-    """Return the REST key of a message field."""
+    """Return the key in REST of a message's field: `max_results` → `maxResults`."""
     first, *rest = name.split("_")
     return first + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
 def _is_valid_text(text: str) -> bool:
-    """Return whether a text has no lone surrogates."""
+    """Return whether UTF-8 can encode a text: it has no lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -24,9 +24,9 @@ PROVIDERS: Registry[Provider] = Registry(
         for name in ("google", "aws", "azure")
     },
 )
-_OWN = "ciguard.levels.app.providers."
-_SIZE = (640, 480)
-"""Size of an image that shows nothing, in pixels."""
+_OWN_PREFIX = "ciguard.levels.app.providers."
+_EMPTY_IMAGE_SIZE = (640, 480)
+"""Width and height of an image that shows nothing, in pixels."""
 
 
 def known_providers() -> tuple[ProviderDescription, ...]:
@@ -46,32 +46,32 @@ def conventions_of(provider: str) -> CallingConventions:
 
 
 def hook_of(provider: str) -> Json:
-    """Return module and file of a provider's hook, which the application's process loads.
+    """Return the module (`hook`) and the `file` of the hook that an application's process loads.
 
     Raises:
         UnknownNameError: if the provider is not registered.
-        ModuleNotFoundError: if there is no such module.
+        ModuleNotFoundError: if the module is not installed.
     """
     registered = PROVIDERS.get(provider)
     return {"hook": registered.hook, "file": str(registered.hook_file)}
 
 
 def hooks_of_other_packages(providers: Iterable[str]) -> dict[str, str]:
-    """Return the hook modules of providers that other packages register, by provider.
+    """Return the hook module of each given provider that another package registers.
 
     Args:
-        providers: names of providers; unregistered ones are assumed to be ciguard's own.
+        providers: names of providers; those that are not registered are left out.
     """
-    known = PROVIDERS.items()
-    hooks = {name: known[name].hook for name in providers if name in known}
-    return {name: hook for name, hook in hooks.items() if not hook.startswith(_OWN)}
+    registered = PROVIDERS.items()
+    hooks = {name: registered[name].hook for name in providers if name in registered}
+    return {name: hook for name, hook in hooks.items() if not hook.startswith(_OWN_PREFIX)}
 
 
 def messages_of(operation: Operation) -> Messages:
     """Return the message writer of an operation's provider.
 
     Raises:
-        UnknownNameError: if its provider is not registered; see `are_written`.
+        UnknownNameError: if its provider is not registered; check with `are_written` first.
     """
     return PROVIDERS.get(operation.provider).messages
 
@@ -80,12 +80,12 @@ def face_messages_of(operation: Operation) -> FaceMessages:
     """Return the face writer of an operation's provider.
 
     Raises:
-        UnknownNameError: if its provider is not registered; see `are_written`.
-        LookupError: if the provider has none.
+        UnknownNameError: if its provider is not registered; check with `are_written` first.
+        LookupError: if the provider has no face writer.
     """
     faces = PROVIDERS.get(operation.provider).faces
     if faces is None:
-        msg = f"{operation.title}: its provider has no face messages"
+        msg = f"{operation.title}: the provider has no writer of answers with faces"
         raise LookupError(msg)
     return faces
 
@@ -94,24 +94,24 @@ def speech_messages_of(operation: Operation) -> SpeechMessages:
     """Return the speech writer of an operation's provider.
 
     Raises:
-        UnknownNameError: if its provider is not registered; see `are_written`.
-        LookupError: if the provider has none.
+        UnknownNameError: if its provider is not registered; check with `are_written` first.
+        LookupError: if the provider has no speech writer.
     """
     speech = PROVIDERS.get(operation.provider).speech
     if speech is None:
-        msg = f"{operation.title}: its provider has no speech messages"
+        msg = f"{operation.title}: the provider has no writer of answers with transcripts"
         raise LookupError(msg)
     return speech
 
 
 def are_written(operation: Operation) -> bool:
-    """Return whether answers of an operation's client can be written."""
+    """Return whether the operation's provider is registered and writes answers for its client."""
     provider = PROVIDERS.items().get(operation.provider)
     return provider is not None and operation.client in provider.messages.CLIENTS
 
 
 def are_recognised(operation: Operation) -> bool:
-    """Return whether engines recognise the result, and its answers can be written."""
+    """Return whether engines can recognise or simulate the operation's result."""
     return are_written(operation) and operation.task in messages_of(operation).TASKS
 
 
@@ -127,18 +127,20 @@ def answered_operations() -> tuple[Operation, ...]:
 
 
 def empty_answer(operation: Operation) -> Json:
-    """Return the answer if nothing is recognised; a text is neutral.
+    """Return the answer that recognises nothing; for sentiment, the answer is neutral.
 
     Raises:
-        UnknownNameError: if the provider is not registered; see `are_written`.
+        UnknownNameError: if the provider is not registered; check with `are_written` first.
     """
     messages = messages_of(operation)
     writers: Mapping[RecognitionTask, Callable[[], Json]] = {
         RecognitionTask.LABELS: lambda: messages.label_answer([]),
         RecognitionTask.OBJECTS: lambda: messages.object_answer([], []),
         RecognitionTask.CATEGORIES: lambda: messages.category_answer([]),
-        RecognitionTask.FACES: lambda: face_messages_of(operation).face_answer([], _SIZE),
-        RecognitionTask.TEXT: lambda: messages.text_answer([], _SIZE),
+        RecognitionTask.FACES: lambda: face_messages_of(operation).face_answer(
+            [], _EMPTY_IMAGE_SIZE
+        ),
+        RecognitionTask.TEXT: lambda: messages.text_answer([], _EMPTY_IMAGE_SIZE),
         RecognitionTask.SPEECH: lambda: speech_messages_of(operation).speech_answer([]),
         RecognitionTask.SENTIMENT: lambda: messages.sentiment_answer(0.0, []),
         RecognitionTask.ENTITIES: lambda: messages.entity_answer([]),

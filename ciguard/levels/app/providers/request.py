@@ -1,4 +1,4 @@
-"""Requests by HTTP and their replies, for services of any provider."""
+"""HTTP requests and their replies, for services of any provider."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ServiceRequest:
-    """One untrusted request."""
+    """One HTTP request, which is not trusted."""
 
     method: str
     target: str
@@ -23,7 +23,7 @@ class ServiceRequest:
     """Headers by lower-case name."""
     body: bytes = b""
     origin: str = "http://127.0.0.1"
-    """Base address that the client has used."""
+    """Scheme, host and port with which the client addressed the server."""
 
     @property
     def path(self) -> str:
@@ -41,31 +41,32 @@ class Reply:
     code: str = "OK"
     """Error code of the provider; `OK` if the request was answered."""
     message: str = ""
-    """Message of the error, or of the errors of single images and texts."""
-    asked: tuple[str, ...] = ()
-    """Operations that the engines were called for."""
+    """Error message of the request, or the joined error messages of single images and texts."""
+    operations: tuple[str, ...] = ()
+    """Names of the operations that engines were called for."""
 
 
 class Services(Protocol):
-    """The services of a provider by HTTP."""
+    """The HTTP services of a provider."""
 
     provider: str
+    """Name of the provider."""
 
     def are_asked(self, request: ServiceRequest) -> bool:
-        """Return whether a request is for these services.
+        """Return whether a request is for the services of this provider.
 
-        The first registered provider is checked last, and refuses unknown requests.
+        The provider that was registered first is asked last, and returns True for every request.
         """
 
     def title(self, request: ServiceRequest) -> str:
         """Return the title of a request in logs, without keys."""
 
-    def reply(self, request: ServiceRequest, answering: Callable[[str, bytes], Json]) -> Reply:
+    def reply(self, request: ServiceRequest, get_answer: Callable[[str, bytes], Json]) -> Reply:
         """Return the reply to a request.
 
         Args:
-            request: request for these services.
-            answering: function from an operation and a content to the answer.
+            request: request for which `are_asked` returns True.
+            get_answer: function that returns the answer to an operation about a content.
 
         Raises:
             ServiceError: if the request is refused or invalid.
@@ -73,4 +74,4 @@ class Services(Protocol):
         """
 
     def refusal(self, request: ServiceRequest, error: ServiceError) -> Reply:
-        """Return the refusal of a request."""
+        """Return the reply that reports an error to the client."""

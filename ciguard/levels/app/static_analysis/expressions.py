@@ -245,7 +245,7 @@ class Expressions:
     def _constructor_input(self, node: ast.Call) -> Value:
         """Return the input that a client got from its constructor instead of from the call."""
         method = self.of(node.func)
-        is_given = any(client.about is not None for client in method.clients)
+        is_given = any(client.input_parameter is not None for client in method.clients)
         return Value(method.flows) if is_given else NOTHING
 
     def _set_fields(
@@ -324,7 +324,7 @@ def _inputs_of_clients(
     clients: Value, arguments: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
     """Return the arguments of a client's constructor that are inputs of its later calls."""
-    parameters = [client.about for client in clients.clients if client.about is not None]
+    parameters = [client.input_parameter for client in clients.clients if client.input_parameter]
     return join_values(
         keywords.get(name, arguments[index] if index < len(arguments) else NOTHING)
         for name, index in parameters

@@ -1,4 +1,4 @@
-"""Build the chain of local engines: the first that serves an operation answers."""
+"""Builds the chain of the engines that need no network."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 
 def local_engines(
     labels: Vocabulary | None,
-    known: Mapping[str, InputSpec],
+    input_specs: Mapping[str, InputSpec],
     *,
     confusion: float = 0.2,
     seed: int = 0,
     confusion_matrix: ConfusionMatrix | None = None,
 ) -> EngineChain:
-    """Return the engines that need no network: installed recognisers first, then simulated ones.
+    """Return a chain of installed recognisers, which need no network, and of simulated engines.
 
     Args:
         labels: labels of simulated answers; None for ciguard's own list.
-        known: specifications of the synthesised inputs, by the digest of their content.
-        confusion: share of known inputs that simulated answers mistake for something else.
+        input_specs: specifications of the synthesised inputs, by the digest of their content.
+        confusion: share of known inputs for which simulated answers miss what the input shows.
         seed: seed of the simulated answers.
-        confusion_matrix: confusion matrices of some labels, which replace `confusion` for them.
+        confusion_matrix: confusion matrix of some labels; for these, it replaces `confusion`.
 
     Raises:
         ConfigurationError: if the confusion is not between 0 and 1.
     """
-    simulated = Simulated(labels, known, confusion, seed, confusion_matrix or {})
+    simulated = Simulated(labels, input_specs, confusion, seed, confusion_matrix or {})
     local = EngineChain((WrittenText(), Faces(), SentimentEngine(), Speech(), simulated))
     return EngineChain((*local.engines, ImageAnalysisEngine(local), StopWords()))

@@ -1,9 +1,9 @@
-"""Confusion matrix of a simulated service: the labels that it answers instead of the right one.
+"""Confusion matrix of a simulated service: the labels that it returns instead of the right one.
 
     [objects]
     Vehicle = { Car = 0.5, Truck = 0.3, Vehicle = 0.1 }
 
-Each row names the label that an input shows, and how often each label is among the answers.
+Each row names the label that an input shows, and the probability of each label in the answer.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ConfusionMatrix: TypeAlias = "Mapping[tuple[RecognitionTask, str], Mapping[str, float]]"
-"""Task and lower-case label of the input → answered label → probability, 0 to 1."""
+"""Task and lower-case label of the input → label of the answer → probability, 0 to 1."""
 _TASKS = (RecognitionTask.LABELS, RecognitionTask.OBJECTS, RecognitionTask.CATEGORIES)
 
 
 def read_confusion_matrix(file: Path) -> ConfusionMatrix:
-    """Read the confusion matrix of a service from a TOML file.
+    """Return the confusion matrix of a service in a TOML file.
 
     Raises:
         ConfigurationError: if the file cannot be read or is invalid.
@@ -37,7 +37,7 @@ def read_confusion_matrix(file: Path) -> ConfusionMatrix:
     matrix = {}
     for task, rows in raw.items():
         if task not in set(_TASKS) or not isinstance(rows, dict):
-            msg = f"{file}: {task}: not a task with labels. Use one of {', '.join(_TASKS)}."
+            msg = f"{file}: {task}: not a table of a task. Use [{'], ['.join(_TASKS)}]."
             raise ConfigurationError(msg)
         for label, answers in rows.items():
             if not isinstance(answers, dict) or not all(map(_is_share, answers.values())):

@@ -1,4 +1,4 @@
-"""The protocol of engines, which answer in place of a service, and their base classes."""
+"""The protocol of engines, which answer in place of a service, and base classes of engines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from ciguard.levels.app.providers.registered import are_recognised
-from ciguard.levels.app.virtualization.validation import refuse
+from ciguard.levels.app.virtualization.validation import refuse_invalid
 
 if TYPE_CHECKING:
     from ciguard.domain.values import Json
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 
 class Engine(Protocol):
-    """Answers operations of a service, by recognition or by simulation."""
+    """Answers operations of a service by recognition, by simulation or from a recording."""
 
     @property
     def name(self) -> str:
-        """Name in reports."""
+        """Name of the engine in reports."""
 
     @property
     def is_simulated(self) -> bool:
-        """True if it generates its answers, and recognises nothing."""
+        """True if the engine generates its answers, and recognises nothing."""
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether it can answer the operation, with what is installed here."""
+        """Return whether the engine can answer the operation with the installed packages."""
 
-    def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return the fields of the answer's message, as JSON.
+    def answer(self, operation: Operation, content: bytes) -> Json:
+        """Return the answer, in the JSON of the provider's messages.
 
         Args:
             operation: the requested operation.
-            about: content of an image or sound, or a text in UTF-8.
+            content: content of an image or sound, or a text in UTF-8.
 
         Raises:
             ServiceError: if the service would answer with an error.
@@ -43,7 +43,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EngineWrapper:
-    """Base of wrappers: they serve what the wrapped engine serves."""
+    """Base class of engines that wrap another engine and serve the same operations."""
 
     engine: Engine
 
@@ -63,37 +63,37 @@ class EngineWrapper:
 
 
 class Recogniser:
-    """Base of engines that recognise one thing, with optional packages."""
+    """Base class of engines that recognise content for one task, with optional packages."""
 
     NAME: ClassVar[str]
     TASK: ClassVar[RecognitionTask]
     MODULES: ClassVar[tuple[str, ...]]
-    """Names of the top-level modules that it needs."""
+    """Names of the top-level modules that the engine needs."""
     PROGRAM: ClassVar[str] = ""
-    """Program that it needs; empty for none."""
+    """Program that the engine needs; empty for none."""
 
     @property
     def name(self) -> str:
-        """Name in reports."""
+        """Name of the engine in reports."""
         return self.NAME
 
     @property
     def is_simulated(self) -> bool:
-        """False: its answers are recognised."""
+        """False: the engine recognises the content."""
         return False
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether it recognises what the operation asks for, and is installed."""
+        """Return whether the operation has the engine's task, and its packages are installed."""
         is_recognised = operation.task is self.TASK and are_recognised(operation)
         return is_recognised and are_installed(*self.MODULES, program=self.PROGRAM)
 
-    def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return the recognised content; see `Engine`."""
-        refuse(operation, about)
-        return self.recognise(operation, about)
+    def answer(self, operation: Operation, content: bytes) -> Json:
+        """Return the answer with the recognised content; see `Engine`."""
+        refuse_invalid(operation, content)
+        return self.recognise(operation, content)
 
-    def recognise(self, operation: Operation, about: bytes) -> Json:
-        """Return what is recognised in a content that passed `validation.refuse`.
+    def recognise(self, operation: Operation, content: bytes) -> Json:
+        """Return the answer to a content that `refuse_invalid` has accepted.
 
         Raises:
             ServiceError: if the content is damaged, or recognition fails.

@@ -1,4 +1,4 @@
-"""A chain of engines: the first that serves an operation answers."""
+"""A chain of engines, of which the first that serves an operation answers it."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ if TYPE_CHECKING:
 
 
 class NoEngineError(CiguardError):
-    """An operation was requested that no engine serves."""
+    """No engine serves a requested operation."""
 
     def __init__(self, operation: Operation, *, among: str) -> None:
         """Build the message.
 
         Args:
             operation: the requested operation.
-            among: names of the available engines.
+            among: names of the available engines; empty for none.
         """
         super().__init__(
-            f"{operation.title}: no engine answers this operation. Available: {among or 'none'}. "
+            f"{operation.title}: no engine answers this operation. Engines: {among or 'none'}. "
             "Record the service's own answers, or exclude the functions that call it."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class EngineChain:
-    """Asks the first of its engines that serves an operation."""
+    """Answers each operation with the first of its engines that serves the operation."""
 
     engines: tuple[Engine, ...]
 
     @property
     def name(self) -> str:
-        """Name in reports: those of its engines. `engine_for` returns the one that answers."""
+        """Name in reports: the names of all engines; `engine_for` returns the one that answers."""
         return ", ".join(engine.name for engine in self.engines)
 
     @property
@@ -54,7 +54,7 @@ class EngineChain:
         """Return whether one of its engines serves the operation."""
         return self.engine_for(operation) is not None
 
-    def answer(self, operation: Operation, about: bytes) -> Json:
+    def answer(self, operation: Operation, content: bytes) -> Json:
         """Return the answer of the first engine that serves the operation; see `Engine`.
 
         Raises:
@@ -63,4 +63,4 @@ class EngineChain:
         engine = self.engine_for(operation)
         if engine is None:
             raise NoEngineError(operation, among=self.name)
-        return engine.answer(operation, about)
+        return engine.answer(operation, content)

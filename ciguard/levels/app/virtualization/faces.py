@@ -1,4 +1,4 @@
-"""Finds faces in images, with the cascades of OpenCV."""
+"""Detects faces in images, with the cascade classifiers of OpenCV."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 _CASCADE = "haarcascade_frontalface_default.xml"
 _SCALE_FACTOR = 1.1
 _MIN_NEIGHBOURS = 5
-"""Overlapping detections that make a face."""
+"""Minimum number of overlapping detections of a face."""
 _MIN_SIDE = 24
 """Minimum side of a face, in pixels: the size that the cascade was trained with."""
-_HALF_SURE = 2.0
-"""Weight of a detection that is a face with a probability of 1/2."""
+_HALF_CONFIDENCE_WEIGHT = 2.0
+"""Weight of a detection with a confidence of 1/2."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +48,16 @@ class Faces(Recogniser):
 
     @cached_property
     def _cascade(self) -> Any:
-        """The face detector; None if OpenCV has no cascades, as from version 5 on."""
+        """The face detector; None if OpenCV has no cascades, as in version 5 and later."""
         opencv = import_module("cv2")
         if not hasattr(opencv, "CascadeClassifier"):
             return None
         cascade = opencv.CascadeClassifier(opencv.data.haarcascades + _CASCADE)
         return None if cascade.empty() else cascade
 
-    def recognise(self, operation: Operation, about: bytes) -> Json:
+    def recognise(self, operation: Operation, content: bytes) -> Json:
         """Return the faces in an image, from left to right; their emotions are `UNKNOWN`."""
-        image = pictures.picture(operation, about)
+        image = pictures.picture(operation, content)
         grey = np.asarray(image.convert("L"))
         with self._lock:
             boxes, _, weights = self._cascade.detectMultiScale3(
@@ -76,5 +76,5 @@ class Faces(Recogniser):
 
 
 def _confidence(weight: float) -> float:
-    """Return a detection weight as a confidence: a logistic function, not calibrated."""
-    return 1 / (1 + math.exp(_HALF_SURE - weight))
+    """Return the confidence for a detection's weight, by an uncalibrated logistic function."""
+    return 1 / (1 + math.exp(_HALF_CONFIDENCE_WEIGHT - weight))

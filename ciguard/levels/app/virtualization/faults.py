@@ -7,8 +7,8 @@
     seconds = [0.5, 2]                 # delay of the answer: a number, or a range
     times = 1                          # only the first request about each content
 
-Content, operation and seed alone decide which contents are affected. All faults that affect a
-content apply in their order; the first error is the answer.
+The content, the operation and the seed determine which contents are affected. All faults that
+affect a content apply in the order of the file; the first error is returned.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _Member = TypeVar("_Member", bound=StrEnum)
 
 
 class Distortion(StrEnum):
-    """The change of an answer."""
+    """A way to change an answer."""
 
     NOTHING = "nothing"
     """An empty result; the sentiment of a text is neutral."""
@@ -52,8 +52,11 @@ class Fault:
     operations: frozenset[str] = frozenset()
     """Names of the affected operations; empty for all."""
     probability: float = 1.0
+    """Share of the contents that are affected."""
     answer: Distortion | None = None
+    """Change of the answer; None for no change."""
     error: Code | None = None
+    """Error instead of the answer; None for no error."""
     message: str = ""
     """Message of the error; empty for the default one."""
     seconds: tuple[float, float] = (0.0, 0.0)
@@ -63,7 +66,7 @@ class Fault:
 
 
 def read_faults(file: Path) -> tuple[Fault, ...]:
-    """Read the faults of a service from a TOML file.
+    """Return the faults of a service in a TOML file.
 
     Raises:
         ConfigurationError: if the file cannot be read or is invalid.
@@ -77,14 +80,15 @@ def read_faults(file: Path) -> tuple[Fault, ...]:
     if raw or not isinstance(tables, list) or not tables:
         msg = f"{file}: invalid. Write one or more tables [[fault]], and nothing else."
         raise ConfigurationError(msg)
-    known = {operation.name for operation in answered_operations()}
+    known_operations = {operation.name for operation in answered_operations()}
     return tuple(
-        _FaultReader(file, number, table).fault(known) for number, table in enumerate(tables, 1)
+        _FaultReader(file, number, table).fault(known_operations)
+        for number, table in enumerate(tables, 1)
     )
 
 
 class _FaultReader:
-    """Reads one table of the file; each error names its place."""
+    """Reads one table of the file; each error names the file, the table and the key."""
 
     def __init__(self, file: Path, number: int, table: Json) -> None:
         self._place = f"{file}: fault {number}"
@@ -93,13 +97,14 @@ class _FaultReader:
             raise ConfigurationError(msg)
         self._table = table
 
-    def fault(self, known: set[str]) -> Fault:
+    def fault(self, known_operations: set[str]) -> Fault:
+        """Return the fault of the table; `known_operations` has the names of all operations."""
         for key in self._table:
             if key not in _KEYS:
                 msg = f"{self._place}: {key!r:.80}: unknown key.{suggestion(key, _KEYS)}"
                 raise ConfigurationError(msg)
         fault = Fault(
-            operations=self._operations(known),
+            operations=self._operations(known_operations),
             probability=float(self._value("probability", 1.0, _is_share, "a number from 0 to 1")),
             answer=self._member("answer", Distortion),
             error=self._member("error", Code),
@@ -121,16 +126,16 @@ class _FaultReader:
         value = self._table.get(key)
         return ConfigurationError(f"{self._place}: {key} = {value!r:.80}: has to be {wanted}.")
 
-    def _operations(self, known: set[str]) -> frozenset[str]:
+    def _operations(self, known_operations: set[str]) -> frozenset[str]:
         operations = self._table.get("operations")
         if operations is None:
             return frozenset()
         if not isinstance(operations, list) or not operations:
             raise self._wrong(key="operations", wanted="a list of names, or omitted for all")
         for name in operations:
-            if not isinstance(name, str) or name not in known:
+            if not isinstance(name, str) or name not in known_operations:
                 msg = f"{self._place}: operations: {name!r:.80}: unknown operation."
-                raise ConfigurationError(msg + suggestion(str(name), known))
+                raise ConfigurationError(msg + suggestion(str(name), known_operations))
         return frozenset(operations)
 
     def _value(
@@ -142,6 +147,7 @@ class _FaultReader:
         return value
 
     def _member(self, key: str, kind: type[_Member]) -> _Member | None:
+        """Return the member of an enumeration that a key names; None if the key is missing."""
         value = self._table.get(key)
         if value is None:
             return None
@@ -150,6 +156,7 @@ class _FaultReader:
         return kind(value)
 
     def _seconds(self) -> tuple[float, float]:
+        """Return the minimum and the maximum delay."""
         value = self._table.get("seconds", 0.0)
         minimum, maximum = (
             value if isinstance(value, list) and len(value) == len("ab") else (value,) * 2

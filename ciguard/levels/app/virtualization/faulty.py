@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from ciguard.levels.app.virtualization.faults import Fault
 
 _MAX_REPEATED = 100
-_MIN_SURE, _MAX_SURE = 0.02, 0.2
-"""Range of the factor that lowers scores in an unsure answer."""
+"""Number of items in a repeated list."""
+_MIN_FACTOR, _MAX_FACTOR = 0.02, 0.2
+"""Bounds of the factor that lowers scores in an unsure answer."""
 _MESSAGES = {
     Code.INVALID_ARGUMENT: "Request contains an invalid argument.",
     Code.DEADLINE_EXCEEDED: "Deadline Exceeded",
@@ -41,7 +42,7 @@ _MESSAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Faulty(EngineWrapper):
-    """Wraps an engine and injects faults. It is thread-safe."""
+    """Wraps an engine, and delays or changes its answers. The class is thread-safe."""
 
     faults: tuple[Fault, ...]
     seed: int = 0
@@ -52,34 +53,34 @@ class Faulty(EngineWrapper):
     )
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
-    def answer(self, operation: Operation, about: bytes) -> Json:
+    def answer(self, operation: Operation, content: bytes) -> Json:
         """Return the engine's answer, delayed or changed by the faults; see `Engine`."""
-        digest = digest_of(about)
+        digest = digest_of(content)
         changes: list[tuple[Distortion, random.Random]] = []
-        for place, fault in enumerate(self.faults):
-            rng = random.Random(f"{self.seed} fault {place} {operation.title} {digest}")  # noqa: S311 - no secret
-            if not self._is_affected(place, operation, digest, rng):
+        for index, fault in enumerate(self.faults):
+            rng = random.Random(f"{self.seed} fault {index} {operation.title} {digest}")  # noqa: S311 - nothing secret is drawn
+            if not self._is_affected(index, operation, digest, rng):
                 continue
             self.waiting(rng.uniform(*fault.seconds))
             if fault.error is not None:
                 raise ServiceError(fault.error, fault.message or _default_message(fault.error))
             if fault.answer is not None:
                 changes.append((fault.answer, rng))
-        answer = self.engine.answer(operation, about)
-        for oddity, rng in changes:
-            answer = _distorted(oddity, answer, operation, rng)
+        answer = self.engine.answer(operation, content)
+        for distortion, rng in changes:
+            answer = _distort(distortion, answer, operation, rng)
         return answer
 
     def _is_affected(
-        self, place: int, operation: Operation, digest: str, rng: random.Random
+        self, index: int, operation: Operation, digest: str, rng: random.Random
     ) -> bool:
-        """Return whether a fault affects this request."""
-        fault = self.faults[place]
+        """Return whether the fault with this index affects the request."""
+        fault = self.faults[index]
         if rng.random() >= fault.probability:
             return False
         if fault.operations and operation.name not in fault.operations:
             return False
-        key = (place, operation.name, digest)
+        key = (index, operation.name, digest)
         with self._lock:
             self._counts[key] += bool(fault.times)
             return not fault.times or self._counts[key] <= fault.times
@@ -92,7 +93,7 @@ def with_faults(
     *,
     waiting: Callable[[float], None] = time.sleep,
 ) -> tuple[Engine, ...]:
-    """Return engines wrapped with faults; the same engines if there are none.
+    """Return engines that inject faults; without faults, the given engines.
 
     Args:
         engines: the engines that answer.
@@ -109,19 +110,25 @@ def _default_message(code: Code) -> str:
     return _MESSAGES.get(code, f"{code.replace('_', ' ').capitalize()}.")
 
 
-def _distorted(oddity: Distortion, answer: Json, operation: Operation, rng: random.Random) -> Json:
-    match oddity:
+def _distort(
+    distortion: Distortion, answer: Json, operation: Operation, rng: random.Random
+) -> Json:
+    """Return an answer after the change of a fault."""
+    match distortion:
         case Distortion.NOTHING:
             return empty_answer(operation)
         case Distortion.UNSURE:
             provider = PROVIDERS.get(operation.provider)
-            return _scaled(answer, rng.uniform(_MIN_SURE, _MAX_SURE), provider)
+            return _scale_scores(answer, rng.uniform(_MIN_FACTOR, _MAX_FACTOR), provider)
         case Distortion.MANY:
-            return _repeated(answer, operation.way if operation.records else ("sentences",))
+            return _repeat_list(answer, operation.way if operation.records else ("sentences",))
 
 
-def _repeated(content: Json, path: Sequence[str]) -> Json:
-    """Return an answer whose list at a path is repeated up to 100 items, if it has any."""
+def _repeat_list(content: Json, path: Sequence[str]) -> Json:
+    """Return the answer with the list at a path repeated until it has 100 items.
+
+    An empty list stays empty, and a longer one is unchanged.
+    """
     if not path:
         return (
             (content * _MAX_REPEATED)[: max(_MAX_REPEATED, len(content))]
@@ -131,31 +138,31 @@ def _repeated(content: Json, path: Sequence[str]) -> Json:
     first, *rest = path
     if isinstance(content, list):
         return [
-            _repeated(item, rest) if f"{index}" == first else item
+            _repeat_list(item, rest) if f"{index}" == first else item
             for index, item in enumerate(content)
         ]
     if not isinstance(content, dict) or not content.get(first):
         return content
-    return {**content, first: _repeated(content[first], rest)}
+    return {**content, first: _repeat_list(content[first], rest)}
 
 
-def _scaled(content: Json, factor: float, provider: Provider) -> Json:
-    """Return an answer with each of its scores multiplied by a factor."""
+def _scale_scores(content: Json, factor: float, provider: Provider) -> Json:
+    """Return an answer with each score multiplied by a factor; scores that sum to 1 still do."""
     if isinstance(content, list):
-        return [_scaled(item, factor, provider) for item in content]
+        return [_scale_scores(item, factor, provider) for item in content]
     if not isinstance(content, dict):
         return content
     return {
         key: value * factor
         if key in provider.scores and isinstance(value, int | float)
-        else _evened_out(value, factor)
+        else _shrink_differences(value, factor)
         if key in provider.shares and isinstance(value, dict)
-        else _scaled(value, factor, provider)
+        else _scale_scores(value, factor, provider)
         for key, value in content.items()
     }
 
 
-def _evened_out(shares: dict[str, float], factor: float) -> dict[str, float]:
-    """Return scores of sentiments moved towards their mean."""
+def _shrink_differences(shares: dict[str, float], factor: float) -> dict[str, float]:
+    """Return scores with their distances from their mean multiplied by a factor."""
     mean = fmean(shares.values())
     return {name: mean + factor * (score - mean) for name, score in shares.items()}

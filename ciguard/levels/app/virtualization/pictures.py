@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.description import Operation
 
 MODULE = "PIL"
-"""Module that decodes them, of an optional package."""
+"""Module that decodes images; it belongs to an optional package."""
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF", "ICO")
-"""Formats that the service reads. Pillow knows others, some of which run programs."""
+"""Formats that services read. For some other formats, Pillow runs a program."""
 _MAX_PIXELS = 75_000_000
-"""Maximum size that the service accepts."""
+"""Maximum number of pixels that services accept."""
 _MAX_LENGTH = 3000
-"""Maximum side of the decoded image, in pixels: engines become slow, and recognise no more."""
+"""Maximum side of the decoded image, in pixels: larger images only make engines slow."""
 _DAMAGED = (
     OSError, SyntaxError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError,
     EOFError, NotImplementedError, MemoryError, struct.error, zlib.error,
@@ -30,19 +30,19 @@ _DAMAGED = (
 
 
 def picture(operation: Operation, content: bytes) -> Any:
-    """Return an image as a Pillow image in RGB.
+    """Return an image file as a Pillow image in RGB, on a white background.
 
     Args:
         operation: the operation that is requested.
         content: content of the file.
 
     Raises:
-        ServiceError: if it cannot be decoded, or is larger than the service accepts.
+        ServiceError: if the file cannot be decoded, or is larger than services accept.
     """
     images = import_module("PIL.Image")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # oddities of a file that can still be decoded
+            warnings.simplefilter("ignore")  # about files that can still be decoded
             warnings.simplefilter("error", images.DecompressionBombWarning)
             image = images.open(io.BytesIO(content), formats=_FORMATS)
             if image.width * image.height > _MAX_PIXELS:
@@ -50,10 +50,10 @@ def picture(operation: Operation, content: bytes) -> Any:
             decoded = image.convert("RGBA")
     except (*_DAMAGED, images.DecompressionBombError, images.DecompressionBombWarning) as error:
         raise bad_image(operation) from error
-    return _on_white(images, decoded)
+    return _place_on_white(images, decoded)
 
 
-def _on_white(images: Any, image: Any) -> Any:
+def _place_on_white(images: Any, image: Any) -> Any:
     """Return an image on a white background, scaled down to `_MAX_LENGTH`."""
     background = images.new("RGBA", image.size, "white")
     background.alpha_composite(image)

@@ -32,10 +32,10 @@ class NotRecordedError(CiguardError):
         Args:
             file: file of the recording.
             operation: the requested operation.
-            digest: digest of the content.
+            digest: digest of the request's content.
         """
         super().__init__(
-            f"{file}: no answer of {operation.title} is recorded for content {digest}: the input "
+            f"{file}: no answer of {operation.title} is recorded for content {digest}. The input "
             "or the request has changed. Record it again, with access to the service."
         )
         self.operation = operation
@@ -44,7 +44,7 @@ class NotRecordedError(CiguardError):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Replays a recording, and answers nothing else.
+    """Replays a recording, and refuses all other requests.
 
     Raises:
         ConfigurationError: if the file cannot be read, or a line is invalid.
@@ -58,7 +58,7 @@ class Recorded:
 
     @property
     def name(self) -> str:
-        """Name in reports: those of the recorded engines."""
+        """Name in reports: the names of the engines whose answers are recorded."""
         engines = sorted({record.engine for record in self._records.values()})
         return f"recording of {', '.join(engines) or 'nothing'}"
 
@@ -68,18 +68,18 @@ class Recorded:
         return any(record.is_simulated for record in self._records.values())
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether it has an answer of the operation."""
+        """Return whether the recording has an answer of the operation."""
         requested = (operation.provider, operation.name)
         return any(key[:2] == requested for key in self._records)
 
-    def answer(self, operation: Operation, about: bytes) -> Json:
+    def answer(self, operation: Operation, content: bytes) -> Json:
         """Return the recorded answer; see `Engine`.
 
         Raises:
             NotRecordedError: if the recording has no answer for the content.
             ConfigurationError: if the answer does not have the fields of the operation.
         """
-        key = _key(operation, about)
+        key = _key(operation, content)
         if key not in self._records:
             raise NotRecordedError(self.file, operation, key[2])
         outcome = self._records[key].outcome
@@ -96,10 +96,10 @@ class Recorded:
 
 
 def _are_results(operation: Operation, answer: Json) -> bool:
-    """Return whether an answer has results of the right type.
+    """Return whether the list of results in an answer has the right type.
 
-    Only answers whose descriptions name the fields as the service sends them are checked. Clients
-    parse other answers whole, and report themselves what is invalid.
+    Only answers of providers whose descriptions have the service's field names are checked. The
+    clients of other providers parse whole answers, and themselves report invalid ones.
     """
     if isinstance(answer, list) is not bool(operation.records and not operation.way):
         return False
@@ -113,13 +113,13 @@ def _are_results(operation: Operation, answer: Json) -> bool:
     )
 
 
-def _key(operation: Operation, about: bytes) -> Key:
-    return operation.provider, operation.name, digest_of(about)
+def _key(operation: Operation, content: bytes) -> Key:
+    return operation.provider, operation.name, digest_of(content)
 
 
 @dataclass(frozen=True, slots=True)
 class Recording(EngineWrapper):
-    """Wraps an engine, and records its answers and errors.
+    """Wraps an engine, and records its answers and errors in a file.
 
     Raises:
         ConfigurationError: if the file exists and is invalid.
@@ -133,32 +133,32 @@ class Recording(EngineWrapper):
         lines = {key: record.line() for key, record in records.items()}
         object.__setattr__(self, "_lines", lines)
 
-    def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return the engine's answer, after it is written to the file; see `Engine`.
+    def answer(self, operation: Operation, content: bytes) -> Json:
+        """Return the engine's answer after writing it to the file; see `Engine`.
 
         Raises:
             ConfigurationError: if the file cannot be written.
         """
         try:
-            answer = self.engine.answer(operation, about)
+            answer = self.engine.answer(operation, content)
         except ServiceError as error:
-            self.keep(operation, about, error)
+            self.keep(operation, content, error)
             raise
-        self.keep(operation, about, answer)
+        self.keep(operation, content, answer)
         return answer
 
-    def keep(self, operation: Operation, about: bytes, outcome: Json | ServiceError) -> None:
+    def keep(self, operation: Operation, content: bytes, outcome: Json | ServiceError) -> None:
         """Record an answer or an error.
 
         Args:
             operation: the requested operation.
-            about: content of the request.
+            content: content of the request.
             outcome: the answer, or the error.
 
         Raises:
             ConfigurationError: if the file cannot be written.
         """
-        record = AnswerRecord(_key(operation, about), self.name, self.is_simulated, outcome)
+        record = AnswerRecord(_key(operation, content), self.name, self.is_simulated, outcome)
         line = record.line()
         if self._lines.get(record.key) == line:
             return
@@ -172,7 +172,7 @@ class Recording(EngineWrapper):
 
 
 def with_recording(file: Path | None, engines: Iterable[Engine]) -> tuple[Engine, ...]:
-    """Return engines that record their answers to a file; the same engines if there is none.
+    """Return engines that record their answers in a file; without a file, the given engines.
 
     Raises:
         ConfigurationError: if the file exists and is invalid.

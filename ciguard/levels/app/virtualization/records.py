@@ -6,7 +6,7 @@ One JSON object per line, in the order of the requests; the last one for a reque
      "engine": "the service", "simulated": false, "answer": {…}}
     {"schema": 1, …, "error": {"code": "INVALID_ARGUMENT", "message": "Bad image data."}}
 
-Only the digest of a content is stored; an answer may repeat parts of a text, though.
+Of a content, only the digest is stored; but an answer may repeat parts of a text.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CODE = re.compile(rf"{'|'.join(Code)}|[A-Z][a-z]\w{{,98}}|\d{{3}}")
 """Codes of gRPC, a provider's own such as `ThrottlingException`, or statuses of HTTP."""
 _ADDRESS = r"[\w.+-]+@[\w-]+\.[\w.]+"
 Key: TypeAlias = tuple[str, str, str]
-"""Provider, operation, digest of the content."""
+"""Name of the provider, name of the operation, and SHA-256 digest of the content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class AnswerRecord:
     """The answer, or the service's error."""
 
     def line(self) -> bytes:
-        """Return the record as a line of a file.
+        """Return the record as a line of a file, with a newline.
 
         Raises:
             ValueError: if JSON cannot represent the answer.
@@ -76,7 +76,7 @@ class AnswerRecord:
 
 @cache
 def _secrets() -> re.Pattern[str]:
-    """Return a pattern of accounts and keys, which error messages of services repeat."""
+    """Return a regular expression for accounts and keys, which services repeat in messages."""
     own = (provider.secrets for provider in PROVIDERS.items().values())
     return re.compile("|".join(filter(None, (_ADDRESS, *own))), re.IGNORECASE)
 
@@ -127,7 +127,7 @@ def _are_objects(results: list[Json]) -> bool:
 
 
 def read_records(file: Path) -> dict[Key, AnswerRecord]:
-    """Return the records of a file, without an incomplete last line.
+    """Return the records of a file; an incomplete last line is ignored.
 
     Raises:
         ConfigurationError: if the file cannot be read, or a line is invalid.
@@ -143,7 +143,7 @@ def read_records(file: Path) -> dict[Key, AnswerRecord]:
     records: dict[Key, AnswerRecord] = {}
     for number, line in enumerate([*lines, last] if _is_complete(last) else lines, 1):
         try:
-            record = _record(_parsed(line))
+            record = _record(_parse_line(line))
         except ValueError as error:
             msg = f"{file}: line {number}: {error}. Delete the line, or record it again."
             raise ConfigurationError(msg) from error
@@ -151,15 +151,15 @@ def read_records(file: Path) -> dict[Key, AnswerRecord]:
     return records
 
 
-def _parsed(line: bytes) -> Json:
+def _parse_line(line: bytes) -> Json:
     """Return the JSON value of a line.
 
     Raises:
-        ValueError: if it is invalid JSON, or has values that a message cannot have.
+        ValueError: if the line is not JSON, or has NaN, an infinity or a lone surrogate.
     """
     try:
         encoded = json.loads(line, parse_constant=_refuse_constant)
-        json.dumps(encoded, ensure_ascii=False).encode("utf-8")  # no lone surrogates
+        json.dumps(encoded, ensure_ascii=False).encode("utf-8")  # raises for lone surrogates
     except (ValueError, RecursionError) as error:
         msg = "invalid JSON"
         raise ValueError(msg) from error
@@ -173,17 +173,17 @@ def _refuse_constant(name: str) -> None:
 def _is_complete(line: bytes) -> bool:
     """Return whether a line without a newline is complete."""
     try:
-        _parsed(line)
+        _parse_line(line)
     except ValueError:
         return False
     return True
 
 
 def append_line(file: Path, line: bytes) -> None:
-    """Append a line to a shared file, and repair the incomplete line of a killed process.
+    """Append a line to a shared file, after repairing the last line if its writer was killed.
 
     Raises:
-        OSError: if it cannot be written.
+        OSError: if the file cannot be written.
     """
     with file.open("a+b", buffering=0) as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
@@ -199,7 +199,7 @@ def append_line(file: Path, line: bytes) -> None:
 
 
 def _last_line(file: Path) -> bytes:
-    """Return what follows the last newline of a file."""
+    """Return the bytes that follow the last newline of a file."""
     with file.open("rb") as stream:
         size = stream.seek(0, os.SEEK_END)
         tail, step = b"", 4096

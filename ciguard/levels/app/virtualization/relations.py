@@ -1,4 +1,4 @@
-"""Finds labels of a vocabulary that are similar: recognition errors are seldom far off."""
+"""Finds similar labels in a vocabulary, as recognisers confuse similar labels most often."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Relations:
         Args:
             vocabulary: all labels.
             groups: labels that are related although their words differ; unknown labels are ignored.
-            is_open: True if the service has further labels.
+            is_open: True if the service may return labels that the vocabulary lacks.
         """
         self.labels = tuple(sorted(vocabulary.labels))
         self._vocabulary = vocabulary
@@ -44,7 +44,7 @@ class Relations:
         self._cache: dict[str, tuple[str, ...]] = {}
 
     def _words(self) -> dict[str, list[str]]:
-        """Return labels by their first and last word, short labels first."""
+        """Return the labels that begin or end with each word, short labels first."""
         by_word: dict[str, list[str]] = {}
         for label in sorted(self.labels, key=lambda label: (len(label), label)):
             for word in _outer_words(label):
@@ -52,14 +52,14 @@ class Relations:
         return by_word
 
     def spelled(self, text: str) -> str:
-        """Return the label that equals the text, ignoring case; empty for none."""
+        """Return the label that equals the text, ignoring case; empty if no label does."""
         text = text.strip()
         return text if text in self._vocabulary.labels else self._spellings.get(text.lower(), "")
 
     def related(self, text: str) -> tuple[str, ...]:
         """Return a few other labels that are similar to a text, the nearest first.
 
-        If the text is no label, its likely corrections come first. There may be none.
+        If the text is not a label, the labels with the most similar spelling come first.
         """
         if text not in self._cache:
             self._cache[text] = self._find_related(text)
@@ -67,15 +67,15 @@ class Relations:
 
     def _find_related(self, text: str) -> tuple[str, ...]:
         label = self.spelled(text)
-        near = () if label else self._vocabulary.nearest(text)
-        found = [*near, *self._related_by_group.get(label, ())]
-        for similar in (label or text, *near[:1]):
-            found += [
-                like
+        corrections = () if label else self._vocabulary.nearest(text)
+        candidates = [*corrections, *self._related_by_group.get(label, ())]
+        for similar in (label or text, *corrections[:1]):
+            candidates += [
+                label_with_word
                 for word in _outer_words(similar)
-                for like in self._by_word.get(word, ())[:_MAX_RELATED]
+                for label_with_word in self._by_word.get(word, ())[:_MAX_RELATED]
             ]
-        return tuple(other for other in dict.fromkeys(found) if other != label)[:_MAX_RELATED]
+        return tuple(other for other in dict.fromkeys(candidates) if other != label)[:_MAX_RELATED]
 
 
 def _outer_words(label: str) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def _outer_words(label: str) -> tuple[str, ...]:
 
 
 def relations_of(vocabulary: Vocabulary | None) -> Relations:
-    """Return the relations of a user's vocabulary; None stands for ciguard's own."""
+    """Return the relations of a user's vocabulary; for None, those of ciguard's own labels."""
     groups = tuple(
         tuple(label.strip() for label in line.split(",")) for line in _lines("labels.txt")
     )
@@ -93,7 +93,10 @@ def relations_of(vocabulary: Vocabulary | None) -> Relations:
 
 
 def topics_of(vocabulary: Vocabulary | None) -> Relations:
-    """Return the relations of the paths in a user's vocabulary; None stands for ciguard's own."""
+    """Return the relations of the paths in a user's vocabulary, which are topics.
+
+    For None, or a vocabulary without paths, they are those of ciguard's own topics.
+    """
     labels = vocabulary.labels if vocabulary else frozenset[str]()
     paths = frozenset(label for label in labels if label.startswith("/"))
     own = frozenset(_lines("topics.txt"))

@@ -1,4 +1,4 @@
-"""Scores the sentiment of English texts, with VADER's lexicon."""
+"""Scores the sentiment of English texts with VADER's lexicon."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _MODULE = "vaderSentiment"
 
 
 class SentimentEngine(Recogniser):
-    """Scores the sentences of a text. Its sign agrees with Google's for two texts of three."""
+    """Scores the sentences of a text.
+
+    The sign of a text's score agrees with that of Google for two texts in three.
+    """
 
     NAME = "VADER"
     TASK = RecognitionTask.SENTIMENT
@@ -30,11 +33,11 @@ class SentimentEngine(Recogniser):
     def _vader(self) -> Any:
         return import_module(f"{_MODULE}.{_MODULE}").SentimentIntensityAnalyzer()
 
-    def recognise(self, operation: Operation, about: bytes) -> Json:
-        """Return the sentiment of a text, the mean of its sentences, and that of each sentence."""
+    def recognise(self, operation: Operation, content: bytes) -> Json:
+        """Return an answer with the score of each sentence, and their mean as the text's score."""
         scored = [
             ScoredSentence(sentence, begin, self._vader.polarity_scores(sentence)["compound"])
-            for begin, sentence in sentences(about.decode("utf-8"))
+            for begin, sentence in sentences(content.decode("utf-8"))
         ]
         score = fmean(sentence.score for sentence in scored) if scored else 0.0
         return messages_of(operation).sentiment_answer(score, scored)

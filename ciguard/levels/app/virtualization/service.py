@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Represents the real service in recordings; its answers are observed, never requested."""
+    """Stands for the real service in recordings; ciguard observes its answers."""
 
     name: str = "the service"
     is_simulated: bool = False
@@ -22,12 +22,12 @@ class Service:
         del operation
         return True
 
-    def answer(self, operation: Operation, about: bytes) -> Json:
+    def answer(self, operation: Operation, content: bytes) -> Json:
         """Raise an error: only the application calls the service.
 
         Raises:
             RuntimeError: always.
         """
-        del about
+        del content
         msg = f"{operation.title}: only the application may call the real service"
         raise RuntimeError(msg)

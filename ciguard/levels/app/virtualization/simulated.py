@@ -1,8 +1,8 @@
-"""Generates answers for tasks that no installed engine recognises, and is labelled as simulated.
+"""Generates answers for tasks without an installed recogniser; reports call them simulated.
 
-An answer depends on the content, the operation and the seed alone. What an input was made to show
-is answered with a configured probability, in the words that the service has for it. So a run shows
-how an application handles typical answers, and nothing about how well the real service recognises.
+An answer depends only on the content, the operation and the seed. With a configured probability, it
+has what the input was made to show, in the service's words. A run with such answers shows how an
+application handles typical answers, but not how well the real service recognises.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ciguard.levels.app.providers.registered import (
 )
 from ciguard.levels.app.virtualization.drawing import AnswerGenerator
 from ciguard.levels.app.virtualization.relations import Relations, relations_of, topics_of
-from ciguard.levels.app.virtualization.validation import refuse
+from ciguard.levels.app.virtualization.validation import refuse_invalid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +42,7 @@ _SIZE = (640, 480)
 
 @dataclass(frozen=True)
 class Simulated:
-    """Generates answers.
+    """Generates answers from the specifications of inputs.
 
     Raises:
         ConfigurationError: if the confusion is not between 0 and 1.
@@ -50,13 +50,13 @@ class Simulated:
 
     labels: Vocabulary | None
     """Labels of answers; None for ciguard's own list. Paths such as `/News` are topics."""
-    known: Mapping[str, InputSpec]
+    input_specs: Mapping[str, InputSpec]
     """Specifications of the synthesised inputs, by the digest of their content."""
     confusion: float = 0.2
-    """Share of known inputs that are mistaken for something else."""
+    """Share of known inputs for which the answer misses what the input shows."""
     seed: int = 0
     confusion_matrix: ConfusionMatrix = field(default_factory=dict)
-    """Confusion matrix of some labels; it replaces `confusion` for them."""
+    """Confusion matrix of some labels; for these, it replaces `confusion`."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.confusion <= 1:
@@ -65,13 +65,13 @@ class Simulated:
 
     @property
     def name(self) -> str:
-        """Name in reports."""
+        """Name of the engine in reports."""
         source = "ciguard's own" if self.labels is None else "of the vocabulary"
         return f"generator of labels ({source}), texts and sentiment"
 
     @property
     def is_simulated(self) -> bool:
-        """True: it recognises nothing."""
+        """True: the engine recognises nothing."""
         return True
 
     @cached_property
@@ -83,87 +83,97 @@ class Simulated:
         return topics_of(self.labels)
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether the operation recognises something that inputs are synthesised for."""
+        """Return whether the provider can write answers for the operation's task."""
         return are_recognised(operation)
 
-    def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return an answer that the service might give; see `Engine`."""
-        refuse(operation, about)
-        digest = digest_of(about)
-        rng = random.Random(f"{self.seed} {operation.title} {digest}")  # noqa: S311 - no secret
-        draw = AnswerGenerator(rng, is_confused=rng.random() < self.confusion)
-        wanted = _for_task(self.known.get(digest), operation.task)
+    def answer(self, operation: Operation, content: bytes) -> Json:
+        """Return a possible answer of the service; see `Engine`."""
+        refuse_invalid(operation, content)
+        digest = digest_of(content)
+        rng = random.Random(f"{self.seed} {operation.title} {digest}")  # noqa: S311 - nothing secret is drawn
+        generator = AnswerGenerator(rng, is_confused=rng.random() < self.confusion)
+        input_spec = _spec_for_task(self.input_specs.get(digest), operation.task)
         if operation.task in {RecognitionTask.SENTIMENT, RecognitionTask.ENTITIES}:
-            return _text_answer(draw, operation, wanted, about.decode("utf-8"))
-        return self._generated(draw, operation, wanted)
+            return _text_answer(generator, operation, input_spec, content.decode("utf-8"))
+        return self._generate(generator, operation, input_spec)
 
-    def _generated(
-        self, draw: AnswerGenerator, operation: Operation, wanted: InputSpec | None
+    def _generate(
+        self, generator: AnswerGenerator, operation: Operation, input_spec: InputSpec | None
     ) -> Json:
+        """Return a random answer about an image or a sound, or with topics of a text."""
         labels, task = self._relations.labels, operation.task
         confusions = (
-            self.confusion_matrix.get((task, wanted.key.lower())) if wanted is not None else None
+            self.confusion_matrix.get((task, input_spec.key.lower()))
+            if input_spec is not None
+            else None
         )
         if confusions is not None:
-            return _answer(operation, draw.confused_labels(confusions), draw)
+            return _answer(operation, generator.confused_labels(confusions), generator)
         match task:
             case RecognitionTask.FACES:
-                return face_messages_of(operation).face_answer(draw.faces(wanted), _SIZE)
+                return face_messages_of(operation).face_answer(generator.faces(input_spec), _SIZE)
             case RecognitionTask.TEXT:
-                lines = draw.lines(wanted, labels)
+                lines = generator.lines(input_spec, labels)
                 return messages_of(operation).text_answer(lines, _SIZE)
             case RecognitionTask.SPEECH:
-                transcripts = [draw.transcript(wanted, labels)]
+                transcripts = [generator.transcript(input_spec, labels)]
                 return speech_messages_of(operation).speech_answer(transcripts)
             case RecognitionTask.CATEGORIES:
-                count = draw.rng.randint(1, _MAX_TOPICS)
-                best = self._subtopic(wanted)
-                return _answer(operation, draw.names(self._topics, wanted, count, best), draw)
-            case _:
-                count = draw.rng.randint(_MIN_LABELS, _MAX_LABELS)
-                scored = draw.names(
-                    self._relations, wanted, count, self._service_spelling(wanted, task)
+                count = generator.rng.randint(1, _MAX_TOPICS)
+                best = self._subtopic(input_spec)
+                return _answer(
+                    operation,
+                    generator.scored_labels(self._topics, input_spec, count, best),
+                    generator,
                 )
-        return _answer(operation, scored, draw)
+            case _:
+                count = generator.rng.randint(_MIN_LABELS, _MAX_LABELS)
+                scored = generator.scored_labels(
+                    self._relations, input_spec, count, self._service_spelling(input_spec, task)
+                )
+        return _answer(operation, scored, generator)
 
-    def _service_spelling(self, wanted: InputSpec | None, task: RecognitionTask) -> str:
-        """Return the requested label in the spelling of the service; empty if it has no such label.
+    def _service_spelling(self, input_spec: InputSpec | None, task: RecognitionTask) -> str:
+        """Return the specified label with a capital, as services spell labels; empty for None.
 
-        A vocabulary lists labels: an object detector has names of its own.
+        It is also empty for labels if the user has a vocabulary, which lists all labels; the names
+        of objects are not limited to a vocabulary.
         """
-        if wanted is None or (task is RecognitionTask.LABELS and self.labels is not None):
+        if input_spec is None or (task is RecognitionTask.LABELS and self.labels is not None):
             return ""
-        return wanted.key[:1].upper() + wanted.key[1:]
+        return input_spec.key[:1].upper() + input_spec.key[1:]
 
-    def _subtopic(self, wanted: InputSpec | None) -> str:
-        """Return the requested topic if it lies below one of ciguard's own; else empty."""
-        if wanted is None or not self._topics.is_open:
+    def _subtopic(self, input_spec: InputSpec | None) -> str:
+        """Return the specified topic if it lies below one of ciguard's own topics; else empty."""
+        if input_spec is None or not self._topics.is_open:
             return ""
-        top = "/".join(wanted.key.split("/")[:2])
-        return wanted.key if top and self._topics.spelled(top) else ""
+        top = "/".join(input_spec.key.split("/")[:2])
+        return input_spec.key if top and self._topics.spelled(top) else ""
 
 
-def _answer(operation: Operation, scored: Scored, draw: AnswerGenerator) -> Json:
+def _answer(operation: Operation, scored: Scored, generator: AnswerGenerator) -> Json:
+    """Return an answer with labels, topics or objects, as the task of the operation says."""
     messages = messages_of(operation)
     if operation.task is RecognitionTask.LABELS:
         return messages.label_answer(scored)
     if operation.task is RecognitionTask.CATEGORIES:
         return messages.category_answer(scored)
-    return messages.object_answer(scored, [draw.share() for _ in scored])
+    return messages.object_answer(scored, [generator.box() for _ in scored])
 
 
-def _for_task(wanted: InputSpec | None, task: RecognitionTask) -> InputSpec | None:
-    """Return what an input shows for a task: nothing, if it was made for another task."""
-    if wanted is None or wanted.task is task or {wanted.task, task} <= _LABELLED:
-        return wanted
+def _spec_for_task(input_spec: InputSpec | None, task: RecognitionTask) -> InputSpec | None:
+    """Return what an input shows to a task: nothing, if the input was made for another task."""
+    if input_spec is None or input_spec.task is task or {input_spec.task, task} <= _LABELLED:
+        return input_spec
     return InputSpec(task)
 
 
 def _text_answer(
-    draw: AnswerGenerator, operation: Operation, wanted: InputSpec | None, text: str
+    generator: AnswerGenerator, operation: Operation, input_spec: InputSpec | None, text: str
 ) -> Json:
+    """Return a random answer with the sentiment of a text, or with its entities."""
     messages = messages_of(operation)
     if operation.task is RecognitionTask.SENTIMENT:
-        return messages.sentiment_answer(*draw.feelings(wanted, text))
+        return messages.sentiment_answer(*generator.sentiments(input_spec, text))
     has_sentiment = "sentiment" in operation.name
-    return messages.entity_answer(draw.entities(wanted, text, has_sentiment=has_sentiment))
+    return messages.entity_answer(generator.entities(input_spec, text, has_sentiment=has_sentiment))

@@ -20,7 +20,7 @@ def samples(content: bytes) -> bytes:
         content: content of a WAV file: one channel, 16 kHz, 16 bits.
 
     Raises:
-        ServiceError: if it has another format, is damaged or longer than a minute.
+        ServiceError: if the sound has another format, is damaged or is longer than a minute.
     """
     try:
         with wave.open(io.BytesIO(content)) as file:

@@ -21,16 +21,16 @@ _NOISES = ("<", "[", "+")
 
 
 class Speech(Recogniser):
-    """Transcribes short, clear sentences, in about their duration or longer."""
+    """Transcribes short, clear sentences; this takes as long as the sound, or longer."""
 
     NAME = "PocketSphinx"
     TASK = RecognitionTask.SPEECH
     MODULES: ClassVar[tuple[str, ...]] = (_MODULE,)
 
-    def recognise(self, operation: Operation, about: bytes) -> Json:
-        """Return the transcript of a WAV file of 16 kHz, 16 bits, and its confidence."""
-        samples = sounds.samples(about)
-        if not any(samples):  # PocketSphinx recognises words in digital silence
+    def recognise(self, operation: Operation, content: bytes) -> Json:
+        """Return the transcript of a WAV file (16 kHz, 16 bits) and its confidence."""
+        samples = sounds.samples(content)
+        if not any(samples):  # PocketSphinx would recognise words in digital silence
             return {}
         decoder = _decoder()
         decoder.start_utt()
@@ -45,5 +45,5 @@ class Speech(Recogniser):
 
 
 def _decoder() -> Any:
-    """Return a new decoder: a used one adapts, so that its results would depend on the order."""
+    """Return a new decoder: decoders adapt, so that results would depend on earlier sounds."""
     return import_module(_MODULE).Decoder(samprate=sounds.RATE_HZ, loglevel="FATAL")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import are_written, messages_of
-from ciguard.levels.app.virtualization.validation import refuse
+from ciguard.levels.app.virtualization.validation import refuse_invalid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,37 +38,44 @@ _STOP_WORDS = {language: frozenset(words.split()) for language, words in _STOP_W
 _WORD = re.compile(r"[^\W\d_][\w'\u2019-]*|\d+")
 _GAP = re.compile(r"[ \t]*")
 """Whitespace between the words of one phrase."""
-_SURE, _GUESS = 0.95, 0.3
+_PHRASE_SCORE, _GUESS_SCORE = 0.95, 0.3
+"""Scores of each phrase, and of a language that is guessed."""
 _TASKS = frozenset({RecognitionTask.PHRASES, RecognitionTask.LANGUAGE})
 
 
 @dataclass(frozen=True, slots=True)
 class StopWords:
-    """Extracts the words between stop words as phrases (RAKE: Rose et al., 2010)."""
+    """Detects languages by their stop words, and phrases as the words between stop words.
 
-    name: str = "little words"
+    Source: RAKE (S. Rose et al., Automatic Keyword Extraction from Individual Documents, 2010).
+    """
+
+    name: str = "stop words"
     is_simulated: bool = False
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether the operation detects a language, or key phrases of any text."""
+        """Return whether the operation detects a language or key phrases."""
         is_supported = operation.task in _TASKS and operation.name != "detect_pii_entities"
         return is_supported and are_written(operation)
 
-    def answer(self, operation: Operation, about: bytes) -> Json:
+    def answer(self, operation: Operation, content: bytes) -> Json:
         """Return the language of a text, or its phrases; see `Engine`."""
-        refuse(operation, about)
-        text = about.decode("utf-8")
+        refuse_invalid(operation, content)
+        text = content.decode("utf-8")
         languages = _languages(text)
         messages = messages_of(operation)
         if operation.task is RecognitionTask.LANGUAGE:
             return messages.listed_answer(operation, languages)
         offsets = {text[begin:end]: begin for begin, end in _phrases(text, languages[0][0])}
-        answer = messages.listed_answer(operation, [(phrase, _SURE) for phrase in offsets])
+        answer = messages.listed_answer(operation, [(phrase, _PHRASE_SCORE) for phrase in offsets])
         return _with_offsets(answer, operation, offsets)
 
 
 def _languages(text: str) -> Scored:
-    """Return languages and their scores, the likeliest first; English if no stop word occurs."""
+    """Return languages with their shares of all stop words, the largest first.
+
+    Without a stop word in the text, return English with a low score.
+    """
     words = Counter(word.lower() for word in _WORD.findall(text))
     counts = {
         language: sum(words[word] for word in stop_words)
@@ -76,13 +83,13 @@ def _languages(text: str) -> Scored:
     }
     total = sum(counts.values())
     if not total:
-        return [("en", _GUESS)]
+        return [("en", _GUESS_SCORE)]
     scored = [(language, count / total) for language, count in counts.items() if count]
     return sorted(scored, key=lambda language: -language[1])
 
 
 def _phrases(text: str, language: str) -> Iterator[tuple[int, int]]:
-    """Yield the begin and end of each phrase: adjacent words without a stop word."""
+    """Yield begin and end of each phrase: consecutive words that are not stop words."""
     begin = end = -1
     for word in _WORD.finditer(text):
         is_stop_word = word.group().lower() in _STOP_WORDS[language]

@@ -1,4 +1,4 @@
-"""Refuses invalid requests as the services do, before an engine reads them."""
+"""Refuses invalid requests as services do, before an engine reads them."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from ciguard.levels.app.providers.registered import PROVIDERS, messages_of
 
 _MIN_TOKENS = 20
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-_PLACES = (b"gs://", b"http://", b"https://")
-"""Prefixes of a content that is an address."""
+_ADDRESS_PREFIXES = (b"gs://", b"http://", b"https://")
+"""Prefixes of a content that is an address of the content."""
 
 
-def refuse(operation: Operation, about: bytes) -> None:
-    """Refuse an invalid content.
+def refuse_invalid(operation: Operation, content: bytes) -> None:
+    """Raise an error if a content is invalid.
 
     Args:
         operation: the requested operation.
-        about: content of an image or sound, or a text in UTF-8.
+        content: content of an image or sound, or a text in UTF-8.
 
     Raises:
-        ServiceError: if the content is empty, not an image, not UTF-8, or a text too short.
+        ServiceError: if the content is empty, not an image, not UTF-8, or too short a text.
     """
     match kind_of(operation.task):
         case MediaKind.IMAGE:
-            _refuse_image(operation, about)
+            _refuse_image(operation, content)
         case MediaKind.TEXT:
-            _refuse_text(operation, about)
+            _refuse_text(operation, content)
         case MediaKind.SOUND:
-            if not about:
+            if not content:
                 raise ServiceError(Code.INVALID_ARGUMENT, "RecognitionAudio not set.")
 
 
-def _refuse_image(operation: Operation, about: bytes) -> None:
+def _refuse_image(operation: Operation, content: bytes) -> None:
     limits = PROVIDERS.get(operation.provider).limits
-    if not about:
+    if not content:
         raise ServiceError(Code.INVALID_ARGUMENT, limits.no_image)
-    if about.startswith(_PLACES):
+    if content.startswith(_ADDRESS_PREFIXES):
         msg = "We can not access the URL currently. Please download the content and pass it in."
         raise ServiceError(Code.INVALID_ARGUMENT, msg)
-    is_sound = about[:4] == b"RIFF" and about[8:12] != b"WEBP"
-    if is_sound or not about.startswith(limits.images):
+    is_sound = content[:4] == b"RIFF" and content[8:12] != b"WEBP"
+    if is_sound or not content.startswith(limits.images):
         raise bad_image(operation)
 
 
@@ -58,11 +58,11 @@ def bad_image(operation: Operation) -> ServiceError:
     return ServiceError(Code.INVALID_ARGUMENT, message)
 
 
-def _refuse_text(operation: Operation, about: bytes) -> None:
+def _refuse_text(operation: Operation, content: bytes) -> None:
     try:
-        text = about.decode("utf-8")
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        # A client cannot even send it.
+        # A client cannot send such a text, so that no service has a message for it.
         raise ServiceError(Code.INVALID_ARGUMENT, "Document content is not valid UTF-8.") from error
     if not text:
         raise ServiceError(Code.INVALID_ARGUMENT, PROVIDERS.get(operation.provider).limits.no_text)

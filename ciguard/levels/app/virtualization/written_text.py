@@ -1,4 +1,4 @@
-"""Recognises text in images, with Tesseract."""
+"""Recognises text in images with Tesseract."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.description import Operation
 
 _MIN_CONFIDENCE = 30
-"""Minimum confidence in per cent. Below it, Tesseract reads text into patterns."""
+"""Minimum confidence in per cent: words below it are often patterns without text."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class WrittenText(Recogniser):
         """Return whether the operation recognises text, and Tesseract has English data."""
         return super().serves(operation) and _reads_english()
 
-    def recognise(self, operation: Operation, about: bytes) -> Json:
-        """Return the text in an image."""
-        image = pictures.picture(operation, about)
+    def recognise(self, operation: Operation, content: bytes) -> Json:
+        """Return an answer with the words in an image, by line."""
+        image = pictures.picture(operation, content)
         tesseract = import_module("pytesseract")
         try:
             table = tesseract.image_to_data(
@@ -65,7 +65,7 @@ def _reads_english() -> bool:
 
 
 def _words(table: dict[str, list[Any]]) -> Iterator[tuple[tuple[int, ...], Word]]:
-    """Yield each recognised word with its line: block, paragraph and line number."""
+    """Yield each recognised word with the numbers of its block, paragraph and line."""
     for row, text in enumerate(table["text"]):
         confidence = float(table["conf"][row])
         word = text.strip()

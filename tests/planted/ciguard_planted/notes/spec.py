@@ -36,13 +36,13 @@ class NotesService:
         """Return how a log calls a request: by its path."""
         return request.path
 
-    def reply(self, request: ServiceRequest, answering: Callable[[str, bytes], Json]) -> Reply:
+    def reply(self, request: ServiceRequest, get_answer: Callable[[str, bytes], Json]) -> Reply:
         """Answer a request; see `Services`."""
         operation = request.path.rpartition("/")[2]
         if request.method != "POST" or operation not in _ANSWERED:
             msg = f"Known are {', '.join(_ANSWERED)}."
             raise ServiceError(Code.UNIMPLEMENTED, msg)
-        said = answering(operation, request.body)
+        said = get_answer(operation, request.body)
         if "error" in said:
             raise ServiceError(said["error"]["code"], said["error"]["message"])
         return Reply(content=said["answer"], headers=_HEADERS)

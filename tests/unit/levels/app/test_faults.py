@@ -42,7 +42,7 @@ def image(number: int) -> bytes:
 
 
 def affected_contents(engine: Faulty, count: int = 400) -> list[bool]:
-    """Return which of many contents get an error."""
+    """Return the numbers of the contents that get an error."""
     affected = []
     for number in range(count):
         try:
@@ -95,13 +95,13 @@ def test_fault_with_times_affects_the_first_requests_of_each_content() -> None:
     engine = faulty(Fault(error=Code.UNAVAILABLE, times=2))
     outcomes: dict[bytes, list[str]] = {}
 
-    for about in (image(1), image(2)) * 3:
+    for requested_content in (image(1), image(2)) * 3:
         try:
-            engine.answer(LABELS, about)
+            engine.answer(LABELS, requested_content)
             outcome = "OK"
         except ServiceError as error:
             outcome = error.code
-        outcomes.setdefault(about, []).append(outcome)
+        outcomes.setdefault(requested_content, []).append(outcome)
 
     assert set(map(tuple, outcomes.values())) == {("UNAVAILABLE", "UNAVAILABLE", "OK")}
 
@@ -129,7 +129,7 @@ def test_changed_answers_keep_their_format(operation: Any) -> None:
     plain = Simulated(None, {}).answer(operation, content)
 
     nothing, unsure, many = (
-        faulty(Fault(answer=oddity)).answer(operation, content) for oddity in Distortion
+        faulty(Fault(answer=distortion)).answer(operation, content) for distortion in Distortion
     )
 
     records = operation.records or "sentences"
@@ -315,7 +315,7 @@ def test_any_file_is_read_or_refused(
 
 
 def result_of(file: Path) -> str:
-    """Return how many faults a file has, or the file, if that is what its refusal begins with."""
+    """Return the number of faults in a file; after a refusal, the name with which it begins."""
     try:
         return f"{len(read_faults(file))} faults"
     except ConfigurationError as error:

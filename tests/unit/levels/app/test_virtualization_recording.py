@@ -46,8 +46,8 @@ class Service:
     def serves(self, operation: Operation) -> bool:
         return operation == LABELS
 
-    def answer(self, operation: Operation, about: bytes) -> Json:
-        del operation, about
+    def answer(self, operation: Operation, content: bytes) -> Json:
+        del operation, content
         outcome = self.outcomes.pop(0)
         if isinstance(outcome, ServiceError):
             raise outcome
@@ -57,12 +57,12 @@ class Service:
 def recorded(file: Path, *outcomes: Json | ServiceError) -> None:
     """Record outcomes for contents 0, 1, …"""
     recording = Recording(Service(list(outcomes)), file)
-    for about, outcome in enumerate(outcomes):
+    for content, outcome in enumerate(outcomes):
         if isinstance(outcome, ServiceError):
             with pytest.raises(ServiceError):
-                recording.answer(LABELS, bytes([about]))
+                recording.answer(LABELS, bytes([content]))
         else:
-            assert recording.answer(LABELS, bytes([about])) == outcome
+            assert recording.answer(LABELS, bytes([content])) == outcome
 
 
 def test_recorded_answers_and_errors_are_replayed(tmp_path: Path) -> None:
@@ -281,11 +281,13 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes) -> None:
     st.binary(),
 )  # fmt: skip
 @pytest.mark.lengthy
-def test_answer_round_trips_through_a_recording(tmp_path: Path, answer: Json, about: bytes) -> None:
+def test_answer_round_trips_through_a_recording(
+    tmp_path: Path, answer: Json, content: bytes
+) -> None:
     file = tmp_path / "recording.jsonl"
-    Recording(Service([answer]), file).answer(LABELS, about)
+    Recording(Service([answer]), file).answer(LABELS, content)
 
-    assert Recorded(file).answer(LABELS, about) == answer
+    assert Recorded(file).answer(LABELS, content) == answer
 
 
 @pytest.mark.parametrize(

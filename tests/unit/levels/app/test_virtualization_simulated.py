@@ -58,7 +58,7 @@ vocabularies = st.frozensets(names, min_size=1, max_size=40).map(Vocabulary)
 
 
 def content(task: RecognitionTask, number: int = 0) -> bytes:
-    """Return something that a service takes, of the kind that is asked about."""
+    """Return a valid content of the kind that a task needs."""
     match kind_of(task):
         case MediaKind.TEXT:
             return f"{LONG_TEXT} {number}".encode()
@@ -256,7 +256,7 @@ def test_different_seeds_give_different_answers() -> None:
     assert len(answers) == 20
 
 
-def test_a_text_is_laid_out_by_words_and_breaks() -> None:
+def test_page_of_a_text_has_words_and_line_breaks() -> None:
     operation = OPERATIONS["text_detection"]
     wanted = known(InputSpec(RecognitionTask.TEXT, "Way out\n\nleft"), 1)
 
@@ -310,7 +310,7 @@ def test_kind_of_an_entity_is_one_of_the_service() -> None:
     assert ("Rex", "OTHER") in [(item["name"], item["type"]) for item in answer["entities"]]
 
 
-def test_simulated_engine_states_it_and_serves_tasks_with_inputs() -> None:
+def test_simulated_engine_is_simulated_and_serves_tasks_with_inputs() -> None:
     engine = Simulated(None, {})
 
     assert engine.is_simulated

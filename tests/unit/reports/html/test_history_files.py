@@ -28,7 +28,7 @@ RUN = RunSummary(
 
 
 class Reader(HTMLParser):
-    """Notes every element and what it may load."""
+    """Collects the elements of a page, and the addresses that they may load."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ def test_target_names_are_escaped_on_the_history_page() -> None:
     assert "&lt;script&gt;" in text
 
 
-def test_the_page_counts_buckets_and_names_none() -> None:
+def test_history_page_has_numbers_of_buckets_and_no_names() -> None:
     known = {name: record(name) for name in NAMES[:4]}
     mild = replace(known[NAMES[0]].representative, severity=Severity.LOW)
     known[NAMES[0]] = replace(known[NAMES[0]], representative=mild, issue="7")
@@ -92,7 +92,7 @@ def test_the_page_counts_buckets_and_names_none() -> None:
     assert known[NAMES[0]].representative.api not in text
 
 
-def test_a_long_history_is_drawn_whole_and_listed_in_part() -> None:
+def test_long_history_is_drawn_completely_and_listed_partly() -> None:
     runs = [
         replace(RUN, time=f"20{26 + n // 300}-{1 + n // 25 % 12:02}-{1 + n % 25:02}T00:00:00Z")
         for n in range(1_000)
@@ -106,7 +106,7 @@ def test_a_long_history_is_drawn_whole_and_listed_in_part() -> None:
     assert "2026-01-01" in text
 
 
-def test_a_first_run_and_one_without_any_bucket_have_a_page_too() -> None:
+def test_first_run_and_run_without_buckets_have_a_page() -> None:
     empty = replace(RUN, states=(), versions=(), page="", verdict=Verdict.ESTABLISHED)
 
     text = page(empty)

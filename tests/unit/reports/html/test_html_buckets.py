@@ -86,7 +86,7 @@ def test_missing_script_is_reported_in_the_note(tmp_path: Path) -> None:
     assert details["script_note"] == "reproducers/gone.py is not readable."
 
 
-def test_the_past_of_a_bucket_is_found_under_its_older_name_too(tmp_path: Path) -> None:
+def test_history_of_a_bucket_is_found_by_an_alias(tmp_path: Path) -> None:
     met = bucket(1, crash(), aliases=("v0:old",))
     encoder = make_encoder(tmp_path, **{"v0:old": HISTORY})
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from report_examples import HOSTILE
 
 from ciguard.domain.events import BucketHistory
-from ciguard.reports.html.charts import WIDTH, Bar, Series, bars, lines, short_number
+from ciguard.reports.html.charts import WIDTH, Bar, Series, bar_chart, line_chart, short_number
 from ciguard.reports.html.observed import CasesOverTime
 from ciguard.reports.html.trend import trend
 
@@ -25,7 +25,7 @@ def _drawn(markup: str) -> ET.Element:
 def test_every_point_of_a_line_is_inside_the_drawing(points: list[tuple[float, float]]) -> None:
     series = Series(name="x", colour="k0", points=sorted(points))
 
-    svg = _drawn(lines([series], label="l", x_text=short_number))
+    svg = _drawn(line_chart([series], label="l", x_text=short_number))
 
     _, _, width, height = map(float, svg.attrib["viewBox"].split())
     path = svg.findall("polyline")[0].attrib["points"].split()
@@ -37,7 +37,7 @@ def test_every_point_of_a_line_is_inside_the_drawing(points: list[tuple[float, f
 def test_no_bar_is_longer_than_the_drawing(lengths: list[list[float]]) -> None:
     rows = [Bar(name="n", value="1", parts=[("k0", size) for size in row]) for row in lengths]
 
-    svg = _drawn(bars(rows, label="l"))
+    svg = _drawn(bar_chart(rows, label="l"))
 
     ends = [float(r.attrib["x"]) + float(r.attrib["width"]) for r in svg.findall("rect")]
     assert all(end <= WIDTH + 1.6 for end in ends)
@@ -46,7 +46,7 @@ def test_no_bar_is_longer_than_the_drawing(lengths: list[list[float]]) -> None:
 def test_texts_of_a_chart_are_escaped() -> None:
     name = HOSTILE.replace("\ud800", "").replace("\x00", "").replace("\x1b", "")
 
-    svg = _drawn(bars([Bar(name=name, value="1", parts=[("k0", 1.0)])], label=name))
+    svg = _drawn(bar_chart([Bar(name=name, value="1", parts=[("k0", 1.0)])], label=name))
 
     assert {element.tag for element in svg.iter()} == {"svg", "text", "title", "rect"}
 
@@ -108,7 +108,7 @@ def test_the_trend_follows_every_bucket_from_first_seen_to_fixed_and_back() -> N
         max_size=60,
     )
 )
-def test_the_trend_ends_with_what_is_known_now(states: list[list[tuple[int, str]]]) -> None:
+def test_trend_ends_with_the_current_numbers(states: list[list[tuple[int, str]]]) -> None:
     histories = [_history(*sorted(one)) for one in states]
 
     shown_trend = trend(histories, now=NOW)
@@ -129,4 +129,4 @@ def test_record_with_an_invalid_time_is_counted_and_omitted() -> None:
     shown_trend = trend([_history((1, "open")), _history((77, "open"))], now=NOW)
 
     assert shown_trend is not None
-    assert (shown_trend.known[-1][1], shown_trend.unread) == (1, 1)
+    assert (shown_trend.known[-1][1], shown_trend.invalid_records) == (1, 1)

@@ -13,12 +13,12 @@ from report_examples import HOSTILE
 
 from ciguard.domain.models import Check, GraphOrigin
 from ciguard.levels.model.origin import suspect
-from ciguard.reports.html.deviations import MAX_BARS, NEIGHBOURS, origin_of, shown
+from ciguard.reports.html.deviations import MAX_BARS, NEIGHBOURS, origin_of, shown_indices
 
 RATES = st.lists(st.tuples(st.text(max_size=3), st.floats()), max_size=200)
 
 
-def test_a_layer_s_run_has_its_model_mutations_check_and_a_bar_per_layer_in_order() -> None:
+def test_origin_of_a_layer_case_has_model_mutations_check_and_a_bar_per_layer() -> None:
     section = origin_of(layer_case())
 
     rows = section["chart"]["rows"]
@@ -45,7 +45,7 @@ def test_bar_length_is_the_power_of_ten_and_zero_has_no_bar() -> None:
     assert chart["ticks"][-1][1] == 100
 
 
-def test_a_suspect_that_grew_less_than_another_layer_is_marked_all_the_same() -> None:
+def test_suspect_is_marked_even_if_another_layer_grew_more() -> None:
     origin = replace(layer_case().origin, suspect="dense_2")
 
     rows = origin_of(layer_case(origin))["chart"]["rows"]
@@ -53,7 +53,7 @@ def test_a_suspect_that_grew_less_than_another_layer_is_marked_all_the_same() ->
     assert [row[0] for row in rows if row[3]] == ["dense_2"]
 
 
-def test_of_many_layers_the_neighbourhood_and_the_largest_are_shown_and_the_rest_counted() -> None:
+def test_large_model_shows_neighbours_and_largest_layers_and_counts_the_others() -> None:
     rates = tuple((f"layer_{place}", float(place)) for place in range(159))
     origin = GraphOrigin(model="inception", deviations=rates, suspect="layer_20")
 
@@ -66,9 +66,7 @@ def test_of_many_layers_the_neighbourhood_and_the_largest_are_shown_and_the_rest
 
 
 @given(RATES, st.text(max_size=3))
-def test_a_chart_is_bounded_json_whatever_the_rates_are(
-    rates: list[tuple[str, float]], accused: str
-) -> None:
+def test_chart_is_bounded_json_for_any_rates(rates: list[tuple[str, float]], accused: str) -> None:
     origin = GraphOrigin(model="m", deviations=tuple(rates), suspect=accused)
 
     chart = origin_of(layer_case(origin))["chart"]
@@ -82,7 +80,7 @@ def test_a_chart_is_bounded_json_whatever_the_rates_are(
     assert len(bars) <= MAX_BARS
     assert len(chart["rows"]) <= 2 * MAX_BARS + 1
     assert all(0 <= length <= 100 for _, _, length, _ in bars)
-    places = shown(rates, suspect(origin))  # where none is accused, one is chosen
+    places = shown_indices(rates, suspect(origin))  # where none is accused, one is chosen
     for place, (_, _, length, _) in zip(places, bars, strict=True):
         rate = rates[place][1]
         assert (length > 0) == (not math.isnan(rate) and rate > 0)

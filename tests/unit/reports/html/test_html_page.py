@@ -45,13 +45,13 @@ INERT = re.compile(r"head|rows|details-\d+")
 
 
 class Reader(HTMLParser):
-    """What a page is made of."""
+    """Collects the elements and texts of a page."""
 
     def __init__(self) -> None:
         super().__init__()
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.raw: list[tuple[dict[str, str | None], str]] = []
-        """Scripts and styles: attributes and content."""
+        """Attributes and content of each script and style."""
         self.text = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -94,7 +94,7 @@ def test_hostile_texts_add_no_element_and_no_attribute_that_acts(hostile_page: R
     assert not [name for name in names if name.startswith("on") or name in {"style", "src"}]
 
 
-def test_hostile_texts_are_there_to_read(hostile_page: Reader) -> None:
+def test_hostile_texts_are_shown_as_text(hostile_page: Reader) -> None:
     (details,) = hostile_page.of("details-0")
 
     assert BOUND in hostile_page.text
@@ -174,9 +174,14 @@ def test_page_shows_caveats_with_their_reasons(tmp_path: Path) -> None:
 
     page = read([started(plan), *rest], tmp_path)
 
-    said = page.text.partition("Caveats")[2]
-    told = ["the disk is full", "no GPU runner", "did not exercise 1 known bucket;", "Severity"]
-    assert sorted(told, key=said.index) == told
+    caveats = page.text.partition("Caveats")[2]
+    sentences = [
+        "the disk is full",
+        "no GPU runner",
+        "did not exercise 1 known bucket;",
+        "Severity",
+    ]
+    assert sorted(sentences, key=caveats.index) == sentences
 
 
 def test_warnings_are_shown_and_more_than_fit_are_counted(tmp_path: Path) -> None:
@@ -190,7 +195,9 @@ def test_warnings_are_shown_and_more_than_fit_are_counted(tmp_path: Path) -> Non
     assert "40 more: see run.json" in page.text
 
 
-def test_the_plan_is_shown_and_what_it_fixed_is_the_pull_requests(tmp_path: Path) -> None:
+def test_page_shows_the_plan_and_attributes_fixed_buckets_to_the_pull_request(
+    tmp_path: Path,
+) -> None:
     change = PackageChange(
         package="torch", base="2.12.0", head="2.13.0", place=Place(path="r.txt", line=3)
     )
@@ -299,7 +306,7 @@ def test_page_without_buckets_has_a_note(tmp_path: Path, finished: Any) -> None:
 
     assert page.of("rows") == []
     assert "There are no buckets." in page.text
-    assert "Cases over time" not in page.text  # as in a merge: no batch was heard of
+    assert "Cases over time" not in page.text  # as in a merge, which runs no batch
 
 
 def test_fuzzed_names_of_the_page_have_no_folder_of_this_machine(tmp_path: Path) -> None:

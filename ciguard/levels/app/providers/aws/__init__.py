@@ -1,1 +1,1 @@
-"""Support of AWS; see `spec`."""
+"""Support for AWS; `spec` has the provider."""

@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.contract import StoredFile
 
 _BUCKET = "bucket"
-_WHEN = "2024-01-01T00:00:00.000Z"
+_EVENT_TIME = "2024-01-01T00:00:00.000Z"
 _BUCKET_EVENT: Json = {
     "eventVersion": "2.1",
     "eventSource": "aws:s3",
     "eventName": "ObjectCreated:Put",
-    "eventTime": _WHEN,
+    "eventTime": _EVENT_TIME,
     "awsRegion": "us-east-1",
 }
 _QUEUE_EVENT: Json = {"messageId": "1", "receiptHandle": "1", "attributes": {}}
-OF_GATEWAY: Mapping[str, Json] = {
+GATEWAY_EVENT: Mapping[str, Json] = {
     "httpMethod": "POST",
     "path": "/",
     "headers": {"Content-Type": "application/json", "content-type": "application/json"},
@@ -35,10 +35,13 @@ OF_GATEWAY: Mapping[str, Json] = {
 }
 
 
-def records(stored: StoredFile) -> Mapping[str, Json]:
-    """Return the form of a record that fits a bucket, a queue and a topic at once."""
+def event_fields(stored: StoredFile) -> Mapping[str, Json]:
+    """Return the form of an event's field `Records`: one record, which names a stored file.
+
+    The record has the fields of S3, SQS and SNS, so that a handler of any of them can read it.
+    """
     text = stored.text
-    sns = {"Message": text, "MessageId": "1", "Subject": "subject", "Timestamp": _WHEN}
+    sns = {"Message": text, "MessageId": "1", "Subject": "subject", "Timestamp": _EVENT_TIME}
     plain = {**_BUCKET_EVENT, **_QUEUE_EVENT, "body": text, "Sns": sns}
     size, tag = {"value": len(stored.content)}, {"value": "0" * 32}
     stored_object = {"fields": {"key": stored.form, "size": size, "eTag": tag}}

@@ -1,6 +1,6 @@
 """Writes answers of Rekognition, Comprehend and Transcribe, in the JSON format of AWS.
 
-The client drops fields that its version does not know, and adds empty lists.
+The client drops fields that its version does not know, and adds empty lists for missing ones.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from ciguard.levels.app.providers.description import (
 from ciguard.levels.app.providers.recognised import (
     DIGITS,
     EMOTIONS,
-    ENDS,
     NEUTRAL,
+    SENTENCE_ENDS,
     BoundingBox,
     Word,
     as_sentence,
-    as_shares,
     bounding_box_of,
+    confidences_around,
     likeliest_first,
-    shares_around,
+    sentiment_confidences,
 )
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ _LANDMARKS = (
 )  # fmt: skip
 """Landmarks and their positions in a face, as shares of its size."""
 _SENTIMENTS = ("Positive", "Negative", "Neutral", "Mixed")
-_CALM = 0.95
+_CALM_CONFIDENCE = 0.95
+"""Confidence of `CALM` for a face that shows no emotion."""
 _MIN_BOXED_SCORE = 0.9
 """Minimum score of a label that also gets a bounding box."""
 _MAX_LENGTH = 5_000
@@ -74,46 +75,50 @@ _MAX_LENGTH = 5_000
 
 
 def topic(text: str) -> str:
-    """Return a category unchanged: users name their own."""
+    """Return a category unchanged: users define the categories themselves."""
     return text
 
 
-def label_answer(found: Scored) -> Json:
-    """Return labels, the likeliest first; confident ones with a bounding box."""
+def label_answer(scored_results: Scored) -> Json:
+    """Return labels, the likeliest first; those with a high score have a bounding box."""
     return {
         "Labels": [
             {
                 "Name": name,
                 "Confidence": _percent(score),
-                "Instances": [_placed(BoundingBox(0.1, 0.1, 0.5, 0.5), score)]
+                "Instances": [_scored_box(BoundingBox(0.1, 0.1, 0.5, 0.5), score)]
                 if score >= _MIN_BOXED_SCORE
                 else [],
                 "Parents": [],
                 "Aliases": [],
                 "Categories": [],
             }
-            for name, score in likeliest_first(found)
+            for name, score in likeliest_first(scored_results)
         ],
         "LabelModelVersion": "3.0",
     }
 
 
-def object_answer(found: Scored, boxes: Sequence[BoundingBox]) -> Json:
-    """Return labels: Rekognition returns objects as labels."""
+def object_answer(scored_results: Scored, boxes: Sequence[BoundingBox]) -> Json:
+    """Return labels instead of objects, as Rekognition does."""
     del boxes
-    return label_answer(found)
+    return label_answer(scored_results)
 
 
-def category_answer(found: Scored) -> Json:
-    """Return the classes of a custom model."""
-    return {"Classes": [{"Name": name, "Score": score} for name, score in likeliest_first(found)]}
+def category_answer(scored_results: Scored) -> Json:
+    """Return topics as the classes of a custom model."""
+    return {
+        "Classes": [
+            {"Name": name, "Score": score} for name, score in likeliest_first(scored_results)
+        ]
+    }
 
 
 def _percent(share: float) -> float:
     return round(100 * share, DIGITS)
 
 
-def _placed(box: BoundingBox, score: float) -> Json:
+def _scored_box(box: BoundingBox, score: float) -> Json:
     return {"BoundingBox": _box(box), "Confidence": _percent(score)}
 
 
@@ -122,27 +127,28 @@ def _box(box: BoundingBox) -> Json:
 
 
 def face_answer(faces: Sequence[Face], size: Size) -> Json:
-    """Return faces with all attributes; the client drops those not requested."""
+    """Return faces with all attributes; later, those that are not requested are removed."""
     return {"FaceDetails": [_face(face, face.box.of(size)) for face in faces]}
 
 
 def _face(face: Face, box: BoundingBox) -> Json:
-    shown = face.shares()
+    """Return a face with all attributes; its box has shares of the image size."""
+    confidences = face.confidences()
 
     def attribute(name: str) -> Json:
-        share = shown.get(name, 0.0)
+        share = confidences.get(name, 0.0)
         return {"Value": share > 1 / 2, "Confidence": _percent(max(share, 1 - share))}
 
     is_closed = attribute("eyes_closed")
     is_female = attribute("female")
     return {
-        **_placed(box, face.confidence),
+        **_scored_box(box, face.confidence),
         "AgeRange": {"Low": face.age, "High": face.age + 8},
-        "Smile": attribute("smile" if "smile" in shown else "joy"),
+        "Smile": attribute("smile" if "smile" in confidences else "joy"),
         "Gender": {**is_female, "Value": "Female" if is_female["Value"] else "Male"},
         "EyesOpen": {**is_closed, "Value": not is_closed["Value"]},
         **{name: attribute(name) for name in ATTRIBUTES},
-        "Emotions": _emotions(shown),
+        "Emotions": _emotions(confidences),
         "EyeDirection": {"Yaw": 0.0, "Pitch": 0.0, "Confidence": _percent(face.confidence)},
         "Landmarks": [
             {"Type": kind, "X": box.left + box.width * x, "Y": box.top + box.height * y}
@@ -153,30 +159,34 @@ def _face(face: Face, box: BoundingBox) -> Json:
     }
 
 
-def _emotions(shown: Mapping[str, float]) -> Json:
-    """Return all emotions, the most confident first; a face without one is calm."""
-    named = {_EMOTION_OF.get(name, name): share for name, share in shown.items()}
-    shares = {kind: named.get(kind, 0.0) for kind in EMOTION_KINDS}
+def _emotions(confidences: Mapping[str, float]) -> Json:
+    """Return all emotions, the likeliest first; a face that shows no emotion is calm."""
+    by_kind = {_EMOTION_OF.get(name, name): share for name, share in confidences.items()}
+    shares = {kind: by_kind.get(kind, 0.0) for kind in EMOTION_KINDS}
     if not any(shares.values()):
-        shares["CALM"] = _CALM
+        shares["CALM"] = _CALM_CONFIDENCE
     surest = sorted(shares.items(), key=lambda pair: -pair[1])
     return [{"Type": name, "Confidence": _percent(share)} for name, share in surest]
 
 
 def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
-    """Return the lines of text, then their words with the number of the line."""
-    detections = [_written(line, number, "LINE", size) for number, line in enumerate(lines)]
+    """Return the lines of a text, then their words; each word has the number of its line."""
+    detections = [_text_detection(line, number, "LINE", size) for number, line in enumerate(lines)]
     for number, line in enumerate(lines):
         for word in line:
             for part in word.text.split():
                 single_word = Word(part, word.box, word.confidence)
                 detections.append(
-                    {**_written([single_word], len(detections), "WORD", size), "ParentId": number}
+                    {
+                        **_text_detection([single_word], len(detections), "WORD", size),
+                        "ParentId": number,
+                    }
                 )
     return {"TextDetections": detections, "TextModelVersion": "3.0"}
 
 
-def _written(words: Sequence[Word], number: int, kind: str, size: Size) -> Json:
+def _text_detection(words: Sequence[Word], number: int, kind: str, size: Size) -> Json:
+    """Return a detected line or word, as `kind` says, with its number and bounding box."""
     box = bounding_box_of([word.box for word in words]).of(size)
     return {
         "DetectedText": " ".join(word.text for word in words),
@@ -191,19 +201,20 @@ def _written(words: Sequence[Word], number: int, kind: str, size: Size) -> Json:
 
 
 def sentiment_answer(score: float, scored_sentences: Sequence[ScoredSentence]) -> Json:
-    """Return the sentiment of a document, and its confidence.
+    """Return the sentiment of a document, and the confidence of each sentiment.
 
-    The confidence grows with the score. It is mixed if sentences have opposite sentiments.
+    The confidence grows with the score. The sentiment is mixed if sentences have opposite ones.
     """
     strongest = [
         max((sign * sentence.score for sentence in scored_sentences), default=0.0)
         for sign in (1, -1)
     ]
     mixed = min(strongest) if len(scored_sentences) > 1 else -1.0
-    return _sentiment(as_shares((score, -score, NEUTRAL, mixed)))
+    return _sentiment(sentiment_confidences((score, -score, NEUTRAL, mixed)))
 
 
 def _sentiment(shares: Sequence[float]) -> Json:
+    """Return the likeliest sentiment, and the confidence of each sentiment."""
     by_sentiment = dict(zip(_SENTIMENTS, shares, strict=True))
     best = max(_SENTIMENTS, key=by_sentiment.__getitem__)
     return {
@@ -213,14 +224,14 @@ def _sentiment(shares: Sequence[float]) -> Json:
 
 
 def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
-    """Yield each sentiment with a high confidence, then with confidences around each number."""
-    for title, shares in shares_around(_SENTIMENTS, numbers):
+    """Yield title and answer of each sentiment with a high confidence, then around each number."""
+    for title, shares in confidences_around(_SENTIMENTS, numbers):
         content = _sentiment(shares)
         yield f"{content['Sentiment']}, {title}", content
 
 
 def entity_answer(entities: Sequence[Entity]) -> Json:
-    """Return the entities in a text, in the order of the text."""
+    """Return the entities in a text, in the order in which they occur."""
     return {
         "Entities": [
             {
@@ -235,9 +246,13 @@ def entity_answer(entities: Sequence[Entity]) -> Json:
     }
 
 
-def speech_answer(found: Scored) -> Json:
-    """Return a transcript file: sentences, and each word with its time and confidence."""
-    parts = [(as_sentence(part.strip()), confidence) for part, confidence in found if part.strip()]
+def speech_answer(scored_results: Scored) -> Json:
+    """Return the content of a transcript file: all text, and time and confidence of each word."""
+    parts = [
+        (as_sentence(part.strip()), confidence)
+        for part, confidence in scored_results
+        if part.strip()
+    ]
     words = [(word, confidence) for part, confidence in parts for word in part.split()]
     items = [item for index, word in enumerate(words) for item in _transcript_items(index, *word)]
     text = " ".join(part for part, _ in parts)
@@ -246,7 +261,7 @@ def speech_answer(found: Scored) -> Json:
 
 def _transcript_items(index: int, word: str, confidence: float) -> Iterator[Json]:
     """Yield a word, half a second after the previous one, and the punctuation after it."""
-    spoken = word.rstrip(ENDS)
+    spoken = word.rstrip(SENTENCE_ENDS)
     times = {"start_time": f"{index / 2:.2f}", "end_time": f"{index / 2 + 0.4:.2f}"}
     for kind, content, time_fields, score in (
         ("pronunciation", spoken, times, f"{confidence:.{DIGITS}f}"),
@@ -257,13 +272,13 @@ def _transcript_items(index: int, word: str, confidence: float) -> Iterator[Json
             yield {"type": kind, **time_fields, "alternatives": [alternative]}
 
 
-def listed_answer(operation: Operation, found: Scored) -> Json:
-    """Return results with a name and a score: celebrities, phrases, languages, unsafe content."""
+def listed_answer(operation: Operation, scored_results: Scored) -> Json:
+    """Return results with a name and a score, such as celebrities, phrases or languages."""
     maximum = operation.between[1] if operation.between else 1.0
     records = []
-    for index, (key, score) in enumerate(likeliest_first(found)):
+    for index, (key, score) in enumerate(likeliest_first(scored_results)):
         further_fields = _further_fields(
-            operation, key, index=index, parent=found[0][0] if index else ""
+            operation, key, index=index, parent=scored_results[0][0] if index else ""
         )
         records.append(
             described_result(operation, key, round(maximum * score, DIGITS), further_fields)
@@ -274,7 +289,14 @@ def listed_answer(operation: Operation, found: Scored) -> Json:
 def _further_fields(
     operation: Operation, key: str, *, index: int, parent: str
 ) -> Mapping[str, Json]:
-    """Return the fields of a result beside its name and score."""
+    """Return the fields of a result apart from its name and score.
+
+    Args:
+        operation: operation that returns the result.
+        key: name of the result.
+        index: position of the result in the answer, from 0 on.
+        parent: name of the label that contains this one; empty for none.
+    """
     if operation.task is RecognitionTask.PHRASES:
         return {"BeginOffset": 0, "EndOffset": len(key)}
     if kind_of(operation.task) is MediaKind.TEXT:
@@ -287,7 +309,7 @@ def _further_fields(
 
 
 def refusals(operation: Operation) -> Sequence[Refusal]:
-    """Return the refusals of AWS: rate limits, invalid images, texts that are too long."""
+    """Return the errors that AWS may return: rate limits, invalid files, texts too long."""
     rate = Refusal("Rate exceeded", "ThrottlingException", is_of_content=False)
     if kind_of(operation.task) is MediaKind.IMAGE:
         return rate, Refusal("Request has invalid image format", "InvalidImageFormatException")
@@ -300,4 +322,4 @@ def refusals(operation: Operation) -> Sequence[Refusal]:
         )
     if operation.task is RecognitionTask.SENTIMENT:
         return rate, long_text(_MAX_LENGTH, "bytes")
-    return (rate,)  # others take twenty times as much
+    return (rate,)  # the limit of other operations is twenty times as high

@@ -8,8 +8,8 @@ import uuid
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.aws.in_target.messages import (
-    OF_IMAGES,
-    OF_TEXTS,
+    IMAGE_OPERATIONS,
+    TEXT_OPERATIONS,
     answer_request,
     refusal_reply,
 )
@@ -24,36 +24,36 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.reading import RequestPart
     from ciguard.levels.app.providers.request import ServiceRequest
 
-_UNREADABLE = "SerializationException"
+_UNREADABLE_CODE = "SerializationException"
 _WITHOUT_LANGUAGE = "DetectDominantLanguage"
 _MAX_CONFIDENCE = 100
-_OPERATIONS = {"RekognitionService": OF_IMAGES, "Comprehend_20171127": OF_TEXTS}
+_OPERATIONS = {"RekognitionService": IMAGE_OPERATIONS, "Comprehend_20171127": TEXT_OPERATIONS}
 _TARGET_HEADER = "x-amz-target"
 _TARGET = re.compile(r"(?P<service>\w+)\.(?P<name>\w+)", re.ASCII)
-_TYPE = "application/x-amz-json-1.1"
+_CONTENT_TYPE = "application/x-amz-json-1.1"
 
 
 class AwsServices:
-    """Services for boto3 with another endpoint. Signatures are not checked."""
+    """Rekognition and Comprehend, for a boto3 whose endpoint is ciguard; signatures are ignored."""
 
     provider = "aws"
 
     def are_asked(self, request: ServiceRequest) -> bool:
-        """Return whether a request is for AWS, by its header."""
+        """Return whether a request has the header that only clients of AWS send."""
         return _TARGET_HEADER in request.headers
 
     def title(self, request: ServiceRequest) -> str:
-        """Return the title of a request in logs: its target header."""
+        """Return the title of a request in logs: the header that names service and operation."""
         return request.headers[_TARGET_HEADER]
 
-    def reply(self, request: ServiceRequest, answering: Callable[[str, bytes], Json]) -> Reply:
+    def reply(self, request: ServiceRequest, get_answer: Callable[[str, bytes], Json]) -> Reply:
         """Return the reply to a request; see `Services`."""
         name = _name(request)
         if not name:
             known = ", ".join(f"{service}.*" for service in _OPERATIONS)
-            msg = f"Not supported here. Supported are some of {known}."
+            msg = f"Not supported here. Supported are some operations of {known}."
             raise ServiceError(Code.UNIMPLEMENTED, msg)
-        return _reply(*answer_request(name, read_request(name, request.body), answering))
+        return _reply(*answer_request(name, read_request(name, request.body), get_answer))
 
     def refusal(self, request: ServiceRequest, error: ServiceError) -> Reply:
         """Return the refusal of a request."""
@@ -71,7 +71,8 @@ def _name(request: ServiceRequest) -> str:
 
 
 def _reply(status: int, content: Json) -> Reply:
-    headers = {"Content-Type": _TYPE, "x-amzn-RequestId": str(uuid.uuid4())}
+    """Return a reply whose code and message are those in its content."""
+    headers = {"Content-Type": _CONTENT_TYPE, "x-amzn-RequestId": str(uuid.uuid4())}
     if "__type" in content:
         code, message = content["__type"], content["message"]
         headers["x-amzn-ErrorType"] = code
@@ -81,23 +82,24 @@ def _reply(status: int, content: Json) -> Reply:
 
 
 def read_request(name: str, body: bytes) -> Json:
-    """Return the parameters of a request, as `answer_request` takes them.
+    """Return the parameters of a request, in the form of `answer_request`'s argument.
 
     Args:
         name: name of a supported operation, such as `DetectLabels`.
-        body: JSON.
+        body: body of the request, in JSON.
 
     Raises:
         ServiceError: if the request is invalid.
     """
     try:
         request = read_json(body)
-        return _image(request) if name in OF_IMAGES else _text(name, request)
+        return _image(request) if name in IMAGE_OPERATIONS else _text(name, request)
     except ServiceError as error:
-        raise ServiceError(_UNREADABLE, error.message) from error
+        raise ServiceError(_UNREADABLE_CODE, error.message) from error
 
 
 def _image(request: RequestPart) -> Json:
+    """Return the parameters of a request about an image."""
     parameters: dict[str, Json] = {"Image": _content(request.part("Image"))}
     attributes = request.texts("Attributes")
     if attributes:
@@ -114,13 +116,15 @@ def _image(request: RequestPart) -> Json:
 
 
 def _content(image: RequestPart) -> Json:
+    """Return the content of an image, or its address in S3."""
     if image.has("S3Object"):
-        place = image.part("S3Object")
-        return {"S3Object": {name: place.text(name) for name in ("Bucket", "Name")}}
+        location = image.part("S3Object")
+        return {"S3Object": {name: location.text(name) for name in ("Bucket", "Name")}}
     return {"Bytes": base64.b64decode(image.base64("Bytes"))}
 
 
 def _text(name: str, request: RequestPart) -> Json:
+    """Return the parameters of a request about one text or several texts."""
     if name != _WITHOUT_LANGUAGE and not request.text("LanguageCode"):
         msg = "Value null at 'languageCode' failed to satisfy constraint: Member must not be null."
         raise invalid(msg)

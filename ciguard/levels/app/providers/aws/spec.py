@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ciguard.levels.app.providers.aws import messages
-from ciguard.levels.app.providers.aws.events import OF_GATEWAY, records
+from ciguard.levels.app.providers.aws.events import GATEWAY_EVENT, event_fields
 from ciguard.levels.app.providers.aws.service import AwsServices
 from ciguard.levels.app.providers.contract import CallingConventions, Provider, ServiceLimits
 from ciguard.levels.app.providers.description import read_description
@@ -34,8 +34,8 @@ PROVIDER = Provider(
         has_storage=True,
         storage_scheme="s3",
         region="us-east-1",
-        event_fields=records,
-        web_event=OF_GATEWAY,
+        event_fields=event_fields,
+        web_event=GATEWAY_EVENT,
     ),
     scores=frozenset({"Score", "Confidence"}),
     shares=frozenset({"SentimentScore"}),

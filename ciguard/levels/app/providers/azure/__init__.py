@@ -1,1 +1,1 @@
-"""Support of Azure; see `spec`."""
+"""Support for Azure; `spec` has the provider."""

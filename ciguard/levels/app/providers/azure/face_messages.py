@@ -1,6 +1,6 @@
-"""Writes answers of Azure's Face, with the field names of its clients.
+"""Writes answers of Azure's Face service, with the field names of its clients.
 
-The client drops parts that the operation does not return.
+The hook removes attributes that a request does not name.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 _EMOTION_OF = {"joy": "happiness", "sorrow": "sadness", "anger": "anger", "surprise": "surprise"}
 NEUTRAL = "neutral"
 EMOTION_KINDS = (*_EMOTION_OF.values(), "contempt", "disgust", "fear", NEUTRAL)
-"""Emotions of Azure; an answer has a share of each, and they sum to 1."""
+"""Emotions of Azure; a face has a share of each emotion, and the shares sum to 1."""
 GLASSES: Mapping[str, str] = {
     "reading_glasses": "readingGlasses", "sunglasses": "sunglasses",
     "swimming_goggles": "swimmingGoggles",
 }  # fmt: skip
-"""Kinds of glasses → names of the service."""
+"""Property of a face → kind of glasses in the service."""
 NO_GLASSES = "noGlasses"
 MASKS = ("noMask", "faceMask", "otherMaskOrOcclusion", "uncertain")
 QUALITIES = ("low", "medium", "high")
@@ -33,7 +33,7 @@ LEVELS: Mapping[str, tuple[tuple[float, str], ...]] = {
     "exposure": ((0.25, "underExposure"), (0.75, "goodExposure"), (1.0, "overExposure")),
     "noise": ((0.3, "low"), (0.7, "medium"), (1.0, "high")),
 }
-"""Upper bounds of the levels of each value."""
+"""Measured property → upper bound and name of each of its levels, in ascending order."""
 OCCLUDED = ("forehead", "eye", "mouth")
 HAIRS = ("moustache", "beard", "sideburns")
 MAKEUPS = ("eye_makeup", "lip_makeup")
@@ -67,7 +67,7 @@ _LANDMARKS = {
 
 def face_answer(faces: Sequence[Face], size: Size) -> Json:
     """Return a list of faces with all attributes, the largest first."""
-    del size  # places are in pixels
+    del size  # boxes are in pixels already
     largest = sorted(faces, key=lambda face: -face.box.width * face.box.height)
     return [_face(face, index) for index, face in enumerate(largest[:_MAX_FACES])]
 
@@ -92,10 +92,11 @@ def _point(box: BoundingBox, x: float, y: float) -> Json:
 
 
 def _attributes(face: Face) -> Json:
-    shown = {name: round(share, DIGITS) for name, share in face.shares().items()}
+    """Return all attributes of a face."""
+    confidences = {name: round(share, DIGITS) for name, share in face.confidences().items()}
 
     def share(name: str) -> float:
-        return shown.get(name, 0.0)
+        return confidences.get(name, 0.0)
 
     def is_shown(name: str) -> bool:
         return share(name) > 1 / 2
@@ -108,23 +109,23 @@ def _attributes(face: Face) -> Json:
         "facial_hair": {name: share(name) for name in HAIRS},
         "glasses": next((kind for name, kind in GLASSES.items() if is_shown(name)), NO_GLASSES),
         "head_pose": {axis: _MAX_ROTATION * share(name) for name, axis in _ROTATION_AXES.items()},
-        "emotion": _emotion(shown),
+        "emotion": _emotion(confidences),
         "hair": _hair(share("bald"), is_hidden=is_shown("headwear")),
         "makeup": dict.fromkeys(MAKEUPS, is_shown("makeup")),
         "occlusion": {f"{part}_occluded": is_shown(f"{part}_occluded") for part in OCCLUDED},
-        "accessories": _accessories(shown),
-        "blur": leveled("blur", share("blurred")),
-        "exposure": leveled("exposure", round(lit, DIGITS)),
-        "noise": leveled("noise", share("noisy")),
+        "accessories": _accessories(confidences),
+        "blur": value_with_level("blur", share("blurred")),
+        "exposure": value_with_level("exposure", round(lit, DIGITS)),
+        "noise": value_with_level("noise", share("noisy")),
         "mask": _mask(is_worn=is_shown("mask"), is_hidden=is_shown("mouth_occluded")),
     }
     return {**attributes, "quality_for_recognition": _quality(attributes)}
 
 
-def _emotion(shown: Mapping[str, float]) -> dict[str, float]:
+def _emotion(confidences: Mapping[str, float]) -> dict[str, float]:
     """Return the share of each emotion; the remainder is neutral."""
-    named = {_EMOTION_OF.get(name, name): share for name, share in shown.items()}
-    shares = {kind: named.get(kind, 0.0) for kind in EMOTION_KINDS}
+    by_kind = {_EMOTION_OF.get(name, name): share for name, share in confidences.items()}
+    shares = {kind: by_kind.get(kind, 0.0) for kind in EMOTION_KINDS}
     total = max(1.0, sum(shares.values()))
     shares = {name: round(share / total, DIGITS) for name, share in shares.items()}
     return {**shares, NEUTRAL: round(max(0.0, 1 - sum(shares.values())), DIGITS)}
@@ -136,19 +137,19 @@ def _hair(bald: float, *, is_hidden: bool) -> Json:
     return {"bald": bald, "invisible": is_hidden, "hair_color": hair_colours}
 
 
-def _accessories(shown: Mapping[str, float]) -> Json:
-    glasses = max((shown.get(item, 0.0) for item in GLASSES), default=0.0)
-    worn = {"headwear": shown.get("headwear", 0.0), "glasses": glasses}
-    worn["mask"] = shown.get("mask", 0.0)
+def _accessories(confidences: Mapping[str, float]) -> Json:
+    glasses = max((confidences.get(item, 0.0) for item in GLASSES), default=0.0)
+    accessories = {"headwear": confidences.get("headwear", 0.0), "glasses": glasses}
+    accessories["mask"] = confidences.get("mask", 0.0)
     return [
         {"type": item, "confidence": confidence}
-        for item, confidence in worn.items()
+        for item, confidence in accessories.items()
         if confidence > 1 / 2
     ]
 
 
-def leveled(name: str, value: float) -> dict[str, Json]:
-    """Return a value with its level.
+def value_with_level(name: str, value: float) -> dict[str, Json]:
+    """Return a value with the name of its level.
 
     Args:
         name: one of `LEVELS`.
@@ -160,12 +161,13 @@ def leveled(name: str, value: float) -> dict[str, Json]:
 
 
 def _mask(*, is_worn: bool, is_hidden: bool) -> Json:
+    """Return the kind of mask on a face, and whether nose and mouth are covered."""
     kind = MASKS[1] if is_worn else MASKS[2] if is_hidden else MASKS[0]
     return {"type": kind, "nose_and_mouth_covered": is_worn or is_hidden}
 
 
 def _quality(attributes: Mapping[str, Json]) -> str:
-    """Return the quality for recognition: that of the worst property."""
+    """Return the quality of a face for recognition, which its worst property limits."""
     blurs = (attributes["blur"]["blur_level"], attributes["noise"]["noise_level"])
     is_lit = attributes["exposure"]["exposure_level"] == "goodExposure"
     if "high" in blurs or attributes["mask"]["nose_and_mouth_covered"]:

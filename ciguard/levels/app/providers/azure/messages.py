@@ -1,6 +1,6 @@
 """Writes answers of Azure's text and image services, with the field names of their clients.
 
-The client drops parts that the operation does not return.
+Answers have the parts of all operations of a task; the hook removes those of other operations.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from ciguard.levels.app.providers.recognised import (
     NEUTRAL,
     BoundingBox,
     Word,
-    as_shares,
     bounding_box_of,
+    confidences_around,
     likeliest_first,
-    shares_around,
+    sentiment_confidences,
 )
 
 if TYPE_CHECKING:
@@ -50,8 +50,9 @@ _KIND_OF = {
 }  # fmt: skip
 _SENTIMENTS = ("positive", "negative", "neutral")
 _SIDE = 32
+"""Width and height of the image in answers, in pixels."""
 _SIZE = {"width": _SIDE, "height": _SIDE, "format": "Png"}
-_PLACE = BoundingBox(2, 2, 18, 18)
+_TEXT_BOX = BoundingBox(2, 2, 18, 18)
 _NO_LANGUAGE = ("(Unknown)", 0.0)
 _MAX_LENGTH = 5_120
 """Maximum length of a text, in characters."""
@@ -62,14 +63,17 @@ def topic(text: str) -> str:
     return text
 
 
-def label_answer(found: Scored) -> Json:
-    """Return labels in lower case, as the service writes them, the likeliest first."""
-    tags = [{"name": name.lower(), "confidence": score} for name, score in likeliest_first(found)]
+def label_answer(scored_results: Scored) -> Json:
+    """Return labels in lower case, as in the service, the likeliest first."""
+    tags = [
+        {"name": name.lower(), "confidence": score}
+        for name, score in likeliest_first(scored_results)
+    ]
     return {"tags": tags, "metadata": _SIZE}
 
 
-def object_answer(found: Scored, boxes: Sequence[BoundingBox]) -> Json:
-    """Return objects in lower case, each with its rectangle."""
+def object_answer(scored_results: Scored, boxes: Sequence[BoundingBox]) -> Json:
+    """Return objects in lower case, the likeliest first, each with its rectangle in pixels."""
     return {
         "objects": [
             {
@@ -82,24 +86,26 @@ def object_answer(found: Scored, boxes: Sequence[BoundingBox]) -> Json:
                     "h": round(box.height * _SIDE),
                 },
             }
-            for (name, score), box in zip(likeliest_first(found), boxes, strict=True)
+            for (name, score), box in zip(likeliest_first(scored_results), boxes, strict=True)
         ],
         "metadata": _SIZE,
     }
 
 
-def category_answer(found: Scored) -> Json:
-    """Return categories of an image."""
+def category_answer(scored_results: Scored) -> Json:
+    """Return topics as the categories of an image, the likeliest first."""
     return {
-        "categories": [{"name": name, "score": score} for name, score in likeliest_first(found)]
+        "categories": [
+            {"name": name, "score": score} for name, score in likeliest_first(scored_results)
+        ]
     }
 
 
 def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
-    """Return the text of an image, for all text operations."""
+    """Return the text of an image, with the fields of all operations that recognise text."""
     width, height = size
     read = {"page": 1, "angle": 0.0, "width": width, "height": height, "unit": "pixel"}
-    regions = [{"bounding_box": "2,2,18,18", "lines": [_printed(line) for line in lines]}]
+    regions = [{"bounding_box": "2,2,18,18", "lines": [_printed_line(line) for line in lines]}]
     return {
         "status": "succeeded",
         "created_date_time": "2024-01-01T00:00:00Z",
@@ -117,12 +123,13 @@ def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
 
 
 def _line(words: Sequence[Word]) -> Json:
+    """Return a line of text in the format of the text-recognition operation `read`."""
     return {
-        "bounding_box": _edges(words),
+        "bounding_box": _corner_coordinates(words),
         "text": " ".join(word.text for word in words),
         "words": [
             {
-                "bounding_box": _edges([word]),
+                "bounding_box": _corner_coordinates([word]),
                 "text": part,
                 "confidence": round(word.confidence, DIGITS),
             }
@@ -132,22 +139,24 @@ def _line(words: Sequence[Word]) -> Json:
     }
 
 
-def _printed(words: Sequence[Word]) -> Json:
+def _printed_line(words: Sequence[Word]) -> Json:
+    """Return a line of text in the format of the operation for printed text."""
     box = "2,2,18,18"
     parts = [part for word in words for part in word.text.split()]
     return {"bounding_box": box, "words": [{"bounding_box": box, "text": part} for part in parts]}
 
 
-def _edges(words: Sequence[Word]) -> list[float]:
+def _corner_coordinates(words: Sequence[Word]) -> list[float]:
+    """Return x and y of each corner of the words' bounding box, in one list."""
     corners = bounding_box_of([word.box for word in words]).corners()
     return [float(number) for corner in corners for number in corner]
 
 
 def sentiment_answer(score: float, scored_sentences: Sequence[ScoredSentence]) -> Json:
-    """Return the sentiment of a document and its sentences; mixed if sentences are opposite."""
+    """Return the sentiment of a document and its sentences; `mixed` if sentences disagree."""
     sentences = [
         {
-            **_sentiment(as_shares((sentence.score, -sentence.score, NEUTRAL))),
+            **_sentiment(sentiment_confidences((sentence.score, -sentence.score, NEUTRAL))),
             "text": sentence.text,
             "offset": sentence.begin,
             "length": len(sentence.text),
@@ -155,13 +164,14 @@ def sentiment_answer(score: float, scored_sentences: Sequence[ScoredSentence]) -
         for sentence in scored_sentences
     ]
     sentiments = {sentence["sentiment"] for sentence in sentences}
-    document = _sentiment(as_shares((score, -score, NEUTRAL)))
+    document = _sentiment(sentiment_confidences((score, -score, NEUTRAL)))
     if {"positive", "negative"} <= sentiments:
         document["sentiment"] = "mixed"
     return {**document, "sentences": sentences}
 
 
 def _sentiment(shares: Sequence[float]) -> dict[str, Json]:
+    """Return the likeliest sentiment, and the confidence of each sentiment."""
     by_sentiment = dict(zip(_SENTIMENTS, shares, strict=True))
     return {
         "sentiment": max(_SENTIMENTS, key=by_sentiment.__getitem__),
@@ -170,8 +180,8 @@ def _sentiment(shares: Sequence[float]) -> dict[str, Json]:
 
 
 def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
-    """Yield each sentiment with a high confidence, then with confidences around each number."""
-    for title, shares in shares_around(_SENTIMENTS, numbers):
+    """Yield title and answer of each sentiment with a high confidence, then around each number."""
+    for title, shares in confidences_around(_SENTIMENTS, numbers):
         document = _sentiment(shares)
         yield f"{document['sentiment']}, {title}", _single_sentence(document)
     document = {**_sentiment((0.5, 0.5, 0.0)), "sentiment": "mixed"}
@@ -179,7 +189,7 @@ def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
 
 
 def _single_sentence(document: Json) -> Json:
-    """Return the sentiment of a text of one sentence, which itself is never mixed."""
+    """Return the answer for a document of one sentence, which is neutral in a mixed document."""
     sentiment = document["sentiment"]
     fields = {**document, "sentiment": "neutral" if sentiment == "mixed" else sentiment}
     sentence = {**fields, "text": "This is a text.", "offset": 0, "length": 15}
@@ -187,7 +197,7 @@ def _single_sentence(document: Json) -> Json:
 
 
 def entity_answer(entities: Sequence[Entity]) -> Json:
-    """Return the entities in a text, in the order of the text."""
+    """Return the entities in a text, in the order in which they occur."""
     return {
         "entities": [
             {
@@ -202,24 +212,28 @@ def entity_answer(entities: Sequence[Entity]) -> Json:
     }
 
 
-def listed_answer(operation: Operation, found: Scored) -> Json:
-    """Return phrases, a language, or an image analysis."""
-    names = [name for name, _ in found]
+def listed_answer(operation: Operation, scored_results: Scored) -> Json:
+    """Return key phrases, a language or an image analysis, as the task of the operation says."""
+    names = [name for name, _ in scored_results]
     if operation.task is RecognitionTask.PHRASES:
         return {"key_phrases": names}
     if operation.task is RecognitionTask.LANGUAGE:
-        code, score = found[0] if found else _NO_LANGUAGE
+        code, score = scored_results[0] if scored_results else _NO_LANGUAGE
         language = {"name": code, "iso6391_name": code, "confidence_score": round(score, DIGITS)}
         return {"detected_language": language}
-    return _image_analysis(found)
+    return _image_analysis(scored_results)
 
 
-def _image_analysis(found: Scored) -> Json:
-    objects = object_answer(found, [_PLACE.of((_SIDE, _SIDE))] * len(found))["objects"]
-    words = [[Word(name, _PLACE, score)] for name, score in found]
+def _image_analysis(scored_results: Scored) -> Json:
+    objects = object_answer(scored_results, [_TEXT_BOX.of((_SIDE, _SIDE))] * len(scored_results))[
+        "objects"
+    ]
+    words = [[Word(name, _TEXT_BOX, score)] for name, score in scored_results]
     lines = [_line(line) for line in words]
-    captions = [{"text": name, "confidence": score} for name, score in likeliest_first(found)]
-    tags = label_answer(found)["tags"]
+    captions = [
+        {"text": name, "confidence": score} for name, score in likeliest_first(scored_results)
+    ]
+    tags = label_answer(scored_results)["tags"]
     place = {"x": 2, "y": 2, "w": 18, "h": 18}
     brands = [{**tag, "rectangle": place} for tag in tags]
     return {**image_answer(tags, captions, objects, lines), "brands": brands}
@@ -240,10 +254,10 @@ def image_answer(
     """Return an image analysis.
 
     Args:
-        tags: tags as in `label_answer`.
+        tags: tags in the form of `label_answer`.
         captions: captions with `text` and `confidence`, the likeliest first.
-        objects: objects as in `object_answer`.
-        lines: lines as in the results of `text_answer`.
+        objects: objects in the form of `object_answer`.
+        lines: lines in the form of `read_results` in `text_answer`.
     """
     whole = {"x": 0, "y": 0, "w": _SIDE, "h": _SIDE}
     safe = {"is_adult_content": False, "is_racy_content": False, "is_gory_content": False}
@@ -274,24 +288,30 @@ def image_answer(
     }
 
 
-def joined_answer(parts: Sequence[Json]) -> Json:
-    """Return an image analysis from its tags, objects and text.
+def combined_answer(parts: Sequence[Json]) -> Json:
+    """Return an image analysis.
 
     Its one-sentence description is the most likely tag.
+
+    Args:
+        parts: answers with tags, with objects and with the text of one image.
     """
-    tagged, detected, read = parts
-    captions = [{"text": tag["name"], "confidence": tag["confidence"]} for tag in tagged["tags"]]
-    lines = read["analyze_result"]["read_results"][0]["lines"]
-    return image_answer(tagged["tags"], captions, detected["objects"], lines)
+    tags_answer, objects_answer, read_answer = parts
+    captions = [
+        {"text": tag["name"], "confidence": tag["confidence"]} for tag in tags_answer["tags"]
+    ]
+    lines = read_answer["analyze_result"]["read_results"][0]["lines"]
+    return image_answer(tags_answer["tags"], captions, objects_answer["objects"], lines)
 
 
 def _detected_object(item: Json) -> Json:
+    """Return an object in the format of Image Analysis 4.0."""
     tag = {"name": item["object_property"], "confidence": item["confidence"]}
     return {"bounding_box": item["rectangle"], "tags": [tag], "id": ""}
 
 
 def _read_line(line: Json) -> Json:
-    """Return a line in the format of the newer service."""
+    """Return a line of text in the format of Image Analysis 4.0."""
     words = [{**word, "bounding_polygon": _points(word)} for word in line["words"]]
     for word in words:
         del word["bounding_box"]
@@ -299,12 +319,13 @@ def _read_line(line: Json) -> Json:
 
 
 def _points(item: Json) -> Json:
-    edges = [round(number) for number in item["bounding_box"]]
-    return [{"x": x, "y": y} for x, y in zip(edges[::2], edges[1::2], strict=True)]
+    """Return the corners of a bounding box as points."""
+    numbers = [round(number) for number in item["bounding_box"]]
+    return [{"x": x, "y": y} for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
 
 
 def refusals(operation: Operation) -> Sequence[Refusal]:
-    """Return the refusals of Azure: rate limits, invalid images, texts that are too long."""
+    """Return the errors that Azure may return: rate limits, invalid images, texts too long."""
     quota = "Requests have exceeded rate limit of your current pricing tier."
     if operation.task is RecognitionTask.SPEECH:
         return speech_messages.refusals()

@@ -1,4 +1,4 @@
-"""Answers HTTP requests to Azure's text and image services, in the versions of their clients."""
+"""Answers HTTP requests to Azure's text and image services, in the versions that clients send."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ciguard.levels.app.providers.azure.in_target.messages import (
     STREAM,
     AzureRequest,
-    Reads,
+    ReadOperations,
     answer_request,
     are_texts,
     refusal_reply,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _PATHS = re.compile(r"/(?:vision|computervision|face|language|text/analytics)(?:/.*)?", re.DOTALL)
 _JSON = frozenset({"application/json", "text/json"})
-_OTHER_TYPE = "415"
+_UNSUPPORTED_TYPE_CODE = "415"
 _SUPPORTED = (
     "/language/:analyze-text and /text/analytics/v3.x, for sentiment, entities, key phrases and "
     "languages; /computervision/imageanalysis:analyze; /vision/v3.x/tag, detect, describe, "
@@ -37,33 +37,33 @@ _SUPPORTED = (
 
 
 class AzureServices:
-    """Language, Computer Vision, Image Analysis and Face. Keys are not checked."""
+    """Azure's services Language, Computer Vision, Image Analysis and Face; keys are ignored."""
 
     provider = "azure"
 
     def __init__(self) -> None:
-        self._reads = Reads()
+        self._read_operations = ReadOperations()
 
     def are_asked(self, request: ServiceRequest) -> bool:
-        """Return whether a request is for Azure, by its path."""
+        """Return whether the path of a request is one of Azure's services."""
         return _PATHS.fullmatch(request.path) is not None
 
     def title(self, request: ServiceRequest) -> str:
         """Return the title of a request in logs: its path."""
         return request.path
 
-    def reply(self, request: ServiceRequest, answering: Callable[[str, bytes], Json]) -> Reply:
+    def reply(self, request: ServiceRequest, get_answer: Callable[[str, bytes], Json]) -> Reply:
         """Return the reply to a request; see `Services`."""
         url = request.origin + request.target
         parsed = AzureRequest(request.method, url, read_content(request))
-        is_result = bool(parsed.read)
+        is_result = bool(parsed.read_number)
         if is_result != (request.method == "GET") or not parsed.operation:
             msg = f"Not supported here. Supported are {_SUPPORTED}."
             raise ServiceError(Code.UNIMPLEMENTED, msg)
-        if is_result and self._reads.about(parsed.read or "") is None:
+        if is_result and self._read_operations.image(parsed.read_number or "") is None:
             msg = "No such operation, or its result has expired."
             raise ServiceError(Code.NOT_FOUND, msg)
-        reply = _reply(*answer_request(parsed, answering, self._reads))
+        reply = _reply(*answer_request(parsed, get_answer, self._read_operations))
         has_documents = are_texts(parsed.path) and reply.code == "OK"
         return replace(reply, message=_document_errors(reply.content)) if has_documents else reply
 
@@ -74,6 +74,7 @@ class AzureServices:
 
 
 def _reply(status: int, more_headers: Mapping[str, str], content: Json) -> Reply:
+    """Return a reply whose code and message are those in its content."""
     headers = {
         "Content-Type": "application/json; charset=utf-8",
         "apim-request-id": str(uuid.uuid4()),
@@ -86,13 +87,13 @@ def _reply(status: int, more_headers: Mapping[str, str], content: Json) -> Reply
 
 
 def _document_errors(content: Json) -> str:
-    """Return the error messages of single texts."""
+    """Return the joined error messages of the documents in an answer; empty for none."""
     errors = content.get("results", content)["errors"]
     return " ".join(dict.fromkeys(item["error"]["innererror"]["message"] for item in errors))
 
 
 def read_content(request: ServiceRequest) -> Json:
-    """Return the content of a request, as `answer_request` takes it: JSON, an image, or None.
+    """Return the body of a request: parsed JSON, or an image as bytes; None for a GET request.
 
     Raises:
         ServiceError: if the request is invalid.
@@ -103,17 +104,18 @@ def read_content(request: ServiceRequest) -> Json:
     if kind == STREAM and not are_texts(request.path):
         return request.body
     if kind not in _JSON:
-        msg = f"The Content-Type has to be application/json, or {STREAM} for images."
-        raise ServiceError(_OTHER_TYPE, msg)
+        msg = f"Content-Type: has to be application/json, or {STREAM} for images."
+        raise ServiceError(_UNSUPPORTED_TYPE_CODE, msg)
     content = read_json(request.body)
     if not are_texts(request.path):
         return {"url": content.text("url")}
     documents = _documents(content.part("analysisInput") if content.has("kind") else content)
-    of_kind = {"kind": content.text("kind"), "analysisInput": {"documents": documents}}
-    return {**of_kind, "documents": documents}  # in the formats of both versions of the service
+    newer_format = {"kind": content.text("kind"), "analysisInput": {"documents": documents}}
+    return {**newer_format, "documents": documents}  # older versions have `documents` at the top
 
 
 def _documents(content: RequestPart) -> list[dict[str, str]]:
+    """Return the `id` and `text` of each document in a request."""
     documents = [
         {name: document.text(name) for name in ("id", "text")}
         for document in content.parts("documents")

@@ -39,6 +39,6 @@ PROVIDER = Provider(
     shares=frozenset({"confidence_scores", "emotion"}),
     image_analysis=ImageAnalysis(
         parts=("tag_image_in_stream", "detect_objects_in_stream", "get_read_result"),
-        join=messages.joined_answer,
+        join=messages.combined_answer,
     ),
 )

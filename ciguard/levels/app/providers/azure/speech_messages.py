@@ -1,4 +1,4 @@
-"""Writes answers of Azure's Speech, with the field names of its client."""
+"""Writes answers of Azure's Speech service, with the field names of its client."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 _WORDS = re.compile(r"[\w'-]+")
 
 
-def speech_answer(found: Scored) -> Json:
-    """Return a transcript as one sentence; empty for silence.
+def speech_answer(scored_results: Scored) -> Json:
+    """Return a transcript as one sentence; its text is empty for silence.
 
-    The service adds an initial capital and a final full stop.
+    As in the service, it has an initial capital and a full stop.
     """
-    parts = [(text.strip(), score) for text, score in found if text.strip()]
+    parts = [(text.strip(), score) for text, score in scored_results if text.strip()]
     if not parts:
         return {"text": "", "n_best": []}
-    spoken = " ".join(text for text, _ in parts)
-    shown = as_sentence(spoken)
-    lexical = " ".join(_WORDS.findall(spoken.lower()))
+    transcript = " ".join(text for text, _ in parts)
+    sentence = as_sentence(transcript)
+    lexical = " ".join(_WORDS.findall(transcript.lower()))
     best = {
         "confidence": round(min(score for _, score in parts), DIGITS),
         "lexical": lexical,
         "itn": lexical,
         "masked_itn": lexical,
-        "display": shown,
+        "display": sentence,
     }
-    return {"text": shown, "n_best": [best]}
+    return {"text": sentence, "n_best": [best]}
 
 
 def refusals() -> Sequence[Refusal]:
-    """Return the refusals of the service; the client returns them as results."""
+    """Return the errors that the service may return; the client reports them in its results."""
     message = "WebSocket upgrade failed: Too many requests (429). Please check your quota."
     return (Refusal(message, Code.RESOURCE_EXHAUSTED, is_of_content=False),)

@@ -1,1 +1,1 @@
-"""Support of Google Cloud; see `spec`."""
+"""Support for Google Cloud; `spec` has the provider."""

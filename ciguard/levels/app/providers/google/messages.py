@@ -1,4 +1,4 @@
-"""Writes answers of Google's services, in the JSON of their messages."""
+"""Writes answers of Google's services, in the JSON format of their messages."""
 
 from __future__ import annotations
 
@@ -47,36 +47,39 @@ _LANDMARKS = (("LEFT_EYE", 0.3, 0.35), ("RIGHT_EYE", 0.7, 0.35), ("NOSE_TIP", 0.
 
 
 def topic(text: str) -> str:
-    """Return a category as a path."""
+    """Return a category as a path, such as `/News`."""
     return text if text.startswith("/") else f"/{text}"
 
 
-def label_answer(found: Scored) -> Json:
+def label_answer(scored_results: Scored) -> Json:
     """Return labels with their scores, the likeliest first."""
     records = [
-        {"description": name, "score": s, "topicality": s} for name, s in likeliest_first(found)
+        {"description": name, "score": s, "topicality": s}
+        for name, s in likeliest_first(scored_results)
     ]
     return {"label_annotations": records} if records else {}
 
 
-def object_answer(found: Scored, boxes: Sequence[BoundingBox]) -> Json:
+def object_answer(scored_results: Scored, boxes: Sequence[BoundingBox]) -> Json:
     """Return objects with their scores, the likeliest first, with boxes as shares of the image."""
     records = [
         {"name": name, "score": score, "bounding_poly": {"normalized_vertices": _vertices(box)}}
-        for (name, score), box in zip(likeliest_first(found), boxes, strict=True)
+        for (name, score), box in zip(likeliest_first(scored_results), boxes, strict=True)
     ]
     return {"localized_object_annotations": records} if records else {}
 
 
-def category_answer(found: Scored) -> Json:
+def category_answer(scored_results: Scored) -> Json:
     """Return paths of topics with their confidence, the likeliest first."""
-    records = [{"name": name, "confidence": score} for name, score in likeliest_first(found)]
+    records = [
+        {"name": name, "confidence": score} for name, score in likeliest_first(scored_results)
+    ]
     return {"categories": records} if records else {}
 
 
 def face_answer(faces: Sequence[Face], size: Size) -> Json:
-    """Return faces; the boxes of head and skin are equal."""
-    del size  # their boxes are in pixels
+    """Return faces; the box of the head is also that of the skin."""
+    del size  # boxes are in pixels already
     records = [_face(face) for face in faces]
     return {"face_annotations": records} if records else {}
 
@@ -108,19 +111,19 @@ def _vertices(box: BoundingBox) -> Json:
 
 
 def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
-    """Return the text of an image: whole, by word, and as a page."""
+    """Return the text of an image: the whole text, its words, and a page with paragraphs."""
     words = [word for line in lines for word in line]
     if not words:
         return {}
     full_text = "\n".join(" ".join(word.text for word in line) for line in lines)
-    first = {"locale": "en", "description": full_text, "bounding_poly": _around(words)}
+    first = {"locale": "en", "description": full_text, "bounding_poly": _bounding_poly(words)}
     width, height = size
     block = {
-        "bounding_box": _around(words),
+        "bounding_box": _bounding_poly(words),
         "block_type": "TEXT",
         "paragraphs": [
             {
-                "bounding_box": _around(words),
+                "bounding_box": _bounding_poly(words),
                 "words": [word for line in lines for word in _page_words(line)],
             }
         ],
@@ -128,7 +131,10 @@ def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
     return {
         "text_annotations": [
             first,
-            *({"description": word.text, "bounding_poly": _around([word])} for word in words),
+            *(
+                {"description": word.text, "bounding_poly": _bounding_poly([word])}
+                for word in words
+            ),
         ],
         "full_text_annotation": {
             "pages": [{"width": width, "height": height, "blocks": [block]}],
@@ -138,24 +144,25 @@ def text_answer(lines: Sequence[Sequence[Word]], size: Size) -> Json:
 
 
 def _page_words(line: Sequence[Word]) -> Iterator[Json]:
+    """Yield the words of a line in the format of a page, with their letters."""
     parts = [(word, part) for word in line for part in word.text.split()]
     for index, (word, part) in enumerate(parts):
         symbols: list[Json] = [{"text": letter} for letter in part]
         end = "SPACE" if index < len(parts) - 1 else "LINE_BREAK"
         symbols[-1]["property"] = {"detected_break": {"type": end}}
         confidence = round(word.confidence, DIGITS)
-        yield {"bounding_box": _around([word]), "symbols": symbols, "confidence": confidence}
+        yield {"bounding_box": _bounding_poly([word]), "symbols": symbols, "confidence": confidence}
 
 
-def _around(words: Sequence[Word]) -> Json:
+def _bounding_poly(words: Sequence[Word]) -> Json:
     return {"vertices": _vertices(bounding_box_of([word.box for word in words]))}
 
 
 def sentiment_answer(score: float, scored_sentences: Sequence[ScoredSentence]) -> Json:
     """Return the sentiment of a document, and of its sentences.
 
-    The magnitude is the sum of the absolute scores of the sentences, so it grows with the length of
-    the text, as that of the service.
+    The magnitude is the sum of the absolute scores of the sentences, so that it grows with the
+    length of the text, as in the service.
     """
     magnitude = sum(abs(sentence.score) for sentence in scored_sentences)
     return {
@@ -176,7 +183,7 @@ def _sentiment(score: float, magnitude: float) -> Json:
 
 
 def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
-    """Yield scores and magnitudes around each number, and at it."""
+    """Yield title and answer of scores and magnitudes just below, at and just above each number."""
     near = {edge for n in numbers for edge in (n - _STEP, n, n + _STEP)}
     scores = sorted({-0.9, 0.0, 0.9, *(n for n in near if -1 <= n <= 1)})
     magnitudes = sorted({0.0, 4.0, *(n for n in near if n >= 0)})
@@ -188,7 +195,7 @@ def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
 
 
 def _single_sentence(document: Json) -> Json:
-    """Return the sentiment of a text of one sentence, which has the same sentiment."""
+    """Return the answer for a document of one sentence, which has the document's sentiment."""
     sentiment = document["document_sentiment"]
     sentence = {"text": {"content": "This is a text."}, "sentiment": sentiment}
     return {"document_sentiment": sentiment, "sentences": [sentence]}
@@ -217,30 +224,31 @@ def _entity(entity: Entity) -> Json:
     return record
 
 
-def speech_answer(found: Scored) -> Json:
-    """Return a transcript; each part is a result with one alternative; empty for silence."""
+def speech_answer(scored_results: Scored) -> Json:
+    """Return a transcript: a result with one alternative for each part; empty for silence."""
     results = [
         {
             "alternatives": [{"transcript": part, "confidence": round(confidence, DIGITS)}],
             "language_code": "en-us",
         }
-        for part, confidence in found
+        for part, confidence in scored_results
         if part
     ]
     return {"results": results} if results else {}
 
 
-def listed_answer(operation: Operation, found: Scored) -> Json:
-    """Return results at the paths of the description: landmarks and logos."""
+def listed_answer(operation: Operation, scored_results: Scored) -> Json:
+    """Return landmarks or logos, with fields at the paths of the description."""
     poly = {"bounding_poly": {"vertices": _vertices(BoundingBox(2, 2, 18, 18))}}
     records = [
-        described_result(operation, name, score, poly) for name, score in likeliest_first(found)
+        described_result(operation, name, score, poly)
+        for name, score in likeliest_first(scored_results)
     ]
     return {operation.records: records} if records else {}
 
 
 def refusals(operation: Operation) -> Sequence[Refusal]:
-    """Return the refusals of Google: quota, invalid images, texts that are too short."""
+    """Return the errors that Google may return: quota, invalid images, texts that are too short."""
     quota = Refusal("Quota exceeded.", Code.RESOURCE_EXHAUSTED, is_of_content=False)
     if operation.task is RecognitionTask.CATEGORIES:
         message = "Invalid text content: too few tokens (words) to process."

@@ -1,4 +1,4 @@
-"""The paths of Google's services, in REST and in gRPC."""
+"""The paths of Google's services in REST and in gRPC."""
 
 from __future__ import annotations
 
@@ -20,16 +20,18 @@ _REST = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class GoogleRoute:
-    """One method of a service."""
+    """One method of a service, with its paths in REST and in gRPC."""
 
     service: str
+    """Name of the service in gRPC packages, such as `vision`."""
     interface: str
+    """Name of the gRPC interface, such as `ImageAnnotator`."""
     name: str
     verb: str
-    """Resource and verb of REST."""
+    """Resource and verb in REST, such as `images:annotate`."""
 
     def method(self, version: str) -> str:
-        """Return the path in gRPC."""
+        """Return the path of the method in gRPC, for a version of the service."""
         return f"/google.cloud.{self.service}.{version}.{self.interface}/{self.name}"
 
 
@@ -48,11 +50,11 @@ _BY_VERB = {route.verb: route for route in ROUTES}
 _METHODS = {route.method(version): route for route in ROUTES for version in VERSIONS[route.service]}
 
 
-def routed(path: str) -> tuple[GoogleRoute, str]:
-    """Return the route of a path, and its path in gRPC.
+def find_route(path: str) -> tuple[GoogleRoute, str]:
+    """Return the route of a path, and the path in gRPC.
 
     Args:
-        path: path of REST, such as `/v1/images:annotate`, or of gRPC; a query is ignored.
+        path: path in REST, such as `/v1/images:annotate`, or in gRPC; a query is ignored.
 
     Raises:
         ServiceError: if the path is not supported.
@@ -67,7 +69,7 @@ def routed(path: str) -> tuple[GoogleRoute, str]:
             msg = f"This version is not supported. Supported are {known}."
             raise ServiceError(Code.UNIMPLEMENTED, msg)
     if path not in _METHODS:
-        known = f"{', '.join(_BY_VERB)}, and the same by gRPC"
-        msg = f"Not supported here. Supported are {known}; also JSON of AWS and Azure."
+        known = f"{', '.join(_BY_VERB)}, also by gRPC, and requests in the JSON of AWS and Azure"
+        msg = f"Not supported here. Supported are {known}."
         raise ServiceError(Code.UNIMPLEMENTED, msg)
     return _METHODS[path], path

@@ -1,4 +1,4 @@
-"""Answers HTTP requests to Google's services, in REST; gRPC requests are forwarded in this form."""
+"""Answers REST requests to Google's services; the gRPC server forwards its requests as REST."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ciguard.levels.app.in_target.asking import UnknownOperationError
 from ciguard.levels.app.providers.codes import Code, ServiceError
 from ciguard.levels.app.providers.google.in_target.messages import RefusedError, answer_request
-from ciguard.levels.app.providers.google.routes import routed
+from ciguard.levels.app.providers.google.routes import find_route
 from ciguard.levels.app.providers.reading import camel_case, invalid, read_json
 from ciguard.levels.app.providers.request import Reply
 
@@ -26,18 +26,18 @@ _FEATURES = (
     "CROP_HINTS", "WEB_DETECTION", "DOCUMENT_TEXT_DETECTION", "PRODUCT_SEARCH", "", "", "", "", "",
     "", "OBJECT_LOCALIZATION",
 )  # fmt: skip
-"""Features by their numbers, which REST clients may send instead of names."""
+"""Names of features by their numbers, which REST clients may send instead of names."""
 _DOCUMENTS = ("TYPE_UNSPECIFIED", "PLAIN_TEXT", "HTML")
 _HEADERS = {"Content-Type": "application/json; charset=UTF-8"}
 
 
 class GoogleServices:
-    """Vision, Natural Language and Speech-to-Text; also the fallback for unknown requests."""
+    """Vision, Natural Language and Speech-to-Text. These services refuse all unknown requests."""
 
     provider = "google"
 
     def are_asked(self, request: ServiceRequest) -> bool:
-        """Return True: Google is the fallback."""
+        """Return True: requests that no other provider serves are refused as Google does."""
         del request
         return True
 
@@ -45,18 +45,18 @@ class GoogleServices:
         """Return the title of a request in logs: its path."""
         return request.path
 
-    def reply(self, request: ServiceRequest, answering: Callable[[str, bytes], Json]) -> Reply:
+    def reply(self, request: ServiceRequest, get_answer: Callable[[str, bytes], Json]) -> Reply:
         """Return the reply to a request; see `Services`."""
         if request.method != "POST":
             msg = f"{request.method} is not supported here."
             raise ServiceError(Code.UNIMPLEMENTED, msg)
-        route, method = routed(request.target)
+        route, method = find_route(request.target)
         message_request = read_request(route.service, request.body)
         try:
-            answer = answer_request(method, message_request, answering)
+            answer = answer_request(method, message_request, get_answer)
         except RefusedError as error:
             raise ServiceError(error.code, error.message) from error
-        except UnknownOperationError as error:  # in the spelling of requests
+        except UnknownOperationError as error:  # requests write operations in capitals
             raise UnknownOperationError(str(error).upper()) from error
         errors = (
             response["error"] for response in answer.get("responses", []) if "error" in response
@@ -79,7 +79,7 @@ class GoogleServices:
 
 
 def _in_camel_case(content: Json) -> Json:
-    """Return a message with the keys of REST."""
+    """Return a message with the keys of REST, which are in camel case."""
     if isinstance(content, dict):
         return {camel_case(key): _in_camel_case(value) for key, value in content.items()}
     if isinstance(content, list):
@@ -92,7 +92,7 @@ def read_request(service: str, body: bytes) -> Json:
 
     Args:
         service: `vision`, `language` or `speech`.
-        body: JSON, with the keys of REST or of the messages.
+        body: JSON whose keys are in camel case, as in REST, or in snake case, as in messages.
 
     Raises:
         ServiceError: if the request is invalid.
@@ -103,7 +103,7 @@ def read_request(service: str, body: bytes) -> Json:
 def _images(request: RequestPart) -> Json:
     parts = request.parts("requests")
     if len(parts) > _MAX_IMAGES:
-        msg = f"Too many images per request: {len(parts)}, {_MAX_IMAGES} at most."
+        msg = f"{len(parts)} images in a request are too many. The limit is {_MAX_IMAGES}."
         raise invalid(msg)
     return {"requests": [_image(part) for part in parts]}
 

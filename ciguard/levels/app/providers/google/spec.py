@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ciguard.levels.app.providers.contract import (
     CallingConventions,
-    Grpc,
+    GrpcServer,
     Provider,
     ServiceLimits,
 )
@@ -35,7 +35,7 @@ PROVIDER = Provider(
         no_text="One of content, or gcs_content_uri must be set.",
     ),
     services=GoogleServices,
-    grpc=Grpc(entry=f"{_HERE}.in_target.grpc_service", versions=VERSIONS),
+    grpc=GrpcServer(entry=f"{_HERE}.in_target.grpc_service", versions=VERSIONS),
     called=CallingConventions(
         has_documents=True,
         storage_scheme="gs",

@@ -12,7 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.levels.app.emulation.emulator import Emulator
-from ciguard.levels.app.providers.aws.in_target.messages import OF_IMAGES, OF_TEXTS, method_of
+from ciguard.levels.app.providers.aws.in_target.messages import (
+    IMAGE_OPERATIONS,
+    TEXT_OPERATIONS,
+    method_of,
+)
 from ciguard.levels.app.providers.codes import Code
 from ciguard.levels.app.providers.request import Reply, ServiceRequest
 from ciguard.levels.app.virtualization.engine_chain import EngineChain
@@ -27,8 +31,8 @@ ENGINES = (*SIMULATED.engines, StopWords())
 EMULATOR = Emulator(EngineChain(ENGINES))
 SERVICES = {"rekognition": "RekognitionService", "comprehend": "Comprehend_20171127"}
 TARGETS = [
-    *(f"RekognitionService.{name}" for name in OF_IMAGES),
-    *(f"Comprehend_20171127.{name}" for name in OF_TEXTS),
+    *(f"RekognitionService.{name}" for name in IMAGE_OPERATIONS),
+    *(f"Comprehend_20171127.{name}" for name in TEXT_OPERATIONS),
 ]
 TEXT = {"Text": "Ada was in Rome.", "LanguageCode": "en"}
 
@@ -58,7 +62,7 @@ def is_refused(reply: Reply, code: str, message: str = "", status: int = 400) ->
 def test_operations_and_their_lists_are_those_of_boto3(service: str) -> None:
     model = botocore.session.get_session().get_service_model(service)
     assert model.metadata["targetPrefix"] == SERVICES[service]
-    known = OF_IMAGES if service == "rekognition" else OF_TEXTS
+    known = IMAGE_OPERATIONS if service == "rekognition" else TEXT_OPERATIONS
     for name, lists in known.items():
         members = model.operation_model(name).output_shape.members.items()
 
@@ -68,11 +72,11 @@ def test_operations_and_their_lists_are_those_of_boto3(service: str) -> None:
 
 def test_request_about_image_or_text_is_answered() -> None:
     limited = labels(MaxLabels=2, MinConfidence=0)
-    felt = of_text("DetectSentiment")
+    sentiment = of_text("DetectSentiment")
 
-    assert (limited.status, limited.code, limited.asked) == (200, "OK", ("detect_labels",))
+    assert (limited.status, limited.code, limited.operations) == (200, "OK", ("detect_labels",))
     assert len(limited.content["Labels"]) == 2
-    assert felt.content["Sentiment"] in {"POSITIVE", "NEGATIVE", "NEUTRAL", "MIXED"}
+    assert sentiment.content["Sentiment"] in {"POSITIVE", "NEGATIVE", "NEUTRAL", "MIXED"}
     assert of_text("DetectDominantLanguage").content["Languages"][0]["LanguageCode"] == "en"
     assert of_text("DetectKeyPhrases").content["KeyPhrases"][1] == {
         "Text": "Rome", "Score": 0.95, "BeginOffset": 11, "EndOffset": 15,

@@ -163,9 +163,9 @@ def test_drawn_faces_are_detected_by_the_face_engine() -> None:
     assert first_face["face_attributes"]["emotion"]["neutral"] == 1.0
 
 
-@pytest.mark.parametrize(("oddity", "count"), [(Distortion.NOTHING, 0), (Distortion.MANY, 100)])
-def test_faults_change_an_answer_that_is_a_list(oddity: Distortion, count: int) -> None:
+@pytest.mark.parametrize(("distortion", "count"), [(Distortion.NOTHING, 0), (Distortion.MANY, 100)])
+def test_faults_change_an_answer_that_is_a_list(distortion: Distortion, count: int) -> None:
     drawn = drawn_face()
-    (engine,) = with_faults([Faces()], [Fault(answer=oddity)], 0)
+    (engine,) = with_faults([Faces()], [Fault(answer=distortion)], 0)
 
     assert len(engine.answer(described("detect"), drawn.content)) == count

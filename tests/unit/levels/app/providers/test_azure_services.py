@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.levels.app.emulation.emulator import Emulator
-from ciguard.levels.app.providers.azure.in_target.messages import Reads
+from ciguard.levels.app.providers.azure.in_target.messages import ReadOperations
 from ciguard.levels.app.providers.codes import Code
 from ciguard.levels.app.providers.request import Reply, ServiceRequest
 from ciguard.levels.app.virtualization.composed import ImageAnalysisEngine
@@ -73,7 +73,7 @@ def is_refused(reply: Reply, status: int, message: str = "") -> bool:
 def test_both_versions_of_the_service_give_equal_answers() -> None:
     new, old = analysed("I love this."), reply_to(SENTIMENT, documents("I love this."))
 
-    assert (new.status, new.asked) == (200, ("analyze_sentiment",))
+    assert (new.status, new.operations) == (200, ("analyze_sentiment",))
     assert new.content["kind"] == "SentimentAnalysisResults"
     assert new.content["results"] == old.content
     assert old.content["documents"][0]["confidenceScores"].keys() >= {"positive", "negative"}
@@ -146,7 +146,7 @@ def test_request_without_json_is_refused(path: str, body: bytes) -> None:
 
 @pytest.mark.parametrize(("path", "kind"), [(TEXTS, STREAM), (TAG, "image/png"), (TAG, "x")])
 def test_other_content_types_are_refused(path: str, kind: str) -> None:
-    assert is_refused(reply_to(path, IMAGE, kind), 415, "The Content-Type has to be")
+    assert is_refused(reply_to(path, IMAGE, kind), 415, "Content-Type: has to be")
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_faces_have_the_requested_attributes() -> None:
 
     faces = [face for reply in replies for face in reply.content]
     assert {reply.status for reply in replies} == {200}
-    assert {reply.asked for reply in replies} == {("detect_with_stream",)}
+    assert {reply.operations for reply in replies} == {("detect_with_stream",)}
     assert all(face.keys() == {"faceRectangle", "faceAttributes"} for face in faces)
     assert all(face["faceAttributes"].keys() == {"age", "smile"} for face in faces)
     assert is_refused(reply_to(FACES, {"url": "https://example.com/a.png"}), 400, "access the URL")
@@ -210,7 +210,7 @@ def test_read_result_is_at_the_operation_location() -> None:
     assert str(uuid.UUID(number)) == number
     assert result.content["status"] == "succeeded"
     assert result.content["analyzeResult"]["readResults"]
-    assert (begun.asked, result.asked) == ((), ("get_read_result",))
+    assert (begun.operations, result.operations) == ((), ("get_read_result",))
 
 
 @pytest.mark.parametrize("number", ["0", "0a5c467b-aeea-434d-8d9d-5ddbbe5e7b7a", "-"])
@@ -221,14 +221,14 @@ def test_read_result_of_unknown_number_is_not_found(number: str) -> None:
 
 
 def test_oldest_read_operations_are_removed_by_count_and_size() -> None:
-    reads = Reads()
-    small = [reads.begin(b"a") for _ in range(101)]
-    large = [reads.begin(bytes(20 * 2**20)) for _ in range(13)]
+    read_operations = ReadOperations()
+    small = [read_operations.start(b"a") for _ in range(101)]
+    large = [read_operations.start(bytes(20 * 2**20)) for _ in range(13)]
 
-    assert reads.about(small[0]) is None
-    assert reads.about(small[-1]) is None
-    assert reads.about(large[0]) is None
-    assert len(reads.about(large[1]) or b"") == 20 * 2**20
+    assert read_operations.image(small[0]) is None
+    assert read_operations.image(small[-1]) is None
+    assert read_operations.image(large[0]) is None
+    assert len(read_operations.image(large[1]) or b"") == 20 * 2**20
 
 
 @pytest.mark.parametrize("code", Code)

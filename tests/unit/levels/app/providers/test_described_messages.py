@@ -80,12 +80,14 @@ def test_lines_keep_their_order(messages: DescribedMessages) -> None:
 
 
 @pytest.mark.parametrize(
-    ("score", "feeling"), [(0.9, "positive"), (-0.9, "negative"), (0.0, "neutral")]
+    ("score", "sentiment"), [(0.9, "positive"), (-0.9, "negative"), (0.0, "neutral")]
 )
-def test_sentiment_is_one_of_three(messages: DescribedMessages, score: float, feeling: str) -> None:
+def test_sentiment_is_one_of_three(
+    messages: DescribedMessages, score: float, sentiment: str
+) -> None:
     answer = messages.sentiment_answer(score, [ScoredSentence("So.", 0, score)])
 
-    assert answer == {"feeling": feeling, "score": score}
+    assert answer == {"feeling": sentiment, "score": score}
 
 
 def test_sentiments_lie_around_each_number(messages: DescribedMessages) -> None:

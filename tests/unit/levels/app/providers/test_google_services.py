@@ -75,7 +75,7 @@ def test_every_path_of_every_version_answers_in_the_message_format(path: str) ->
     reply = reply_to(f"{path}?key=secret", request)
 
     assert reply.code == "OK"
-    assert reply.asked
+    assert reply.operations
     assert not any("_" in key for key in keys_of(reply.content))
 
 
@@ -160,7 +160,7 @@ def test_bad_image_in_a_batch_has_an_error_of_its_own() -> None:
             {"requests": [{"features": [{"maxResults": -1}]}]},
             "Invalid value at 'requests[0].features[0].maxResults': is not a count.",
         ),
-        ({"requests": [{}] * 17}, "Too many images per request: 17, 16 at most."),
+        ({"requests": [{}] * 17}, "17 images in a request are too many. The limit is 16."),
     ],
 )
 def test_invalid_request_reports_the_invalid_field(request_: object, message: str) -> None:

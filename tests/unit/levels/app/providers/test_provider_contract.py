@@ -26,7 +26,7 @@ OF_USERS = {
     "commands/emulate.py": "the help names whose clients it answers",
     "reports/emulation.py": "explains how each provider's clients are given the address",
 }
-"""Files that name a provider to users, and why."""
+"""File that names a provider to users → the reason."""
 EVERY = sorted(PROVIDERS.items().items())
 
 
@@ -105,12 +105,12 @@ def test_secrets_are_a_valid_pattern(registered: tuple[str, Any]) -> None:
     assert re.compile(provider.secrets).fullmatch("It fails.") is None
 
 
-def test_outside_hooks_excludes_own_providers() -> None:
+def test_hooks_of_other_packages_exclude_own_providers() -> None:
     assert hooks_of_other_packages(["google", "aws", "azure", "unheard"]) == {}
     assert hooks_of_other_packages(["google", "notes"]) == {"notes": "ciguard_planted.notes.hook"}
 
 
-def test_entry_point_that_is_no_provider_is_refused() -> None:
+def test_entry_point_that_is_not_a_provider_is_refused() -> None:
     nothing: Any = object()
 
     with pytest.raises(

@@ -102,9 +102,9 @@ def test_every_client_of_a_hook_is_described(module: ModuleType) -> None:
     described = {
         operation.name: operation.made_by
         for operation in provider.clients
-        if operation.about is None
+        if operation.input_parameter is None
     }
 
-    assert module.MADE.keys() == described.keys()
-    for client, several in module.MADE.items():
+    assert module.CLIENT_CLASSES.keys() == described.keys()
+    for client, several in module.CLIENT_CLASSES.items():
         assert {f"{package}.{kind}" for package, kind in several} <= set(described[client])

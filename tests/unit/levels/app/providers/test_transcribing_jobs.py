@@ -34,20 +34,20 @@ BEGUN = {
 def started(
     answer: Json, requests: list[tuple[str, bytes]], **more: str
 ) -> Callable[[], tuple[int, Json]]:
-    """Return what asks for a job that has begun, about a sound of three bytes."""
+    """Return a function that requests the status of a job about a sound of three bytes."""
     storage = Storage()
     storage.reply("PutObject", {**HERE, "Body": b"abc"})
     jobs = Jobs(storage)
 
-    def answering(operation: str, about: bytes) -> Json:
-        requests.append((operation, about))
+    def get_answer(operation: str, content: bytes) -> Json:
+        requests.append((operation, content))
         return answer
 
-    status, begun = jobs.reply("StartTranscriptionJob", {**BEGUN, **more}, answering)
+    status, begun = jobs.reply("StartTranscriptionJob", {**BEGUN, **more}, get_answer)
     assert (status, requests) == (200, [])
     assert begun["TranscriptionJob"]["TranscriptionJobStatus"] == "IN_PROGRESS"
     asked = {"TranscriptionJobName": "job"}
-    return lambda: jobs.reply("GetTranscriptionJob", asked, answering)
+    return lambda: jobs.reply("GetTranscriptionJob", asked, get_answer)
 
 
 def test_first_status_request_returns_in_progress() -> None:
@@ -77,11 +77,11 @@ def test_stored_object_is_found_by_each_form_of_its_address(
     storage.reply("PutObject", {**asked, "Body": BytesIO(content)})
 
     assert storage.reply("GetObject", asked)[::2] == (200, content)
-    assert storage.at(f"s3://{bucket}/{key}") == content
-    assert storage.at(f"https://{bucket}.s3.eu-west-1.amazonaws.com/{key}") == content
-    assert storage.at(storage.put(bucket, key, content)) == content
+    assert storage.content_at(f"s3://{bucket}/{key}") == content
+    assert storage.content_at(f"https://{bucket}.s3.eu-west-1.amazonaws.com/{key}") == content
+    assert storage.content_at(storage.put(bucket, key, content)) == content
     storage.reply("DeleteObject", asked)
-    assert storage.at(f"s3://{bucket}/{key}") is None
+    assert storage.content_at(f"s3://{bucket}/{key}") is None
 
 
 def test_missing_object_has_the_error_of_s3() -> None:
@@ -92,7 +92,7 @@ def test_missing_object_has_the_error_of_s3() -> None:
     assert status == 404
     assert b"<Code>NoSuchKey</Code>" in content
     assert storage.reply("HeadObject", HERE) == (404, {}, b"")
-    assert storage.at("https://example.com/sounds/a") is None
+    assert storage.content_at("https://example.com/sounds/a") is None
     with pytest.raises(UnknownOperationError, match="s3 ListBuckets"):
         storage.reply("ListBuckets", {})
 
@@ -121,7 +121,7 @@ def test_transcript_of_silence_in_a_bucket_is_empty() -> None:
 
     address = done["TranscriptionJob"]["Transcript"]["TranscriptFileUri"]
     assert address == "https://s3.us-east-1.amazonaws.com/texts/job.json"
-    transcript = json.loads(storage.at(address) or b"")
+    transcript = json.loads(storage.content_at(address) or b"")
     assert transcript["results"]["transcripts"] == [{"transcript": ""}]
 
 
@@ -138,14 +138,14 @@ def test_invalid_sound_fails_the_job_and_other_errors_the_request() -> None:
     assert started(limit, [])() == (400, expected)
 
 
-def test_unknown_job_is_about_its_address() -> None:
+def test_content_of_a_job_without_stored_sound_is_its_address() -> None:
     requests = []
 
-    def answering(operation: str, about: bytes) -> Json:
-        requests.append((operation, about))
+    def get_answer(operation: str, content: bytes) -> Json:
+        requests.append((operation, content))
         return {"answer": {}}
 
-    Jobs(Storage()).reply("GetTranscriptionJob", BEGUN, answering)
+    Jobs(Storage()).reply("GetTranscriptionJob", BEGUN, get_answer)
 
     assert requests == [("get_transcription_job", b"s3://sounds/a/b c.wav")]
 
@@ -168,18 +168,18 @@ def test_input_of_a_call_is_found_in_every_bucket() -> None:
 
     assert stored.stored(place["Key"], b"abc") == place["Key"]
     assert storage.reply("GetObject", place)[2] == b"abc"
-    assert storage.at("s3://other/a <&> b.png") == b"abc"
+    assert storage.content_at("s3://other/a <&> b.png") == b"abc"
     storage.reply("PutObject", {**place, "Body": b"own"})
-    assert storage.at("s3://any/a <&> b.png") == b"own"
+    assert storage.content_at("s3://any/a <&> b.png") == b"own"
     _, _, listed = storage.reply("ListObjectsV2", {"Bucket": "any", "Prefix": "a "})
     assert b"<Key>a &lt;&amp;&gt; b.png</Key>" in listed
     assert b"<Size>3</Size>" in listed
     copied = {"Bucket": "b", "Key": "c", "CopySource": "/other/a%20%3C%26%3E%20b.png"}
     assert storage.reply("CopyObject", copied)[0] == 200
-    assert storage.at("s3://b/c") == b"abc"
+    assert storage.content_at("s3://b/c") == b"abc"
     versioned = {**copied, "CopySource": "/any/a%20%3C%26%3E%20b.png?versionId=1"}
     assert storage.reply("CopyObject", versioned)[0] == 200
-    assert storage.at("s3://b/c") == b"own"
+    assert storage.content_at("s3://b/c") == b"own"
     assert storage.reply("CopyObject", {**copied, "CopySource": "x/y"})[0] == 404
     stored.forget()
-    assert storage.at("s3://other/a <&> b.png") is None
+    assert storage.content_at("s3://other/a <&> b.png") is None

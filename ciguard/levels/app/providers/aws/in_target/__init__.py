@@ -1,1 +1,1 @@
-"""Runs inside the application's interpreter, beside boto3."""
+"""Modules that run inside the application's interpreter, in place of boto3's connections."""

@@ -1,1 +1,1 @@
-"""Runs inside the application's interpreter, beside the clients of Azure."""
+"""Modules that run inside the application's interpreter, in place of the clients' adapters."""

@@ -1,7 +1,8 @@
 """Makes Azure's clients call ciguard: their HTTP requests are answered here.
 
-Clients of azure-core and msrest send with requests, whose adapter is replaced. They write requests,
-parse responses and raise their exceptions as always; no credentials are checked.
+Clients that use azure-core or msrest send HTTP requests by the package `requests`, whose adapter is
+replaced. They write requests, parse responses and raise their exceptions as without ciguard.
+Credentials are not checked.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import sys
 from typing import Any, Callable, Dict
 
 from ciguard.levels.app.in_target.asking import (
-    Answering,
-    Hearing,
+    AnswerCallback,
+    AnswerFunction,
     Json,
     refuse_addresses,
 )
@@ -24,7 +25,7 @@ from ciguard.levels.app.providers.azure.in_target import speech
 from ciguard.levels.app.providers.azure.in_target.messages import (
     STREAM,
     AzureRequest,
-    Reads,
+    ReadOperations,
     answer_request,
     report_answers,
 )
@@ -34,7 +35,7 @@ _SERVICES = (
     ".speech.microsoft.com", ".speech.azure.us", ".speech.azure.cn",
 )  # fmt: skip
 _ENDPOINT, _KEY = "https://example.cognitiveservices.azure.com/", "0123456789abcdef" * 2
-MADE = {
+CLIENT_CLASSES = {
     "vision": [("azure.cognitiveservices.vision.computervision", "ComputerVisionClient")],
     "image analysis": [("azure.ai.vision.imageanalysis", "ImageAnalysisClient")],
     "face": [
@@ -46,27 +47,27 @@ MADE = {
         ("azure.cognitiveservices.language.textanalytics", "TextAnalyticsClient")
     ],
 }
-"""Modules and classes of clients, by their names in the description."""
+"""Client's name in the description → module and class of each package that has the client."""
 
 
 class AzureHook(Hook):
     """Intercepts Azure's clients."""
 
-    def intercept(self, answering: Answering) -> None:
-        """Make all clients, also existing ones, call `answering`."""
-        reads = Reads()
+    def intercept(self, get_answer: AnswerFunction) -> None:
+        """Make all clients, also existing ones, call `get_answer`."""
+        read_operations = ReadOperations()
 
         def send(_: Any, request: Any, **__: Any) -> Any:
             parsed = _azure_request(request, _body(request))
-            return _response(request, *answer_request(parsed, answering, reads))
+            return _response(request, *answer_request(parsed, get_answer, read_operations))
 
-        _replace_adapters(send, has_others=speech.intercept(answering))
+        _replace_adapters(send, has_speech=speech.intercept(get_answer))
         _skip_waiting_and_tokens()
-        refuse_addresses(_SERVICES, "something of Azure, without its clients")
+        refuse_addresses(_SERVICES, "a service of Azure, without its clients")
 
-    def observe(self, hearing: Hearing) -> None:
-        """Make all clients report the answers of their services to `hearing`."""
-        reads = Reads()
+    def observe(self, on_answer: AnswerCallback) -> None:
+        """Make all clients report the answers of their services to `on_answer`."""
+        read_operations = ReadOperations()
 
         def send(inner: Any, request: Any, **named: Any) -> Any:
             body = _body(request)
@@ -76,10 +77,10 @@ class AzureHook(Hook):
                 request.body = io.BytesIO(body) if is_sized else iter([body])
             response = inner.send(request, **named)
             reply = (response.status_code, response.headers, _content(response))
-            report_answers(_azure_request(request, body), reply, reads, hearing)
+            report_answers(_azure_request(request, body), reply, read_operations, on_answer)
             return response
 
-        _replace_adapters(send, has_others=speech.observe(hearing))
+        _replace_adapters(send, has_speech=speech.observe(on_answer))
 
     def client(self, name: str) -> Any:
         """Return a new client with a placeholder key, by its name in the description.
@@ -89,10 +90,12 @@ class AzureHook(Hook):
         Raises:
             ValueError: if the client needs the content of its requests when it is created.
         """
-        if name not in MADE:
+        if name not in CLIENT_CLASSES:
             msg = "the client is created with the content of its requests"
             raise ValueError(msg)
-        candidates = sorted(MADE[name], key=lambda candidate: candidate[0] not in sys.modules)
+        candidates = sorted(
+            CLIENT_CLASSES[name], key=lambda candidate: candidate[0] not in sys.modules
+        )
         module, kind = candidates[0]
         client_class = getattr(importlib.import_module(module), kind)
         if "cognitiveservices" in module:
@@ -109,15 +112,24 @@ class AzureHook(Hook):
 HOOK = AzureHook()
 
 
-def _replace_adapters(send: Callable[..., Any], *, has_others: bool) -> None:
-    """Make both kinds of clients send with a function, which gets the original adapter."""
+def _replace_adapters(send: Callable[..., Any], *, has_speech: bool) -> None:
+    """Make clients that use azure-core or msrest call a function instead of sending a request.
+
+    Args:
+        send: function that gets the original adapter and the request, and returns the response.
+        has_speech: True if the speech client is installed, so that another client may be missing.
+
+    Raises:
+        ImportError: if no client is installed.
+    """
     clients = [_patch_core(send), _patch_msrest(send)]
-    if not any(clients) and not has_others:
+    if not any(clients) and not has_speech:
         msg = "neither azure.core nor msrest nor azure.cognitiveservices.speech can be imported"
         raise ImportError(msg)
 
 
 def _patch_core(send: Callable[..., Any]) -> bool:
+    """Replace the adapters of azure-core; return whether it is installed."""
     try:
         from azure.core.pipeline.transport import RequestsTransport
     except ImportError:
@@ -128,40 +140,42 @@ def _patch_core(send: Callable[..., Any]) -> bool:
         open_transport(transport)
         _mount(transport.session, send)
 
-    setattr(RequestsTransport, "open", opened)  # noqa: B010 - mypy knows the type of one transport only
+    setattr(RequestsTransport, "open", opened)  # noqa: B010 - mypy refuses a plain assignment to a method
     return True
 
 
 def _skip_waiting_and_tokens() -> None:
-    """Make clients neither wait before a retry, nor request a token."""
+    """Make clients retry without waiting, and without requesting a token."""
     with contextlib.suppress(ImportError):
         from azure.core.pipeline import policies
         from azure.core.pipeline.transport import RequestsTransport
 
-        setattr(RequestsTransport, "sleep", lambda *_: None)  # noqa: B010 - as above
-        setattr(policies.BearerTokenCredentialPolicy, "on_request", lambda *_: None)  # noqa: B010
+        setattr(RequestsTransport, "sleep", lambda *_: None)  # noqa: B010 - see `_patch_core`
+        setattr(policies.BearerTokenCredentialPolicy, "on_request", lambda *_: None)  # noqa: B010 - see `_patch_core`
 
 
 def _patch_msrest(send: Callable[..., Any]) -> bool:
+    """Replace the adapters of msrest; return whether it is installed."""
     try:
         from msrest.universal_http.requests import RequestsHTTPSender
     except ImportError:
         return False
-    original = RequestsHTTPSender._init_session  # noqa: SLF001 - each session passes through it
+    original = RequestsHTTPSender._init_session  # noqa: SLF001 - no public method sees every session
 
     def init_session(sender: Any, session: Any) -> None:
         original(sender, session)
         _mount(session, send)
 
-    setattr(RequestsHTTPSender, "_init_session", init_session)  # noqa: B010 - as above
+    setattr(RequestsHTTPSender, "_init_session", init_session)  # noqa: B010 - see `_patch_core`
     return True
 
 
 def _mount(session: Any, send: Callable[..., Any]) -> None:
+    """Replace the adapters of a session by one that calls a function."""
     from requests.adapters import BaseAdapter
 
     class ReplacedAdapter(BaseAdapter):  # type: ignore[misc,unused-ignore]
-        """Replaces another adapter."""
+        """An adapter that calls `send` with the original adapter and the request."""
 
         def __init__(self, inner: Any) -> None:
             super().__init__()
@@ -180,6 +194,7 @@ def _mount(session: Any, send: Callable[..., Any]) -> None:
 
 
 def _body(request: Any) -> bytes:
+    """Return the body of a request as bytes; this reads streams to their end."""
     body = request.body or b""
     if isinstance(body, str):
         return body.encode()
@@ -189,7 +204,7 @@ def _body(request: Any) -> bytes:
 
 
 def _azure_request(request: Any, body: bytes) -> AzureRequest:
-    """Return a request with its parsed body; None for a body that is not JSON."""
+    """Return the request with its content: bytes for a stream, parsed JSON, or None if invalid."""
     content: Json = body
     if STREAM not in request.headers.get("Content-Type", ""):
         try:
@@ -200,7 +215,7 @@ def _azure_request(request: Any, body: bytes) -> AzureRequest:
 
 
 def _content(response: Any) -> Json:
-    """Return the JSON of a response; None if it is not JSON."""
+    """Return the parsed content of a response; None if it is not JSON."""
     try:
         return response.json()
     except ValueError:
@@ -208,6 +223,7 @@ def _content(response: Any) -> Json:
 
 
 def _response(request: Any, status: int, headers: Dict[str, str], content: Json) -> Any:
+    """Return a response of the package `requests`, with JSON as its content."""
     from requests.adapters import HTTPAdapter
     from urllib3 import HTTPResponse
 

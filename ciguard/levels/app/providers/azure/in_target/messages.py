@@ -1,7 +1,7 @@
 """Parses requests to Azure's services, and composes their answers, as plain JSON.
 
-Engines and recordings use the field names of clients, `confidence_scores`; the services write
-`confidenceScores`.
+Engines and recordings use the field names of clients, such as `confidence_scores`; the services
+write `confidenceScores`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,13 @@ from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Optional, Tuple
 from urllib.parse import parse_qs, urlsplit
 
-from ciguard.levels.app.in_target.asking import Answering, Hearing, Json, UnknownOperationError
-from ciguard.levels.app.in_target.under_way import UnderWay
+from ciguard.levels.app.in_target.asking import (
+    AnswerCallback,
+    AnswerFunction,
+    Json,
+    UnknownOperationError,
+)
+from ciguard.levels.app.in_target.running_jobs import RunningJobs
 from ciguard.levels.app.providers.azure.in_target.faces import (
     are_faces,
     operation_of,
@@ -22,7 +27,7 @@ from ciguard.levels.app.providers.azure.in_target.faces import (
 )
 
 STREAM = "application/octet-stream"
-"""Content type of a request that contains the image, and not its address."""
+"""Content type of a request that contains an image instead of its address."""
 _KIND_OPERATIONS = {
     "SentimentAnalysis": "analyze_sentiment", "EntityRecognition": "recognize_entities",
     "KeyPhraseExtraction": "extract_key_phrases", "LanguageDetection": "detect_language",
@@ -31,12 +36,13 @@ _PATH_OPERATIONS = {
     "sentiment": "analyze_sentiment", "entities/recognition/general": "recognize_entities",
     "keyPhrases": "extract_key_phrases", "languages": "detect_language",
 }  # fmt: skip
-"""Operations by the paths of versions 3 of the service."""
+"""Last part of the path in version 3 of the service → operation."""
 _KINDS = {operation: kind for kind, operation in _KIND_OPERATIONS.items()}
 _MAX_LENGTH = 5_120
 """Maximum length of a text, in characters."""
 _MAX_DOCUMENTS = {"recognize_entities": 5, "detect_language": 1000}
-_MAX_OTHERS = 10
+"""Operation → maximum number of documents in a request."""
+_DEFAULT_MAX_DOCUMENTS = 10
 _IMAGE_OPERATIONS = {
     "tag": "tag_image", "detect": "detect_objects", "describe": "describe_image",
     "analyze": "analyze_image", "ocr": "recognize_printed_text",
@@ -52,10 +58,11 @@ _FEATURES = {
     "tags", "caption_result", "dense_captions_result", "objects_result", "people_result",
     "read_result", "smart_crops_result", "tags_result",
 }  # fmt: skip
-"""Parts of an answer that are returned only on request."""
+"""Parts of an image analysis that are returned only on request."""
 _PRINTED_TEXT_FIELDS = {"language", "text_angle", "orientation", "regions"}
+"""Fields that only `recognize_printed_text` returns."""
 _READ_FIELDS = {"status", "created_date_time", "last_updated_date_time", "analyze_result"}
-"""Parts of a text answer that only one of the two text operations returns."""
+"""Fields that only `get_read_result` returns."""
 _STATUS = re.compile(r"[45]\d\d")
 _STATUSES = {
     "INVALID_ARGUMENT": 400, "OUT_OF_RANGE": 400, "UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403,
@@ -63,8 +70,9 @@ _STATUSES = {
     "RESOURCE_EXHAUSTED": 429, "INTERNAL": 500, "UNKNOWN": 500, "CANCELLED": 500, "ABORTED": 500,
     "DATA_LOSS": 500, "UNIMPLEMENTED": 501, "UNAVAILABLE": 503, "DEADLINE_EXCEEDED": 504,
 }  # fmt: skip
-"""Statuses of HTTP by codes of gRPC; recordings have the status itself. Other codes are of one
-document.
+"""Code of gRPC → HTTP status. Recordings have the status itself.
+
+Other codes concern a single document.
 """
 _CODES = {
     400: "InvalidRequest", 401: "401", 403: "AccessDenied", 404: "NotFound", 409: "Conflict",
@@ -73,14 +81,14 @@ _CODES = {
 }  # fmt: skip
 _INTERNAL_CODE = "InternalServerError"
 _RETRY_AFTER_S = 1
-"""Delay before each retry of a client in seconds; the default delays sum to minutes."""
+"""Delay before each retry of a client, in seconds; delays that clients choose sum to minutes."""
 _OBJECT = "object_property"
-"""Name in the client of the field that the service calls `object`."""
+"""Client's name for the field that the service calls `object`."""
 _WORDS = re.compile(r"_(\w)")
 _CAPITALS = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 Reply = Tuple[int, Dict[str, str], Json]
-"""Status, headers and content of a response."""
+"""HTTP status, headers and content of a response."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +96,9 @@ class AzureRequest:
     """A request to a service of Azure."""
 
     method: str
-    """Method of HTTP."""
+    """HTTP method, such as `POST`."""
     url: str
-    """Complete URL with its query; the address of a result is derived from it."""
+    """Complete URL with its query."""
     content: Json
     """Parsed JSON, or an image as bytes; None for an empty body."""
 
@@ -101,33 +109,36 @@ class AzureRequest:
 
     @property
     def documents(self) -> List[Json]:
-        """Texts of the request; none for images."""
+        """Texts of the request, each with `id` and `text`; empty for a request about an image."""
         if self.path.endswith(_ANY_TEXTS):
             return list(self.content["analysisInput"]["documents"])
         return list(self.content["documents"]) if _TEXTS.fullmatch(self.path) else []
 
     @property
-    def about(self) -> bytes:
-        """Content of an image, or its address."""
+    def image(self) -> bytes:
+        """Content of the image, or its address."""
         if isinstance(self.content, bytes):
             return self.content
         return str((self.content or {}).get("url", "")).encode()
 
     @property
-    def read(self) -> Optional[str]:
-        """Number of the text recognition whose result is requested; empty for a new one."""
+    def read_number(self) -> Optional[str]:
+        """Number of the text recognition whose result is requested.
+
+        It is empty if the request starts a text recognition, and None for other requests.
+        """
         match = _READ.fullmatch(self.path)
         return None if match is None else match["number"] or ""
 
     @property
     def operation(self) -> str:
-        """Method name of the operation; empty if it is unknown."""
+        """Name of the client's method for the operation; empty if the operation is unknown."""
         if self.path.endswith(_ANY_TEXTS):
             return _KIND_OPERATIONS.get(self.content["kind"], "")
         texts = _TEXTS.fullmatch(self.path)
         if texts:
             return _PATH_OPERATIONS.get(texts["name"], "")
-        if self.read is not None:
+        if self.read_number is not None:
             return _RESULT
         is_stream = isinstance(self.content, bytes)
         if _IMAGE.fullmatch(self.path):
@@ -144,74 +155,80 @@ def are_texts(path: str) -> bool:
     return path.endswith(_ANY_TEXTS) or _TEXTS.fullmatch(path) is not None
 
 
-class Reads:
-    """Images whose text recognition was started. Thread-safe."""
+class ReadOperations:
+    """Images whose text recognition was started. The class is thread-safe."""
 
     _MAX_IMAGES = 100
     _MAX_BYTES = 256 * 2**20
 
     def __init__(self) -> None:
-        self.under_way = UnderWay()
-        self._about: Dict[str, bytes] = {}
+        self.running_jobs = RunningJobs()
+        self._images: Dict[str, bytes] = {}
         self._lock = threading.Lock()
 
-    def begin(self, about: bytes) -> str:
-        """Start a text recognition, and return its number: 36 characters, as in the service."""
+    def start(self, image: bytes) -> str:
+        """Start a text recognition, and return its number: a UUID of 36 characters."""
         number = str(uuid.uuid4())
-        self.keep(number, about)
-        self.under_way.begin(number)
+        self.store(number, image)
+        self.running_jobs.start(number)
         return number
 
-    def keep(self, number: str, about: bytes) -> None:
-        """Store the image of a number; the oldest ones are removed eventually."""
+    def store(self, number: str, image: bytes) -> None:
+        """Store the image of a text recognition, and remove the oldest images beyond the limits."""
         with self._lock:
-            self._about[number] = about
+            self._images[number] = image
             while (
-                len(self._about) > self._MAX_IMAGES
-                or sum(map(len, self._about.values())) > self._MAX_BYTES
+                len(self._images) > self._MAX_IMAGES
+                or sum(map(len, self._images.values())) > self._MAX_BYTES
             ):
-                del self._about[next(iter(self._about))]
+                del self._images[next(iter(self._images))]
 
-    def about(self, number: str) -> Optional[bytes]:
-        """Return the image of a number; None if the number is unknown."""
+    def image(self, number: str) -> Optional[bytes]:
+        """Return the image of a text recognition; None if its number is unknown or too old."""
         with self._lock:
-            return self._about.get(number)
+            return self._images.get(number)
 
 
-def answer_request(request: AzureRequest, answering: Answering, reads: Reads) -> Reply:
+def answer_request(
+    request: AzureRequest, get_answer: AnswerFunction, read_operations: ReadOperations
+) -> Reply:
     """Return the reply to a request, which may be a refusal.
 
     Args:
         request: the request.
-        answering: function that answers an operation about a content.
-        reads: text recognitions that were started before.
+        get_answer: function that returns the outcome of an operation about a content.
+        read_operations: text recognitions of earlier requests.
 
     Raises:
         UnknownOperationError: if the operation is not supported.
     """
     operation = request.operation
     if not operation:
-        raise UnknownOperationError(f"azure {request.method} {request.path}")  # noqa: EM102, TRY003 - short
+        raise UnknownOperationError(f"azure {request.method} {request.path}")  # noqa: EM102, TRY003 - a name, not a sentence
     if are_texts(request.path):
-        return _documents_reply(request, answering)
-    if request.read == "":
+        return _documents_reply(request, get_answer)
+    if request.read_number == "":
         base = request.url.partition("/read/")[0]
-        number = reads.begin(request.about)
+        number = read_operations.start(request.image)
         return 202, {"Operation-Location": f"{base}/read/analyzeResults/{number}"}, {}
-    about = reads.about(request.read) or b"" if request.read else request.about
-    outcome = answering(operation, about)
-    if outcome.get("under_way") and reads.under_way.is_met(request.read or ""):
+    image = (
+        read_operations.image(request.read_number) or b"" if request.read_number else request.image
+    )
+    outcome = get_answer(operation, image)
+    if outcome.get("under_way") and read_operations.running_jobs.is_running(
+        request.read_number or ""
+    ):
         return 200, {}, {"status": "running"}
     if "error" in outcome:
         return refusal_reply(outcome["error"])
-    return 200, {}, _camel(_filtered(request, outcome["answer"]))
+    return 200, {}, _with_service_names(_requested_parts(request, outcome["answer"]))
 
 
 def refusal_reply(error: Json) -> Reply:
-    """Return the refusal of a request.
+    """Return the reply that refuses a request.
 
     Args:
-        error: `code` of gRPC or HTTP, and `message`.
+        error: dictionary with the `code`, of gRPC or an HTTP status, and the `message`.
     """
     status = _status(error["code"]) or 500
     headers = {"Retry-After": f"{_RETRY_AFTER_S}"} if status in {429, 503} else {}
@@ -220,21 +237,22 @@ def refusal_reply(error: Json) -> Reply:
 
 
 def _status(code: str) -> Optional[int]:
-    """Return the HTTP status of a code; None for a code of a single document."""
+    """Return the HTTP status of an error code; None if the error concerns a single document."""
     return int(code) if _STATUS.fullmatch(code) else _STATUSES.get(code)
 
 
-def _documents_reply(request: AzureRequest, answering: Answering) -> Reply:
+def _documents_reply(request: AzureRequest, get_answer: AnswerFunction) -> Reply:
+    """Return the reply to a request about texts, with the outcome of each text."""
     operation, documents = request.operation, request.documents
-    max_documents = _MAX_DOCUMENTS.get(operation, _MAX_OTHERS)
+    max_documents = _MAX_DOCUMENTS.get(operation, _DEFAULT_MAX_DOCUMENTS)
     if not 0 < len(documents) <= max_documents:
         return _refused_batch(len(documents), max_documents)
     results: Dict[str, Any] = {"documents": [], "errors": [], "modelVersion": "latest"}
     for document in documents:
-        outcome = _document_outcome(operation, str(document["text"]), answering)
+        outcome = _document_outcome(operation, str(document["text"]), get_answer)
         if "answer" in outcome:
             results["documents"].append(
-                {"id": document["id"], "warnings": [], **_camel(outcome["answer"])}
+                {"id": document["id"], "warnings": [], **_with_service_names(outcome["answer"])}
             )
         elif _status(outcome["error"]["code"]) not in {None, 400}:
             return refusal_reply(outcome["error"])
@@ -248,6 +266,7 @@ def _documents_reply(request: AzureRequest, answering: Answering) -> Reply:
 
 
 def _refused_batch(count: int, max_documents: int) -> Reply:
+    """Return the reply that refuses a request with no text or too many texts."""
     message = f"Batch request contains too many records. Max {max_documents} records are permitted."
     if not count:
         message = "Missing input documents."
@@ -256,7 +275,8 @@ def _refused_batch(count: int, max_documents: int) -> Reply:
     return 400, {}, {"error": error}
 
 
-def _document_outcome(operation: str, text: str, answering: Answering) -> Json:
+def _document_outcome(operation: str, text: str, get_answer: AnswerFunction) -> Json:
+    """Return the outcome of one text, which is an error if it is empty or too long."""
     message = "" if text.strip() else "Document text is empty."
     if len(text) > _MAX_LENGTH:
         message = (
@@ -265,17 +285,18 @@ def _document_outcome(operation: str, text: str, answering: Answering) -> Json:
         )
     if message:
         return {"error": {"code": "InvalidDocument", "message": message}}
-    return answering(operation, text.encode())
+    return get_answer(operation, text.encode())
 
 
 def _document_error(error: Json) -> Json:
+    """Return the error of one text in the format of the service."""
     inner = {"code": "InvalidDocument", "message": error["message"]}
     error_fields = {"code": "InvalidArgument", "message": "Invalid document in request."}
     return {**error_fields, "innererror": inner}
 
 
-def _filtered(request: AzureRequest, answer: Json) -> Json:
-    """Remove the parts of an answer that a request excludes."""
+def _requested_parts(request: AzureRequest, answer: Json) -> Json:
+    """Return an answer without the parts that the request excludes."""
     if request.operation.startswith("recognize_printed_text"):
         return {key: value for key, value in answer.items() if key not in _READ_FIELDS}
     if request.operation == _RESULT:
@@ -284,24 +305,26 @@ def _filtered(request: AzureRequest, answer: Json) -> Json:
     if are_faces(request.path):
         return requested_faces(answer or [], query)
     if _IMAGE.fullmatch(request.path):
-        wanted = {f"{_snake_name(name)}_result" for name in _comma_separated(query.get("features"))}
+        requested = {
+            f"{_snake_name(name)}_result" for name in _comma_separated(query.get("features"))
+        }
     elif request.path.endswith("/describe"):
-        wanted = {"description"}
+        requested = {"description"}
     elif request.path.endswith("/analyze"):
-        named = _comma_separated(query.get("visualFeatures")) or ["Categories"]
-        wanted = {_snake_name(name[:1].lower() + name[1:]) for name in named}
+        features = _comma_separated(query.get("visualFeatures")) or ["Categories"]
+        requested = {_snake_name(name[:1].lower() + name[1:]) for name in features}
     else:
         return answer
-    return {key: value for key, value in answer.items() if key not in _FEATURES or key in wanted}
+    return {key: value for key, value in answer.items() if key not in _FEATURES or key in requested}
 
 
 def _comma_separated(values: Optional[List[str]]) -> List[str]:
     return [part for value in values or () for part in value.split(",")]
 
 
-def _camel(content: Json) -> Json:
-    """Return a content with the names of the service, such as `confidenceScores`."""
-    return _renamed(content, _camel_name)
+def _with_service_names(content: Json) -> Json:
+    """Return a content with the service's names of fields, such as `confidenceScores`."""
+    return _rename_fields(content, _camel_name)
 
 
 def _camel_name(name: str) -> str:
@@ -314,29 +337,32 @@ def _snake_name(name: str) -> str:
     )
 
 
-def _renamed(content: Json, rename: Callable[[str], str]) -> Json:
+def _rename_fields(content: Json, rename: Callable[[str], str]) -> Json:
+    """Return JSON in which a function has renamed all keys."""
     if isinstance(content, dict):
-        return {rename(key): _renamed(item, rename) for key, item in content.items()}
+        return {rename(key): _rename_fields(item, rename) for key, item in content.items()}
     if isinstance(content, list):
-        return [_renamed(item, rename) for item in content]
+        return [_rename_fields(item, rename) for item in content]
     return content
 
 
 # --- observed answers ----------------------------------------------------------------------------
 
 
-def report_answers(request: AzureRequest, reply: Reply, reads: Reads, hearing: Hearing) -> None:
-    """Report the answer of a service to each content of a request.
+def report_answers(
+    request: AzureRequest, reply: Reply, read_operations: ReadOperations, on_answer: AnswerCallback
+) -> None:
+    """Report the outcome of each content in a request to a callback.
 
     Args:
         request: the request.
         reply: the response; its content is None if it is not JSON.
-        reads: text recognitions that were started before.
-        hearing: callback for each operation, content and answer.
+        read_operations: text recognitions of earlier requests.
+        on_answer: callback, which gets the operation, the content and the outcome of each request.
     """
-    if request.read == "":
+    if request.read_number == "":
         number = reply[1].get("Operation-Location", "").rpartition("/")[2]
-        reads.keep(number, request.about)
+        read_operations.store(number, request.image)
         return
     operation = request.operation
     if not operation:
@@ -344,32 +370,38 @@ def report_answers(request: AzureRequest, reply: Reply, reads: Reads, hearing: H
     outcome = _outcome(reply)
     if are_texts(request.path):
         for document in request.documents:
-            hearing(
+            on_answer(
                 operation,
                 str(document["text"]).encode(),
                 _outcome_in_batch(document["id"], outcome),
             )
-    elif not _is_under_way(outcome):
-        about = reads.about(request.read) or b"" if request.read else request.about
-        hearing(operation, about, outcome)
+    elif not _is_running(outcome):
+        image = (
+            read_operations.image(request.read_number) or b""
+            if request.read_number
+            else request.image
+        )
+        on_answer(operation, image, outcome)
 
 
-def _is_under_way(outcome: Json) -> bool:
+def _is_running(outcome: Json) -> bool:
+    """Return whether the outcome is the status of an unfinished text recognition."""
     answer = outcome.get("answer")
     return isinstance(answer, dict) and answer.get("status") in {"running", "notStarted"}
 
 
 def _outcome(reply: Reply) -> Json:
+    """Return a response of the service as `{"answer": …}` or `{"error": …}`."""
     status, _, content = reply
-    content = _renamed({} if content is None else content, _snake_name)
-    if status >= 400:  # noqa: PLR2004 - HTTP errors
+    content = _rename_fields({} if content is None else content, _snake_name)
+    if status >= 400:  # noqa: PLR2004 - HTTP statuses of errors start at 400
         message = content.get("error", {}).get("message", "")
         return {"error": {"code": f"{status}", "message": str(message)}}
     return {"answer": content}
 
 
 def _outcome_in_batch(number: str, outcome: Json) -> Json:
-    """Return the answer to one document of a batch."""
+    """Return the outcome of the document with a number in a batch."""
     if "error" in outcome:
         return outcome
     results = outcome["answer"].get("results", outcome["answer"])

@@ -1,4 +1,4 @@
-"""Records the audio sources of Azure's speech client, where an application configures them."""
+"""Records the audio sources that an application configures for Azure's speech client."""
 
 from __future__ import annotations
 
@@ -10,24 +10,28 @@ from typing import Any, Callable, Dict
 from ciguard.levels.app.in_target.asking import UnknownOperationError
 
 _TICKS = 10_000_000
-"""Ticks of a second, the time unit of the service."""
-_PULLED_BYTES = 3_200
+"""Number of ticks in a second; the service states times in ticks."""
+_BUFFER_BYTES = 3_200
+"""Size of the buffer in which a pull stream returns audio."""
 _MAX_BYTES = 64 * 2**20
 SOURCE = "_ciguard_source"
-"""Attribute of a recognizer with its audio source; None for a microphone."""
+"""Attribute of a recognizer with its audio source: the name of a file or a stream.
+
+It is None for a microphone, and empty bytes after a file is read.
+"""
 _FORMAT, _WRITTEN = "_ciguard_format", "_ciguard_written"
 
 
-def note_audio(speech: Any, *, has_microphone: bool) -> None:
-    """Make recognizers keep their audio source: a file name, or a stream.
+def record_audio_sources(speech: Any, *, has_microphone: bool) -> None:
+    """Make recognizers store their audio source in the attribute `SOURCE`.
 
     Args:
-        speech: the client module.
-        has_microphone: True if a microphone may be opened; else an empty stream replaces it.
+        speech: the module of the client.
+        has_microphone: True if a microphone may be opened; otherwise an empty stream replaces it.
     """
     audio = speech.audio
 
-    def note_config(config: Any, values: Dict[str, Any]) -> None:
+    def adjust_config(config: Any, values: Dict[str, Any]) -> None:
         source = values.get("filename") or values.get("stream")
         setattr(config, SOURCE, source)
         is_microphone = values.get("use_default_microphone") or values.get("device_name")
@@ -35,50 +39,56 @@ def note_audio(speech: Any, *, has_microphone: bool) -> None:
             values.update(use_default_microphone=False, device_name=None)
             values["stream"] = audio.PushAudioInputStream()
 
-    def note_recognizer(recognizer: Any, values: Dict[str, Any]) -> None:
+    def adjust_recognizer(recognizer: Any, values: Dict[str, Any]) -> None:
         config = values.get("audio_config")
         if config is None and not has_microphone:
             config = values["audio_config"] = audio.AudioConfig(use_default_microphone=True)
         setattr(recognizer, SOURCE, getattr(config, SOURCE, None))
 
-    def note_stream(stream: Any, values: Dict[str, Any]) -> None:
+    def adjust_stream(stream: Any, values: Dict[str, Any]) -> None:
         setattr(stream, _FORMAT, getattr(values.get("stream_format"), _FORMAT, {}))
         setattr(stream, SOURCE, values.get("pull_stream_callback"))
         setattr(stream, _WRITTEN, bytearray())
 
     _wrap_constructor(
-        audio.AudioStreamFormat, lambda kind, values: setattr(kind, _FORMAT, dict(values))
+        audio.AudioStreamFormat,
+        lambda audio_format, values: setattr(audio_format, _FORMAT, dict(values)),
     )
-    _wrap_constructor(audio.PushAudioInputStream, note_stream)
-    _wrap_constructor(audio.PullAudioInputStream, note_stream)
-    _wrap_constructor(audio.AudioConfig, note_config)
-    _wrap_constructor(speech.SpeechRecognizer, note_recognizer)
+    _wrap_constructor(audio.PushAudioInputStream, adjust_stream)
+    _wrap_constructor(audio.PullAudioInputStream, adjust_stream)
+    _wrap_constructor(audio.AudioConfig, adjust_config)
+    _wrap_constructor(speech.SpeechRecognizer, adjust_recognizer)
     write = audio.PushAudioInputStream.write
 
-    def note_written(stream: Any, buffer: Any) -> Any:
+    def write_and_record(stream: Any, buffer: Any) -> Any:
         getattr(stream, _WRITTEN).extend(buffer)
         return write(stream, buffer)
 
-    audio.PushAudioInputStream.write = note_written
+    audio.PushAudioInputStream.write = write_and_record
 
 
-def _wrap_constructor(kind: Any, note: Callable[[Any, Dict[str, Any]], None]) -> None:
-    """Make a function inspect and change the arguments of the constructor of a class."""
-    original = kind.__init__
+def _wrap_constructor(wrapped_class: Any, adjust: Callable[[Any, Dict[str, Any]], None]) -> None:
+    """Wrap a class's constructor so that a function can inspect and change its arguments.
+
+    Args:
+        wrapped_class: class whose constructor is replaced.
+        adjust: function that gets the new object and its arguments before the constructor runs.
+    """
+    original = wrapped_class.__init__
     signature = inspect.signature(original)
 
     def wrapped(self: Any, *positional: Any, **named: Any) -> None:
         bound = signature.bind(self, *positional, **named)
         bound.apply_defaults()
         values = dict(list(bound.arguments.items())[1:])
-        note(self, values)
+        adjust(self, values)
         original(self, **values)
 
-    kind.__init__ = wrapped
+    wrapped_class.__init__ = wrapped
 
 
 def read_audio(recognizer: Any, operation: str) -> bytes:
-    """Return the audio of a recognizer from its current position; empty after the end.
+    """Return the audio that a recognizer has not read yet; empty at the end.
 
     Raises:
         UnknownOperationError: if the source is a microphone.
@@ -97,22 +107,26 @@ def read_audio(recognizer: Any, operation: str) -> bytes:
 
 
 def _read_stream(stream: Any) -> bytes:
-    """Return the audio that a stream received since the last call, as a WAV file if possible."""
+    """Return the audio that a stream received since the last call.
+
+    It is a WAV file, except for a compressed format.
+    """
     written = getattr(stream, _WRITTEN)
     callback = getattr(stream, SOURCE)
     if callback is not None:
-        written.extend(_pulled(callback))
+        written.extend(_pulled_audio(callback))
     content = bytes(written)
     written.clear()
     audio_format = getattr(stream, _FORMAT)
     is_file = (
         content.startswith(b"RIFF") or audio_format.get("compressed_stream_format") is not None
     )
-    return content if is_file or not content else _in_file(content, audio_format)
+    return content if is_file or not content else _wav_file(content, audio_format)
 
 
-def _pulled(callback: Any) -> bytes:
-    content, buffer = bytearray(), bytearray(_PULLED_BYTES)
+def _pulled_audio(callback: Any) -> bytes:
+    """Return all audio that a callback of the application supplies, up to the limit."""
+    content, buffer = bytearray(), bytearray(_BUFFER_BYTES)
     while len(content) < _MAX_BYTES:
         count = callback.read(memoryview(buffer))
         if not count:
@@ -121,7 +135,8 @@ def _pulled(callback: Any) -> bytes:
     return bytes(content)
 
 
-def _in_file(samples: bytes, audio_format: Dict[str, Any]) -> bytes:
+def _wav_file(samples: bytes, audio_format: Dict[str, Any]) -> bytes:
+    """Return a WAV file with samples in the format of a stream."""
     file = io.BytesIO()
     with wave.open(file, "wb") as sound:
         sound.setnchannels(audio_format.get("channels") or 1)

@@ -1,7 +1,8 @@
-"""Makes Azure's speech client call ciguard: a native library, which sends without Python.
+"""Makes Azure's speech client call ciguard.
 
-So the methods of its recognizers are replaced. Recognizers read settings and files as always; their
-audio sources are recorded when they are configured. No connection or microphone is opened.
+The client is a native library, which sends requests without Python; so the methods of its
+recognizers are replaced. Recognizers read settings as without ciguard. Their audio sources are
+recorded when an application configures them. No connection or microphone is opened.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ from importlib.abc import MetaPathFinder
 from typing import Any, Callable, Dict, Optional
 
 from ciguard.levels.app.in_target.asking import (
-    Answering,
-    Hearing,
+    AnswerCallback,
+    AnswerFunction,
     Json,
     UnknownOperationError,
-    refusing,
+    unsupported_function,
 )
 from ciguard.levels.app.providers.azure.in_target.sounds import (
     SOURCE,
-    note_audio,
     read_audio,
+    record_audio_sources,
     ticks,
 )
 
@@ -40,77 +41,83 @@ _OTHER_CLASSES = re.compile(
     r"(?!Speech)\w+Recognizer|\w+(?:Synthesizer|Transcriber|Translator|Connector|Client)"
     r"|Connection|Conversation|Meeting"
 )
-"""Names of other classes that call services."""
+"""Names of the classes that call services, apart from `SpeechRecognizer`."""
 _CODES = {
     "UNAUTHENTICATED": "AuthenticationFailure", "INVALID_ARGUMENT": "BadRequest",
     "OUT_OF_RANGE": "BadRequest", "RESOURCE_EXHAUSTED": "TooManyRequests",
     "PERMISSION_DENIED": "Forbidden", "DEADLINE_EXCEEDED": "ServiceTimeout",
     "UNAVAILABLE": "ServiceUnavailable",
 }  # fmt: skip
-"""Codes of the client by codes of gRPC; recordings have the code of the client."""
+"""Code of gRPC → code of the client; recordings have the code of the client already."""
 _DETAILED = "SpeechServiceResponse_RequestDetailedResultTrueFalse"
-_IN_DETAIL = {
+_DETAIL_FIELDS = {
     "Confidence": "confidence", "Lexical": "lexical", "ITN": "itn", "MaskedITN": "masked_itn",
     "Display": "display",
 }  # fmt: skip
+"""Field of a detailed result in the service's JSON → field in the client's answers."""
 
 
-def intercept(answering: Answering) -> bool:
-    """Make all recognizers call `answering`; return whether the client is installed."""
+def intercept(get_answer: AnswerFunction) -> bool:
+    """Make all recognizers call `get_answer`; return whether the client is installed."""
 
     def replace_methods(speech: Any) -> None:
-        note_audio(speech, has_microphone=False)
+        record_audio_sources(speech, has_microphone=False)
         _refuse_others(speech)
 
-        def once(recognizer: Any) -> Any:
-            return _result(speech, recognizer, _RECOGNIZE, answering)
+        def recognize(recognizer: Any) -> Any:
+            return _result(speech, recognizer, _RECOGNIZE, get_answer)
 
-        def later(recognizer: Any) -> Any:
-            return _future(speech, lambda: _result(speech, recognizer, _RECOGNIZE_ASYNC, answering))
+        def recognize_async(recognizer: Any) -> Any:
+            return _future(
+                speech, lambda: _result(speech, recognizer, _RECOGNIZE_ASYNC, get_answer)
+            )
 
-        setattr(speech.SpeechRecognizer, _RECOGNIZE, once)
-        setattr(speech.SpeechRecognizer, _RECOGNIZE_ASYNC, later)
+        setattr(speech.SpeechRecognizer, _RECOGNIZE, recognize)
+        setattr(speech.SpeechRecognizer, _RECOGNIZE_ASYNC, recognize_async)
 
     return _when_imported(replace_methods)
 
 
-def observe(hearing: Hearing) -> bool:
-    """Make all recognizers report the answers of their services to `hearing`.
+def observe(on_answer: AnswerCallback) -> bool:
+    """Make all recognizers report the answers of their services to `on_answer`.
 
-    Answers to a microphone, and those returned by callback, are not reported.
+    Answers about the sound of a microphone, and answers by callback, are not reported.
     """
 
     def wrap_methods(speech: Any) -> None:
-        note_audio(speech, has_microphone=True)
+        record_audio_sources(speech, has_microphone=True)
         recognize_once = getattr(speech.SpeechRecognizer, _RECOGNIZE)
         recognize_once_async = getattr(speech.SpeechRecognizer, _RECOGNIZE_ASYNC)
 
-        def once(recognizer: Any) -> Any:
+        def recognize(recognizer: Any) -> Any:
             result = recognize_once(recognizer)
-            _report_answer(speech, recognizer, _RECOGNIZE, result, hearing)
+            _report_answer(speech, recognizer, _RECOGNIZE, result, on_answer)
             return result
 
-        def later(recognizer: Any) -> Any:
+        def recognize_async(recognizer: Any) -> Any:
             future = recognize_once_async(recognizer)
 
             def get() -> Any:
                 result = future.get()
-                _report_answer(speech, recognizer, _RECOGNIZE_ASYNC, result, hearing)
+                _report_answer(speech, recognizer, _RECOGNIZE_ASYNC, result, on_answer)
                 return result
 
             return _future(speech, get)
 
-        setattr(speech.SpeechRecognizer, _RECOGNIZE, once)
-        setattr(speech.SpeechRecognizer, _RECOGNIZE_ASYNC, later)
+        setattr(speech.SpeechRecognizer, _RECOGNIZE, recognize)
+        setattr(speech.SpeechRecognizer, _RECOGNIZE_ASYNC, recognize_async)
 
     return _when_imported(wrap_methods)
 
 
-# --- when the application imports it -------------------------------------------------------------
+# --- import of the client ------------------------------------------------------------------------
 
 
 def _when_imported(callback: Callable[[Any], None]) -> bool:
-    """Call a function with the client after the application imports it, as the import is slow."""
+    """Call a function with the client's module as soon as the application imports the client.
+
+    ciguard itself does not import it, as the import is slow. Return whether it is installed.
+    """
     try:
         is_installed = importlib.util.find_spec(_PACKAGE) is not None
     except ImportError:
@@ -134,7 +141,7 @@ class _ImportHook(MetaPathFinder):
         self._is_searching = True
         try:
             spec = importlib.util.find_spec(name)
-        finally:  # an import after a failed one is intercepted again
+        finally:  # after a failed import, the next one is intercepted too
             self._is_searching = False
         loader: Any = spec.loader if spec is not None else None
         if loader is not None:
@@ -151,38 +158,39 @@ class _ImportHook(MetaPathFinder):
 # --- results -------------------------------------------------------------------------------------
 
 
-def _result(speech: Any, recognizer: Any, operation: str, answering: Answering) -> Any:
-    """Return the result of a recognizer: a transcript, no match, or a cancellation."""
+def _result(speech: Any, recognizer: Any, operation: str, get_answer: AnswerFunction) -> Any:
+    """Return the result of a recognizer: a transcript, no match or a cancellation."""
     content = read_audio(recognizer, operation)
     fields: Dict[str, Any] = {"result_id": uuid.uuid4().hex}
     if not content:
-        details = _canceled(speech, "EndOfStream", "NoError", "")
+        details = _cancellation_details(speech, "EndOfStream", "NoError", "")
         return _result_object(
             speech, {**fields, "reason": "Canceled", "cancellation_details": details}
         )
-    outcome = answering(operation, content)
+    outcome = get_answer(operation, content)
     if "error" in outcome:
         return _result_object(speech, {**fields, **_error_fields(speech, outcome["error"])})
     answer = outcome["answer"]
     fields["duration"] = answer.get("duration", ticks(content))
     fields["offset"] = answer.get("offset", 0)
     if not answer.get("text"):
-        details = _object_of(
+        details = _instance_with(
             speech.NoMatchDetails, {"reason": speech.NoMatchReason["InitialSilenceTimeout"]}
         )
         return _result_object(speech, {**fields, "reason": "NoMatch", "no_match_details": details})
     is_detailed = _is_detailed(speech, recognizer)
-    fields["json"] = json.dumps(_in_json(answer, fields, is_detailed=is_detailed))
+    fields["json"] = json.dumps(_service_json(answer, fields, is_detailed=is_detailed))
     return _result_object(speech, {**fields, "reason": "RecognizedSpeech", "text": answer["text"]})
 
 
 def _is_detailed(speech: Any, recognizer: Any) -> bool:
-    wanted = recognizer.properties.get_property(getattr(speech.PropertyId, _DETAILED))
-    return str(wanted).lower() == "true"
+    """Return whether the application has requested detailed results."""
+    setting = recognizer.properties.get_property(getattr(speech.PropertyId, _DETAILED))
+    return str(setting).lower() == "true"
 
 
-def _in_json(answer: Json, fields: Dict[str, Any], *, is_detailed: bool) -> Json:
-    """Return an answer in the JSON of the service."""
+def _service_json(answer: Json, fields: Dict[str, Any], *, is_detailed: bool) -> Json:
+    """Return an answer in the JSON format of the service."""
     content = {
         "Id": fields["result_id"],
         "RecognitionStatus": "Success",
@@ -196,7 +204,7 @@ def _in_json(answer: Json, fields: Dict[str, Any], *, is_detailed: bool) -> Json
     alternatives = [
         {
             service_name: alternative[client_name]
-            for service_name, client_name in _IN_DETAIL.items()
+            for service_name, client_name in _DETAIL_FIELDS.items()
             if client_name in alternative
         }
         for alternative in answer.get("n_best", ())
@@ -205,16 +213,17 @@ def _in_json(answer: Json, fields: Dict[str, Any], *, is_detailed: bool) -> Json
 
 
 def _error_fields(speech: Any, error: Json) -> Json:
+    """Return the fields of a result that reports an error."""
     code = _CODES.get(error["code"], error["code"])
     known = speech.CancellationErrorCode.__members__
     name = code if code in known else "ServiceError"
-    details = _canceled(speech, "Error", name, error["message"])
+    details = _cancellation_details(speech, "Error", name, error["message"])
     fields = {"reason": "Canceled", "cancellation_details": details}
     return {**fields, "error_json": error["message"]}
 
 
 def _result_object(speech: Any, fields: Dict[str, Any]) -> Any:
-    """Return a result of the client's own type."""
+    """Return a result that is an instance of the client's own class."""
     properties = {
         getattr(speech.PropertyId, name): fields[key]
         for name, key in (
@@ -228,20 +237,21 @@ def _result_object(speech: Any, fields: Dict[str, Any]) -> Any:
         "error_json": "", "cancellation_details": None, "no_match_details": None, **fields,
         "reason": speech.ResultReason[fields["reason"]], "properties": properties,
     }  # fmt: skip
-    return _object_of(speech.SpeechRecognitionResult, values)
+    return _instance_with(speech.SpeechRecognitionResult, values)
 
 
-def _canceled(speech: Any, reason: str, code: str, message: str) -> Any:
+def _cancellation_details(speech: Any, reason: str, code: str, message: str) -> Any:
+    """Return the details of a cancelled result."""
     values = {
         "reason": speech.CancellationReason[reason],
         "code": speech.CancellationErrorCode[code],
         "error_details": message,
     }
-    return _object_of(speech.CancellationDetails, values)
+    return _instance_with(speech.CancellationDetails, values)
 
 
-def _object_of(kind: Any, values: Dict[str, Any]) -> Any:
-    """Return an object of a class with other values, without its native part."""
+def _instance_with(kind: Any, values: Dict[str, Any]) -> Any:
+    """Return an instance of a subclass whose properties have these values, without native data."""
 
     def property_of(name: str) -> property:
         return property(lambda _: values[name])
@@ -252,7 +262,7 @@ def _object_of(kind: Any, values: Dict[str, Any]) -> Any:
 
 
 def _future(speech: Any, get: Callable[[], Any]) -> Any:
-    """Return a future with one result."""
+    """Return a future whose result `get` returns; it is computed once, on request."""
     results: list[Any] = []
 
     def get_once(_: Any) -> Any:
@@ -268,14 +278,14 @@ def _future(speech: Any, get: Callable[[], Any]) -> Any:
 
 
 def _refuse_others(speech: Any) -> None:
-    """Refuse results by callback, and other classes that call services."""
+    """Make methods that report by callback, and other classes that call services, raise errors."""
     for name in _CALLBACK_METHODS:
         for kind in (speech.Recognizer, speech.SpeechRecognizer):
-            setattr(kind, name, refusing(f"azure {name} (its answers come by callback)"))
+            setattr(kind, name, unsupported_function(f"azure {name} (it reports by callback)"))
     modules = (
         module for module in pkgutil.iter_modules(speech.__path__) if module.name[:3] != "lib"
     )
-    for module in modules:  # these load the native library
+    for module in modules:  # imported, so that their classes are replaced below
         importlib.import_module(f"{_PACKAGE}.{module.name}")
     loaded = [module for name, module in sys.modules.items() if name.startswith(_PACKAGE)]
     for imported in loaded:
@@ -300,19 +310,19 @@ class _RefusedClass:
 
 
 def _report_answer(
-    speech: Any, recognizer: Any, operation: str, result: Any, hearing: Hearing
+    speech: Any, recognizer: Any, operation: str, result: Any, on_answer: AnswerCallback
 ) -> None:
-    """Report the answer of a service to the audio of a recognizer."""
+    """Report the outcome of a recognizer's audio to a callback."""
     if getattr(recognizer, SOURCE, None) is None:
         return
     content = read_audio(recognizer, operation)
     outcome = _outcome(speech, result)
     if content and outcome is not None:
-        hearing(operation, content, outcome)
+        on_answer(operation, content, outcome)
 
 
 def _outcome(speech: Any, result: Any) -> Optional[Json]:
-    """Return the answer in a result; None for the end of the audio."""
+    """Return a result as `{"answer": …}` or `{"error": …}`; None at the end of the audio."""
     if result.reason == speech.ResultReason.Canceled:
         details = result.cancellation_details
         if details.reason != speech.CancellationReason.Error:
@@ -325,7 +335,7 @@ def _outcome(speech: Any, result: Any) -> Optional[Json]:
     answer["n_best"] = [
         {
             client_name: alternative[service_name]
-            for service_name, client_name in _IN_DETAIL.items()
+            for service_name, client_name in _DETAIL_FIELDS.items()
             if service_name in alternative
         }
         for alternative in alternatives

@@ -1,7 +1,7 @@
-"""Makes Google's clients, old and new, call ciguard: only their channel is replaced.
+"""Makes Google's clients, old and new, call ciguard: only their gRPC channel is replaced.
 
-The client's own classes create the messages. So an application gets what the service would return:
-repeated fields, enumerations, absent parts.
+The client's own classes create the messages. An application therefore gets what the service would
+return, such as repeated fields, enumerations and absent parts.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import time
 from typing import Any, List
 
 from ciguard.levels.app.in_target.asking import (
-    Answering,
-    Hearing,
+    AnswerCallback,
+    AnswerFunction,
     Json,
     refuse_addresses,
-    refusing,
+    unsupported_function,
 )
 from ciguard.levels.app.in_target.hooks import Hook
 from ciguard.levels.app.providers.google.in_target.messages import (
@@ -27,12 +27,12 @@ from ciguard.levels.app.providers.google.in_target.messages import (
 )
 
 _SERVICES = (".googleapis.com", ".google.com")
-MADE = {
+CLIENT_CLASSES = {
     "vision": [("google.cloud.vision", "ImageAnnotatorClient")],
     "language": [("google.cloud.language", "LanguageServiceClient")],
     "speech": [("google.cloud.speech", "SpeechClient")],
 }
-"""Modules and classes of clients, by their names in the description."""
+"""Client's name in the description → module and class of the client."""
 _OLD_CLIENT_ERROR = re.compile(
     r"cannot import name '(?:types|enums)' from 'google\.cloud\.(?P<imported>[a-z]+)"
     r"|No module named 'google\.cloud\.(?P<sought>[a-z]+)\w*\.(?:types|enums)'"
@@ -43,8 +43,8 @@ _OLD_CLIENT_ERROR = re.compile(
 class GoogleHook(Hook):
     """Intercepts Google's clients."""
 
-    def intercept(self, answering: Answering) -> None:
-        """Make all new clients call `answering`."""
+    def intercept(self, get_answer: AnswerFunction) -> None:
+        """Make all new clients call `get_answer`."""
         import google.auth
         import grpc
         from google.api_core import grpc_helpers
@@ -58,13 +58,13 @@ class GoogleHook(Hook):
             (grpc, "secure_channel"),  # for applications that create their own channel
             (grpc, "insecure_channel"),
         ):
-            setattr(place, name, lambda *_, **__: _channel(answering))
+            setattr(place, name, lambda *_, **__: _channel(get_answer))
         for name in ("from_service_account_file", "from_service_account_info"):
             setattr(service_account.Credentials, name, lambda *_, **__: anonymous)
         _refuse_other_channels()
 
-    def observe(self, hearing: Hearing) -> None:
-        """Make all new clients report the answers of their services to `hearing`.
+    def observe(self, on_answer: AnswerCallback) -> None:
+        """Make all new clients report the answers of their services to `on_answer`.
 
         Answers of asynchronous and REST clients are not reported.
         """
@@ -76,7 +76,7 @@ class GoogleHook(Hook):
 
             def intercept_unary_unary(self, continuation: Any, details: Any, request: Any) -> Any:
                 call = continuation(details, request)
-                _report_answer(details.method, request, call, hearing)
+                _report_answer(details.method, request, call, on_answer)
                 return call
 
         connect = grpc_helpers.create_channel
@@ -86,61 +86,65 @@ class GoogleHook(Hook):
 
     def client(self, name: str) -> Any:
         """Return a new client of the installed version, by its name in the description."""
-        ((module, kind),) = MADE[name]
+        ((module, kind),) = CLIENT_CLASSES[name]
         return getattr(importlib.import_module(module), kind)()
 
     def advice(self, message: str) -> str:
-        """Return advice on an exception that old clients would not raise; see `Hook`."""
+        """Return the advice to install an old client if a newer one causes the exception."""
         old = _OLD_CLIENT_ERROR.search(message)
         if old is None:
             return ""
         package = next(filter(None, old.groups()))
-        return f"It is written for clients of before 2020, such as google-cloud-{package}<2"
+        return (
+            f"The code was written for a client from before 2020, such as google-cloud-{package}<2"
+        )
 
 
 HOOK = GoogleHook()
 
 
-def _report_answer(method: str, request: Any, call: Any, hearing: Hearing) -> None:
+def _report_answer(method: str, request: Any, call: Any, on_answer: AnswerCallback) -> None:
+    """Report the outcome of a completed call to a callback."""
     error = call.exception()
     if error is not None:
         outcome = {"error": {"code": error.code().name, "message": str(error.details())}}
     else:
         outcome = {"answer": content(call.result())}
-    report_answers(method, content(request), outcome, hearing)
+    report_answers(method, content(request), outcome, on_answer)
 
 
 def content(message: Any) -> Json:
-    """Return a message as JSON, with the field names of the message."""
+    """Return a message as JSON, with the message's names of fields."""
     from google.protobuf import json_format
 
-    return json_format.MessageToDict(plain(message), preserving_proto_field_name=True)
+    return json_format.MessageToDict(protobuf_message(message), preserving_proto_field_name=True)
 
 
 def _refuse_other_channels() -> None:
-    """Refuse the calls of REST and asynchronous clients, which use another channel."""
+    """Make REST clients and asynchronous clients, which use other channels, raise an error."""
     import grpc
     from google.api_core import grpc_helpers_async
 
-    grpc_helpers_async.create_channel = refusing("an asynchronous client")
+    grpc_helpers_async.create_channel = unsupported_function("an asynchronous client")
     asynchronous = getattr(grpc, "aio", None)
     for name in ("secure_channel", "insecure_channel"):
         if asynchronous is not None:
-            setattr(asynchronous, name, refusing("an asynchronous client"))
-    refuse_addresses(_SERVICES, "a client that speaks REST")
+            setattr(asynchronous, name, unsupported_function("an asynchronous client"))
+    refuse_addresses(_SERVICES, "a client that uses REST")
     with contextlib.suppress(ImportError):
         from google.auth.transport import requests
 
-        requests.AuthorizedSession.request = refusing(  # type: ignore[method-assign,unused-ignore]
-            "a client that speaks REST"
+        requests.AuthorizedSession.request = unsupported_function(  # type: ignore[method-assign,unused-ignore]
+            "a client that uses REST"
         )
 
 
-def _channel(answering: Answering) -> Any:
+def _channel(get_answer: AnswerFunction) -> Any:
+    """Return a gRPC channel that answers calls without a network."""
     import grpc
 
     class Channel(grpc.Channel):  # type: ignore[misc,name-defined,unused-ignore]
-        """Answers calls without a network."""
+        """A gRPC channel that answers calls without a network."""
 
         def unary_unary(
             self,
@@ -150,10 +154,10 @@ def _channel(answering: Answering) -> Any:
             *_: Any,
             **__: Any,
         ) -> Any:
-            return _Method(method, request_serializer, response_deserializer, answering)
+            return _Method(method, request_serializer, response_deserializer, get_answer)
 
         def unary_stream(self, method: str, *_: Any, **__: Any) -> Any:
-            return refusing(method)
+            return unsupported_function(method)
 
         stream_unary = stream_stream = unary_stream
 
@@ -202,17 +206,17 @@ class _Method:
     """One method of a service."""
 
     def __init__(
-        self, method: str, serializer: Any, deserializer: Any, answering: Answering
+        self, method: str, serializer: Any, deserializer: Any, get_answer: AnswerFunction
     ) -> None:
         self._method = method
         self._serializer = serializer
         self._deserializer = deserializer
-        self._answering = answering
+        self._get_answer = get_answer
 
     def __call__(self, request: Any, timeout: Any = None, *_: Any, **__: Any) -> Any:
         from google.protobuf import json_format
 
-        empty = plain(self._deserializer(b""))
+        empty = protobuf_message(self._deserializer(b""))
         try:
             answer = self._answer_in_time(content(request), timeout)
         except RefusedError as error:
@@ -221,16 +225,24 @@ class _Method:
         return self._deserializer(empty.SerializeToString())
 
     def _answer_in_time(self, request: Json, timeout_s: Any) -> Json:
-        """Return an answer after its delay; raise like a channel if the deadline expires."""
+        """Return the answer after its injected delay.
+
+        Args:
+            request: message of the request, as JSON.
+            timeout_s: timeout of the client, in seconds; None for none.
+
+        Raises:
+            RefusedError: if the service refuses the request, or the delay exceeds the timeout.
+        """
         delays_s: List[float] = []
 
-        def answering(operation: str, about: bytes) -> Json:
-            outcome = self._answering(operation, about)
+        def get_answer(operation: str, content: bytes) -> Json:
+            outcome = self._get_answer(operation, content)
             delays_s.append(outcome.get("late_s", 0.0))
             return outcome
 
         try:
-            return answer_request(self._method, request, answering)
+            return answer_request(self._method, request, get_answer)
         finally:
             if timeout_s is not None and sum(delays_s) > timeout_s:
                 time.sleep(timeout_s)
@@ -246,10 +258,10 @@ class _Method:
         return _Call(self(request, timeout))
 
 
-def plain(message: Any) -> Any:
-    """Return the protobuf message in one of proto-plus, or the message itself."""
-    plain = getattr(type(message), "pb", None)
-    return message if plain is None else plain(message)
+def protobuf_message(message: Any) -> Any:
+    """Return the protobuf message that a message of proto-plus wraps; others are unchanged."""
+    unwrap = getattr(type(message), "pb", None)
+    return message if unwrap is None else unwrap(message)
 
 
 def _grpc_error(error: RefusedError) -> Exception:
@@ -257,7 +269,7 @@ def _grpc_error(error: RefusedError) -> Exception:
     import grpc
 
     class Refused(grpc.RpcError):  # type: ignore[misc,name-defined,unused-ignore]
-        """Like the exception of grpc: error and failed call in one object."""
+        """An exception of grpc, which is also the failed call."""
 
         def code(self) -> Any:
             return grpc.StatusCode[error.code]

@@ -1,7 +1,7 @@
 """A gRPC server that forwards requests by HTTP, as JSON, and returns the answers.
 
-`emulation/` starts it through the worker's bootstrap, beside the client libraries that have the
-messages. Runs in the application's interpreter: standard library only, Python 3.9 and later.
+`emulation/` starts it through the worker's bootstrap, in an interpreter with the client libraries,
+which define the messages. Apart from them, it uses the standard library only, Python 3.9 and later.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from ciguard.levels.app.providers.google.in_target.messages import RefusedError
 
 Json = Any
 _METHOD = re.compile(r"/google\.cloud\.(\w+)\.(\w+)\.\w+/(\w+)", re.ASCII)
-_PLAIN = re.compile(r"/[\w./-]{1,200}", re.ASCII)
-_OPERATION = "LongRunningRecognize"
+_PLAIN_PATH = re.compile(r"/[\w./-]{1,200}", re.ASCII)
+_LONG_RUNNING = "LongRunningRecognize"
+"""Method that returns an operation instead of its answer."""
 _THREADS = 16
 _MAX_LENGTH = 1000
 """Maximum length of an error message, which is sent in a header."""
@@ -28,12 +29,12 @@ _GRACE_S = 1.0
 
 
 def run(settings: Json, descriptor: int) -> None:
-    """Serve until the other side closes its end.
+    """Serve until the process that started the server closes the socket.
 
     Args:
-        settings: `host` and `port` to listen on; `rest`, host and port to forward requests to;
-            `versions` of each service; `most_bytes` of a request.
-        descriptor: file descriptor of a socket; each line on it requests the state.
+        settings: `host` and `port` to listen on; `rest`, the host and port to forward requests to;
+            `versions`, the versions by service; `max_bytes`, the maximum size of a request.
+        descriptor: file descriptor of the socket; for each line, the server's state is sent back.
     """
     with socket.socket(fileno=descriptor) as channel:
         incoming = channel.makefile("r", encoding="utf-8")
@@ -54,9 +55,9 @@ class _Service:
         self._server: Any = None
 
     def start(self) -> Json:
-        """Start serving, and return the port and versions, or the reason of a failure.
+        """Start serving, and return the `port` and the served `versions`.
 
-        The reason is `missing`, an import error, or `problem`, of the address.
+        After a failure, return `missing`, an import error, or `problem`, an error of the address.
         """
         try:
             grpc = importlib.import_module("grpc")
@@ -75,7 +76,7 @@ class _Service:
         except RuntimeError:
             port = 0
         if not port:
-            return {"problem": "the address is in use, or not of this machine"}
+            return {"problem": "the address is in use, or is not an address of this machine"}
         self._server.start()
         return {"port": port, "versions": versions}
 
@@ -86,7 +87,7 @@ class _Service:
 
     def _new_server(self, grpc: Any) -> Any:
         class Methods(grpc.GenericRpcHandler):  # type: ignore[misc,name-defined,unused-ignore]
-            """Accepts every method; the HTTP services know which are supported."""
+            """Accepts every method; the HTTP services refuse those that are not supported."""
 
             def __init__(self, answer: Any) -> None:
                 self._answer = answer
@@ -96,8 +97,8 @@ class _Service:
                 return grpc.unary_unary_rpc_method_handler(answer)
 
         options = [
-            ("grpc.max_receive_message_length", self._settings["most_bytes"]),
-            ("grpc.so_reuseport", 0),  # a port in use is an error
+            ("grpc.max_receive_message_length", self._settings["max_bytes"]),
+            ("grpc.so_reuseport", 0),  # a port that is in use is an error
         ]
         server = grpc.server(futures.ThreadPoolExecutor(_THREADS), options=options)
         server.add_generic_rpc_handlers((Methods(self._answer),))
@@ -112,25 +113,26 @@ class _Service:
         return {service: versions for service, versions in installed.items() if versions}
 
     def _answer(self, method: str, request: bytes, context: Any) -> bytes:
+        """Return the encoded answer to an encoded request, or end the call with an error."""
         import grpc
 
         try:
             return self._answer_in_bytes(method, request)
         except RefusedError as error:
             context.abort(grpc.StatusCode[error.code], error.message[:_MAX_LENGTH])
-            raise  # not reached: abort raises
+            raise  # unreachable, as `abort` raises an exception
 
     def _answer_in_bytes(self, method: str, request: bytes) -> bytes:
-        """Return the answer to a request, both as encoded messages of the method.
+        """Return the encoded answer to an encoded request.
 
         Raises:
-            RefusedError: if the request is refused, or messages of the method are not installed.
+            RefusedError: if the request is refused, or the method's messages are not installed.
         """
         from google.protobuf import json_format, message
 
         classes = _messages(method)
         if classes is None:
-            if _PLAIN.fullmatch(method):
+            if _PLAIN_PATH.fullmatch(method):
                 self._forward(method, b"")  # so that the HTTP side logs it
             raise _refusal(code="UNIMPLEMENTED", message=f"{method}: not supported here.")
         request_class, answer_class = classes
@@ -144,13 +146,14 @@ class _Service:
             raise _refusal(code=error["status"], message=error["message"])
         try:
             answer = json_format.ParseDict(response, answer_class(), ignore_unknown_fields=True)
-        except json_format.ParseError as error:  # from an edited recording
+        except json_format.ParseError as error:  # for example after a recording was edited
             raise _refusal(
-                code="INTERNAL", message=f"the answer is not a valid message: {error}"
+                code="INTERNAL", message=f"{method}: the answer is not a valid message: {error}"
             ) from error
         return bytes(answer.SerializeToString())
 
     def _forward(self, method: str, body: bytes) -> Json:
+        """Return the JSON answer of the HTTP server to a request."""
         connection = http.client.HTTPConnection(*self._settings["rest"])
         try:
             connection.request("POST", method, body)
@@ -166,7 +169,7 @@ def _refusal(*, code: str, message: str) -> RefusedError:
 
 
 def _types(service: str, version: str) -> Any:
-    """Return the module with the messages of a service; None if it is not installed."""
+    """Return the module with the messages of a service's version; None if it is not installed."""
     try:
         return importlib.import_module(f"google.cloud.{service}_{version}.types")
     except ImportError:
@@ -174,7 +177,7 @@ def _types(service: str, version: str) -> Any:
 
 
 def _messages(method: str) -> Any:
-    """Return the classes of request and answer of a method; None if they are not installed."""
+    """Return the message classes of a method's request and answer; None if not installed."""
     from google.longrunning import operations_pb2
 
     match = _METHOD.fullmatch(method)
@@ -187,11 +190,11 @@ def _messages(method: str) -> Any:
     )
     if request_class is None or answer_class is None:
         return None
-    later = operations_pb2.Operation if name == _OPERATION else answer_class
-    return _protobuf(request_class), _protobuf(later)
+    returned_class = operations_pb2.Operation if name == _LONG_RUNNING else answer_class
+    return _protobuf(request_class), _protobuf(returned_class)
 
 
 def _protobuf(message: Any) -> Any:
-    """Return the protobuf class in one of proto-plus, or the class itself."""
+    """Return the protobuf class that a class of proto-plus wraps; others are unchanged."""
     protobuf_class = getattr(message, "pb", None)
     return message if protobuf_class is None else protobuf_class()

@@ -1,6 +1,6 @@
 """Parses requests to Google's services, and composes their answers, as plain JSON.
 
-Requests and answers are the JSON of the services' messages, with the field names of the messages.
+Requests and answers are the services' messages in JSON, with the messages' names of fields.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import base64
 from typing import Any, Dict, Iterator, List
 
 from ciguard.levels.app.in_target.asking import (
-    Answering,
-    Hearing,
+    AnswerCallback,
+    AnswerFunction,
     Json,
     UnknownOperationError,
 )
@@ -28,11 +28,11 @@ _METHODS = {
     "Recognize": "recognize",
 }  # fmt: skip
 _LONG_RUNNING = {"LongRunningRecognize": "long_running_recognize"}
-"""Methods that return a long-running operation, here always a finished one."""
+"""Method that returns a long-running operation → operation; in ciguard, it is finished at once."""
 _PER_IMAGE_CODE = "INVALID_ARGUMENT"
-"""Code that is reported for one image, not as a failure of the whole request."""
+"""Code of errors that concern a single image; with others, the whole request fails."""
 _LIMITED_LISTS = ("label_annotations", "localized_object_annotations", "face_annotations")
-"""Lists whose length a request limits."""
+"""Lists of an answer whose length `max_results` limits."""
 
 
 class RefusedError(Exception):
@@ -44,14 +44,14 @@ class RefusedError(Exception):
         self.message = str(error["message"])
 
 
-def answer_request(method: str, request: Json, answering: Answering) -> Json:
+def answer_request(method: str, request: Json, get_answer: AnswerFunction) -> Json:
     """Return the answer to a request.
 
     Args:
-        method: method of gRPC, such as
+        method: path of the method in gRPC, such as
             `/google.cloud.vision.v1.ImageAnnotator/BatchAnnotateImages`.
-        request: the request.
-        answering: function that answers an operation about a content.
+        request: the request's message, as JSON.
+        get_answer: function that returns the outcome of an operation about a content.
 
     Raises:
         UnknownOperationError: if the operation is not supported.
@@ -61,35 +61,37 @@ def answer_request(method: str, request: Json, answering: Answering) -> Json:
     if name == _IMAGES:
         return {
             "responses": [
-                _image_answer(image_request, answering)
+                _image_answer(image_request, get_answer)
                 for image_request in request.get("requests", [])
             ]
         }
     if name in _METHODS:
-        return _answer(_METHODS[name], request, answering)
+        return _answer(_METHODS[name], request, get_answer)
     if name not in _LONG_RUNNING:
         raise UnknownOperationError(name)
     kind = f"type.googleapis.com/{service.rpartition('.')[0]}.{name}Response"
-    answer = {"@type": kind, **_answer(_LONG_RUNNING[name], request, answering)}
+    answer = {"@type": kind, **_answer(_LONG_RUNNING[name], request, get_answer)}
     return {"name": "0", "done": True, "response": answer}
 
 
-def _answer(operation: str, request: Json, answering: Answering) -> Json:
-    outcome = answering(operation, _content_of(request))
+def _answer(operation: str, request: Json, get_answer: AnswerFunction) -> Json:
+    """Return the answer to a request about one text or sound."""
+    outcome = get_answer(operation, _content_of(request))
     if "error" in outcome:
         raise RefusedError(outcome["error"])
     return outcome["answer"]
 
 
-def _image_answer(request: Json, answering: Answering) -> Json:
+def _image_answer(request: Json, get_answer: AnswerFunction) -> Json:
+    """Return the answer to a request about one image, with all requested features."""
     answer: Dict[str, Any] = {}
     for feature in request.get("features", []):
         kind = _kind(feature)
         if kind not in _FEATURES:
             raise UnknownOperationError(kind)
-        outcome = answering(_FEATURES[kind], _content_of(request))
+        outcome = get_answer(_FEATURES[kind], _content_of(request))
         if "error" not in outcome:
-            answer.update(_limited(outcome["answer"], feature.get("max_results", 0)))
+            answer.update(_limit_lists(outcome["answer"], feature.get("max_results", 0)))
         elif outcome["error"]["code"] == _PER_IMAGE_CODE:
             answer["error"] = {"code": 3, "message": outcome["error"]["message"]}
         else:
@@ -101,8 +103,8 @@ def _kind(feature: Json) -> str:
     return str(feature.get("type") or feature.get("type_", ""))
 
 
-def _limited(answer: Json, limit: int) -> Json:
-    """Return an answer with limited lists; 0 for no limit."""
+def _limit_lists(answer: Json, limit: int) -> Json:
+    """Return an answer whose lists have at most `limit` items; 0 for any number."""
     return {
         key: value[:limit] if limit > 0 and key in _LIMITED_LISTS else value
         for key, value in answer.items()
@@ -110,40 +112,40 @@ def _limited(answer: Json, limit: int) -> Json:
 
 
 def _content_of(request: Json) -> bytes:
-    """Return the content of a request, or else its address."""
+    """Return the content of a request, or the address if the request has no content."""
     if "document" in request:
         document = request["document"]
         text = document.get("content") or document.get("gcs_content_uri", "")
         return str(text).encode()
-    held = request.get("image") or request.get("audio") or {}
-    if "content" in held:
-        return base64.b64decode(held["content"])
-    source = held.get("source", held)
-    places = (source.get(name, "") for name in ("image_uri", "gcs_image_uri", "uri"))
-    return next(filter(None, places), "").encode()
+    media = request.get("image") or request.get("audio") or {}
+    if "content" in media:
+        return base64.b64decode(media["content"])
+    source = media.get("source", media)
+    addresses = (source.get(name, "") for name in ("image_uri", "gcs_image_uri", "uri"))
+    return next(filter(None, addresses), "").encode()
 
 
-def report_answers(method: str, request: Json, answer: Json, hearing: Hearing) -> None:
-    """Report the answer of a service to each content of a request.
+def report_answers(method: str, request: Json, answer: Json, on_answer: AnswerCallback) -> None:
+    """Report the outcome of each content in a request to a callback.
 
     Args:
-        method: method of gRPC.
-        request: the request.
+        method: path of the method in gRPC.
+        request: the request's message, as JSON.
         answer: `{"answer": …}` or `{"error": …}` of the whole request.
-        hearing: callback for each operation, content and answer.
+        on_answer: callback, which gets the operation, the content and the outcome of each request.
     """
     name = method.rpartition("/")[2]
     if name in _METHODS:
-        hearing(_METHODS[name], _content_of(request), answer)
+        on_answer(_METHODS[name], _content_of(request), answer)
     elif name == _IMAGES:
         for image_request, outcome in zip(request.get("requests", []), _image_outcomes(answer)):
             for feature in image_request.get("features", []):
                 if _kind(feature) in _FEATURES:
-                    hearing(_FEATURES[_kind(feature)], _content_of(image_request), outcome)
+                    on_answer(_FEATURES[_kind(feature)], _content_of(image_request), outcome)
 
 
 def _image_outcomes(answer: Json) -> Iterator[Json]:
-    """Yield the answer to each image in turn; empty answers for missing ones."""
+    """Yield the outcome of each image in turn; after the last one, empty answers without end."""
     responses: List[Json] = answer.get("answer", {}).get("responses", [])
     for response in responses:
         if "error" in response:
