@@ -70,7 +70,9 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
             stream.mode = mode
             stream.parks = True
             if not config.shard.is_all:
-                stream.batches.own = config.shard.of_these(record.api for record in selected_records)
+                stream.batches.own = config.shard.of_these(
+                    record.api for record in selected_records
+                )
             if config.relations and mode == EAGER:
                 stream.relating = RelationChooser(group, config.relations)
             streams.append(stream)

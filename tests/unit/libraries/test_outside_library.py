@@ -22,7 +22,7 @@ from ciguard.domain.values import CallValue, Constant, ListValue, LiteralValue, 
 from ciguard.errors import RegistrationError
 from ciguard.knowledge import mined
 from ciguard.knowledge.clues import ClueSource
-from ciguard.levels.api.forms import reforming
+from ciguard.levels.api.forms import form_mutator
 from ciguard.levels.code.blocks import TensorForm
 from ciguard.levels.code.calling import rank_of
 from ciguard.levels.code.dialects import dialect_of
