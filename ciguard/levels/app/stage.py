@@ -207,7 +207,7 @@ class ApplicationStage:
 def _unread(read: ReadApplication) -> Iterator[Event]:
     """Yield a warning for each file that could not be read."""
     targeted = TargetedApplication(root=read.root, library="", target="")
-    for unread in read.application.unread:
+    for unread in read.application.unreadable_files:
         file, reason = visible(targeted.path(unread.file)), visible(unread.reason)
         yield Warned(message=f"{file}: cannot be read and is skipped: {reason}")
 

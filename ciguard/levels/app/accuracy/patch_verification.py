@@ -116,4 +116,6 @@ def _twin(function: ServiceFunction, goal: Goal) -> Goal | None:
     goals = [
         condition.goal for condition in function.goals if _position(condition.goal) == position
     ]
-    return next((other for other in goals if other.at == goal.at), goals[0] if goals else None)
+    return next(
+        (other for other in goals if other.index == goal.index), goals[0] if goals else None
+    )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import z3
 
 from ciguard.levels.app.dead_conditions.dead_code import DeadCondition, DeadConditionCause, range_of
-from ciguard.levels.app.static_analysis.conditions import literals_of, written
+from ciguard.levels.app.static_analysis.conditions import literals_of, one_line_source
 from ciguard.levels.app.static_analysis.values import ValueFlow
 from ciguard.sources import place_of
 
@@ -109,7 +109,7 @@ class _Chain:
             term = self._truth(condition)
             if term is not None:
                 assumptions.append(
-                    _Assumption(written(condition), condition.lineno, term, outcome=False)
+                    _Assumption(one_line_source(condition), condition.lineno, term, outcome=False)
                 )
 
     def _parts(
@@ -131,7 +131,7 @@ class _Chain:
                     term = self._truth(value)
                     if term is not None:
                         known.append(
-                            _Assumption(written(value), value.lineno, term, outcome=is_and)
+                            _Assumption(one_line_source(value), value.lineno, term, outcome=is_and)
                         )
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 yield from self._parts(operand, assumptions, is_whole=False)
@@ -291,7 +291,7 @@ class _Chain:
         names = {ast.unparse(leaf) for leaf in leaves}
         if condition is None or len(names) != 1:
             return
-        steps = tuple(written(part)[:_MAX_STEP_LENGTH] for part in _arithmetic_parts(node))
+        steps = tuple(one_line_source(part)[:_MAX_STEP_LENGTH] for part in _arithmetic_parts(node))
         ranges = {_range_before(flow, steps) for flow in condition.flows}
         value_range = ranges.pop() if len(ranges) == 1 else None
         if value_range is not None:

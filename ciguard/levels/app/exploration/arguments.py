@@ -21,7 +21,7 @@ from ciguard.levels.app.exploration.guessed_values import place, setting, text_f
 from ciguard.levels.app.exploration.requests import RequestContent, events, web_requests
 from ciguard.levels.app.providers.description import MediaKind, kind_of
 from ciguard.levels.app.static_analysis.application import MAIN
-from ciguard.levels.app.static_analysis.request_reads import EVENT, PASSED
+from ciguard.levels.app.static_analysis.request_reads import EVENT, REQUEST
 from ciguard.levels.app.static_analysis.values import EACH
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def arguments_for(
         CannotCallError: if the function cannot be called from outside.
     """
     if routine.name == MAIN:
-        if all(call.through for call in function.calls):
+        if all(call.call_path for call in function.calls):
             msg = "its top-level code only calls functions that are explored on their own"
             raise CannotCallError(msg)
         return [{_ARGV: _argv(function, contents, folder)}]
@@ -118,7 +118,7 @@ def _request_arguments(routine: Routine, content: RequestContent) -> dict[str, l
     """Return the web requests and events that a function answers, by parameter."""
     arguments = {}
     if routine.request:
-        arguments[PASSED] = list(web_requests(routine, content))
+        arguments[REQUEST] = list(web_requests(routine, content))
     if routine.event:
         arguments[EVENT] = list(events(routine.event, content))
         if routine.parameters()[1:2] == ("context",):
@@ -191,9 +191,9 @@ class _Use:
 
 def _uses(function: ServiceFunction) -> tuple[_Use, _Use]:
     """Return the uses of a function's parameters, and of those of its constructor."""
-    own = tuple((call.answer.operation, call.called_with) for call in function.calls)
+    own = tuple((call.answer.operation, call.call_inputs) for call in function.calls)
     return _Use(own), _Use(
-        tuple((call.answer.operation, call.made_with) for call in function.calls)
+        tuple((call.answer.operation, call.constructor_inputs) for call in function.calls)
     )
 
 

@@ -141,7 +141,7 @@ def _variables(application: Application) -> dict[str, str]:
     """Return values for environment variables with endpoints, regions and keys."""
     modules = application.modules
     values = {name: made_up(name) for module in modules for name in module.variables}
-    needed = {name for module in modules for name in module.needed}
+    needed = {name for module in modules for name in module.required_variables}
     return {
         name: value or _PLACEHOLDER for name, value in values.items() if value or name in needed
     }

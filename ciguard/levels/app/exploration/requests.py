@@ -17,8 +17,8 @@ from ciguard.levels.app.static_analysis.request_reads import (
     BODY,
     EVENT,
     JSON,
-    PASSED,
     RAW,
+    REQUEST,
 )
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def web_requests(routine: Routine, sent: RequestContent) -> Iterator[Json]:
             else:
                 fields = sent.fields(names, text)
                 parts[part] = {name: {"guess": value} for name, value in fields.items()}
-        yield {"request": {"is_passed": PASSED in routine.parameters(), "parts": parts}}
+        yield {"request": {"is_passed": REQUEST in routine.parameters(), "parts": parts}}
 
 
 def events(read: Mapping[str, tuple[str, ...]], sent: RequestContent) -> Iterator[Json]:

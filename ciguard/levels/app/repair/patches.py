@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.levels.app.providers.registered import PROVIDERS
-from ciguard.levels.app.static_analysis.conditions import literals_of, parts, written
+from ciguard.levels.app.static_analysis.conditions import (
+    literals_of,
+    one_line_source,
+    sub_conditions_of,
+)
 from ciguard.sources import imports_in, may_change
 
 if TYPE_CHECKING:
@@ -131,14 +135,16 @@ def compare_constant(source: Source, branch: Branch, text: str) -> str | None:
         node for node in source.nodes
         if isinstance(node, ast.expr)
         and (node.lineno, node.col_offset) == (branch.line, branch.column)
-        and written(node) == branch.condition
+        and one_line_source(node) == branch.condition
     ]  # fmt: skip
     if len(conditions) != 1:
         return None
-    sub_conditions = list(parts(conditions[0]))
+    sub_conditions = list(sub_conditions_of(conditions[0]))
     constants = [
         node for node in sub_conditions
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and written(node) == text
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and one_line_source(node) == text
     ]  # fmt: skip
     tests = [
         test for node in sub_conditions if (test := _LabelComparison.of(source, node)) is not None
@@ -263,7 +269,13 @@ class _LabelComparison:
                 texts = tuple(label for label in labels if isinstance(label, str))
                 if texts == labels:
                     comparisons[side] = cls(
-                        node, side, other, source.written(other), definition, texts, is_alone
+                        node,
+                        side,
+                        other,
+                        source.written(other),
+                        definition,
+                        texts,
+                        is_alone,
                     )
         return next(iter(comparisons.values())) if len(comparisons) == 1 else None
 

@@ -45,9 +45,9 @@ def services_lines(
         yield f"{visible(function.file)}:{function.line} {visible(function.name)}"
         for call in function.calls:
             yield f"  calls {_operation(call.answer)}{_through(call)}"
-            for name, steps in call.called_with.inputs:
+            for name, steps in call.call_inputs.inputs:
                 yield _line(f"    input {name}{_by(steps)}")
-            for name, steps in call.made_with.inputs:
+            for name, steps in call.constructor_inputs.inputs:
                 yield _line(f"    input {name} of its object's constructor{_by(steps)}")
         for branch, goals in function.branches().items():
             yield from _branch(branch, goals)
@@ -61,7 +61,7 @@ def services_lines(
 
 def unread_lines(application: Application) -> Iterator[str]:
     """Yield the files that could not be read, with the reasons."""
-    for unread in application.unread:
+    for unread in application.unreadable_files:
         yield _line(f"not read: {unread.file}: {unread.reason}")
 
 
@@ -71,7 +71,7 @@ def _operation(answer: Answer) -> str:
 
 
 def _through(call: ServiceCallSite) -> str:
-    return f", through {visible(' → '.join(call.through))}" if call.through else ""
+    return f", through {visible(' → '.join(call.call_path))}" if call.call_path else ""
 
 
 def _branch(branch: Branch, goals: Sequence[ServiceCondition]) -> Iterator[str]:
@@ -158,7 +158,10 @@ def services_to_json(
             for function in found
         ],
         "dead": [_dead_to_json(condition) for condition in dict.fromkeys(dead)],
-        "unread": [{"file": unread.file, "reason": unread.reason} for unread in application.unread],
+        "unread": [
+            {"file": unread.file, "reason": unread.reason}
+            for unread in application.unreadable_files
+        ],
     }
 
 
@@ -170,9 +173,9 @@ def _call_to_json(call: ServiceCallSite) -> Json:
         "task": operation.task.value,
         "file": call.answer.file,
         "line": call.answer.line,
-        "through": list(call.through),
-        "inputs": _inputs_to_json(call.called_with),
-        "constructor_inputs": _inputs_to_json(call.made_with),
+        "through": list(call.call_path),
+        "inputs": _inputs_to_json(call.call_inputs),
+        "constructor_inputs": _inputs_to_json(call.constructor_inputs),
     }
 
 

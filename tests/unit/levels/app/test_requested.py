@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from ciguard.levels.app.static_analysis.request_reads import read_of_event, requested
+from ciguard.levels.app.static_analysis.request_reads import event_reads, request_reads
 from ciguard.sources import imports_of
 
 
@@ -41,14 +41,14 @@ def test_requested_returns_parts_with_their_fields(
     head = "import flask, json\nfrom flask import request\n"
     tree = ast.parse(head + dedent(written))
 
-    assert requested(tree.body, arguments(*parameters), imports_of(tree, "")) == found
+    assert request_reads(tree.body, arguments(*parameters), imports_of(tree, "")) == found
 
 
 def test_requested_ignores_objects_that_are_no_flask_request() -> None:
     tree = ast.parse("from acme import request\nrequest.files['a']")
 
-    assert requested(tree.body, arguments(), imports_of(tree, "")) == {}
-    assert requested(tree.body, arguments("request"), imports_of(tree, "")) == {"files": ("a",)}
+    assert request_reads(tree.body, arguments(), imports_of(tree, "")) == {}
+    assert request_reads(tree.body, arguments("request"), imports_of(tree, "")) == {"files": ("a",)}
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_requested_ignores_requests_of_other_frameworks(
 ) -> None:
     tree = ast.parse(f"{head}\n{reading}")
 
-    assert requested(tree.body, arguments(parameter), imports_of(tree, "")) == {}
+    assert request_reads(tree.body, arguments(parameter), imports_of(tree, "")) == {}
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_read_of_event_ignores_events_that_are_no_dictionaries(
 ) -> None:
     tree = ast.parse(reading)
 
-    assert read_of_event(tree.body, arguments(parameter), imports_of(tree, "")) == {}
+    assert event_reads(tree.body, arguments(parameter), imports_of(tree, "")) == {}
 
 
 @pytest.mark.parametrize(
@@ -107,5 +107,5 @@ def test_read_of_event_returns_fields_of_the_event(
     tree = ast.parse(f"import json\n{written}")
 
     for first in ("event", "event: dict", "event: 'typing.Dict[str, Any]'"):
-        assert read_of_event(tree.body, arguments(first, "context"), imports_of(tree, "")) == found
-    assert read_of_event(tree.body, arguments("self", "event"), imports_of(tree, "")) == {}
+        assert event_reads(tree.body, arguments(first, "context"), imports_of(tree, "")) == found
+    assert event_reads(tree.body, arguments("self", "event"), imports_of(tree, "")) == {}
