@@ -71,25 +71,25 @@ def covered(folder: Path, count: int, seed: int) -> Iterator[Covered]:
         host_of(application, found, sys.executable, inputs=Path(scratch)) as host,
     ):
         for explored in explore(application, found, python=sys.executable, budget_s=60.0):
-            goals = list(explored.met)
+            goals = list(explored.answers_by_outcome)
             if explored.problem or not goals:
                 continue
             met, of = explored.outcomes()
-            operations = [one.answer.operation for one in explored.found.calls]
+            operations = [one.answer.operation for one in explored.function.calls]
             kind = kind_of(operations[0].task)
             began = time.monotonic()
-            caller = FunctionCaller(host, explored.found, *routines[explored.found.name])
+            caller = FunctionCaller(host, explored.function, *routines[explored.function.name])
             shares = {}
             for way, make in zip(WAYS, (_made, _random, _fuzzed), strict=True):
                 inputs = make(explored, operations, count, seed)
                 known = {one.digest: one.wanted for one in inputs}
                 engines = EngineChain((Simulated(None, known, 0.1, seed),))
-                routine = routines[explored.found.name][1]
-                trials = Trials(caller, explored.found, routine, explored.form, engines)
+                routine = routines[explored.function.name][1]
+                trials = Trials(caller, explored.function, routine, explored.form, engines)
                 seen = {pair for one in inputs for pair in trials.run(one, Path(scratch)).seen}
                 shares[way] = 100 * len(seen) / of
             yield Covered(
-                explored.found.name,
+                explored.function.name,
                 KINDS[kind],
                 len(goals),
                 100 * met / of,
@@ -181,8 +181,8 @@ def reports_of(folder: Path, labels: Path | None) -> list[tuple[int, str, str]]:
 def _reports_by_responses(explored: ExploredFunction) -> Iterator[tuple[int, str, str]]:
     for crash in explored.crashes:
         yield crash.line, "crash", crash.error
-    for name in explored.unguarded:
-        yield explored.found.line, "crash", f"{name} let through"
+    for name in explored.uncaught_refusals:
+        yield explored.function.line, "crash", f"{name} let through"
 
 
 def _reports_by_inputs(assessed: Assessed) -> Iterator[tuple[int, str, str]]:
@@ -243,10 +243,10 @@ def _answered() -> int:
         application = read_application(file)
         found = [one for one in find_service_functions(application, known_providers()) if one.goals]
         for one in explore(application, found, python=sys.executable, budget_s=60.0):
-            if not one.problem and one.met:
-                rows.append((*one.outcomes(), one.searched, one.seconds))
+            if not one.problem and one.answers_by_outcome:
+                rows.append((*one.outcomes(), one.random_runs, one.seconds))
                 met, of, searched, seconds = rows[-1]
-                name = one.found.name
+                name = one.function.name
                 print(
                     f"{name:44} {met:>3} of {of:>3}, {searched:>2} searched for, {seconds:5.1f} s"
                 )

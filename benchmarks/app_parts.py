@@ -160,10 +160,16 @@ def figures(
             contradictions |= set(contradictory_conditions(one.application, function))
         for call in calls:
             functions += not call.problem
-            failures += len(call.crashes) + len(call.hangs) + len(call.unguarded)
+            failures += len(call.crashes) + len(call.hangs) + len(call.uncaught_refusals)
             root = one.application.root
-            of |= {(root, goal, value) for goal in call.met for value in (True, False)}
-            by_answers |= {(root, goal, value) for goal in call.met for value in call.met[goal]}
+            of |= {
+                (root, goal, value) for goal in call.answers_by_outcome for value in (True, False)
+            }
+            by_answers |= {
+                (root, goal, value)
+                for goal in call.answers_by_outcome
+                for value in call.answers_by_outcome[goal]
+            }
         for tried in assess(one.application, one.found, calls, settings, python=given.python):
             failures += len(tried.crashes)
             met |= {(one.application.root, goal, value) for goal, value in tried.seen}

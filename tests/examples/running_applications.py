@@ -27,7 +27,7 @@ def explored(folder: Path) -> dict[str, ExploredFunction]:
     application = read_application(folder)
     found = find_service_functions(application, known_providers())
     results = explore(application, found, python=sys.executable, budget_s=60.0)
-    return {one.found.name.removeprefix("app."): one for one in results}
+    return {one.function.name.removeprefix("app."): one for one in results}
 
 
 def assessed(folder: Path, **trying: Any) -> dict[str, Assessed]:
@@ -37,7 +37,7 @@ def assessed(folder: Path, **trying: Any) -> dict[str, Assessed]:
     results = explore(application, found, python=sys.executable, budget_s=30.0)
     settings = settings_for(AccuracyOptions(**{"budget_s": 30.0, "inputs": 40, **trying}))
     several = assess(application, found, results, settings, python=sys.executable)
-    return {one.explored.found.name.removeprefix("app."): one for one in several}
+    return {one.explored.function.name.removeprefix("app."): one for one in several}
 
 
 def never(results: dict[str, ExploredFunction]) -> set[tuple[str, str, bool]]:
@@ -45,7 +45,7 @@ def never(results: dict[str, ExploredFunction]) -> set[tuple[str, str, bool]]:
     return {
         (name, goal.text, value)
         for name, one in results.items()
-        for goal, values in one.met.items()
+        for goal, values in one.answers_by_outcome.items()
         for value in {True, False} - values.keys()
     }
 

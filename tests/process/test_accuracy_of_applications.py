@@ -198,9 +198,9 @@ def test_computed_scores_are_not_judged_and_functions_without_input_are_not_asse
 
     assert failures(results) == []
     assert not any(result.verdicts for result in results)
-    assert {result.explored.found.name: result.problem for result in results if result.problem} == {
-        "moods.watch": "the input of its services does not come from its parameters"
-    }
+    assert {
+        result.explored.function.name: result.problem for result in results if result.problem
+    } == {"moods.watch": "the input of its services does not come from its parameters"}
 
 
 def test_function_without_remaining_time_is_reported(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def with_faults(folder: Path, *faults: str) -> dict[str, Assessed]:
     (folder / "app" / "moods.py").write_text(MOODS)
     (folder / "faults.toml").write_text("".join(f"[[fault]]\n{fault}\n" for fault in faults))
     results = assessed(folder / "app", inputs=20, faults=folder / "faults.toml")
-    return {function.explored.found.name.partition(".")[2]: function for function in results}
+    return {function.explored.function.name.partition(".")[2]: function for function in results}
 
 
 def raised(one: Assessed) -> dict[str, tuple[int, bool]]:

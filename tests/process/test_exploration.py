@@ -24,13 +24,13 @@ def explored(folder: Path, text: str, *, budget_s: float = 60.0) -> dict[str, Ex
     application = read_application(folder)
     functions = find_service_functions(application, known_providers())
     results = explore(application, functions, python=sys.executable, budget_s=budget_s)
-    return {result.found.name: result for result in results}
+    return {result.function.name: result for result in results}
 
 
 def never(result: ExploredFunction) -> set[str]:
     return {
         f"{goal.text} {value}"
-        for goal, values in result.met.items()
+        for goal, values in result.answers_by_outcome.items()
         for value in {True, False} - values.keys()
     }
 
@@ -134,7 +134,7 @@ def alarm(image):
 
     assert {crash.error.partition(":")[0] for crash in result.crashes} == {"KeyError"}
     assert {crash.line for crash in result.crashes} == {23}
-    assert {crash.error.partition(":")[0] for crash in result.unjudged} == {
+    assert {crash.error.partition(":")[0] for crash in result.unjudged_crashes} == {
         "FileNotFoundError", "URLError", "KeyError", "ModuleNotFoundError", "JSONDecodeError",
     }  # fmt: skip
 
@@ -242,7 +242,7 @@ def never(image):
     )
 
     (hang,) = results["app.waits"].hangs
-    assert hang.instead == "does not end"
+    assert hang.behaviour == "does not end"
     assert hang.titles == ("label_detection: nothing recognised",)
     assert "does not end" in results["app.never"].problem
 
@@ -283,7 +283,7 @@ def test_files_with_names_that_cannot_be_imported_are_explored(tmp_path: Path) -
 
     results = list(explore(application, functions, python=sys.executable, budget_s=60.0))
 
-    assert {result.found.file for result in results} == set(files)
+    assert {result.function.file for result in results} == set(files)
     assert [result.problem for result in results] == [""] * len(files)
     assert all(result.runs > 1 for result in results)
 
@@ -364,7 +364,7 @@ class Service:
     )
 
     assert not results["app.own"].problem
-    assert not results["app.own"].unjudged
+    assert not results["app.own"].unjudged_crashes
     assert results["app.own"].runs > 5
     assert not results["app.Service.keyed"].problem
     assert results["app.Service.keyed"].outcomes() == (4, 4)
@@ -482,7 +482,7 @@ def share(image):
 """,
     )["app.share"]
 
-    assert result.searched
+    assert result.random_runs
     assert [crash.error for crash in result.crashes] == [
         "ZeroDivisionError: integer division or modulo by zero"
     ]

@@ -25,7 +25,7 @@ from ciguard.levels.app.exploration import (
     CallDidNotReturn,
     CallEnded,
     FunctionCaller,
-    Surroundings,
+    ProcessEnvironment,
     arguments_for,
     host_of,
     plain_contents,
@@ -77,17 +77,21 @@ class Attacked:
     def refusal(self) -> str:
         """Type of the exception that ended it."""
         assert isinstance(self.answer, CallEnded), self.answer
-        return str(self.answer.raised["type"])
+        return str(self.answer.exception["type"])
 
     @property
     def message(self) -> str:
         """Message of the exception that ended it."""
         assert isinstance(self.answer, CallEnded), self.answer
-        return str(self.answer.raised["message"])
+        return str(self.answer.exception["message"])
 
 
 def attacked(
-    folder: Path, expression: str, *, at_import: str = "", surroundings: Surroundings | None = None
+    folder: Path,
+    expression: str,
+    *,
+    at_import: str = "",
+    process_environment: ProcessEnvironment | None = None,
 ) -> Attacked:
     """Run an application that evaluates an expression when it is called."""
     app = folder / "app"
@@ -100,7 +104,7 @@ def attacked(
     inputs.mkdir(exist_ok=True)
     arguments = arguments_for(found, routine, plain_contents(), inputs)[0]
     with host_of(
-        application, [found], sys.executable, surroundings=surroundings, inputs=inputs
+        application, [found], sys.executable, process_environment=process_environment, inputs=inputs
     ) as host:
         answer = FunctionCaller(host, found, module, routine).call(arguments, answers={})
         return Attacked(answer, host.confined_by)
@@ -265,14 +269,14 @@ def test_application_on_an_older_kernel_starts_nothing_and_connects_to_nobody(
         "BOOTSTRAP": str(BOOTSTRAP),
         "PYTHONPATH": str(CAPPED_BOOTSTRAP.parent),
     }
-    around = Surroundings(variables={**os.environ, **variables})
+    around = ProcessEnvironment(variables={**os.environ, **variables})
     with (
         listening() as (port, heard),
         mock.patch("ciguard.execution.host_process.BOOTSTRAP", CAPPED_BOOTSTRAP),
     ):
         connect = f"socket.create_connection(('127.0.0.1', {port}))"
         for attack in ("os.fork()", connect, f"os.kill({os.getpid()}, 0)"):
-            result = attacked(tmp_path, attack, surroundings=around)
+            result = attacked(tmp_path, attack, process_environment=around)
 
             assert result.refusal == "PermissionError"
             assert (confine.LANDLOCK in result.confined_by) is bool(version)
@@ -281,7 +285,9 @@ def test_application_on_an_older_kernel_starts_nothing_and_connects_to_nobody(
 
 
 def test_application_that_is_not_confined_does_what_the_user_may(tmp_path: Path) -> None:
-    result = attacked(tmp_path, "os.fork()", surroundings=Surroundings(is_confined=False))
+    result = attacked(
+        tmp_path, "os.fork()", process_environment=ProcessEnvironment(is_confined=False)
+    )
 
     assert "GOT THROUGH" in result.message
     assert not result.confined_by

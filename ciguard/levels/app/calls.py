@@ -21,7 +21,7 @@ from ciguard.levels.app.exploration import (
     CallDidNotReturn,
     CallEnded,
     FunctionCaller,
-    Surroundings,
+    ProcessEnvironment,
     arguments_for,
     host_of,
     plain_contents,
@@ -143,7 +143,7 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
             application,
             [service_function],
             str(environment.python),
-            surroundings=surroundings_on(environment),
+            process_environment=process_environment_on(environment),
             inputs=Path(folder),
         ) as host,
     ):
@@ -156,22 +156,22 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
             arguments, answers=case.call["answers"]
         )
     if isinstance(ended, CallDidNotReturn):
-        return Hung(CALL_LIMIT_S) if ended.instead == "does not end" else Crashed("exit")
+        return Hung(CALL_LIMIT_S) if ended.behaviour == "does not end" else Crashed("exit")
     if not isinstance(ended, CallEnded):
         msg = f"{visible(case.api)}: cannot be called: {visible(ended.reason)}"
         raise ConfigurationError(msg)
-    if ended.raised is None:
+    if ended.exception is None:
         return Passed(b"{}", 0.0)
-    frames = ended.raised["frames"] or [[service_function.file, service_function.line, ""]]
+    frames = ended.exception["frames"] or [[service_function.file, service_function.line, ""]]
     file, line, function = frames[-1]
     path = TargetedApplication(root=case.root, library="", target="").path(file)
-    message = f"{path}:{line}: {ended.raised['message']}"
-    return Errored(ended.raised["type"], message, (Frame(path, function),))
+    message = f"{path}:{line}: {ended.exception['message']}"
+    return Errored(ended.exception["type"], message, (Frame(path, function),))
 
 
-def surroundings_on(environment: Environment) -> Surroundings:
-    """Return the surroundings of applications on a target."""
-    return Surroundings(
+def process_environment_on(environment: Environment) -> ProcessEnvironment:
+    """Return the process_environment of applications on a target."""
+    return ProcessEnvironment(
         variables=environment.variables,
         readable=environment.readable,
     )

@@ -14,7 +14,7 @@ from ciguard.levels.app.settings import APPLICATIONS, IMAGES, LABELS, RECORDING
 
 if TYPE_CHECKING:
     from ciguard.config import Config
-    from ciguard.levels.app.exploration import Surroundings
+    from ciguard.levels.app.exploration import ProcessEnvironment
 
 _MAX_FUNCTIONS = 2_000
 
@@ -50,7 +50,7 @@ def check_applications(config: Config) -> None:
 
 
 def assessment_options(
-    config: Config, budget_s: float, surroundings: Surroundings | None = None
+    config: Config, budget_s: float, process_environment: ProcessEnvironment | None = None
 ) -> AccuracyOptions:
     """Return the options of the assessment from the settings of a campaign."""
 
@@ -63,5 +63,5 @@ def assessment_options(
         replay=path_or_none(config[RECORDING]),
         seed=config.seed,
         budget_s=budget_s,
-        surroundings=surroundings,
+        process_environment=process_environment,
     )

@@ -80,4 +80,4 @@ def _judged(
             condition = condition_text(goal.text, goal.branch.condition)
             yield targeted.target, kind_of(verdict), targeted.path(goal.branch.file), condition
     if assessed.trials and not assessed.problem:
-        yield targeted.target, CRASH, targeted.api(assessed.explored.found), ANY_INPUT
+        yield targeted.target, CRASH, targeted.api(assessed.explored.function), ANY_INPUT

@@ -153,25 +153,25 @@ def of_answers(
         targeted: the application on its target.
         call: returns the record of a call with answers, for its repetition.
     """
-    function = explored.found
+    function = explored.function
     for crash in explored.crashes:
         case = _case(function, targeted, Aspect.ANSWER, call(crash.answers))
         yield _failure("crash", crash, targeted, case)
-    for crash in explored.unguarded.values():
+    for crash in explored.uncaught_refusals.values():
         case = _case(function, targeted, Aspect.ANSWER, call(crash.answers))
         yield _failure("unguarded", crash, targeted, case)
     for hang in explored.hangs:
         outcome: Outcome = Hung(CALL_LIMIT_S)
-        if hang.instead != "does not end":
+        if hang.behaviour != "does not end":
             outcome = Crashed("exit")
         yield _finding(
             "hang",
             targeted,
             _case(function, targeted, Aspect.ANSWER, call(hang.answers)),
             outcome,
-            detail=hang.instead,
-            claim=f"{hang.instead} when {'; '.join(hang.titles)}",
-            evidence=("the call returns", hang.instead),
+            detail=hang.behaviour,
+            claim=f"{hang.behaviour} when {'; '.join(hang.titles)}",
+            evidence=("the call returns", hang.behaviour),
         )
 
 
@@ -266,7 +266,7 @@ def of_inputs(
         targeted: the application on its target.
         functions: the application's functions, one of which contains the sub-condition.
     """
-    function = assessed.explored.found
+    function = assessed.explored.function
     for verdict in assessed.verdicts:
         # Results with simulated answers are only shown by `ciguard app accuracy`.
         if verdict.is_failure and not verdict.is_simulated:

@@ -11,7 +11,7 @@ from ciguard.domain.function_calls import locate_failure
 from ciguard.domain.outcomes import Crashed, Hung, Passed
 from ciguard.domain.text import shortened
 from ciguard.levels.app.applications import LEVEL as NAME
-from ciguard.levels.app.calls import refuse_read, run_again, surroundings_on
+from ciguard.levels.app.calls import process_environment_on, refuse_read, run_again
 from ciguard.levels.app.checks import check_applications
 from ciguard.levels.app.exploration import confinement_of
 from ciguard.levels.app.findings import APPLICATION, ApplicationOracle
@@ -80,7 +80,7 @@ class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
 
     def probe(self, environment: Environment) -> tuple[tuple[str, ...], Sequence[Probe]]:
         """Probe the confinement of the processes of applications."""
-        return confinement_of(str(environment.python), surroundings_on(environment))
+        return confinement_of(str(environment.python), process_environment_on(environment))
 
     def check_rerun(self, finding: Finding) -> None:
         """Raise an error for findings about the source text of an application."""

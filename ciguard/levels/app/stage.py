@@ -17,7 +17,7 @@ from ciguard.domain.text import visible
 from ciguard.errors import WorkerStartError
 from ciguard.levels.app.accuracy import assess, settings_for
 from ciguard.levels.app.applications import LEVEL, read_applications
-from ciguard.levels.app.calls import CallRecorder, surroundings_on
+from ciguard.levels.app.calls import CallRecorder, process_environment_on
 from ciguard.levels.app.checks import assessment_options
 from ciguard.levels.app.coverage import Coverage
 from ciguard.levels.app.dead_conditions import read_vocabulary
@@ -143,7 +143,7 @@ class ApplicationStage:
         explored: ExploredFunction,
         assessed: Sequence[Assessed],
     ) -> Iterator[Event | Finding]:
-        function, targeted = explored.found, read.on(member)
+        function, targeted = explored.function, read.on(member)
         if explored.problem:
             reason = visible(explored.problem)
             yield Warned(message=f"{member.name}: {read.api(function)}: not explored: {reason}")
@@ -171,13 +171,19 @@ class ApplicationStage:
         environment: Environment,
         half_s: float,
     ) -> tuple[ExploredFunction, list[Assessed]]:
-        python, surroundings = str(environment.python), surroundings_on(environment)
+        python, process_environment = str(environment.python), process_environment_on(environment)
         (explored,) = explore(
-            read.application, [function], python=python, budget_s=half_s, surroundings=surroundings
+            read.application,
+            [function],
+            python=python,
+            budget_s=half_s,
+            process_environment=process_environment,
         )
         if explored.problem:
             return explored, []
-        settings = settings_for(assessment_options(self.config, half_s, surroundings=surroundings))
+        settings = settings_for(
+            assessment_options(self.config, half_s, process_environment=process_environment)
+        )
         return explored, list(
             assess(read.application, [function], [explored], settings, python=python)
         )
@@ -226,14 +232,16 @@ def _differences(
     if reference_result is None:
         return
     reference, explored = reference_result
-    function = explored.found
-    answers = next((answers for met in explored.met.values() for answers in met.values()), ())
+    function = explored.function
+    answers = next(
+        (answers for met in explored.answers_by_outcome.values() for answers in met.values()), ()
+    )
     for member, failed in explored_by_member:
         is_same_library = member.environment.library == reference.environment.library
-        if is_same_library and failed.always is not None:
+        if is_same_library and failed.constant_crash is not None:
             member.count((), {"errored": 1})
             yield of_difference(
-                failed.always,
+                failed.constant_crash,
                 function,
                 read.on(member),
                 CallRecorder(read.application, function, explored.form)(answers),
@@ -244,7 +252,7 @@ def _differences(
 
 def _missed(assessed: Assessed, targeted: TargetedApplication) -> Iterator[InputsMishandled]:
     """Yield the missed inputs of findings, for inspection by the user."""
-    api = targeted.api(assessed.explored.found)
+    api = targeted.api(assessed.explored.function)
     for verdict in assessed.verdicts:
         if verdict.is_failure and not verdict.is_simulated and verdict.missed:
             yield InputsMishandled(
@@ -266,7 +274,7 @@ def _missed(assessed: Assessed, targeted: TargetedApplication) -> Iterator[Input
 
 def _counts(explored: ExploredFunction, assessed: Sequence[Assessed]) -> dict[str, int]:
     """Return the numbers of calls by outcome; empty if no call can be judged."""
-    failed = len(explored.crashes) + len(explored.unguarded)
+    failed = len(explored.crashes) + len(explored.uncaught_refusals)
     hung = len(explored.hangs)
     ran = 0 if explored.problem else explored.runs + sum(result.trials for result in assessed)
     counts = {"passed": max(0, ran - failed - hung), "errored": failed, "hung": hung}

@@ -64,9 +64,9 @@ def aims_of(explored: ExploredFunction) -> Iterator[Aim]:
     Args:
         explored: the result of the function's exploration.
     """
-    for condition in explored.found.goals:
-        answers = explored.met.get(condition.goal, {}).get(True)
-        if answers is None or any(response.is_searched for response in answers):
+    for condition in explored.function.goals:
+        answers = explored.answers_by_outcome.get(condition.goal, {}).get(True)
+        if answers is None or any(response.is_random for response in answers):
             continue
         for response in answers:
             if response.operation.task in TASKS_WITHOUT_INPUTS:
@@ -95,11 +95,11 @@ def specs_of_outcomes(explored: ExploredFunction) -> tuple[InputSpec, ...]:
     """
     responses = (
         response
-        for outcomes in explored.met.values()
+        for outcomes in explored.answers_by_outcome.values()
         for answers in outcomes.values()
         for response in answers
         if not response.is_refusal
-        and (not response.is_searched or response.operation.task in _SEPARATORS)
+        and (not response.is_random or response.operation.task in _SEPARATORS)
     )
     return tuple(
         dict.fromkeys(spec for response in responses for spec in _specs_of_response(response))

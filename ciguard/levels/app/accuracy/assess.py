@@ -14,7 +14,7 @@ from ciguard.levels.app.accuracy.generated_inputs import made_for
 from ciguard.levels.app.accuracy.robustness import Robustness, exceptions
 from ciguard.levels.app.accuracy.trials import Trials
 from ciguard.levels.app.accuracy.verdicts import ConditionJudge, ConditionVerdict
-from ciguard.levels.app.exploration.arguments import asked_about, takes_contents
+from ciguard.levels.app.exploration.arguments import has_input_parameter, input_parameters
 from ciguard.levels.app.exploration.failures import crash_of
 from ciguard.levels.app.exploration.function_caller import FunctionCaller, host_of, routines_of
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
@@ -56,7 +56,7 @@ class Assessed:
     @property
     def outcomes(self) -> tuple[int, int]:
         """Number of reached outcomes of sub-conditions, and number of all."""
-        return len(self.seen), 2 * len(self.explored.met)
+        return len(self.seen), 2 * len(self.explored.answers_by_outcome)
 
     @property
     def is_clean(self) -> bool:
@@ -100,26 +100,28 @@ def assess(
             functions,
             python,
             is_real=settings.trying.is_real,
-            surroundings=settings.trying.surroundings,
+            process_environment=settings.trying.process_environment,
             inputs=Path(folder),
         ) as host,
     ):
         for result in explored:
             aims = [aim for aim in aims_of(result) if aim.goal not in judged_goals]
             # Calls of the real service cost the user money.
-            is_new = not (settings.trying.is_real or result.met.keys() <= judged_goals)
+            is_new = not (
+                settings.trying.is_real or result.answers_by_outcome.keys() <= judged_goals
+            )
             others = specs_of_outcomes(result) if is_new else ()
-            module, routine = routines[result.found.name]
+            module, routine = routines[result.function.name]
             if result.problem:
                 yield Assessed(result, result.problem)
                 continue
             if not aims and not others:
                 continue
-            if not takes_contents(result.found, routine):
+            if not has_input_parameter(result.function, routine):
                 yield Assessed(result, _INPUT_IS_NO_PARAMETER)
                 continue
-            judged_goals.update(result.met)
-            caller = FunctionCaller(host, result.found, module, routine)
+            judged_goals.update(result.answers_by_outcome)
+            caller = FunctionCaller(host, result.function, module, routine)
             assessing = _Assessing(result, aims, settings, application, python)
             yield assessing.run(caller, routine, others, Path(folder))
 
@@ -155,9 +157,9 @@ class _Assessing:
         result = self._result
         inputs = self._synthesise(others)
         engine = self._settings.serving(inputs)
-        trials = Trials(caller, result.explored.found, routine, result.explored.form, engine)
+        trials = Trials(caller, result.explored.function, routine, result.explored.form, engine)
         done: list[InputTrial] = []
-        is_known = bool(asked_about(result.explored.found))
+        is_known = bool(input_parameters(result.explored.function))
         for service_input in inputs:
             if time.monotonic() > self._deadline:
                 break
@@ -209,7 +211,7 @@ class _Assessing:
 
     def _robustness(self, plain: Trials, done: Sequence[InputTrial], folder: Path) -> Robustness:
         """Call the function with the same inputs again, with injected faults."""
-        function = self._result.explored.found
+        function = self._result.explored.function
         known = frozenset(key for key, _ in exceptions(done, function, self._root))
         robustness = Robustness(function, self._root, known)
         trials = plain.with_faults(self._settings.faults, self._settings.trying.seed)
@@ -239,7 +241,7 @@ class _Assessing:
     def _crash_of(self, trial: InputTrial) -> Crash | None:
         if trial.raised is None:
             return None
-        crash = crash_of(trial.raised, (), self._result.explored.found, self._root)
+        crash = crash_of(trial.raised, (), self._result.explored.function, self._root)
         return crash if crash is not None and crash.is_judged else None
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.levels.app.exploration.explore import ExploredFunction
-    from ciguard.levels.app.exploration.surroundings import Surroundings
+    from ciguard.levels.app.exploration.process_environment import ProcessEnvironment
     from ciguard.levels.app.input_synthesis.inputs import ServiceInput
     from ciguard.levels.app.static_analysis.application import Application
     from ciguard.levels.app.static_analysis.conditions import Goal
@@ -39,7 +39,7 @@ def exercised_with(  # noqa: PLR0913 - the patch, the application and its inputs
     inputs: Sequence[ServiceInput],
     engines: EngineChain,
     python: str,
-    surroundings: Surroundings | None,
+    process_environment: ProcessEnvironment | None,
     deadline: float,
 ) -> list[bool]:
     """Run a patched function on inputs; the application's files do not change.
@@ -52,7 +52,7 @@ def exercised_with(  # noqa: PLR0913 - the patch, the application and its inputs
         inputs: the inputs.
         engines: the engines that answer, with the same answers as before.
         python: an interpreter that has the application's libraries.
-        surroundings: the surroundings of the application's process.
+        process_environment: the process_environment of the application's process.
         deadline: the end of the time budget, by `time.monotonic`.
 
     Returns:
@@ -65,14 +65,19 @@ def exercised_with(  # noqa: PLR0913 - the patch, the application and its inputs
         if patched_text is None:
             return []
         functions = find_service_functions(read_application(folder), known_providers())
-        function = next((item for item in functions if item.name == explored.found.name), None)
+        function = next((item for item in functions if item.name == explored.function.name), None)
         twin = _twin(function, goal) if function is not None else None
         if function is None or twin is None:
             return []
-        module, routine = routines_of(application)[explored.found.name]
+        module, routine = routines_of(application)[explored.function.name]
         texts = {goal.branch.file: patched_text}
         with host_of(
-            application, [function], python, texts=texts, surroundings=surroundings, inputs=folder
+            application,
+            [function],
+            python,
+            texts=texts,
+            process_environment=process_environment,
+            inputs=folder,
         ) as host:
             caller = FunctionCaller(host, function, module, routine)
             trials = Trials(caller, function, routine, explored.form, engines)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from ciguard.levels.app.exploration.surroundings import Surroundings
+    from ciguard.levels.app.exploration.process_environment import ProcessEnvironment
     from ciguard.levels.app.input_synthesis.inputs import Inverse, ServiceInput
     from ciguard.levels.app.repair.relatedness import Relatedness
     from ciguard.levels.app.virtualization.faults import Fault
@@ -72,8 +72,8 @@ class AccuracyOptions:
     seed: int = 0
     budget_s: float = 120.0
     """Time budget of one function, in seconds."""
-    surroundings: Surroundings | None = None
-    """Surroundings of the application's process; None: `Surroundings()`."""
+    process_environment: ProcessEnvironment | None = None
+    """ProcessEnvironment of the application's process; None: `ProcessEnvironment()`."""
     faults: Path | None = None
     """File of the faults to inject."""
 

@@ -162,8 +162,8 @@ class Trials:
                 trial.raised = raised
             case CallNotPossible(reason):
                 trial.problem = trial.problem or reason
-            case CallDidNotReturn(instead):
-                trial.problem = trial.problem or instead
+            case CallDidNotReturn(behaviour):
+                trial.problem = trial.problem or behaviour
         return trial
 
     def _answer(self, name: str, content: bytes, trial: InputTrial) -> Json:

@@ -246,7 +246,7 @@ class ConditionJudge:
             inputs=[trial.input for trial in trials],
             engines=engines,
             python=self.python,
-            surroundings=self.settings.trying.surroundings,
+            process_environment=self.settings.trying.process_environment,
             deadline=self.deadline,
         )
 

@@ -166,7 +166,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
     Example: ciguard app accuracy src/ --images photos/ --report accuracy.html
     """
     from ciguard.levels.app.accuracy import AccuracyOptions, assess, settings_for
-    from ciguard.levels.app.exploration import Surroundings, explore
+    from ciguard.levels.app.exploration import ProcessEnvironment, explore
     from ciguard.levels.app.reports.accuracy import accuracy_summary, assessed_lines
     from ciguard.levels.app.reports.page import write_accuracy_page
     from ciguard.levels.app.reports.patches import write_patches
@@ -178,7 +178,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
         msg = "--search-url and --cache have no effect without --search. Add --search."
         raise ConfigurationError(msg)
     application, functions = functions_in(path, globs)
-    surroundings = Surroundings(is_confined=not unconfined)
+    process_environment = ProcessEnvironment(is_confined=not unconfined)
     trying = AccuracyOptions(
         images=images,
         search=search or "",
@@ -196,11 +196,15 @@ def accuracy(  # noqa: PLR0913 - one for each option
         alpha=alpha,
         seed=seed,
         budget_s=seconds,
-        surroundings=surroundings,
+        process_environment=process_environment,
     )
     settings = settings_for(trying)
     explored = explore(
-        application, functions, python=python, budget_s=seconds / 2, surroundings=surroundings
+        application,
+        functions,
+        python=python,
+        budget_s=seconds / 2,
+        process_environment=process_environment,
     )
     remarks = AppRemarks(application)
     results = []

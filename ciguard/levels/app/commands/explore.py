@@ -56,7 +56,7 @@ def explore(  # noqa: PLR0913 - one for each option
 
     Example: ciguard app explore src/ --function 'shop.*'
     """
-    from ciguard.levels.app.exploration import Surroundings
+    from ciguard.levels.app.exploration import ProcessEnvironment
     from ciguard.levels.app.exploration import explore as explore_functions
     from ciguard.levels.app.reports.remarks import AppRemarks
     from ciguard.levels.app.reports.services import explored_lines, unread_lines
@@ -66,9 +66,13 @@ def explore(  # noqa: PLR0913 - one for each option
     failed = []
 
     def lines() -> Iterator[str]:
-        surroundings = Surroundings(is_confined=not unconfined)
+        process_environment = ProcessEnvironment(is_confined=not unconfined)
         for explored in explore_functions(
-            application, functions, python=python, budget_s=seconds, surroundings=surroundings
+            application,
+            functions,
+            python=python,
+            budget_s=seconds,
+            process_environment=process_environment,
         ):
             remarks.note_explored(explored)
             if explored.crashes or explored.hangs:

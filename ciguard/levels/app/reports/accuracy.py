@@ -19,7 +19,7 @@ _SENTENCE = 1000
 
 def assessed_lines(assessed: Assessed) -> Iterator[str]:
     """Yield the lines about one function."""
-    function = assessed.explored.found
+    function = assessed.explored.function
     place = f"{visible(function.file)}:{function.line} {visible(function.name)}"
     if assessed.problem:
         yield f"{place}: not tested: {visible(assessed.problem, limit=_REASON)}"

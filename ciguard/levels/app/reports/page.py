@@ -71,7 +71,7 @@ def _title(results: Sequence[Assessed]) -> str:
 
 
 def _function(assessed: Assessed, shown: ShownInputs) -> dict[str, Any]:
-    function = assessed.explored.found
+    function = assessed.explored.function
     crashes = [
         {
             "title": visible(f"line {crash.line}: {crash.error}"),

@@ -49,11 +49,11 @@ class AppRemarks:
         for crash in explored.crashes:
             message = f"{crash.error} when {'; '.join(crash.titles)}"
             self._note(RemarkLevel.ERROR, crash.file, crash.line, "Fails on an answer", message)
-        function = explored.found
+        function = explored.function
         for hang in explored.hangs:
-            message = f"{function.name} {hang.instead} when {'; '.join(hang.titles)}"
+            message = f"{function.name} {hang.behaviour} when {'; '.join(hang.titles)}"
             self._note(RemarkLevel.ERROR, function.file, function.line, "Does not return", message)
-        for name, crash in explored.unguarded.items():
+        for name, crash in explored.uncaught_refusals.items():
             refusal = f"{name}: {crash.refusal}"
             message = (
                 f"{function.name} does not catch that the service rejects its input: {refusal}"

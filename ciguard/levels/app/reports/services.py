@@ -108,30 +108,30 @@ def _total(application: Application, found: Sequence[ServiceFunction]) -> str:
 
 def explored_lines(explored: ExploredFunction) -> Iterator[str]:
     """Yield the results of a function that was called with stub responses."""
-    function = explored.found
+    function = explored.function
     place = f"{visible(function.file)}:{function.line} {visible(function.name)}"
     if explored.problem:
         yield f"{place}: not explored: {visible(explored.problem, limit=_REASON)}"
         yield from _hangs(explored)
         return
     met, total = explored.outcomes()
-    searched = f" ({explored.searched} searched for)" if explored.searched else ""
+    searched = f" ({explored.random_runs} searched for)" if explored.random_runs else ""
     yield (
         f"{place}: {met} of {total} outcomes of sub-conditions met, {explored.runs} answers"
         f"{searched}, {explored.seconds:.1f} s"
     )
-    for goal, values in explored.met.items():
+    for goal, values in explored.answers_by_outcome.items():
         for value in sorted({True, False} - values.keys()):
             yield _line(f"  never {str(value).lower()}: {goal.text} (line {goal.line})")
-    for crash in (*explored.crashes, *explored.unjudged):
+    for crash in (*explored.crashes, *explored.unjudged_crashes):
         verdict = "error" if crash.is_judged else "not judged, as something may be missing here"
         yield _line(f"  {crash.file}:{crash.line}: {verdict}: {crash.error}")
         yield _line(f"    when {'; '.join(crash.titles)}")
-    for crash in explored.unsteady:
+    for crash in explored.flaky_crashes:
         yield _line(
             f"  {crash.file}:{crash.line}: not judged, as it occurred only once: {crash.error}"
         )
-    for name, crash in explored.unguarded.items():
+    for name, crash in explored.uncaught_refusals.items():
         refusal = f"{name}: {crash.refusal}"
         yield _line(f"  warning: does not catch that the service rejects its input: {refusal}")
     yield from _hangs(explored)
@@ -139,7 +139,7 @@ def explored_lines(explored: ExploredFunction) -> Iterator[str]:
 
 def _hangs(explored: ExploredFunction) -> Iterator[str]:
     for hang in explored.hangs:
-        yield _line(f"  {hang.instead} when {'; '.join(hang.titles)}")
+        yield _line(f"  {hang.behaviour} when {'; '.join(hang.titles)}")
 
 
 def services_to_json(
