@@ -37,7 +37,7 @@ from ciguard.levels.app.virtualization.simulated import Simulated
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.levels.app.accuracy import Assessed
+    from ciguard.levels.app.accuracy import Assessment
     from ciguard.levels.app.exploration import ExploredFunction
     from ciguard.levels.app.providers.description import Operation
 
@@ -74,7 +74,7 @@ def covered(folder: Path, count: int, seed: int) -> Iterator[Covered]:
             goals = list(explored.answers_by_outcome)
             if explored.problem or not goals:
                 continue
-            met, of = explored.outcomes()
+            met, of = explored.outcome_counts()
             operations = [one.answer.operation for one in explored.function.calls]
             kind = kind_of(operations[0].task)
             began = time.monotonic()
@@ -86,7 +86,7 @@ def covered(folder: Path, count: int, seed: int) -> Iterator[Covered]:
                 engines = EngineChain((Simulated(None, known, 0.1, seed),))
                 routine = routines[explored.function.name][1]
                 trials = Trials(caller, explored.function, routine, explored.form, engines)
-                seen = {pair for one in inputs for pair in trials.run(one, Path(scratch)).seen}
+                seen = {pair for one in inputs for pair in trials.run(one, Path(scratch)).outcomes}
                 shares[way] = 100 * len(seen) / of
             yield Covered(
                 explored.function.name,
@@ -185,7 +185,7 @@ def _reports_by_responses(explored: ExploredFunction) -> Iterator[tuple[int, str
         yield explored.function.line, "crash", f"{name} let through"
 
 
-def _reports_by_inputs(assessed: Assessed) -> Iterator[tuple[int, str, str]]:
+def _reports_by_inputs(assessed: Assessment) -> Iterator[tuple[int, str, str]]:
     for verdict in assessed.verdicts:
         if verdict.is_failure:
             yield verdict.goal.branch.line, "accuracy", verdict.goal.text
@@ -244,7 +244,7 @@ def _answered() -> int:
         found = [one for one in find_service_functions(application, known_providers()) if one.goals]
         for one in explore(application, found, python=sys.executable, budget_s=60.0):
             if not one.problem and one.answers_by_outcome:
-                rows.append((*one.outcomes(), one.random_runs, one.seconds))
+                rows.append((*one.outcome_counts(), one.random_runs, one.seconds))
                 met, of, searched, seconds = rows[-1]
                 name = one.function.name
                 print(

@@ -172,7 +172,7 @@ def figures(
             }
         for tried in assess(one.application, one.found, calls, settings, python=given.python):
             failures += len(tried.crashes)
-            met |= {(one.application.root, goal, value) for goal, value in tried.seen}
+            met |= {(one.application.root, goal, value) for goal, value in tried.reached_outcomes}
             judged += len(tried.verdicts)
             failed = [verdict for verdict in tried.verdicts if verdict.is_failure]
             made = [verdict.suggestion for verdict in failed if verdict.suggestion is not None]

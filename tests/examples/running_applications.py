@@ -6,7 +6,7 @@ import sys
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
-from ciguard.levels.app.accuracy import AccuracyOptions, Assessed, assess, settings_for
+from ciguard.levels.app.accuracy import AccuracyOptions, Assessment, assess, settings_for
 from ciguard.levels.app.exploration import ExploredFunction, explore
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import find_service_functions, read_application
@@ -30,7 +30,7 @@ def explored(folder: Path) -> dict[str, ExploredFunction]:
     return {one.function.name.removeprefix("app."): one for one in results}
 
 
-def assessed(folder: Path, **trying: Any) -> dict[str, Assessed]:
+def assessed(folder: Path, **trying: Any) -> dict[str, Assessment]:
     """Return likewise what came of trying them."""
     application = read_application(folder)
     found = find_service_functions(application, known_providers())

@@ -205,7 +205,7 @@ def test_synthesised_inputs_arrive_in_requests(application: Path) -> None:
     results = assessed(application, inputs=24)
 
     measured = {
-        name: (verdict.measured.right, verdict.measured.expected)
+        name: (verdict.measured.correct, verdict.measured.expected)
         for name, result in results.items()
         for verdict in result.verdicts
         if verdict.measured is not None

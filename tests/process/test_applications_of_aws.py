@@ -347,7 +347,7 @@ def is_fire(names):
     (verdict,) = first["alarm"].verdicts
     assert verdict.is_of_service
     assert verdict.measured is not None
-    assert 0 < verdict.measured.right < verdict.measured.expected
+    assert 0 < verdict.measured.correct < verdict.measured.expected
     assert [verdict.claim for verdict in again["alarm"].verdicts] == [verdict.claim]
     lines = [json.loads(line) for line in record.read_text().splitlines()]
     codes = {line["error"]["code"] for line in lines if "error" in line}

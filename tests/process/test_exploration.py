@@ -60,7 +60,7 @@ def smart_can(path, is_loud=False):
     )["app.smart_can"]
 
     assert not result.problem
-    assert result.outcomes() == (10, 10)
+    assert result.outcome_counts() == (10, 10)
     assert never(result) == set()
     assert not result.crashes
 
@@ -328,7 +328,7 @@ def fourth(image):
 
     for name in ("app.first", "app.second", "app.third"):
         assert not results[name].problem
-        assert results[name].outcomes() == (2, 2)
+        assert results[name].outcome_counts() == (2, 2)
     problem = results["app.fourth"].problem
     assert problem.startswith("its decorators make it an object of app.Command: TypeError: ")
 
@@ -367,7 +367,7 @@ class Service:
     assert not results["app.own"].unjudged_crashes
     assert results["app.own"].runs > 5
     assert not results["app.Service.keyed"].problem
-    assert results["app.Service.keyed"].outcomes() == (4, 4)
+    assert results["app.Service.keyed"].outcome_counts() == (4, 4)
 
 
 @pytest.mark.slow
@@ -459,7 +459,7 @@ def test_search_reaches_outcomes_that_plain_answers_leave_open(
     def met() -> int:
         results = list(explore(application, functions, python=sys.executable, budget_s=300.0))
         assert [result.problem for result in results if result.problem] == []
-        return sum(result.outcomes()[0] for result in results)
+        return sum(result.outcome_counts()[0] for result in results)
 
     searched = met()
     monkeypatch.setitem(explore.__globals__, "_SEARCHING_S", 0.0)

@@ -395,7 +395,7 @@ def test_an_address_that_is_none_is_an_error(url: str) -> None:
 
 
 def test_unless_a_user_says_so_nothing_is_looked_for() -> None:
-    for sources in (InputSources(), InputSources(kept=Path("kept"))):
+    for sources in (InputSources(), InputSources(image_folder=Path("kept"))):
         assert not any(isinstance(one, SearchedImages) for one in inverse_of(sources).ways)
 
 
@@ -407,7 +407,7 @@ def test_a_users_own_images_come_first_then_those_that_are_found(
     (own / "mine.jpg").write_bytes(photo(99))
     search = search_of("openverse", server.openverse)
     kept = tmp_path / "kept"
-    sources = InputSources(images=own.parent, search=search, kept=kept, is_simulated=True)
+    sources = InputSources(images=own.parent, search=search, image_folder=kept, is_simulated=True)
 
     made = inverse_of(sources).inputs(FIRE, 3, seed=1)
 

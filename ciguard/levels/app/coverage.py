@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.domain.app_runs import AppCase, Aspect
-from ciguard.levels.app.dead_conditions import can_prove
+from ciguard.levels.app.dead_conditions import has_solver
 from ciguard.levels.app.findings import (
     ANY_INPUT,
     CONTRADICTION,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ciguard.baseline import BaselineRecord
     from ciguard.config import Config
-    from ciguard.levels.app.accuracy import Assessed
+    from ciguard.levels.app.accuracy import Assessment
     from ciguard.levels.app.applications import AnalysedApplication
 
 
@@ -46,9 +46,9 @@ class Coverage:
         self._files |= {targeted.path(module.file) for module in app.application.modules}
         self._functions |= {app.api(function) for function in app.functions}
 
-    def add_verdicts(self, assessed: Assessed, targeted: TargetedApplication) -> None:
+    def add_verdicts(self, assessment: Assessment, targeted: TargetedApplication) -> None:
         """Add the sub-conditions that had enough inputs for a verdict."""
-        self._judged_conditions |= set(_judged_conditions(assessed, targeted))
+        self._judged_conditions |= set(_judged_conditions(assessment, targeted))
 
     def has_read_files(self, case: AppCase) -> bool:
         """Return whether the files of a case were read or no longer exist."""
@@ -62,7 +62,7 @@ class Coverage:
             return False
         if kind == UNKNOWN_LABEL and not self.config[LABELS]:
             return False
-        if kind == CONTRADICTION and not can_prove():
+        if kind == CONTRADICTION and not has_solver():
             return False
         if case.aspect is Aspect.CONDITION or case.api not in self._functions:
             return self.config.shard.index == 1
@@ -71,13 +71,13 @@ class Coverage:
 
 
 def _judged_conditions(
-    assessed: Assessed, targeted: TargetedApplication
+    assessment: Assessment, targeted: TargetedApplication
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yield the entries of `Coverage` for sub-conditions that had enough inputs for a verdict."""
-    for verdict in assessed.verdicts:
+    for verdict in assessment.verdicts:
         goal = verdict.goal
         if not verdict.is_simulated:
             condition = condition_text(goal.text, goal.branch.condition)
             yield targeted.target, kind_of(verdict), targeted.path(goal.branch.file), condition
-    if assessed.trials and not assessed.problem:
-        yield targeted.target, CRASH, targeted.api(assessed.explored.function), ANY_INPUT
+    if assessment.trials and not assessment.problem:
+        yield targeted.target, CRASH, targeted.api(assessment.explored.function), ANY_INPUT

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.values import Json
-    from ciguard.levels.app.accuracy import Assessed, ConditionVerdict
+    from ciguard.levels.app.accuracy import Assessment, ConditionVerdict
     from ciguard.levels.app.dead_conditions import DeadCondition
     from ciguard.levels.app.exploration import Crash, ExploredFunction, StubResponse
     from ciguard.levels.app.static_analysis import ServiceFunction
@@ -36,7 +36,7 @@ CONTRADICTION = "contradiction"
 CRASH = "crash"
 UNKNOWN_LABEL = "unknown-label"
 _KINDS_BY_CAUSE = {
-    DeadConditionCause.NO_LABEL: UNKNOWN_LABEL,
+    DeadConditionCause.UNKNOWN_LABEL: UNKNOWN_LABEL,
     DeadConditionCause.CONTRADICTION: CONTRADICTION,
 }
 """Cause of a dead condition → kind of its finding, where labels or a solver are needed."""
@@ -260,17 +260,17 @@ def condition_findings(
 
 
 def input_findings(
-    assessed: Assessed, targeted: TargetedApplication, functions: Sequence[ServiceFunction]
+    assessment: Assessment, targeted: TargetedApplication, functions: Sequence[ServiceFunction]
 ) -> Iterator[Finding]:
     """Yield findings about inaccurate sub-conditions, and about inputs that crash the function.
 
     Args:
-        assessed: the result of the function's assessment.
+        assessment: the result of the function's assessment.
         targeted: the application on its target.
         functions: the application's functions, one of which contains the sub-condition.
     """
-    function = assessed.explored.function
-    for verdict in assessed.verdicts:
+    function = assessment.explored.function
+    for verdict in assessment.verdicts:
         # Results with simulated answers are only shown by `ciguard app accuracy`.
         if verdict.is_failure and not verdict.is_simulated:
             goal = verdict.goal
@@ -278,7 +278,7 @@ def input_findings(
                 (function, *functions), goal.branch.file, goal.branch.line
             )
             yield _accuracy_finding(verdict, enclosing, targeted)
-    for crash, service_input in assessed.crashes:
+    for crash, service_input in assessment.crashes:
         case = replace(_case(function, targeted, Aspect.INPUTS, None), condition=ANY_INPUT)
         yield _failure_finding(
             "crash", crash, targeted, case, f"with {service_input.shown().wanted}"

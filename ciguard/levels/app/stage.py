@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ciguard.config import Config
     from ciguard.domain.events import Event
     from ciguard.domain.findings import Finding
-    from ciguard.levels.app.accuracy import Assessed
+    from ciguard.levels.app.accuracy import Assessment
     from ciguard.levels.app.applications import AnalysedApplication
     from ciguard.levels.app.exploration import ExploredFunction
     from ciguard.levels.app.static_analysis import ServiceFunction
@@ -128,14 +128,14 @@ class ApplicationStage:
         for member in members:
             half_s = min(_MAX_FUNCTION_S, budget_s / 2 / len(members))
             try:
-                explored, assessed = self._explore_and_assess(
+                explored, assessments = self._explore_and_assess(
                     app, function, member.environment, half_s
                 )
             except WorkerStartError as error:
                 yield Warned(message=f"{member.name}: {app.api(function)}: not tested: {error}")
                 continue
             explored_by_member.append((member, explored))
-            yield from self._report(app, member, explored, assessed)
+            yield from self._report(app, member, explored, assessments)
         yield from _difference_findings(app, explored_by_member)
 
     def _report(
@@ -143,7 +143,7 @@ class ApplicationStage:
         app: AnalysedApplication,
         member: Member,
         explored: ExploredFunction,
-        assessed: Sequence[Assessed],
+        assessments: Sequence[Assessment],
     ) -> Iterator[Event | Finding]:
         function, targeted = explored.function, app.targeted_on(member)
         if explored.problem:
@@ -153,11 +153,11 @@ class ApplicationStage:
         yield from answer_findings(
             explored, targeted, CallRecorder(app.application, function, explored.form)
         )
-        for result in assessed:
+        for result in assessments:
             yield from input_findings(result, targeted, app.functions)
             yield from _mishandled_inputs(result, targeted)
             self._coverage.add_verdicts(result, targeted)
-        counts = _counts(explored, assessed)
+        counts = _counts(explored, assessments)
         member.count((), counts)
         yield BatchFinished(
             target=member.name,
@@ -172,7 +172,7 @@ class ApplicationStage:
         function: ServiceFunction,
         environment: Environment,
         half_s: float,
-    ) -> tuple[ExploredFunction, list[Assessed]]:
+    ) -> tuple[ExploredFunction, list[Assessment]]:
         python, process_environment = str(environment.python), process_environment_on(environment)
         (explored,) = explore(
             app.application,
@@ -253,11 +253,11 @@ def _difference_findings(
 
 
 def _mishandled_inputs(
-    assessed: Assessed, targeted: TargetedApplication
+    assessment: Assessment, targeted: TargetedApplication
 ) -> Iterator[InputsMishandled]:
     """Yield the inputs that a function mishandled, for inspection by the user."""
-    api = targeted.api(assessed.explored.function)
-    for verdict in assessed.verdicts:
+    api = targeted.api(assessment.explored.function)
+    for verdict in assessment.verdicts:
         if verdict.is_failure and not verdict.is_simulated and verdict.missed:
             yield InputsMishandled(
                 target=targeted.target,
@@ -266,7 +266,7 @@ def _mishandled_inputs(
                 description=f"{verdict.goal.text}: {verdict.claim}, answered by {verdict.engine}",
                 inputs=tuple(missed.shown() for missed in verdict.missed),
             )
-    for crash, service_input in assessed.crashes:
+    for crash, service_input in assessment.crashes:
         yield InputsMishandled(
             target=targeted.target,
             api=api,
@@ -276,10 +276,10 @@ def _mishandled_inputs(
         )
 
 
-def _counts(explored: ExploredFunction, assessed: Sequence[Assessed]) -> dict[str, int]:
+def _counts(explored: ExploredFunction, assessments: Sequence[Assessment]) -> dict[str, int]:
     """Return outcome → number of calls; empty if no call can be judged."""
     failed = len(explored.crashes) + len(explored.uncaught_refusals)
     hung = len(explored.hangs)
-    ran = 0 if explored.problem else explored.runs + sum(result.trials for result in assessed)
+    ran = 0 if explored.problem else explored.runs + sum(result.trials for result in assessments)
     counts = {"passed": max(0, ran - failed - hung), "errored": failed, "hung": hung}
     return {name: count for name, count in counts.items() if count}

@@ -12,7 +12,7 @@ from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.repair.measures import ALPHA
 from ciguard.levels.app.repair.relatedness import (
     CombinedRelatedness,
-    Words,
+    SharedWords,
     known_relations,
     read_taxonomy,
 )
@@ -73,12 +73,12 @@ class AccuracyOptions:
     budget_s: float = 120.0
     """Time budget of one function, in seconds."""
     process_environment: ProcessEnvironment | None = None
-    """ProcessEnvironment of the application's process; None: `ProcessEnvironment()`."""
+    """Environment of the application's process; if None, `ProcessEnvironment()`."""
     faults: Path | None = None
     """File of the faults to inject."""
 
     @property
-    def kept(self) -> Path:
+    def image_folder(self) -> Path:
         """Folder for images that a search finds."""
         return self.cache or cache_folder() / "images"
 
@@ -87,57 +87,61 @@ class AccuracyOptions:
 class AccuracySettings:
     """Settings of the assessment: the user's options, and what they select."""
 
-    trying: AccuracyOptions
+    options: AccuracyOptions
     inverse: Inverse
     """Input synthesis."""
-    serving: Callable[[Sequence[ServiceInput]], EngineChain]
+    engines_for: Callable[[Sequence[ServiceInput]], EngineChain]
     """Returns the engines that answer in place of the service, for all inputs of a function."""
-    related: Relatedness
+    relatedness: Relatedness
     """Relatedness of labels, which limits the labels that a repair may add."""
     faults: tuple[Fault, ...] = ()
     """Faults to inject, in separate calls."""
 
 
-def settings_for(trying: AccuracyOptions) -> AccuracySettings:
+def settings_for(options: AccuracyOptions) -> AccuracySettings:
     """Return the settings of the assessment.
 
     Raises:
         ConfigurationError: if the content of a file or folder is invalid.
     """
-    labels = read_vocabulary(trying.labels) if trying.labels else None
+    labels = read_vocabulary(options.labels) if options.labels else None
     confusion_matrix = (
-        read_confusion_matrix(trying.confusion_matrix) if trying.confusion_matrix else None
+        read_confusion_matrix(options.confusion_matrix) if options.confusion_matrix else None
     )
-    recorded = Recorded(trying.replay) if trying.replay else None
-    relatedness: list[Relatedness] = [known_relations(), Words()]
-    if trying.relations:
-        relatedness.append(read_taxonomy(trying.relations))
+    recorded = Recorded(options.replay) if options.replay else None
+    relatedness: list[Relatedness] = [known_relations(), SharedWords()]
+    if options.relations:
+        relatedness.append(read_taxonomy(options.relations))
 
     def engines_for(inputs: Sequence[ServiceInput]) -> EngineChain:
         if recorded is not None:
             return EngineChain((recorded,))
-        if trying.is_real:
-            return EngineChain(with_recording(trying.record, [Service()]))
+        if options.is_real:
+            return EngineChain(with_recording(options.record, [Service()]))
         known = {item.digest: item.wanted for item in inputs}
         engines = local_engines(
-            labels, known, confusion=_CONFUSION, seed=trying.seed, confusion_matrix=confusion_matrix
+            labels,
+            known,
+            confusion=_CONFUSION,
+            seed=options.seed,
+            confusion_matrix=confusion_matrix,
         ).engines
         # Cascades detect faces but not their emotions.
         if any(item.wanted.task is RecognitionTask.FACES and item.wanted.key for item in inputs):
             engines = tuple(engine for engine in engines if not isinstance(engine, Faces))
-        return EngineChain(with_recording(trying.record, engines))
+        return EngineChain(with_recording(options.record, engines))
 
     sources = InputSources(
-        images=trying.images,
-        search=search_of(trying.search, trying.search_url) if trying.search else None,
-        kept=trying.kept,
-        texts=trying.texts,
-        is_simulated=recorded.is_simulated if recorded is not None else not trying.is_real,
+        images=options.images,
+        search=search_of(options.search, options.search_url) if options.search else None,
+        image_folder=options.image_folder,
+        texts=options.texts,
+        is_simulated=recorded.is_simulated if recorded is not None else not options.is_real,
     )
     return AccuracySettings(
-        trying=trying,
+        options=options,
         inverse=inverse_of(sources),
-        serving=engines_for,
-        related=CombinedRelatedness(*relatedness),
-        faults=read_faults(trying.faults) if trying.faults else (),
+        engines_for=engines_for,
+        relatedness=CombinedRelatedness(*relatedness),
+        faults=read_faults(options.faults) if options.faults else (),
     )

@@ -179,7 +179,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
         raise ConfigurationError(msg)
     application, functions = functions_in(path, globs)
     process_environment = ProcessEnvironment(is_confined=not unconfined)
-    trying = AccuracyOptions(
+    options = AccuracyOptions(
         images=images,
         search=search or "",
         search_url=search_url,
@@ -198,7 +198,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
         budget_s=seconds,
         process_environment=process_environment,
     )
-    settings = settings_for(trying)
+    settings = settings_for(options)
     explored = explore(
         application,
         functions,
@@ -210,10 +210,10 @@ def accuracy(  # noqa: PLR0913 - one for each option
     results = []
 
     def lines() -> Iterator[str]:
-        for assessed in assess(application, functions, explored, settings, python=python):
-            remarks.note_assessed(assessed)
-            results.append(assessed)
-            yield from assessed_lines(assessed)
+        for assessment in assess(application, functions, explored, settings, python=python):
+            remarks.note_assessed(assessment)
+            results.append(assessment)
+            yield from assessed_lines(assessment)
         yield accuracy_summary(results)
 
     try:
@@ -222,7 +222,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
                 click.echo(line)
     finally:  # also after an interruption
         if patches is not None:
-            verdicts = (verdict for assessed in results for verdict in assessed.verdicts)
+            verdicts = (verdict for assessment in results for verdict in assessment.verdicts)
             suggestions = (
                 verdict.suggestion for verdict in verdicts if verdict.suggestion is not None
             )
@@ -231,9 +231,9 @@ def accuracy(  # noqa: PLR0913 - one for each option
         if report is not None:
             write_accuracy_page(results, report)
             click.echo(f"report: {report}")
-        if search is not None and (trying.kept / "SOURCES.csv").is_file():
-            click.echo(f"images found: {trying.kept}")
-    is_clean = all(assessed.is_clean for assessed in results)
+        if search is not None and (options.image_folder / "SOURCES.csv").is_file():
+            click.echo(f"images found: {options.image_folder}")
+    is_clean = all(assessment.is_clean for assessment in results)
     sys.exit(ExitCode.CLEAN if is_clean else ExitCode.FINDINGS)
 
 

@@ -60,7 +60,7 @@ def services(  # noqa: PLR0913 - one for each option
     )
     from ciguard.levels.app.providers.description import read_provider
     from ciguard.levels.app.providers.registered import known_providers
-    from ciguard.levels.app.repair import nearest_in, repairs
+    from ciguard.levels.app.repair import nearest_labels_in, repairs
     from ciguard.levels.app.reports.patches import write_patches
     from ciguard.levels.app.reports.remarks import AppRemarks
     from ciguard.levels.app.reports.services import services_lines, services_to_json
@@ -70,7 +70,7 @@ def services(  # noqa: PLR0913 - one for each option
     application = read_application(path)
     found = find_service_functions(application, providers)
     vocabulary = None if labels is None else read_vocabulary(labels)
-    nearest = None if vocabulary is None else nearest_in(vocabulary)
+    nearest = None if vocabulary is None else nearest_labels_in(vocabulary)
     dead = [
         condition
         for function in found

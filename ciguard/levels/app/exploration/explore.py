@@ -81,7 +81,7 @@ class ExploredFunction:
     """Class of an exception → uncaught exception after the service refused the content."""
     hangs: list[Hang] = field(default_factory=list)
 
-    def outcomes(self) -> tuple[int, int]:
+    def outcome_counts(self) -> tuple[int, int]:
         """Return the number of reached outcomes of sub-conditions, and the total number."""
         return sum(map(len, self.answers_by_outcome.values())), 2 * len(self.answers_by_outcome)
 

@@ -36,7 +36,7 @@ class InputSources:
     """Folder with a folder of files for each label."""
     search: ImageSearch | None = None
     """Search engine for images that the folder lacks; None to search nowhere."""
-    kept: Path | None = None
+    image_folder: Path | None = None
     """Folder for the images that the search finds."""
     texts: Path | None = None
     """File with texts and their sentiment."""
@@ -105,8 +105,8 @@ def inverse_of(sources: InputSources) -> InverseChain:
             images is missing.
     """
     own: list[Inverse] = [LabelledFolder(sources.images)] if sources.images else []
-    if sources.search is not None and sources.kept is not None:
-        own.append(_searched(sources.search, sources.kept))
+    if sources.search is not None and sources.image_folder is not None:
+        own.append(_searched(sources.search, sources.image_folder))
     texts = read_texts(sources.texts) if sources.texts else own_texts()
     synthesised = (PrintedText(), SpokenText(), texts, NamedEntities(), DocumentWriter())
     return InverseChain((*own, *synthesised, DrawnInputs(sources.is_simulated)))

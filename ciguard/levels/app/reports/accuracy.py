@@ -9,7 +9,7 @@ from ciguard.domain.text import shortened, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.levels.app.accuracy import Assessed, ConditionVerdict, Robustness
+    from ciguard.levels.app.accuracy import Assessment, ConditionVerdict, Robustness
     from ciguard.levels.app.input_synthesis import InputSpec
 
 _WIDTH = 200
@@ -17,44 +17,44 @@ _REASON = 400
 _SENTENCE = 1000
 
 
-def assessed_lines(assessed: Assessed) -> Iterator[str]:
+def assessed_lines(assessment: Assessment) -> Iterator[str]:
     """Yield the lines about one function."""
-    function = assessed.explored.function
+    function = assessment.explored.function
     place = f"{visible(function.file)}:{function.line} {visible(function.name)}"
-    if assessed.problem:
-        yield f"{place}: not tested: {visible(assessed.problem, limit=_REASON)}"
+    if assessment.problem:
+        yield f"{place}: not tested: {visible(assessment.problem, limit=_REASON)}"
         return
-    yield f"{place}: {inputs_of(assessed)}"
-    for verdict in assessed.verdicts:
+    yield f"{place}: {inputs_of(assessment)}"
+    for verdict in assessment.verdicts:
         yield from _verdict(verdict)
-    for note in notes_of(assessed):
+    for note in notes_of(assessment):
         yield _line(f"  {note}")
-    for crash, sample in assessed.crashes:
+    for crash, sample in assessment.crashes:
         yield _line(f"  {crash.file}:{crash.line}: error: {crash.error}")
         yield _line(f"    with {_wanted(sample.wanted)}: {sample.origin}")
-    if assessed.robustness is not None:
-        yield from _robustness(assessed.robustness)
+    if assessment.robustness is not None:
+        yield from _robustness(assessment.robustness)
 
 
-def accuracy_summary(results: Sequence[Assessed]) -> str:
+def accuracy_summary(results: Sequence[Assessment]) -> str:
     """Return the totals: functions tested, and sub-conditions judged."""
-    tested = sum(not assessed.problem for assessed in results)
-    judged = sum(len(assessed.verdicts) for assessed in results)
+    tested = sum(not assessment.problem for assessment in results)
+    judged = sum(len(assessment.verdicts) for assessment in results)
     return f"{tested} functions tested, {len(results) - tested} not; {judged} sub-conditions judged"
 
 
-def inputs_of(assessed: Assessed) -> str:
+def inputs_of(assessment: Assessment) -> str:
     """Return the number of inputs of a function, and the outcomes that they reached."""
-    met, of = assessed.outcomes
+    met, of = assessment.outcome_counts
     reached = f"met {met} of {of} outcomes of sub-conditions"
-    return f"{assessed.trials} inputs {reached}, {assessed.seconds:.1f} s"
+    return f"{assessment.trials} inputs {reached}, {assessment.seconds:.1f} s"
 
 
-def notes_of(assessed: Assessed) -> Iterator[str]:
+def notes_of(assessment: Assessment) -> Iterator[str]:
     """Yield what was not tested or judged of a function, with the reasons."""
-    for problem, count in assessed.left_out.items():
+    for problem, count in assessment.unjudged_inputs.items():
         yield f"{count} inputs not judged: {problem}"
-    for wanted in assessed.missing:
+    for wanted in assessment.missing:
         what = f"no inputs for {_wanted(wanted)}"
         yield f"{what}: add a folder of files with --images, or search for images with --search"
 
@@ -84,15 +84,15 @@ def _verdict(verdict: ConditionVerdict) -> Iterator[str]:
 
 def _robustness(robustness: Robustness) -> Iterator[str]:
     calls = robustness.calls
-    raised = sum(uncaught.calls for uncaught in robustness.raised.values())
+    raised = sum(uncaught.calls for uncaught in robustness.uncaught.values())
     yield _line(f"  with faults: {calls} calls, {raised} raised an uncaught exception")
-    for uncaught in robustness.raised.values():
+    for uncaught in robustness.uncaught.values():
         word = "error" if uncaught.crash.is_judged else "warning"
         place = f"{uncaught.crash.file}:{uncaught.crash.line}"
         yield _line(
             f"    {place}: {word}: {uncaught.crash.error} ({uncaught.calls} of {calls} calls)"
         )
-    for instead, count in robustness.endless.items():
+    for instead, count in robustness.hangs.items():
         yield _line(f"    {count} of {calls} calls: {instead}")
 
 

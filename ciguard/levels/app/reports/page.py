@@ -14,13 +14,13 @@ from ciguard.reports.html import ShownInputs, own, style_hash, template_named
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.levels.app.accuracy import Assessed, ConditionVerdict, Robustness
+    from ciguard.levels.app.accuracy import Assessment, ConditionVerdict, Robustness
 
 _TEMPLATES = Path(__file__).parent
 _POLICY = "default-src 'none'; style-src {style}; img-src data:; media-src data:"
 
 
-def write_accuracy_page(results: Sequence[Assessed], file: Path) -> None:
+def write_accuracy_page(results: Sequence[Assessment], file: Path) -> None:
     """Write the page, a self-contained HTML file.
 
     Args:
@@ -57,37 +57,37 @@ def write_accuracy_page(results: Sequence[Assessed], file: Path) -> None:
         raise ConfigurationError(msg) from error
 
 
-def _failed(results: Sequence[Assessed]) -> list[ConditionVerdict]:
+def _failed(results: Sequence[Assessment]) -> list[ConditionVerdict]:
     return [verdict for result in results for verdict in result.verdicts if verdict.is_failure]
 
 
-def _title(results: Sequence[Assessed]) -> str:
+def _title(results: Sequence[Assessment]) -> str:
     judged = sum(len(result.verdicts) for result in results)
     crashes = _counted(sum(len(result.crashes) for result in results), "crash")
     fail = f"{len(_failed(results))} of {judged} sub-conditions fail, {crashes}"
     faulty = [result.robustness for result in results if result.robustness]
-    exceptions = sum(len(robustness.raised) for robustness in faulty)
+    exceptions = sum(len(robustness.uncaught) for robustness in faulty)
     return f"{fail}; with faults {_counted(exceptions, 'exception')}" if faulty else fail
 
 
-def _function(assessed: Assessed, shown: ShownInputs) -> dict[str, Any]:
-    function = assessed.explored.function
+def _function(assessment: Assessment, shown: ShownInputs) -> dict[str, Any]:
+    function = assessment.explored.function
     crashes = [
         {
             "title": visible(f"line {crash.line}: {crash.error}"),
             "inputs": list(shown.of([sample.shown()])),
         }
-        for crash, sample in assessed.crashes
+        for crash, sample in assessment.crashes
     ]
-    summary = assessed.problem or inputs_of(assessed)
+    summary = assessment.problem or inputs_of(assessment)
     return {
         "name": visible(function.name),
         "place": visible(f"{function.file}:{function.line}"),
         "summary": visible(summary),
-        "notes": [visible(note) for note in notes_of(assessed)],
+        "notes": [visible(note) for note in notes_of(assessment)],
         "crashes": crashes,
-        "robustness": _robustness(assessed.robustness, shown) if assessed.robustness else None,
-        "verdicts": [_verdict(verdict, shown) for verdict in assessed.verdicts],
+        "robustness": _robustness(assessment.robustness, shown) if assessment.robustness else None,
+        "verdicts": [_verdict(verdict, shown) for verdict in assessment.verdicts],
     }
 
 
@@ -102,11 +102,11 @@ def _robustness(robustness: Robustness, shown: ShownInputs) -> dict[str, Any]:
             "share": f"{uncaught.calls} of {_counted(calls, 'call')}",
             "inputs": list(shown.of([uncaught.input.shown()])),
         }
-        for uncaught in robustness.raised.values()
+        for uncaught in robustness.uncaught.values()
     ]
     endless = [
         f"{count} of {_counted(calls, 'call')}: {visible(instead)}"
-        for instead, count in robustness.endless.items()
+        for instead, count in robustness.hangs.items()
     ]
     fine = f"{_counted(calls, 'call')} with faults, without an uncaught exception."
     return {"raised": raised, "endless": endless, "fine": "" if raised or endless else fine}

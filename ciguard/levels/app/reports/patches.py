@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
-from ciguard.levels.app.repair import combined_patches
+from ciguard.levels.app.repair import merge_patches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,7 +50,7 @@ def _written(
         _write(file, patch)
         yield f"patch: {visible(str(file))}"
     if len(patches) > 1:
-        combined, left_out = combined_patches(application, patches)
+        combined, left_out = merge_patches(application, patches)
         _write(folder / _ALL, combined)
         conflicting = ", ".join(files[patch].name for patch in left_out)
         note = f", except {conflicting}, which conflicts" if conflicting else ""

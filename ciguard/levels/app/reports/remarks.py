@@ -13,7 +13,7 @@ from ciguard.reports import fenced, workflow_commands
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ciguard.levels.app.accuracy import Assessed
+    from ciguard.levels.app.accuracy import Assessment
     from ciguard.levels.app.dead_conditions import DeadCondition
     from ciguard.levels.app.exploration import ExploredFunction
     from ciguard.levels.app.static_analysis import Application
@@ -60,9 +60,9 @@ class AppRemarks:
             )
             self._note(RemarkLevel.WARNING, function.file, function.line, "Refusal", message)
 
-    def note_assessed(self, assessed: Assessed) -> None:
+    def note_assessed(self, assessment: Assessment) -> None:
         """Add remarks on branches that miss too many of their inputs."""
-        for verdict in assessed.verdicts:
+        for verdict in assessment.verdicts:
             if not verdict.is_failure:
                 continue
             level = RemarkLevel.ERROR if verdict.is_of_service else RemarkLevel.WARNING
@@ -72,10 +72,10 @@ class AppRemarks:
             )
             branch = verdict.goal.branch
             self._note(level, branch.file, verdict.goal.line, "Low accuracy", message)
-        for crash, sample in assessed.crashes:
+        for crash, sample in assessment.crashes:
             message = f"{crash.error} with {sample.origin}"
             self._note(RemarkLevel.ERROR, crash.file, crash.line, "Fails on an input", message)
-        for uncaught in assessed.robustness.raised.values() if assessed.robustness else ():
+        for uncaught in assessment.robustness.uncaught.values() if assessment.robustness else ():
             level = RemarkLevel.ERROR if uncaught.crash.is_judged else RemarkLevel.WARNING
             message = f"{uncaught.crash.error} in {uncaught.calls} calls with faults"
             self._note(level, uncaught.crash.file, uncaught.crash.line, "Fails on a fault", message)

@@ -114,7 +114,7 @@ def explored_lines(explored: ExploredFunction) -> Iterator[str]:
         yield f"{place}: not explored: {visible(explored.problem, limit=_REASON)}"
         yield from _hangs(explored)
         return
-    met, total = explored.outcomes()
+    met, total = explored.outcome_counts()
     searched = f" ({explored.random_runs} searched for)" if explored.random_runs else ""
     yield (
         f"{place}: {met} of {total} outcomes of sub-conditions met, {explored.runs} answers"

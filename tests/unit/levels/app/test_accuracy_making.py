@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ciguard.levels.app.accuracy.aims import Aim
-from ciguard.levels.app.accuracy.generated_inputs import made_for
+from ciguard.levels.app.accuracy.generated_inputs import synthesise_inputs
 from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
 from ciguard.levels.app.providers.description import RecognitionTask
@@ -44,7 +44,7 @@ def aims(tmp_path: Path) -> list[Aim]:
 
 
 def test_made_for_gives_equal_counts_to_aims_and_one_input_to_others(aims: list[Aim]) -> None:
-    made = made_for(aims, [STOP, *OTHERS], inverse_of(InputSources()), 24, seed=0)
+    made = synthesise_inputs(aims, [STOP, *OTHERS], inverse_of(InputSources()), 24, seed=0)
 
     counted = Counter(service_input.wanted for service_input in made.inputs)
     assert [counted[one] for one in (STOP, HALT, NOTHING)] == [8, 8, 8]
@@ -53,7 +53,7 @@ def test_made_for_gives_equal_counts_to_aims_and_one_input_to_others(aims: list[
 
 
 def test_made_for_interleaves_the_specifications(aims: list[Aim]) -> None:
-    made = made_for(aims, OTHERS[:2], inverse_of(InputSources()), 24, seed=0)
+    made = synthesise_inputs(aims, OTHERS[:2], inverse_of(InputSources()), 24, seed=0)
 
     assert {service_input.wanted for service_input in made.inputs[:5]} == {
         STOP,
@@ -67,7 +67,7 @@ def test_made_for_reports_missing_inputs_of_aims_only(aims: list[Aim]) -> None:
     unknown = InputSpec(RecognitionTask.LABELS, "Zebra")
     aim = Aim(aims[0].goal, aims[0].operation, (unknown,))
 
-    made = made_for(
+    made = synthesise_inputs(
         [aim], [InputSpec(RecognitionTask.TEXT, "\ue000")], inverse_of(InputSources()), 24, seed=0
     )
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ciguard.levels.app.repair.patches import (
     add_labels,
-    compare_constant,
+    compare_bare_text,
     replace_label,
     replace_threshold,
 )
@@ -227,7 +227,7 @@ def test_compare_constant_copies_the_neighbouring_comparison(
 
     changed = made_of(
         program.format(condition),
-        lambda source, _: compare_constant(source, branch, text),
+        lambda source, _: compare_bare_text(source, branch, text),
         condition,
     )
 

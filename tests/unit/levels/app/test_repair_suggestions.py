@@ -10,8 +10,8 @@ from ciguard.levels.app.repair.labels import Extension
 from ciguard.levels.app.repair.measures import BranchCounts, Change
 from ciguard.levels.app.repair.suggestions import (
     Suggestion,
-    more_labels,
-    other_threshold,
+    suggest_labels,
+    suggest_threshold,
 )
 from ciguard.levels.app.repair.thresholds import DecisionLine, ShareChange, Shares, Threshold
 
@@ -19,7 +19,7 @@ EXTENSION = Extension(("flame", "ash"), BranchCounts(20, 8, 8), BranchCounts(20,
 
 
 def test_suggested_labels_come_with_their_recall_and_precision() -> None:
-    assert more_labels(EXTENSION, 3, "--- a") == Suggestion(
+    assert suggest_labels(EXTENSION, 3, "--- a") == Suggestion(
         'If line 3 also checked "flame" and "ash", 85 % of the 20 inputs made for it would take '
         "the branch instead of 40 %, and 100 % of the 17 that take it would be meant to.",
         "--- a",
@@ -29,7 +29,7 @@ def test_suggested_labels_come_with_their_recall_and_precision() -> None:
 def test_suggestion_reports_a_changed_precision() -> None:
     extension = replace(EXTENSION, before=BranchCounts(20, 10, 8), after=BranchCounts(20, 20, 15))
 
-    assert more_labels(extension, 3, None).sentence.endswith(
+    assert suggest_labels(extension, 3, None).sentence.endswith(
         "75 % of the 20 that take it would be meant to instead of 80 %."
     )
 
@@ -38,7 +38,7 @@ def test_suggestion_reports_the_held_out_inputs() -> None:
     held = Change(BranchCounts(6, 0, 0), BranchCounts(6, 6, 5))
     extension = replace(EXTENSION, before=BranchCounts(20, 0, 0), held_out=held)
 
-    sentence = more_labels(extension, 3, None).sentence
+    sentence = suggest_labels(extension, 3, None).sentence
 
     assert sentence == (
         'If line 3 also checked "flame" and "ash", 85 % of the 20 inputs made for it would take '
@@ -54,13 +54,13 @@ def test_suggestion_reports_the_held_out_inputs() -> None:
 def test_shares_round_to_0_and_100_percent_only_if_exact(right: int, shown: str) -> None:
     extension = replace(EXTENSION, after=BranchCounts(1000, right, right))
 
-    assert f'"ash", {shown} of the' in more_labels(extension, 3, None).sentence
+    assert f'"ash", {shown} of the' in suggest_labels(extension, 3, None).sentence
 
 
 def test_labels_of_a_service_cannot_forge_lines() -> None:
     extension = replace(EXTENSION, added=("a\nb\x1b[31m\u202e", "b" * 1000))
 
-    sentence = more_labels(extension, 3, None).sentence
+    sentence = suggest_labels(extension, 3, None).sentence
 
     assert sentence.isprintable()
     assert len(sentence) < 500
@@ -70,7 +70,7 @@ def test_suggested_threshold_reports_both_sentiments() -> None:
     held = ShareChange(Shares(1, 0.5), Shares(0.75, 0.25))
     threshold = Threshold(DecisionLine(1, 0.5, -0.2), Shares(1, 0.6), Shares(0.9, 0.1), held)
 
-    assert other_threshold(threshold, 7, None, names=("score", "magnitude")) == Suggestion(
+    assert suggest_threshold(threshold, 7, None, names=("score", "magnitude")) == Suggestion(
         "If line 7 checked score + 0.5 * magnitude - 0.2 > 0, 90 % of positive and 10 % of "
         "negative texts would take the branch instead of 100 % and 60 %. Of the texts that "
         "this was not fitted to, 75 % of positive and 25 % of negative texts would take the branch "
