@@ -178,7 +178,7 @@ def test_application_refused_by_confinement_is_reported_and_runs_unconfined(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([".", "--function", "nothing.*"], "no function nothing.* calls a service"),
+        ([".", "--function", "nothing.*"], "no function that matches nothing.* calls a service"),
         ([".", "--python", "/nowhere/python"], "/nowhere/python"),
         ([".", "--seconds", "0"], "--seconds"),
     ],
