@@ -37,7 +37,7 @@ def server() -> Iterator[ImageServer]:
 
 def searched(server: ImageServer, folder: Path, name: str = "openverse") -> SearchedImages:
     search = search_of(name, {"openverse": server.openverse, "wikimedia": server.commons}[name])
-    return SearchedImages(search, folder, Web(search.endpoint, pause_s=0.0, patience_s=3.0))
+    return SearchedImages(search, folder, Web(search.endpoint, pause_s=0.0, retry_budget_s=3.0))
 
 
 def rows_of(folder: Path) -> list[dict[str, str]]:
@@ -223,7 +223,7 @@ def test_no_redirect_or_result_leads_elsewhere(tmp_path: Path) -> None:
             web = Web(server.openverse, pause_s=0.0)
             for one in (*led, circle):
                 with pytest.raises(FetchError):
-                    web.fetch(server.root + one.path, accept="*/*", most_bytes=9_999)
+                    web.fetch(server.root + one.path, accept="*/*", max_bytes=9_999)
             made = searched(server, tmp_path).inputs(FIRE, 20, seed=1)
             rounds = [one for one in server.asked if one.path == "/round"]
 
@@ -231,7 +231,7 @@ def test_no_redirect_or_result_leads_elsewhere(tmp_path: Path) -> None:
         assert len(rounds) == 2 * 4
         assert inside.asked == []
         with pytest.raises(FetchError, match="not a public address"):
-            web.fetch(elsewhere[0], accept="*/*", most_bytes=9)
+            web.fetch(elsewhere[0], accept="*/*", max_bytes=9)
 
 
 def test_a_busy_server_is_waited_for_as_it_asks(server: ImageServer, tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_a_server_that_is_busy_for_long_is_let_alone_and_what_was_found_stays(
     assert (len(made), len(other), len(again)) == (2, 0, 10)
     assert asked <= 4
     assert "429" in caplog.text
-    assert "the image search has stopped" in caplog.text
+    assert "no more images are searched for" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_an_answer_that_is_none_is_told_and_ends_the_search(
     assert inverse.inputs(FIRE, 10, seed=1) == ()
     assert inverse.inputs(FIRE, 10, seed=1) == ()
     assert len(server.asked) == 1
-    assert "the image search has stopped" in caplog.text
+    assert "no more images are searched for" in caplog.text
     assert "\x1b" not in caplog.text
 
 
@@ -396,7 +396,7 @@ def test_an_address_that_is_none_is_an_error(url: str) -> None:
 
 def test_unless_a_user_says_so_nothing_is_looked_for() -> None:
     for sources in (InputSources(), InputSources(image_folder=Path("kept"))):
-        assert not any(isinstance(one, SearchedImages) for one in inverse_of(sources).ways)
+        assert not any(isinstance(one, SearchedImages) for one in inverse_of(sources).inverses)
 
 
 def test_a_users_own_images_come_first_then_those_that_are_found(
@@ -420,12 +420,12 @@ def test_requests_are_a_pause_apart_and_a_slow_one_ends(
     web = Web(server.openverse, pause_s=0.2)
     began = time.monotonic()
     for _ in range(3):
-        web.fetch(f"{server.root}/photos/1.jpg", accept="*/*", most_bytes=99_999)
+        web.fetch(f"{server.root}/photos/1.jpg", accept="*/*", max_bytes=99_999)
     assert 0.4 <= time.monotonic() - began < 5.0
 
-    monkeypatch.setattr(module, "_MAX_S", -1.0)
+    monkeypatch.setattr(module, "_CONTENT_TIMEOUT_S", -1.0)
     with pytest.raises(FetchError, match="slower"):
-        web.fetch(f"{server.root}/photos/1.jpg", accept="*/*", most_bytes=99_999)
+        web.fetch(f"{server.root}/photos/1.jpg", accept="*/*", max_bytes=99_999)
 
 
 def test_a_proxy_of_the_environment_is_asked_also_on_the_loopback(

@@ -52,7 +52,7 @@ def test_without_a_synthesiser_no_text_is_served_and_the_reason_is_said(
 
     assert not SpokenText().serves(LIGHT)
     assert not SpokenText().inputs(LIGHT, 3, seed=1)
-    assert "install flite" in SpokenText().reason
+    assert "install flite" in SpokenText().unavailable_reason
 
 
 def test_what_is_installed_here_speaks_and_else_the_reason_is_said() -> None:
@@ -60,7 +60,7 @@ def test_what_is_installed_here_speaks_and_else_the_reason_is_said() -> None:
 
     made, again = (SpokenText().inputs(LIGHT, 4, seed=1) for _ in range(2))
 
-    assert SpokenText().serves(LIGHT) == is_installed == (not SpokenText().reason)
+    assert SpokenText().serves(LIGHT) == is_installed == (not SpokenText().unavailable_reason)
     assert len({one.digest for one in made}) == (4 if is_installed else 0)
     assert made == again
     for one in made:

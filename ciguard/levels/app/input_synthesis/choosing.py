@@ -1,4 +1,4 @@
-"""Configures the ways to synthesise inputs, and their order."""
+"""Choice of the ways to synthesise inputs, and their order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ciguard.levels.app.input_synthesis.documents import DocumentWriter
 from ciguard.levels.app.input_synthesis.folder import LabelledFolder
 from ciguard.levels.app.input_synthesis.naming import NamedEntities
 from ciguard.levels.app.input_synthesis.printing import PrintedText, has_pillow
-from ciguard.levels.app.input_synthesis.sentiment_texts import own_texts, read_texts
+from ciguard.levels.app.input_synthesis.sentiment_texts import bundled_texts, read_texts
 from ciguard.levels.app.input_synthesis.speaking import SpokenText
 from ciguard.levels.app.input_synthesis.variants import InputMaker
 from ciguard.levels.app.input_synthesis.web import Web
@@ -25,94 +25,94 @@ if TYPE_CHECKING:
     from ciguard.levels.app.input_synthesis.inputs import InputSpec, Inverse, ServiceInput
     from ciguard.levels.app.input_synthesis.searches import ImageSearch
 
-_SHOWN = frozenset({RecognitionTask.LABELS, RecognitionTask.OBJECTS})
+_IMAGE_TASKS = frozenset({RecognitionTask.LABELS, RecognitionTask.OBJECTS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputSources:
-    """Input sources of a user."""
+    """Sources of inputs that the user configures."""
 
     images: Path | None = None
-    """Folder with a folder of files for each label."""
+    """Folder with one subfolder of files per label."""
     search: ImageSearch | None = None
-    """Search engine for images that the folder lacks; None to search nowhere."""
+    """Search engine for images that `images` lacks; None for no search."""
     image_folder: Path | None = None
-    """Folder for the images that the search finds."""
+    """Folder in which found images are stored."""
     texts: Path | None = None
-    """File with texts and their sentiment."""
+    """CSV file with texts and their sentiments."""
     is_simulated: bool = False
-    """True if labels are simulated, so that an image need not show anything."""
+    """True if labels are simulated, so that placeholders suffice as images."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnInputs(InputMaker):
-    """Draws faces and images of nothing, and placeholders of labels for simulated services."""
+    """Drawn images: faces, images without content, and placeholders for simulated services."""
 
     is_simulated: bool
 
     def serves(self, wanted: InputSpec) -> bool:
-        """Return whether it draws such an image, and Pillow is installed."""
+        """Return whether such an image can be drawn, and Pillow is installed."""
         if not has_pillow():
             return False
         if wanted.task is RecognitionTask.FACES and wanted.key:
-            from ciguard.levels.app.input_synthesis.drawing import shown_by
+            from ciguard.levels.app.input_synthesis.drawing import expression_of
 
-            return bool(shown_by(wanted.key))
-        is_placeholder = wanted.task in _SHOWN and self.is_simulated
+            return bool(expression_of(wanted.key))
+        is_placeholder = wanted.task in _IMAGE_TASKS and self.is_simulated
         return is_placeholder or (
-            not wanted.key and wanted.task in {RecognitionTask.FACES, *_SHOWN}
+            not wanted.key and wanted.task in {RecognitionTask.FACES, *_IMAGE_TASKS}
         )
 
     def generate(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
-        """Yield images of a label or a face; see `InputMaker`."""
+        """Yield placeholders of a label, faces, or images without content; see `InputMaker`."""
         from ciguard.levels.app.input_synthesis import drawing, pictures
 
         if not wanted.key:
-            return pictures.pictures_of_nothing(wanted, rng)
-        make = drawing.faces if wanted.task is RecognitionTask.FACES else drawing.placeholders
-        return make(wanted, rng)
+            return pictures.pictures_without_content(wanted, rng)
+        generate = drawing.faces if wanted.task is RecognitionTask.FACES else drawing.placeholders
+        return generate(wanted, rng)
 
 
 @dataclass(frozen=True, slots=True)
 class InverseChain:
-    """Takes inputs from the first way that has some, and fills up from the next."""
+    """Several inverses, of which each adds the inputs that the previous ones lack."""
 
-    ways: tuple[Inverse, ...]
+    inverses: tuple[Inverse, ...]
 
     def serves(self, wanted: InputSpec) -> bool:
-        """Return whether one of the ways has such inputs."""
-        return any(way.serves(wanted) for way in self.ways)
+        """Return whether any of the inverses has such inputs."""
+        return any(inverse.serves(wanted) for inverse in self.inverses)
 
     def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
         """Return up to `count` inputs; see `Inverse`."""
-        found: dict[str, ServiceInput] = {}
-        for way in self.ways:
-            if len(found) < count and way.serves(wanted):
-                inputs = way.inputs(wanted, count - len(found), seed=seed)
-                found |= {
+        chosen: dict[str, ServiceInput] = {}
+        for inverse in self.inverses:
+            if len(chosen) < count and inverse.serves(wanted):
+                inputs = inverse.inputs(wanted, count - len(chosen), seed=seed)
+                chosen |= {
                     candidate.digest: candidate
                     for candidate in inputs
-                    if candidate.digest not in found
+                    if candidate.digest not in chosen
                 }
-        return tuple(islice(found.values(), count))
+        return tuple(islice(chosen.values(), count))
 
 
 def inverse_of(sources: InputSources) -> InverseChain:
-    """Return all ways to synthesise inputs, those of a user's files first.
+    """Return all ways to synthesise inputs; those that use the user's files come first.
 
     Raises:
-        ConfigurationError: if a file or folder is invalid, or the package that reads searched
-            images is missing.
+        ConfigurationError: if a file or folder is invalid, or Pillow, which reads found images,
+            is not installed.
     """
-    own: list[Inverse] = [LabelledFolder(sources.images)] if sources.images else []
+    user_inverses: list[Inverse] = [LabelledFolder(sources.images)] if sources.images else []
     if sources.search is not None and sources.image_folder is not None:
-        own.append(_searched(sources.search, sources.image_folder))
-    texts = read_texts(sources.texts) if sources.texts else own_texts()
+        user_inverses.append(_image_search(sources.search, sources.image_folder))
+    texts = read_texts(sources.texts) if sources.texts else bundled_texts()
     synthesised = (PrintedText(), SpokenText(), texts, NamedEntities(), DocumentWriter())
-    return InverseChain((*own, *synthesised, DrawnInputs(sources.is_simulated)))
+    return InverseChain((*user_inverses, *synthesised, DrawnInputs(sources.is_simulated)))
 
 
-def _searched(search: ImageSearch, folder: Path) -> Inverse:
+def _image_search(search: ImageSearch, folder: Path) -> Inverse:
     if not has_pillow():
         msg = "--search: Pillow is not installed. Install it with `pip install 'ciguard[apps]'`."
         raise ConfigurationError(msg)

@@ -102,7 +102,7 @@ def test_absent_or_empty_folder_raises_an_error(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigurationError, match="no such folder"):
         LabelledFolder(tmp_path / "absent")
-    with pytest.raises(ConfigurationError, match="no folder with an image or text"):
+    with pytest.raises(ConfigurationError, match="no subfolder with an image or text"):
         LabelledFolder(tmp_path / "empty")
 
 
