@@ -226,16 +226,17 @@ def difference_finding(  # noqa: PLR0913 - the crash, its call, and the referenc
 
 
 def condition_findings(
-    dead: Iterable[tuple[DeadCondition, Sequence[ServiceFunction]]], targeted: TargetedApplication
+    dead_conditions: Iterable[tuple[DeadCondition, Sequence[ServiceFunction]]],
+    targeted: TargetedApplication,
 ) -> Iterator[Finding]:
     """Yield findings about sub-conditions that no answer can change.
 
     Args:
-        dead: the sub-conditions, each with the functions that reach it.
+        dead_conditions: the sub-conditions, each with the functions that reach it.
         targeted: the application on its target.
     """
-    for condition, reached in dead:
-        function = _enclosing_function(reached, condition.branch.file, condition.branch.line)
+    for condition, functions in dead_conditions:
+        function = _enclosing_function(functions, condition.branch.file, condition.branch.line)
         yield _finding(
             _KINDS_BY_CAUSE.get(condition.cause, "dead-condition"),
             targeted,
@@ -362,11 +363,11 @@ def condition_text(text: str, condition: str) -> str:
 
 
 def _enclosing_function(
-    reached: Sequence[ServiceFunction], file: str, line: int
+    functions: Sequence[ServiceFunction], file: str, line: int
 ) -> ServiceFunction:
     """Return the function that contains a line; if there is none, the first that reaches it."""
-    before = [function for function in reached if function.file == file and function.line <= line]
-    return max(before, key=lambda function: function.line, default=reached[0])
+    before = [function for function in functions if function.file == file and function.line <= line]
+    return max(before, key=lambda function: function.line, default=functions[0])
 
 
 def _passed(details: dict[str, Json]) -> Passed:

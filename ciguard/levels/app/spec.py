@@ -117,7 +117,7 @@ class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
         return "", finding.message.removeprefix(finding.api).lstrip(": ")
 
     def passed_text(self, case: AppCase) -> str:
-        """Return what it means for the case that its outcome is passed."""
+        """Return a phrase for reports that describes the passed outcome of a case."""
         return _PASSED_TEXTS[case.aspect]
 
     def origin_rows(self, case: AppCase, named: Callable[[str], str]) -> list[tuple[str, str]]:

@@ -236,7 +236,12 @@ def _difference_findings(
     reference, explored = reference_result
     function = explored.function
     answers = next(
-        (answers for met in explored.answers_by_outcome.values() for answers in met.values()), ()
+        (
+            answers
+            for outcomes in explored.answers_by_outcome.values()
+            for answers in outcomes.values()
+        ),
+        (),
     )
     for member, failed in explored_by_member:
         is_same_library = member.environment.library == reference.environment.library
@@ -258,13 +263,13 @@ def _mishandled_inputs(
     """Yield the inputs that a function mishandled, for inspection by the user."""
     api = targeted.api(assessment.explored.function)
     for verdict in assessment.verdicts:
-        if verdict.is_failure and not verdict.is_simulated and verdict.missed:
+        if verdict.is_failure and not verdict.is_simulated and verdict.missed_inputs:
             yield InputsMishandled(
                 target=targeted.target,
                 api=api,
                 line=verdict.goal.line,
                 description=f"{verdict.goal.text}: {verdict.claim}, answered by {verdict.engine}",
-                inputs=tuple(missed.shown() for missed in verdict.missed),
+                inputs=tuple(missed.shown() for missed in verdict.missed_inputs),
             )
     for crash, service_input in assessment.crashes:
         yield InputsMishandled(
@@ -280,6 +285,8 @@ def _counts(explored: ExploredFunction, assessments: Sequence[Assessment]) -> di
     """Return outcome → number of calls; empty if no call can be judged."""
     failed = len(explored.crashes) + len(explored.uncaught_refusals)
     hung = len(explored.hangs)
-    ran = 0 if explored.problem else explored.runs + sum(result.trials for result in assessments)
-    counts = {"passed": max(0, ran - failed - hung), "errored": failed, "hung": hung}
+    call_count = (
+        0 if explored.problem else explored.runs + sum(result.trials for result in assessments)
+    )
+    counts = {"passed": max(0, call_count - failed - hung), "errored": failed, "hung": hung}
     return {name: count for name, count in counts.items() if count}

@@ -62,7 +62,7 @@ class Assessment:
 
     @property
     def is_clean(self) -> bool:
-        """True if no input or fault crashes the function, and no failure is of the real service."""
+        """True if nothing crashes the function, and no verdict on the real service is a failure."""
         if self.robustness is not None and not self.robustness.is_clean:
             return False
         failures = (
@@ -158,34 +158,36 @@ class _FunctionAssessment:
         extra_specs: Sequence[InputSpec],
         folder: Path,
     ) -> Assessment:
-        began = time.monotonic()
-        self._deadline = began + self._settings.options.budget_s
+        start = time.monotonic()
+        self._deadline = start + self._settings.options.budget_s
         result = self._result
         inputs = self._synthesise(extra_specs)
         engine = self._settings.engines_for(inputs)
         trials = Trials(caller, result.explored.function, routine, result.explored.form, engine)
-        done: list[InputTrial] = []
+        input_trials: list[InputTrial] = []
         has_known_parameter = bool(input_parameters(result.explored.function))
         for service_input in inputs:
             if time.monotonic() > self._deadline:
                 break
             # Each input gets its own file name, as an application may cache results by name.
-            trial = trials.run(service_input, folder / f"{len(done)}")
+            trial = trials.run(service_input, folder / f"{len(input_trials)}")
             if not has_known_parameter and not trial.got_input_unchanged:
                 result.problem = _INPUT_IS_NO_PARAMETER
                 return result
-            done.append(trial)
-            self._record_crash(trial, trials, folder / f"{len(done)}-again")
-        result.trials = len(done)
-        result.reached_outcomes = frozenset(pair for trial in done for pair in trial.outcomes)
-        judged = [trial for trial in done if not trial.problem]
-        result.unjudged_inputs = Counter(trial.problem for trial in done if trial.problem)
-        if inputs and not done:
+            input_trials.append(trial)
+            self._record_crash(trial, trials, folder / f"{len(input_trials)}-again")
+        result.trials = len(input_trials)
+        result.reached_outcomes = frozenset(
+            pair for trial in input_trials for pair in trial.outcomes
+        )
+        judged_trials = [trial for trial in input_trials if not trial.problem]
+        result.unjudged_inputs = Counter(trial.problem for trial in input_trials if trial.problem)
+        if inputs and not input_trials:
             result.problem = "the time budget ended before its inputs were synthesised; increase it"
-        elif done and not judged:
-            result.problem = done[0].problem
+        elif input_trials and not judged_trials:
+            result.problem = input_trials[0].problem
         else:
-            aimed_trials = self._aimed_trials(judged)
+            aimed_trials = self._aimed_trials(judged_trials)
             judge = ConditionJudge(
                 explored=result.explored, settings=self._settings, application=self._application,
                 python=self._python, deadline=self._deadline,
@@ -193,8 +195,8 @@ class _FunctionAssessment:
             verdicts = (judge.verdict(aim, aimed_trials, engine) for aim in self._aims)
             result.verdicts = [verdict for verdict in verdicts if verdict is not None]
             if self._settings.faults:
-                result.robustness = self._robustness(trials, done, folder)
-        result.seconds = time.monotonic() - began
+                result.robustness = self._robustness(trials, input_trials, folder)
+        result.seconds = time.monotonic() - start
         return result
 
     def _synthesise(self, extra_specs: Sequence[InputSpec]) -> Sequence[ServiceInput]:
@@ -219,14 +221,16 @@ class _FunctionAssessment:
             or trial.input.wanted == InputSpec(trial.input.wanted.task)
         ]
 
-    def _robustness(self, plain: Trials, done: Sequence[InputTrial], folder: Path) -> Robustness:
+    def _robustness(
+        self, plain: Trials, input_trials: Sequence[InputTrial], folder: Path
+    ) -> Robustness:
         """Call the function with the same inputs again while faults are injected."""
         function = self._result.explored.function
-        known = frozenset(key for key, _ in exceptions(done, function, self._root))
+        known = frozenset(key for key, _ in exceptions(input_trials, function, self._root))
         robustness = Robustness(function, self._root, known)
         trials = plain.with_faults(self._settings.faults, self._settings.options.seed)
         deadline = time.monotonic() + self._settings.options.budget_s / 2
-        for index, trial in enumerate(done):
+        for index, trial in enumerate(input_trials):
             if time.monotonic() > deadline or robustness.has_too_many_hangs:
                 break
             robustness.observe(trials.run(trial.input, folder / f"faults-{index}"))

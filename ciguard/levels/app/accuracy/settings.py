@@ -1,4 +1,4 @@
-"""Settings of the assessment of applications, from the options of the user."""
+"""Settings for the assessment of applications, from the user's options."""
 
 from __future__ import annotations
 
@@ -36,66 +36,66 @@ if TYPE_CHECKING:
 
 
 _CONFUSION = 0.1
-"""Error rate of simulated answers: a correct application's recall stays well above 0.75."""
+"""Error rate of simulated answers, so low that a correct branch exceeds the minimum recall."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccuracyOptions:
-    """Options of the user for the assessment of applications."""
+    """The user's options for the assessment of applications."""
 
     images: Path | None = None
-    """Folder with images, or texts of a topic, in a folder for each label."""
+    """Folder with one subfolder per label, which holds images of the label or texts about it."""
     search: str = ""
-    """Search engine for missing images, one of `SEARCHES`; empty: none."""
+    """Search engine for missing images, one of `SEARCHES`; if empty, none is used."""
     search_url: str | None = None
-    """Address of another server with the same interface; None: the engine's own."""
+    """URL of a server with the same API; if None, the search engine's own."""
     cache: Path | None = None
-    """Folder for images from the search; None: in ciguard's cache folder."""
+    """Folder for images from the search; if None, one in ciguard's cache folder."""
     texts: Path | None = None
-    """CSV file of texts with a sentiment."""
+    """CSV file with texts and their sentiments."""
     labels: Path | None = None
-    """File of the labels that the service can answer."""
+    """File with the labels that the service can return."""
     relations: Path | None = None
-    """File of relations between labels, such as kinds of a thing."""
+    """File with related labels, such as a thing and a kind of that thing."""
     confusion_matrix: Path | None = None
-    """File of the confusion matrix of a simulated service."""
+    """File with the confusion matrix of a simulated service."""
     replay: Path | None = None
-    """Recording that answers in place of the service."""
+    """Recording whose answers replace those of the service."""
     record: Path | None = None
-    """File to record answers in."""
+    """File in which answers are recorded; None for no recording."""
     is_real: bool = False
     """True if the application calls the real service."""
     inputs: int = 100
-    """Number of inputs for all sub-conditions of a function, as in Keeper's evaluation."""
+    """Approximate number of inputs of a function, as in the Keeper paper's evaluation."""
     alpha: float = ALPHA
-    """Minimum recall that is no failure."""
+    """Minimum recall of a branch; a lower one is a failure."""
     seed: int = 0
     budget_s: float = 120.0
     """Time budget of one function, in seconds."""
     process_environment: ProcessEnvironment | None = None
     """Environment of the application's process; if None, `ProcessEnvironment()`."""
     faults: Path | None = None
-    """File of the faults to inject."""
+    """File with the faults to inject; None for no faults."""
 
     @property
     def image_folder(self) -> Path:
-        """Folder for images that a search finds."""
+        """Folder for the images that a search finds."""
         return self.cache or cache_folder() / "images"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccuracySettings:
-    """Settings of the assessment: the user's options, and what they select."""
+    """Settings of the assessment: the user's options, and the objects that they select."""
 
     options: AccuracyOptions
     inverse: Inverse
-    """Input synthesis."""
+    """The input synthesis."""
     engines_for: Callable[[Sequence[ServiceInput]], EngineChain]
-    """Returns the engines that answer in place of the service, for all inputs of a function."""
+    """Function from all inputs of a function to the engines that answer instead of the service."""
     relatedness: Relatedness
-    """Relatedness of labels, which limits the labels that a repair may add."""
+    """Relatedness of labels: a repair adds only labels that are related to one of the branch."""
     faults: tuple[Fault, ...] = ()
-    """Faults to inject, in separate calls."""
+    """Faults to inject, in calls after those without faults."""
 
 
 def settings_for(options: AccuracyOptions) -> AccuracySettings:
@@ -126,7 +126,7 @@ def settings_for(options: AccuracyOptions) -> AccuracySettings:
             seed=options.seed,
             confusion_matrix=confusion_matrix,
         ).engines
-        # Cascades detect faces but not their emotions.
+        # The local engine detects faces, but not their emotions.
         if any(item.wanted.task is RecognitionTask.FACES and item.wanted.key for item in inputs):
             engines = tuple(engine for engine in engines if not isinstance(engine, Faces))
         return EngineChain(with_recording(options.record, engines))

@@ -143,10 +143,10 @@ class Trials:
         contents = {**plain_contents(), service_input.kind: service_input.content}
         forms = arguments_for(self._function, self._routine, contents, folder)
 
-        began = time.monotonic()
+        start = time.monotonic()
 
         def answering(name: str, content: bytes, reply: Json) -> Json:
-            if time.monotonic() - began > self.request_limit_s:
+            if time.monotonic() - start > self.request_limit_s:
                 raise _RequestLimitError
             if reply is None:
                 self.delays.clear()
@@ -160,11 +160,11 @@ class Trials:
             self._caller.restart()
             call = CallDidNotReturn("calls services without end")
         match call:
-            case CallEnded(seen, taken, _, raised):
-                trial.outcomes = frozenset(seen)
-                trial.true_goals = frozenset(goal for goal, value in seen if value)
-                trial.taken_branches = taken
-                trial.exception = raised
+            case CallEnded(outcomes, taken_branches, _, exception):
+                trial.outcomes = frozenset(outcomes)
+                trial.true_goals = frozenset(goal for goal, value in outcomes if value)
+                trial.taken_branches = taken_branches
+                trial.exception = exception
             case CallNotPossible(reason):
                 trial.problem = trial.problem or reason
             case CallDidNotReturn(behaviour):

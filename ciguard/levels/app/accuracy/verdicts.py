@@ -79,7 +79,7 @@ class ConditionVerdict:
     """Shares of positive and negative texts that make it true; None unless it tests a sentiment."""
     is_failure: bool = False
     suggestion: Suggestion | None = None
-    missed: tuple[ServiceInput, ...] = ()
+    missed_inputs: tuple[ServiceInput, ...] = ()
     """Inputs that should make the sub-condition true, and do not. For sentiment: texts that make it
     true although their sentiment makes it true more rarely than the opposite one."""
     recognised: tuple[str, ...] = ()
@@ -147,14 +147,14 @@ class ConditionJudge:
         if counts.expected < MIN_INPUTS:
             return None
         is_failure = is_below(counts, self.settings.options.alpha)
-        missed = [
+        missed_inputs = [
             trial
             for trial, (is_expected, is_taken) in zip(same_kind, exercised, strict=True)
             if is_expected and not is_taken
         ]
         returned = Counter(
             key
-            for trial in missed
+            for trial in missed_inputs
             if aim.operation in trial.answers
             for key in trial.answers[aim.operation].keys
         )
@@ -166,7 +166,7 @@ class ConditionJudge:
             measured=counts,
             is_failure=is_failure,
             suggestion=self._label_suggestion(aim, same_kind, engines) if is_failure else None,
-            missed=tuple(trial.input for trial in missed),
+            missed_inputs=tuple(trial.input for trial in missed_inputs),
             recognised=tuple(key for key, _ in returned.most_common(_MAX_SHOWN)),
         )
 
@@ -255,7 +255,7 @@ class ConditionJudge:
         self, aim: Aim, trials: Sequence[InputTrial], engine: Engine, engines: EngineChain
     ) -> ConditionVerdict | None:
         judged_sentiments = {Feeling.POSITIVE, Feeling.NEGATIVE}
-        judged = [
+        sentiment_trials = [
             trial
             for trial in trials
             if aim.operation in trial.answers and trial.input.wanted.feeling in judged_sentiments
@@ -267,7 +267,7 @@ class ConditionJudge:
                 trial.input.wanted.feeling is Feeling.POSITIVE,
                 aim.goal in trial.true_goals,
             )
-            for trial in judged
+            for trial in sentiment_trials
         ]
         if len(samples) < 2 * MIN_INPUTS:
             return None
@@ -283,13 +283,13 @@ class ConditionJudge:
             engine.name in SERVICE_ENGINES,
             shares=by_sentiment,
             is_failure=is_failure,
-            missed=tuple(
+            missed_inputs=tuple(
                 trial.input
-                for trial in judged
+                for trial in sentiment_trials
                 if trial.input.wanted.feeling is rarer_sentiment and aim.goal in trial.true_goals
             ),
             suggestion=self._threshold_suggestion(
-                aim, samples, by_sentiment, trials=judged, engines=engines
+                aim, samples, by_sentiment, trials=sentiment_trials, engines=engines
             )
             if is_failure
             else None,

@@ -131,7 +131,9 @@ def answers_to(
         return (empty, plain, still_running, *others)
     kinds = messages.KINDS if operation.task is RecognitionTask.ENTITIES else ()
     entities = (
-        _entity_response(operation, kind, at) for at in (_HIGH_SCORE, _LOW_SCORE) for kind in kinds
+        _entity_response(operation, kind, score)
+        for score in (_HIGH_SCORE, _LOW_SCORE)
+        for kind in kinds
     )
     return (*_named_responses(operation, texts, numbers), *entities)
 

@@ -50,7 +50,7 @@ _NUMBER_TYPES = frozenset({"int", "float", "bool"})
 
 
 class CannotCallError(Exception):
-    """A function cannot be called on its function_use; the message says why."""
+    """A function cannot be called on its own; the message says why."""
 
 
 def arguments_for(

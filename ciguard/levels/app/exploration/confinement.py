@@ -35,7 +35,7 @@ def confinement_of(
             environment=process_environment.environment_variables(),
             held=process_environment.file_access(python, Path(root), []),
         )
-        with Host(settings) as host, probe_objects() as offered:
-            answer = host.ask({**offered, "processes": False}, limit_s=_TIMEOUT_S)
+        with Host(settings) as host, probe_objects() as objects:
+            answer = host.ask({**objects, "processes": False}, limit_s=_TIMEOUT_S)
             refusals = answer.content if isinstance(answer, Answered) else {}
             return host.confined_by, decode_probes(refusals, missing=f"no answer: {answer}")

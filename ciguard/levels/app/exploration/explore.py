@@ -174,8 +174,8 @@ class _FunctionExploration:
             result.problem = str(error)
             return result
         combinations = list(self._combinations())
-        began = time.monotonic()
-        self._deadline = began + budget_s
+        start = time.monotonic()
+        self._deadline = start + budget_s
         self._arguments = forms[0]
         result.form = self._best_form(forms, combinations[min(1, len(combinations) - 1)])
         self._arguments = forms[result.form]
@@ -183,14 +183,14 @@ class _FunctionExploration:
             if result.problem or result.runs >= _MAX_RUNS:
                 break
             self._run(answers)
-            result.seconds = time.monotonic() - began
+            result.seconds = time.monotonic() - start
             if result.seconds > budget_s:
                 break
         self._search()
         self._classify_failures()
         if not result.problem:
             self._exercise_refusals()
-        result.seconds = time.monotonic() - began
+        result.seconds = time.monotonic() - start
         return result
 
     def _best_form(self, forms: Sequence[Json], answers: Answers) -> int:
@@ -256,15 +256,15 @@ class _FunctionExploration:
                     )
             case CallNotPossible(reason):
                 result.problem = reason
-            case CallEnded(seen, _, _, raised):
-                for goal, value in seen:
+            case CallEnded(outcomes, _, _, exception):
+                for goal, value in outcomes:
                     result.answers_by_outcome[goal].setdefault(value, answers)
-                self._exits += raised is not None and raised["type"] in EXIT_EXCEPTIONS
-                if raised is None:
+                self._exits += exception is not None and exception["type"] in EXIT_EXCEPTIONS
+                if exception is None:
                     self._returning_answers = answers
                 else:
-                    self._record_exception(raised, answers)
-                return frozenset(seen)
+                    self._record_exception(exception, answers)
+                return frozenset(outcomes)
         return frozenset()
 
     def _search(self) -> None:
@@ -282,7 +282,7 @@ class _FunctionExploration:
             if without_progress >= limit:
                 return
             guess = search.guess()
-            seen = self._run(
+            outcomes = self._run(
                 tuple(
                     response_recognising(operation, results) for operation, results in guess.items()
                 )
@@ -290,7 +290,7 @@ class _FunctionExploration:
             result.random_runs += 1
             if result.problem:
                 return
-            search.observe(guess, seen)
+            search.observe(guess, outcomes)
             previous, open_count = open_count, len(self._unreached_outcomes())
             without_progress = 0 if open_count < previous else without_progress + 1
 
@@ -304,12 +304,12 @@ class _FunctionExploration:
             if value not in reached[goal]
         }
 
-    def _record_exception(self, raised: Json, answers: Answers) -> None:
-        crash = crash_of(raised, answers, self._function, self._root)
+    def _record_exception(self, exception: Json, answers: Answers) -> None:
+        crash = crash_of(exception, answers, self._function, self._root)
         if crash is None:
             self._raises_on_purpose = True
         else:
-            key = raised["type"], crash.file, crash.line
+            key = exception["type"], crash.file, crash.line
             times, first = self._crash_counts.get(key, (0, crash))
             self._crash_counts[key] = (times + 1, first)
 
@@ -386,17 +386,17 @@ class _FunctionExploration:
         return arguments_for(self._function, self._routine, contents, folder)[self._result.form]
 
     def _record_refusal_failure(
-        self, raised: Json, answers: Answers, refusal: StubResponse
+        self, exception: Json, answers: Answers, refusal: StubResponse
     ) -> None:
-        crash = crash_of(raised, answers, self._function, self._root)
+        crash = crash_of(exception, answers, self._function, self._root)
         if crash is None:
             return
-        key = raised["type"], crash.file, crash.line
+        key = exception["type"], crash.file, crash.line
         if key in self._crash_counts:
             return
         if not crash.is_judged:
             if refusal.is_of_content:
-                self._result.uncaught_refusals.setdefault(raised["type"], crash)
+                self._result.uncaught_refusals.setdefault(exception["type"], crash)
         # Each service may refuse the same text as too long; report that crash once.
         elif key not in self._unguarded_keys and self._recurs(crash):
             self._unguarded_keys.add(key)

@@ -67,24 +67,26 @@ def titles_of(answers: Answers) -> tuple[str, ...]:
     return tuple(f"{answer.operation.name}: {answer.title}" for answer in answers)
 
 
-def crash_of(raised: Json, answers: Answers, called: ServiceFunction, root: Path) -> Crash | None:
+def crash_of(
+    exception: Json, answers: Answers, called: ServiceFunction, root: Path
+) -> Crash | None:
     """Return an exception as a crash; None if the application raises the exception on purpose.
 
     Args:
-        raised: the exception of a `CallEnded`.
+        exception: the exception of a `CallEnded`.
         answers: the stub responses of the call.
         called: the function that was called.
         root: the folder of the application.
     """
-    frames = raised["frames"]
-    if raised["type"] in EXIT_EXCEPTIONS:
+    frames = exception["frames"]
+    if exception["type"] in EXIT_EXCEPTIONS:
         return None
     file, line = (frames[-1][0], frames[-1][1]) if frames else (called.file, 0)
-    if raised["own"] and _is_raising_line(root / file, line):
+    if exception["own"] and _is_raising_line(root / file, line):
         return None
-    error = f"{raised['type']}: {raised['message']}"
+    error = f"{exception['type']}: {exception['message']}"
     function = frames[-1][2] if frames else ""
-    return Crash(error, file, line, answers, function, is_judged=not raised["lacks"])
+    return Crash(error, file, line, answers, function, is_judged=not exception["lacks"])
 
 
 def _is_raising_line(file: Path, line: int) -> bool:

@@ -12,7 +12,7 @@ from ciguard.execution import Answered, Host, HostSettings, ProcessEnded, TimedO
 from ciguard.levels.app.exploration.guessed_values import placeholder_value
 from ciguard.levels.app.exploration.process_environment import ProcessEnvironment
 from ciguard.levels.app.providers.registered import hook_of, known_providers
-from ciguard.levels.app.static_analysis.summaries import PlacedRoutine
+from ciguard.levels.app.static_analysis.summaries import QualifiedRoutine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -175,7 +175,7 @@ def _branch_place(branch: Branch) -> tuple[str, int, int, int, int]:
 def routines_of(application: Application) -> dict[str, tuple[ApplicationModule, Routine]]:
     """Return the module and definition of each function by its qualified name."""
     return {
-        PlacedRoutine(module, routine).qualified: (module, routine)
+        QualifiedRoutine(module, routine).qualified: (module, routine)
         for module in application.modules
         for routine in module.routines
     }
@@ -234,11 +234,15 @@ class FunctionCaller:
         if "problem" in reply.content:
             return CallNotPossible(reply.content["problem"])
         places = [(tuple(place), value) for *place, value in reply.content["seen"]]
-        seen = tuple((self._goals[place], value) for place, value in places if place in self._goals)
-        taken = frozenset(
+        outcomes = tuple(
+            (self._goals[place], value) for place, value in places if place in self._goals
+        )
+        taken_branches = frozenset(
             self._branches[place] for place, value in places if value and place in self._branches
         )
-        return CallEnded(seen, taken, tuple(reply.content["asked"]), reply.content["raised"])
+        return CallEnded(
+            outcomes, taken_branches, tuple(reply.content["asked"]), reply.content["raised"]
+        )
 
 
 def _request_handler(answering: AnswerCallback | None) -> Callable[[Json], Json] | None:

@@ -102,10 +102,10 @@ class AnswerSearch:
         if operation.task in _TEXT_TASKS and rng.random() < _ONE_LINE_RATE:
             count = 1
         kinds = [self._result(operation) for _ in range(rng.choice([1, 2, max(1, count)]))]
-        drawn = [rng.choice(kinds) for _ in range(count)]
+        items = [rng.choice(kinds) for _ in range(count)]
         if rng.random() < _EQUAL_SCORES_RATE:
-            return tuple(drawn)
-        return tuple(replace(item, score=self._score(operation)) for item in drawn)
+            return tuple(items)
+        return tuple(replace(item, score=self._score(operation)) for item in items)
 
     def _mutated(
         self, operation: Operation, results: tuple[RecognisedItem, ...]
@@ -189,8 +189,8 @@ class TextGenerator:
         """
         rng = self._rng
         words = [self._word(common_word) for _ in range(rng.choice((2, 2, 3, 3, 4, 5, 12)))]
-        alone = self._word(common_word)
-        candidates = [common_word, alone, alone.capitalize(), alone.lower(), alone.title()]
+        word = self._word(common_word)
+        candidates = [common_word, word, word.capitalize(), word.lower(), word.title()]
         candidates += [rng.choice(_SEPARATORS).join(words)] * 4
         if self._pattern_samplers:
             candidates.append(self._match())

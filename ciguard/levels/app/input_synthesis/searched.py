@@ -31,7 +31,7 @@ _TASKS = frozenset({RecognitionTask.LABELS, RecognitionTask.OBJECTS, Recognition
 _FACE_WORDS = frozenset({"human", "face", "likelihood"})
 """Words of a label that apply to every face."""
 _MAX_IMAGES = 50
-"""Maximum number of images per label, of about a hundred inputs of a function."""
+"""Maximum number of images per label; a function gets about a hundred inputs in total."""
 _MAX_LENGTH = 100
 """Maximum length of a search query, in characters."""
 _MAX_TEXT_LENGTH = 1000
@@ -83,7 +83,7 @@ class SearchedImages:
         return LabelledFolder(self.folder).inputs(wanted, min(count, _MAX_IMAGES), seed=seed)
 
     def _fill_cache(self, cache: ImageCache, wanted: InputSpec, count: int) -> None:
-        """Search for images of a label until the cache has `count` of them, or none is found."""
+        """Search for images of a label until the cache has `count` of them, if possible."""
         label, endpoint = wanted.key, self.search.endpoint
         known = {source.url for source in cache.images_of(label).values()}
         missing = count - len(known)

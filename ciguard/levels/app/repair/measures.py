@@ -54,8 +54,8 @@ class BranchCounts:
 
         Source: Keeper paper, section 4.2.
         """
-        counted = self.expected + self.taken
-        return 2 * self.correct / counted if counted else 1.0
+        total = self.expected + self.taken
+        return 2 * self.correct / total if total else 1.0
 
 
 def is_below(counts: BranchCounts, alpha: float) -> bool:

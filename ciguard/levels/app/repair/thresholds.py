@@ -106,11 +106,11 @@ def shares(samples: Sequence[ScoredText]) -> Shares:
     return _shares(samples, lambda sample: sample.takes_branch)
 
 
-def _shares(samples: Sequence[ScoredText], takes: Callable[[ScoredText], bool]) -> Shares:
+def _shares(samples: Sequence[ScoredText], decision: Callable[[ScoredText], bool]) -> Shares:
     return Shares(*(
         sum(taken) / max(len(taken), 1)
         for kind in (True, False)
-        for taken in [[takes(sample) for sample in samples if sample.is_positive is kind]]
+        for taken in [[decision(sample) for sample in samples if sample.is_positive is kind]]
     ))  # fmt: skip
 
 

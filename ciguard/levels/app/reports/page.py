@@ -124,7 +124,7 @@ def _tone(verdict: ConditionVerdict) -> str:
 def _verdict_context(verdict: ConditionVerdict, shown: ShownInputs) -> dict[str, Any]:
     suggestion = verdict.suggestion
     place = "" if verdict.is_of_service else ", a local engine"
-    missed = verdict.missed if verdict.is_failure else ()
+    missed = verdict.missed_inputs if verdict.is_failure else ()
     shown_inputs = list(shown.of([sample.shown() for sample in missed]))
     return {
         "line": verdict.goal.line,
@@ -148,11 +148,11 @@ def _missed_heading(verdict: ConditionVerdict, shown: int) -> str:
         verdict: the verdict on the sub-condition.
         shown: the number of shown inputs.
     """
-    first = f", the first {shown} of them" if shown < len(verdict.missed) else ""
+    first = f", the first {shown} of them" if shown < len(verdict.missed_inputs) else ""
     if verdict.shares is None:
-        return f"{counted(len(verdict.missed), 'input')} that do not make it true{first}"
-    feelings = " and ".join({sample.wanted.feeling or "" for sample in verdict.missed})
-    return f"{counted(len(verdict.missed), f'{feelings} text')} that make it true{first}"
+        return f"{counted(len(verdict.missed_inputs), 'input')} that do not make it true{first}"
+    feelings = " and ".join({sample.wanted.feeling or "" for sample in verdict.missed_inputs})
+    return f"{counted(len(verdict.missed_inputs), f'{feelings} text')} that make it true{first}"
 
 
 def _patch_lines(patch: str) -> Iterator[tuple[str, str]]:

@@ -31,7 +31,7 @@ _MAX_REASON_LENGTH = 400
 def service_lines(
     application: Application,
     functions: Sequence[ServiceFunction],
-    dead: Iterable[DeadCondition],
+    dead_conditions: Iterable[DeadCondition],
     repairs: Mapping[DeadCondition, Suggestion],
 ) -> Iterator[str]:
     """Yield the lines of the report: functions, their calls, and branches that answers decide.
@@ -39,7 +39,7 @@ def service_lines(
     Args:
         application: the parsed application.
         functions: its functions that call services.
-        dead: the constant sub-conditions.
+        dead_conditions: the constant sub-conditions.
         repairs: suggested changes, for some of the constant sub-conditions.
     """
     for function in functions:
@@ -52,7 +52,7 @@ def service_lines(
                 yield _line(f"    input {name} of its object's constructor{_steps(steps)}")
         for branch, goals in function.branches().items():
             yield from _branch_lines(branch, goals)
-    for condition in dict.fromkeys(dead):
+    for condition in dict.fromkeys(dead_conditions):
         yield from _dead_condition_lines(condition)
         if condition in repairs:
             yield f"  {repairs[condition].sentence}"
@@ -83,11 +83,11 @@ def _branch_lines(branch: Branch, goals: Sequence[ServiceCondition]) -> Iterator
             yield _line(f"    {part}by {answer.operation.name}, line {answer.line}{_steps(steps)}")
 
 
-def _dead_condition_lines(dead: DeadCondition) -> Iterator[str]:
-    branch = dead.branch
-    yield visible(f"{branch.file}:{branch.line}: warning: {dead.text}: {dead.reason}")
-    if dead.proposals:
-        yield visible(f"  perhaps: {', '.join(dead.proposals)}")
+def _dead_condition_lines(condition: DeadCondition) -> Iterator[str]:
+    branch = condition.branch
+    yield visible(f"{branch.file}:{branch.line}: warning: {condition.text}: {condition.reason}")
+    if condition.proposals:
+        yield visible(f"  perhaps: {', '.join(condition.proposals)}")
 
 
 def _steps(steps: Sequence[str]) -> str:
@@ -151,7 +151,9 @@ def _hang_lines(explored: ExploredFunction) -> Iterator[str]:
 
 
 def services_to_json(
-    application: Application, functions: Sequence[ServiceFunction], dead: Iterable[DeadCondition]
+    application: Application,
+    functions: Sequence[ServiceFunction],
+    dead_conditions: Iterable[DeadCondition],
 ) -> Json:
     """Return the report as JSON; see docs/machine-interface.md."""
     return {
@@ -165,7 +167,9 @@ def services_to_json(
             }
             for function in functions
         ],
-        "dead": [_dead_to_json(condition) for condition in dict.fromkeys(dead)],
+        "dead_conditions": [
+            _dead_to_json(condition) for condition in dict.fromkeys(dead_conditions)
+        ],
         "unread": [
             {"file": unreadable.file, "reason": unreadable.reason}
             for unreadable in application.unreadable_files
@@ -209,12 +213,12 @@ def _branch_to_json(branch: Branch, goals: Sequence[ServiceCondition]) -> Json:
     }
 
 
-def _dead_to_json(dead: DeadCondition) -> Json:
+def _dead_to_json(condition: DeadCondition) -> Json:
     return {
-        "file": dead.branch.file,
-        "line": dead.branch.line,
-        "condition": dead.branch.condition,
-        "goal": dead.text,
-        "reason": dead.reason,
-        "proposals": list(dead.proposals),
+        "file": condition.branch.file,
+        "line": condition.branch.line,
+        "condition": condition.branch.condition,
+        "goal": condition.text,
+        "reason": condition.reason,
+        "proposals": list(condition.proposals),
     }

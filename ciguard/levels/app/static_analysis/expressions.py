@@ -251,8 +251,8 @@ class Expressions:
     def _constructor_input(self, node: ast.Call) -> Value:
         """Return the input that a client got from its constructor, instead of from the call."""
         method = self.value_of(node.func)
-        has_constructor_input = any(client.about is not None for client in method.clients)
-        return Value(method.flows) if has_constructor_input else NOTHING
+        is_given = any(client.about is not None for client in method.clients)
+        return Value(method.flows) if is_given else NOTHING
 
     def _set_fields(
         self, class_name: str, arguments: Sequence[Value], named: Mapping[str, Value]
@@ -283,13 +283,13 @@ class Expressions:
         is_bound: bool,
     ) -> Value:
         """Return the result of calling a function of the application, and record its effects."""
-        placed = self._scope.state.routines[name]
-        parameters = placed.routine.parameters()[1 if is_bound else 0 :]
+        function = self._scope.state.routines[name]
+        parameters = function.routine.parameters()[1 if is_bound else 0 :]
         bound = dict(zip(parameters, arguments, strict=False))
         bound |= {key: value for key, value in keywords.items() if key in parameters}
         extra_keywords = [value for key, value in keywords.items() if key not in parameters]
         rest = join_values([*arguments[len(parameters) :], *extra_keywords])
-        bound |= dict.fromkeys(placed.routine.catch_all_parameters(), rest)
+        bound |= dict.fromkeys(function.routine.catch_all_parameters(), rest)
         return self._apply(name, bound, f"{_short(node.func)}()")
 
     def _apply(self, name: str, arguments: Mapping[str, Value], step: str) -> Value:
@@ -335,7 +335,7 @@ class Expressions:
 def _inputs_of_clients(
     clients: Value, arguments: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
-    """Return those arguments of constructors that are inputs of the clients' later calls."""
+    """Return the arguments of a client's constructor that are inputs of its later calls."""
     parameters = [client.about for client in clients.clients if client.about is not None]
     return join_values(
         keywords.get(name, arguments[index] if index < len(arguments) else NOTHING)

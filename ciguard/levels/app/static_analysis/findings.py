@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.description import ProviderDescription
     from ciguard.levels.app.static_analysis.application import Application
     from ciguard.levels.app.static_analysis.conditions import Branch, Goal
-    from ciguard.levels.app.static_analysis.summaries import PlacedRoutine
+    from ciguard.levels.app.static_analysis.summaries import QualifiedRoutine
     from ciguard.levels.app.static_analysis.values import ValueFlow
 
 _MAX_ROUNDS = 12
@@ -129,8 +129,8 @@ def find_service_functions(
     return tuple(
         ServiceFunction(
             name=name,
-            file=placed.module.file,
-            line=placed.routine.line,
+            file=function.module.file,
+            line=function.routine.line,
             calls=tuple(
                 ServiceCallSite(
                     answer,
@@ -139,7 +139,7 @@ def find_service_functions(
                         _call_inputs(
                             names, call_inputs[name][answer], clients[name].get(answer, ())
                         )
-                        for names in ([name], _constructors(state, placed))
+                        for names in ([name], _constructors(state, function))
                     ),
                 )
                 for answer in sorted(call_inputs[name], key=_position)
@@ -150,7 +150,7 @@ def find_service_functions(
                 if depends_on_answer(flows)
             ),
         )
-        for name, placed in state.routines.items()
+        for name, function in state.routines.items()
         if call_inputs[name]
     )
 
@@ -158,7 +158,7 @@ def find_service_functions(
 def _analyse(state: AnalysisState) -> None:
     """Analyse functions until summaries and variables reach a fixed point."""
 
-    def update_grows(name: str) -> bool:
+    def update(name: str) -> bool:
         before = state.summaries[name].size()
         state.set_summary(name, analyse_function(state, state.routines[name]))
         return state.summaries[name].size() != before
@@ -169,18 +169,18 @@ def _analyse(state: AnalysisState) -> None:
             stale = set(state.routines)
         if not stale:
             return
-        update_once(state, stale, update_grows)
+        update_once(state, stale, update)
 
 
 def _position(answer: Answer) -> tuple[str, int, str]:
     return answer.file, answer.line, answer.operation.name
 
 
-def _constructors(state: AnalysisState, placed: PlacedRoutine) -> list[str]:
+def _constructors(state: AnalysisState, function: QualifiedRoutine) -> list[str]:
     """Return the qualified names of the constructors that may create a method's object."""
-    if not placed.routine.owner:
+    if not function.routine.owner:
         return []
-    owner = f"{placed.module.name}.{placed.routine.owner}"
+    owner = f"{function.module.name}.{function.routine.owner}"
     constructor = state.method(owner, "__init__")
     # A generated constructor also takes the fields of the base classes.
     return (

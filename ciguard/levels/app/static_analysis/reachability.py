@@ -33,18 +33,18 @@ def callees_first(state: AnalysisState) -> list[str]:
     return list(order)
 
 
-def update_once(state: AnalysisState, stale: set[str], update_grows: Callable[[str], bool]) -> None:
+def update_once(state: AnalysisState, stale: set[str], update: Callable[[str], bool]) -> None:
     """Update each stale function once, callees first; callers of a grown one become stale.
 
     Args:
         state: the state of the analysis.
         stale: functions to update; changed in place.
-        update_grows: updates a function, and returns whether its facts grew.
+        update: updates the facts of a function, and returns whether they grew.
     """
     for name in callees_first(state):
         if name in stale:
             stale.discard(name)
-            if update_grows(name):
+            if update(name):
                 stale |= state.callers.get(name, set())
 
 
@@ -59,7 +59,7 @@ def reachable_flows(
     """
     reachable: dict[str, dict[_Key, frozenset[ValueFlow]]] = {name: {} for name in known}
 
-    def update_grows(name: str) -> bool:
+    def update(name: str) -> bool:
         before = reachable[name]
         own = {
             key: flows.difference(parameter_flows(name, flows))
@@ -71,7 +71,7 @@ def reachable_flows(
 
     stale = set(known)
     while stale:
-        update_once(state, stale, update_grows)
+        update_once(state, stale, update)
     return {name: _merged([reachable[name], known[name]]) for name in known}
 
 

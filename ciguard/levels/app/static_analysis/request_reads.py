@@ -65,11 +65,11 @@ def request_reads(
         (parameter for parameter in _all_parameters(arguments) if parameter.arg == REQUEST), None
     )
     if passed is None:
-        return _parts_read(body, _RequestReads(names))
+        return _parts_read(body, _RequestReader(names))
     is_of_flask = _is_of_flask(passed.annotation, names)
     if not is_of_flask or not _attributes(body, REQUEST) <= _REQUEST_ATTRIBUTES:
         return {}
-    return _parts_read(body, _RequestReads(names, is_passed=True))
+    return _parts_read(body, _RequestReader(names, is_passed=True))
 
 
 def event_reads(
@@ -86,7 +86,7 @@ def event_reads(
         _annotation_text(_all_parameters(arguments)[0].annotation)
     ):
         return {}
-    return _parts_read(body, _EventReads(names))
+    return _parts_read(body, _EventReader(names))
 
 
 def _all_parameters(arguments: ast.arguments) -> list[ast.arg]:
@@ -116,21 +116,21 @@ def _attributes(body: Sequence[ast.stmt], name: str) -> set[str]:
     }
 
 
-def _parts_read(body: Sequence[ast.stmt], reads: _RequestReads) -> dict[str, tuple[str, ...]]:
+def _parts_read(body: Sequence[ast.stmt], reader: _RequestReader) -> dict[str, tuple[str, ...]]:
     nodes = [node for statement in body for node in ast.walk(statement)]
     for node in nodes:
         if isinstance(node, ast.Assign):
-            reads.record_assignment(node)
+            reader.record_assignment(node)
     parts: dict[str, dict[str, None]] = {}
     for node in nodes:
-        if isinstance(node, ast.expr) and (part := reads.part(node)):
+        if isinstance(node, ast.expr) and (part := reader.part(node)):
             parts.setdefault(part, {})
-        for part, field in reads.fields(node):
+        for part, field in reader.fields(node):
             parts.setdefault(part, {})[field] = None
     return {part: tuple(fields) for part, fields in parts.items()}
 
 
-class _RequestReads:
+class _RequestReader:
     """Recognise the expressions of one function that read parts of a web request."""
 
     def __init__(self, names: Imports, *, is_passed: bool = False) -> None:
@@ -193,7 +193,7 @@ class _RequestReads:
         return self._names.qualified(node) == "json.loads"
 
 
-class _EventReads(_RequestReads):
+class _EventReader(_RequestReader):
     """Recognise the expressions of one function that read parts of a cloud event."""
 
     def part(self, node: ast.expr) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ciguard.levels.app.static_analysis.application import ApplicationModule
-    from ciguard.levels.app.static_analysis.summaries import AnalysisState, PlacedRoutine
+    from ciguard.levels.app.static_analysis.summaries import AnalysisState, QualifiedRoutine
     from ciguard.levels.app.static_analysis.values import Answer
 
     _Key = TypeVar("_Key", Goal, Answer)
@@ -35,23 +35,23 @@ class FunctionScope:
     """Variables and summary of one function while it is analysed."""
 
     state: AnalysisState
-    placed: PlacedRoutine
+    function: QualifiedRoutine
     local: dict[str, Value] = field(default_factory=dict)
     summary: Summary = field(default_factory=Summary)
 
     @property
     def module(self) -> ApplicationModule:
         """The module that the function is in."""
-        return self.placed.module
+        return self.function.module
 
     @property
     def qualified_name(self) -> str:
         """The function's qualified name."""
-        return self.placed.qualified
+        return self.function.qualified
 
     def enter(self) -> None:
         """Bind the parameters."""
-        routine = self.placed.routine
+        routine = self.function.routine
         for name in (*routine.parameters(), *routine.catch_all_parameters()):
             flows = frozenset({ValueFlow(FunctionParameter(self.qualified_name, name))})
             self.local[name] = Value(
@@ -77,7 +77,7 @@ class FunctionScope:
         """Return the value of a variable: local, enclosing, global or imported; else `NOTHING`."""
         if name in self.local:
             return self.local[name]
-        module, outer = self.module.name, self.placed.routine.outer
+        module, outer = self.module.name, self.function.routine.outer
         owners = [f"{module}.{outer}"] if outer else []
         for owner in (*owners, f"{module}.{MAIN}"):
             if (owner, name) in self.state.variables:

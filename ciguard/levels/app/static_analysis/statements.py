@@ -16,15 +16,19 @@ from ciguard.levels.app.static_analysis.values import EACH, FunctionParameter, V
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.levels.app.static_analysis.summaries import AnalysisState, PlacedRoutine, Summary
+    from ciguard.levels.app.static_analysis.summaries import (
+        AnalysisState,
+        QualifiedRoutine,
+        Summary,
+    )
 
 
-def analyse_function(state: AnalysisState, placed: PlacedRoutine) -> Summary:
+def analyse_function(state: AnalysisState, function: QualifiedRoutine) -> Summary:
     """Return the summary of a function, given the present summaries of its callees."""
-    scope = FunctionScope(state, placed)
+    scope = FunctionScope(state, function)
     scope.enter()
     interpreter = _StatementInterpreter(scope)
-    for statement in placed.routine.body:
+    for statement in function.routine.body:
         interpreter.statement(statement)
     return scope.summary
 

@@ -60,7 +60,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedRoutine:
+class QualifiedRoutine:
     """A function and its module."""
 
     module: ApplicationModule
@@ -78,14 +78,15 @@ class AnalysisState:
     def __init__(self, application: Application, providers: Sequence[ProviderDescription]) -> None:
         self.providers = tuple(providers)
         self.routines = {
-            placed.qualified: placed
+            function.qualified: function
             for module in application.modules
-            for placed in (PlacedRoutine(module, routine) for routine in module.routines)
+            for function in (QualifiedRoutine(module, routine) for routine in module.routines)
         }
         self.summaries = {name: Summary() for name in self.routines}
         self.callers: dict[str, set[str]] = {}
         outer = {
-            f"{placed.module.name}.{placed.routine.outer}" for placed in self.routines.values()
+            f"{function.module.name}.{function.routine.outer}"
+            for function in self.routines.values()
         }
         mains = {f"{module.name}.{MAIN}" for module in application.modules}
         self._owners_of_shared_variables = outer | mains
@@ -218,19 +219,19 @@ ANY = "*"
 
 
 def applied_summary(
-    summary: Summary, placed: PlacedRoutine, arguments: Mapping[str, Value], step: str
+    summary: Summary, callee: QualifiedRoutine, arguments: Mapping[str, Value], step: str
 ) -> Summary:
     """Return the summary of a callee applied to arguments, in terms of the caller's sources.
 
     Args:
         summary: the callee's summary.
-        placed: the callee.
+        callee: the called function.
         arguments: the value of each argument, by parameter.
         step: the step that is added to each flow through the call.
     """
 
     def through(flows: Iterable[ValueFlow]) -> frozenset[ValueFlow]:
-        open_flows = parameter_flows(placed.qualified, flows)
+        open_flows = parameter_flows(callee.qualified, flows)
         substituted_flows = set(flows).difference(open_flows)
         for flow, source in open_flows.items():
             for argument_flow in arguments.get(source.name, NOTHING).flows or OTHER_SOURCE.flows:
@@ -242,7 +243,7 @@ def applied_summary(
 
     def substituted(known: Mapping[_Key, frozenset[ValueFlow]]) -> dict[_Key, frozenset[ValueFlow]]:
         open_flows_by_key = (
-            (key, parameter_flows(placed.qualified, flows)) for key, flows in known.items()
+            (key, parameter_flows(callee.qualified, flows)) for key, flows in known.items()
         )
         return {key: through(flows) for key, flows in open_flows_by_key if flows}
 
@@ -253,7 +254,7 @@ def applied_summary(
         clients={
             answer: frozenset(
                 flow
-                for source in parameter_flows(placed.qualified, flows).values()
+                for source in parameter_flows(callee.qualified, flows).values()
                 for flow in arguments.get(source.name, NOTHING).flows
                 if not flow.steps  # a value derived from a parameter is not a client from outside
             )
