@@ -106,7 +106,9 @@ class Camera:
     assert empty.titles == ("text_detection: nothing recognised",)
 
 
-def test_exception_that_missing_surroundings_may_cause_is_not_judged(tmp_path: Path) -> None:
+def test_exception_that_a_missing_file_network_or_key_may_cause_is_not_judged(
+    tmp_path: Path,
+) -> None:
     result = explored(
         tmp_path,
         VISION
@@ -444,7 +446,7 @@ def look(content: bytes):
         ("asking_other_clouds.py", 78, 64),
     ],
 )
-def test_search_reaches_outcomes_that_plain_answers_leave_open(
+def test_random_search_reaches_outcomes_that_no_plain_response_reaches(
     monkeypatch: pytest.MonkeyPatch, file: str, at_least: int, enumerated_at_most: int
 ) -> None:
     application = read_application(Path(__file__).parents[1] / "examples" / file)
@@ -469,7 +471,7 @@ def test_search_reaches_outcomes_that_plain_answers_leave_open(
     assert enumerated <= enumerated_at_most
 
 
-def test_searched_answer_may_crash_a_function(tmp_path: Path) -> None:
+def test_random_response_may_crash_a_function(tmp_path: Path) -> None:
     result = explored(
         tmp_path,
         VISION

@@ -87,7 +87,7 @@ def test_line_breaks_are_kept() -> None:
 
 
 @given(content=st.binary() | st.binary().map(lambda rest: b"\x89PNG\r\n\x1a\n" + rest))
-def test_file_that_is_no_image_is_not_opened(content: bytes) -> None:
+def test_file_that_is_not_an_image_is_not_opened(content: bytes) -> None:
     assert decoded_picture(content) is None
 
 

@@ -101,7 +101,7 @@ def test_a_third_of_each_kind_is_held_out_of_enough_inputs(kinds: list[bool]) ->
         assert len(held) == (kinds.count(kind) // 3 if is_enough else 0)
 
 
-def test_extended_adds_labels_until_the_recall_suffices_as_in_the_paper() -> None:
+def test_extend_labels_adds_labels_until_the_recall_suffices_as_in_the_paper() -> None:
     observations = [
         *[fires("Fire")] * 8, *[fires("Flame", "Amber")] * 6, *[fires("Ash")] * 3,
         *[fires("Amber")] * 3, *[fires("Dog", is_expected=False)] * 20,
@@ -118,7 +118,7 @@ def test_extended_adds_labels_until_the_recall_suffices_as_in_the_paper() -> Non
     assert found.held_out.after.recall > found.held_out.before.recall
 
 
-def test_extended_skips_a_label_that_lowers_f1() -> None:
+def test_extend_labels_skips_a_label_that_lowers_f1() -> None:
     observations = [
         fires("Fire"), fires("Flame"), *[fires("Flame", is_expected=False)] * 4,
     ]  # fmt: skip
@@ -126,7 +126,7 @@ def test_extended_skips_a_label_that_lowers_f1() -> None:
     assert extend_labels(["Fire"], observations, equals_label, related=RELATED) is None
 
 
-def test_extended_prefers_a_smaller_gain_without_loss_to_a_larger_one_with_loss() -> None:
+def test_extend_labels_prefers_a_small_gain_without_loss_to_a_large_gain_with_loss() -> None:
     observations = [
         *[fires("Fire")] * 4, *[fires("Flame")] * 3, fires("Ash"),
         *[fires("Flame", is_expected=False)] * 9,

@@ -219,7 +219,7 @@ def test_replace_label_changes_only_the_label(condition: str, expected: str | No
         ("x == 'dog' or 'a'", "'b'", None),
     ],
 )
-def test_compare_constant_copies_the_neighbouring_comparison(
+def test_compare_bare_text_copies_the_neighbouring_comparison(
     condition: str, text: str, expected: str | None
 ) -> None:
     program = "for x in y:\n    if {}:\n        pass\n"

@@ -282,7 +282,7 @@ def test_each_sub_condition_that_an_answer_decides_is_a_goal(tmp_path: Path) -> 
     assert looked_for.branch == score.branch
 
 
-def test_methods_of_other_objects_with_the_same_name_are_no_service_calls(tmp_path: Path) -> None:
+def test_methods_of_other_objects_with_the_same_name_are_not_service_calls(tmp_path: Path) -> None:
     functions = found_in(
         tmp_path,
         app="""

@@ -43,7 +43,9 @@ def aims(tmp_path: Path) -> list[Aim]:
     return [Aim(goal, asked, (wanted,)) for goal, wanted in zip(goals, (STOP, HALT), strict=True)]
 
 
-def test_made_for_gives_equal_counts_to_aims_and_one_input_to_others(aims: list[Aim]) -> None:
+def test_synthesis_gives_equal_counts_to_aims_and_one_input_to_each_further_specification(
+    aims: list[Aim],
+) -> None:
     made = synthesise_inputs(aims, [STOP, *OTHERS], inverse_of(InputSources()), 24, seed=0)
 
     counted = Counter(service_input.wanted for service_input in made.inputs)
@@ -52,7 +54,7 @@ def test_made_for_gives_equal_counts_to_aims_and_one_input_to_others(aims: list[
     assert made.missing == ()
 
 
-def test_made_for_interleaves_the_specifications(aims: list[Aim]) -> None:
+def test_synthesis_interleaves_the_specifications(aims: list[Aim]) -> None:
     made = synthesise_inputs(aims, OTHERS[:2], inverse_of(InputSources()), 24, seed=0)
 
     assert {service_input.wanted for service_input in made.inputs[:5]} == {
@@ -63,7 +65,7 @@ def test_made_for_interleaves_the_specifications(aims: list[Aim]) -> None:
     }
 
 
-def test_made_for_reports_missing_inputs_of_aims_only(aims: list[Aim]) -> None:
+def test_synthesis_reports_missing_inputs_of_aims_only(aims: list[Aim]) -> None:
     unknown = InputSpec(RecognitionTask.LABELS, "Zebra")
     aim = Aim(aims[0].goal, aims[0].operation, (unknown,))
 

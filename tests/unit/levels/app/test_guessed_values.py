@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         ("slang", "", None),
     ],
 )
-def test_setting_is_recognised_by_the_name_of_a_parameter(
+def test_setting_value_is_guessed_from_the_name_of_a_parameter(
     name: str, annotation: str, value: object
 ) -> None:
     assert setting_value(name, annotation, max_score=100.0, is_speech=False) == value
@@ -69,12 +69,12 @@ def test_text_form_is_recognised_by_the_name_of_a_parameter(name: str, form: obj
 
 
 @pytest.mark.parametrize("name", ["s3Bucket", "s3ObjectKey", "bucket_name", "region"])
-def test_place_returns_buckets_keys_and_regions(name: str) -> None:
+def test_location_value_returns_buckets_keys_and_regions(name: str) -> None:
     assert location_value(name)
 
 
 @pytest.mark.parametrize("name", ["keywords", "keyword", "monkey", "text", "regional"])
-def test_place_of_any_other_field_is_empty(name: str) -> None:
+def test_location_value_of_any_other_field_is_empty(name: str) -> None:
     assert not location_value(name)
 
 

@@ -35,7 +35,7 @@ def arguments(*parameters: str) -> ast.arguments:
         ("data = {}\ndata['a']", [], {}),
     ],
 )
-def test_requested_returns_parts_with_their_fields(
+def test_request_reads_returns_parts_with_their_fields(
     written: str, parameters: list[str], found: dict[str, tuple[str, ...]]
 ) -> None:
     head = "import flask, json\nfrom flask import request\n"
@@ -44,7 +44,7 @@ def test_requested_returns_parts_with_their_fields(
     assert request_reads(tree.body, arguments(*parameters), imports_of(tree, "")) == found
 
 
-def test_requested_ignores_objects_that_are_no_flask_request() -> None:
+def test_request_reads_ignores_objects_other_than_flask_requests() -> None:
     tree = ast.parse("from acme import request\nrequest.files['a']")
 
     assert request_reads(tree.body, arguments(), imports_of(tree, "")) == {}
@@ -61,7 +61,7 @@ def test_requested_ignores_objects_that_are_no_flask_request() -> None:
         ("", "request: 'AnalyzeRequest'", "request.data"),
     ],
 )
-def test_requested_ignores_requests_of_other_frameworks(
+def test_request_reads_ignores_requests_of_other_frameworks(
     head: str, parameter: str, reading: str
 ) -> None:
     tree = ast.parse(f"{head}\n{reading}")
@@ -77,9 +77,7 @@ def test_requested_ignores_requests_of_other_frameworks(
         ("event: str", "event['x']"),
     ],
 )
-def test_read_of_event_ignores_events_that_are_no_dictionaries(
-    parameter: str, reading: str
-) -> None:
+def test_event_reads_ignores_events_other_than_dictionaries(parameter: str, reading: str) -> None:
     tree = ast.parse(reading)
 
     assert event_reads(tree.body, arguments(parameter), imports_of(tree, "")) == {}
@@ -101,7 +99,7 @@ def test_read_of_event_ignores_events_that_are_no_dictionaries(
         ("other['Records']", {}),
     ],
 )
-def test_read_of_event_returns_fields_of_the_event(
+def test_event_reads_returns_fields_of_the_event(
     written: str, found: dict[str, tuple[str, ...]]
 ) -> None:
     tree = ast.parse(f"import json\n{written}")
