@@ -109,10 +109,10 @@ def assess(
         for result in explored:
             aims = [aim for aim in aims_of(result) if aim.goal not in judged_goals]
             # Calls of the real service cost the user money.
-            is_new = not (
+            is_skipped = (
                 settings.options.is_real or result.answers_by_outcome.keys() <= judged_goals
             )
-            extra_specs = specs_of_outcomes(result) if is_new else ()
+            extra_specs = () if is_skipped else specs_of_outcomes(result)
             module, routine = routines[result.function.name]
             if result.problem:
                 yield Assessment(result, result.problem)
@@ -120,7 +120,7 @@ def assess(
             if not aims and not extra_specs:
                 continue
             if not has_input_parameter(result.function, routine):
-                yield Assessment(result, _INPUT_IS_NO_PARAMETER)
+                yield Assessment(result, _NO_INPUT_PARAMETER)
                 continue
             judged_goals.update(result.answers_by_outcome)
             caller = FunctionCaller(host, result.function, module, routine)
@@ -128,7 +128,7 @@ def assess(
             yield assessment.run(caller, routine, extra_specs, Path(folder))
 
 
-_INPUT_IS_NO_PARAMETER = "the input of its service calls does not come from its parameters"
+_NO_INPUT_PARAMETER = "the input of its service calls does not come from its parameters"
 
 
 class _FunctionAssessment:
@@ -172,7 +172,7 @@ class _FunctionAssessment:
             # Each input gets its own file name, as an application may cache results by name.
             trial = trials.run(service_input, folder / f"{len(input_trials)}")
             if not has_known_parameter and not trial.got_input_unchanged:
-                result.problem = _INPUT_IS_NO_PARAMETER
+                result.problem = _NO_INPUT_PARAMETER
                 return result
             input_trials.append(trial)
             self._record_crash(trial, trials, folder / f"{len(input_trials)}-again")
@@ -213,22 +213,22 @@ class _FunctionAssessment:
 
     def _aimed_trials(self, trials: Sequence[InputTrial]) -> list[InputTrial]:
         """Return the trials by which sub-conditions are judged: of aims, and of plain inputs."""
-        aimed = {spec for aim in self._aims for spec in aim.wanted}
+        aimed_specs = {spec for aim in self._aims for spec in aim.wanted}
         return [
             trial
             for trial in trials
-            if trial.input.wanted in aimed
+            if trial.input.wanted in aimed_specs
             or trial.input.wanted == InputSpec(trial.input.wanted.task)
         ]
 
     def _robustness(
-        self, plain: Trials, input_trials: Sequence[InputTrial], folder: Path
+        self, fault_free: Trials, input_trials: Sequence[InputTrial], folder: Path
     ) -> Robustness:
         """Call the function with the same inputs again while faults are injected."""
         function = self._result.explored.function
         known = frozenset(key for key, _ in exceptions(input_trials, function, self._root))
         robustness = Robustness(function, self._root, known)
-        trials = plain.with_faults(self._settings.faults, self._settings.options.seed)
+        trials = fault_free.with_faults(self._settings.faults, self._settings.options.seed)
         deadline = time.monotonic() + self._settings.options.budget_s / 2
         for index, trial in enumerate(input_trials):
             if time.monotonic() > deadline or robustness.has_too_many_hangs:

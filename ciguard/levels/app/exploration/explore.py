@@ -66,11 +66,13 @@ class ExploredFunction:
     random_runs: int = 0
     """Number of those calls whose stub responses were drawn at random."""
     seconds: float = 0.0
+    """Duration of the exploration."""
     answers_by_outcome: dict[Goal, dict[bool, Answers]] = field(default_factory=dict)
     """Sub-condition → reached outcome → the first and plainest stub responses that led to it."""
     form: int = 0
     """Index of the arguments in the list that `arguments_for` returns."""
     crashes: list[Crash] = field(default_factory=list)
+    """Exceptions that some answers cause and others do not."""
     unjudged_crashes: list[Crash] = field(default_factory=list)
     """Exceptions that a missing file, network or key may have caused."""
     flaky_crashes: list[Crash] = field(default_factory=list)
@@ -80,6 +82,7 @@ class ExploredFunction:
     uncaught_refusals: dict[str, Crash] = field(default_factory=dict)
     """Class of an exception → uncaught exception after the service refused the content."""
     hangs: list[Hang] = field(default_factory=list)
+    """Calls that did not return."""
 
     def outcome_counts(self) -> tuple[int, int]:
         """Return the number of reached outcomes of sub-conditions, and the total number."""
@@ -149,7 +152,8 @@ class _FunctionExploration:
             function, answers_by_outcome={goal: {} for goal in conditions(function)}
         )
         self._crash_counts: dict[tuple[str, str, int], tuple[int, Crash]] = {}
-        self._unguarded_keys: set[tuple[str, str, int]] = set()
+        """Exception type, file and line → number of calls that raised it, and the first crash."""
+        self._refusal_crashes: set[tuple[str, str, int]] = set()
         """Crashes after refusals, by exception type, file and line."""
         self._returning_answers: Answers = ()
         """Stub responses with which the function returned; empty if it never did."""
@@ -229,11 +233,12 @@ class _FunctionExploration:
         for index in range(length):
             yield tuple(answers[min(index, len(answers) - 1)] for answers in options)
         if len(options) > 1:
-            for varied, answers in enumerate(options):
+            # Of the operations that are not varied, the second answer is taken: a plain result.
+            for varied_index, answers in enumerate(options):
                 for answer in answers:
                     yield tuple(
-                        answer if index == varied else others[min(1, len(others) - 1)]
-                        for index, others in enumerate(options)
+                        answer if index == varied_index else plain[min(1, len(plain) - 1)]
+                        for index, plain in enumerate(options)
                     )
 
     def _call(self, arguments: Json, answers: Answers) -> Call:
@@ -305,13 +310,14 @@ class _FunctionExploration:
         }
 
     def _record_exception(self, exception: Json, answers: Answers) -> None:
+        """Count an exception as a crash, unless the application raises it on purpose."""
         crash = crash_of(exception, answers, self._function, self._root)
         if crash is None:
             self._raises_on_purpose = True
         else:
             key = exception["type"], crash.file, crash.line
-            times, first = self._crash_counts.get(key, (0, crash))
-            self._crash_counts[key] = (times + 1, first)
+            count, first_crash = self._crash_counts.get(key, (0, crash))
+            self._crash_counts[key] = (count + 1, first_crash)
 
     def _classify_failures(self) -> None:
         """Sort exceptions by cause: every answer, the environment, chance, or certain answers."""
@@ -355,6 +361,7 @@ class _FunctionExploration:
         return fails == [False, True, False]
 
     def _fails(self, answers: Answers) -> bool:
+        """Call the function with stub responses, and return whether it raises."""
         call = self._call(self._arguments_for(answers), answers)
         return isinstance(call, CallEnded) and call.exception is not None
 
@@ -398,6 +405,6 @@ class _FunctionExploration:
             if refusal.is_of_content:
                 self._result.uncaught_refusals.setdefault(exception["type"], crash)
         # Each service may refuse the same text as too long; report that crash once.
-        elif key not in self._unguarded_keys and self._recurs(crash):
-            self._unguarded_keys.add(key)
+        elif key not in self._refusal_crashes and self._recurs(crash):
+            self._refusal_crashes.add(key)
             self._result.crashes.append(crash)

@@ -175,7 +175,7 @@ def _branch_place(branch: Branch) -> tuple[str, int, int, int, int]:
 def routines_of(application: Application) -> dict[str, tuple[ApplicationModule, Routine]]:
     """Return the module and definition of each function by its qualified name."""
     return {
-        QualifiedRoutine(module, routine).qualified: (module, routine)
+        QualifiedRoutine(module, routine).qualified_name: (module, routine)
         for module in application.modules
         for routine in module.routines
     }

@@ -102,9 +102,9 @@ class Expressions:
             case ast.Attribute(value=owner, attr=name):
                 instances = self.value_of(owner).instances
                 for class_name in instances:
-                    self._scope.state.set_field(class_name, name, value)
+                    self._scope.state.join_field(class_name, name, value)
                 if not instances:  # `image.source.image_uri = uri`
-                    self._scope.state.set_field(ANY, name, value)
+                    self._scope.state.join_field(ANY, name, value)
                     self.bind(owner, value)
             case _:
                 pass
@@ -261,7 +261,7 @@ class Expressions:
         state = self._scope.state
         fields = zip(state.constructor_fields(class_name), arguments, strict=False)
         for name, value in (*fields, *named.items()):
-            state.set_field(class_name, name, value or OTHER_SOURCE)
+            state.join_field(class_name, name, value or OTHER_SOURCE)
         post_init = state.method(class_name, "__post_init__")
         if post_init:
             self._apply(post_init, {}, "__post_init__()")
@@ -304,7 +304,7 @@ class Expressions:
         self._scope.summary.callees.add(name)
         for parameter, value in arguments.items():
             if value.clients:
-                state.set_clients(name, parameter, value.clients)
+                state.add_clients(name, parameter, value.clients)
         effects = applied_summary(state.summaries[name], state.routines[name], arguments, step)
         self._scope.add_goals(effects.goals)
         self._scope.add_calls(effects.call_inputs)

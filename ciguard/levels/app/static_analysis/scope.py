@@ -47,7 +47,7 @@ class FunctionScope:
     @property
     def qualified_name(self) -> str:
         """The function's qualified name."""
-        return self.function.qualified
+        return self.function.qualified_name
 
     def enter(self) -> None:
         """Bind the parameters."""
@@ -94,7 +94,7 @@ class FunctionScope:
             replaces: whether the new value replaces the old one; otherwise, the two are joined.
         """
         self.local[name] = value if replaces else self.local.get(name, NOTHING) | value
-        self.state.set_variable(self.qualified_name, name, value)
+        self.state.join_variable(self.qualified_name, name, value)
 
     def has_changed_since(self, before: Mapping[str, Value]) -> bool:
         """Return whether the value of any variable differs from that in `before`."""

@@ -88,7 +88,7 @@ class _StatementInterpreter:
             for statement in node.body:
                 match statement:
                     case ast.Assign(targets=[ast.Name(id=field)], value=value):
-                        self._scope.state.set_field(name, field, self._assigned_value(value))
+                        self._scope.state.join_field(name, field, self._assigned_value(value))
                     case ast.AnnAssign(
                         target=ast.Name(id=field), value=value, annotation=annotation
                     ):
@@ -98,7 +98,7 @@ class _StatementInterpreter:
                         if has_generated_constructor(node):
                             parameter = FunctionParameter(constructor_name(name), field)
                             field_value |= Value(frozenset({ValueFlow(parameter)}))
-                        self._scope.state.set_field(name, field, field_value)
+                        self._scope.state.join_field(name, field, field_value)
                     case _:
                         pass
 

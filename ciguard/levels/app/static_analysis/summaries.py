@@ -39,6 +39,7 @@ class Summary:
     """Summary of one function, in terms of its parameters."""
 
     returned: Value = NOTHING
+    """Value that the function returns or yields."""
     goals: dict[Goal, frozenset[ValueFlow]] = field(default_factory=dict)
     """Goals of the function and of callees that its arguments reach → flows into them."""
     call_inputs: dict[Answer, frozenset[ValueFlow]] = field(default_factory=dict)
@@ -67,7 +68,7 @@ class QualifiedRoutine:
     routine: Routine
 
     @property
-    def qualified(self) -> str:
+    def qualified_name(self) -> str:
         """Qualified name within the application."""
         return f"{self.module.name}.{self.routine.name}" if self.module.name else self.routine.name
 
@@ -78,7 +79,7 @@ class AnalysisState:
     def __init__(self, application: Application, providers: Sequence[ProviderDescription]) -> None:
         self.providers = tuple(providers)
         self.routines = {
-            function.qualified: function
+            function.qualified_name: function
             for module in application.modules
             for function in (QualifiedRoutine(module, routine) for routine in module.routines)
         }
@@ -174,17 +175,17 @@ class AnalysisState:
         for callee in summary.callees:
             self.callers.setdefault(callee, set()).add(name)
 
-    def set_variable(self, owner: str, name: str, value: Value) -> None:
+    def join_variable(self, owner: str, name: str, value: Value) -> None:
         """Join a value into a variable, unless no other function can read it."""
         if owner in self._owners_of_shared_variables:
             self.variables[owner, name] = self.variables.get((owner, name), NOTHING) | value
 
-    def set_clients(self, function: str, name: str, clients: frozenset[ServiceClient]) -> None:
+    def add_clients(self, function: str, name: str, clients: frozenset[ServiceClient]) -> None:
         """Add clients that a caller passes as a parameter of a function."""
         known = self.passed_clients.get((function, name), frozenset())
         self.passed_clients[function, name] = known | clients
 
-    def set_field(self, class_name: str, name: str, value: Value) -> None:
+    def join_field(self, class_name: str, name: str, value: Value) -> None:
         """Join a value into an attribute of a class's instances."""
         known = self.fields.setdefault(name, {})
         known[class_name] = known.get(class_name, NOTHING) | value
@@ -230,8 +231,8 @@ def applied_summary(
         step: the step that is added to each flow through the call.
     """
 
-    def through(flows: Iterable[ValueFlow]) -> frozenset[ValueFlow]:
-        open_flows = parameter_flows(callee.qualified, flows)
+    def substitute(flows: Iterable[ValueFlow]) -> frozenset[ValueFlow]:
+        open_flows = parameter_flows(callee.qualified_name, flows)
         substituted_flows = set(flows).difference(open_flows)
         for flow, source in open_flows.items():
             for argument_flow in arguments.get(source.name, NOTHING).flows or OTHER_SOURCE.flows:
@@ -241,20 +242,23 @@ def applied_summary(
                 substituted_flows.add(extended)
         return frozenset(substituted_flows)
 
-    def substituted(known: Mapping[_Key, frozenset[ValueFlow]]) -> dict[_Key, frozenset[ValueFlow]]:
+    def substitute_open(
+        flows_by_key: Mapping[_Key, frozenset[ValueFlow]],
+    ) -> dict[_Key, frozenset[ValueFlow]]:
         open_flows_by_key = (
-            (key, parameter_flows(callee.qualified, flows)) for key, flows in known.items()
+            (key, parameter_flows(callee.qualified_name, flows))
+            for key, flows in flows_by_key.items()
         )
-        return {key: through(flows) for key, flows in open_flows_by_key if flows}
+        return {key: substitute(flows) for key, flows in open_flows_by_key if flows}
 
     return Summary(
-        returned=replace(summary.returned, flows=through(summary.returned.flows)),
-        goals=substituted(summary.goals),
-        call_inputs=substituted(summary.call_inputs),
+        returned=replace(summary.returned, flows=substitute(summary.returned.flows)),
+        goals=substitute_open(summary.goals),
+        call_inputs=substitute_open(summary.call_inputs),
         clients={
             answer: frozenset(
                 flow
-                for source in parameter_flows(callee.qualified, flows).values()
+                for source in parameter_flows(callee.qualified_name, flows).values()
                 for flow in arguments.get(source.name, NOTHING).flows
                 if not flow.steps  # a value derived from a parameter is not a client from outside
             )
