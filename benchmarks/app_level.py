@@ -25,8 +25,8 @@ from ciguard.levels.app.accuracy.trials import Trials
 from ciguard.levels.app.dead_conditions import dead_conditions, read_vocabulary
 from ciguard.levels.app.exploration import explore
 from ciguard.levels.app.exploration.function_caller import FunctionCaller, host_of, routines_of
-from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
+from ciguard.levels.app.input_synthesis.inverse_chain import InputSources, inverse_of
 from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import find_service_functions, read_application

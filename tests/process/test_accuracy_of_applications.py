@@ -21,8 +21,8 @@ from ciguard.levels.app.accuracy import (
     settings_for,
 )
 from ciguard.levels.app.exploration import explore
-from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
+from ciguard.levels.app.input_synthesis.inverse_chain import InputSources, inverse_of
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import find_service_functions, read_application

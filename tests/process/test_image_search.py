@@ -15,11 +15,11 @@ from PIL import Image
 
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis import web as module
-from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
 from ciguard.levels.app.input_synthesis.folder import LabelledFolder
+from ciguard.levels.app.input_synthesis.image_search import SearchedImages
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
-from ciguard.levels.app.input_synthesis.searched import SearchedImages
-from ciguard.levels.app.input_synthesis.searches import SEARCHES, search_of
+from ciguard.levels.app.input_synthesis.inverse_chain import InputSources, inverse_of
+from ciguard.levels.app.input_synthesis.search_engines import SEARCHES, search_of
 from ciguard.levels.app.input_synthesis.web import FetchError, Web
 from ciguard.levels.app.providers.description import RecognitionTask
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from ciguard.levels.app.input_synthesis import speaking
+from ciguard.levels.app.input_synthesis import speech
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
-from ciguard.levels.app.input_synthesis.speaking import RATE_HZ, SpokenText
+from ciguard.levels.app.input_synthesis.speech import RATE_HZ, SpokenText
 from ciguard.levels.app.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "utf-8",
     )
     file.chmod(0o755)
-    monkeypatch.setattr(speaking, "_SPEAKERS", speaking._SPEAKERS[:1])
+    monkeypatch.setattr(speech, "_SPEAKERS", speech._SPEAKERS[:1])
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     return log
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.dead_conditions.vocabulary import read_vocabulary
-from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
-from ciguard.levels.app.input_synthesis.searches import search_of
+from ciguard.levels.app.input_synthesis.inverse_chain import InputSources, inverse_of
+from ciguard.levels.app.input_synthesis.search_engines import search_of
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.repair.measures import ALPHA
 from ciguard.levels.app.repair.relatedness import (

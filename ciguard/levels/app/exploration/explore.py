@@ -13,7 +13,6 @@ from ciguard.errors import ConfigurationError
 from ciguard.levels.app.exploration.answers import StubResponse, answers_to, refusals_of
 from ciguard.levels.app.exploration.arguments import CannotCallError, arguments_for
 from ciguard.levels.app.exploration.contents import plain_contents
-from ciguard.levels.app.exploration.drawn_answers import response_recognising
 from ciguard.levels.app.exploration.failures import EXIT_EXCEPTIONS, Answers, Crash, Hang, crash_of
 from ciguard.levels.app.exploration.function_caller import (
     CallDidNotReturn,
@@ -25,6 +24,7 @@ from ciguard.levels.app.exploration.function_caller import (
     routines_of,
 )
 from ciguard.levels.app.exploration.hints import hints_of
+from ciguard.levels.app.exploration.random_answers import response_recognising
 from ciguard.levels.app.exploration.search import AnswerSearch
 from ciguard.levels.app.providers.description import Field, RecognitionTask
 from ciguard.levels.app.providers.registered import are_written

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.values import LiteralValue
 from ciguard.levels.app.exploration.answers import common_result_of, max_score_of
-from ciguard.levels.app.exploration.drawn_answers import UNLIKELY, RecognisedItem
+from ciguard.levels.app.exploration.random_answers import UNLIKELY, RecognisedItem
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import face_messages_of, messages_of
 from ciguard.values import SamplingScope, String, compile_sampler

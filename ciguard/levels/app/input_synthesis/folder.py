@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from ciguard.errors import ConfigurationError
+from ciguard.levels.app.input_synthesis.credits import FileCredit, read_sources
+from ciguard.levels.app.input_synthesis.input_maker import InputMaker, normalised_name
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
-from ciguard.levels.app.input_synthesis.sources import FileCredit, read_sources
-from ciguard.levels.app.input_synthesis.variants import InputMaker, normalised_name
 from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
 
 if TYPE_CHECKING:

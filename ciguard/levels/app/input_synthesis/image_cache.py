@@ -20,15 +20,15 @@ from filelock import FileLock
 
 from ciguard.errors import ConfigurationError
 from ciguard.files import replace_file
-from ciguard.levels.app.input_synthesis.inputs import digest_of
-from ciguard.levels.app.input_synthesis.sources import (
+from ciguard.levels.app.input_synthesis.credits import (
     NAME,
     FileCredit,
     is_rewritable,
     read_sources,
     write_sources,
 )
-from ciguard.levels.app.input_synthesis.variants import normalised_name
+from ciguard.levels.app.input_synthesis.input_maker import normalised_name
+from ciguard.levels.app.input_synthesis.inputs import digest_of
 
 if TYPE_CHECKING:
     from pathlib import Path

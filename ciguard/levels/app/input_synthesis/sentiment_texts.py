@@ -10,8 +10,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ciguard.errors import ConfigurationError
+from ciguard.levels.app.input_synthesis.input_maker import InputMaker
 from ciguard.levels.app.input_synthesis.inputs import Feeling, InputSpec, ServiceInput
-from ciguard.levels.app.input_synthesis.variants import InputMaker
 from ciguard.levels.app.providers.description import RecognitionTask
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 
 from ciguard.levels.app.accuracy.aims import Aim
 from ciguard.levels.app.accuracy.generated_inputs import synthesise_inputs
-from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
+from ciguard.levels.app.input_synthesis.inverse_chain import InputSources, inverse_of
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import find_service_functions, read_application

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.levels.app.exploration.drawn_answers import RecognisedItem, response_recognising
 from ciguard.levels.app.exploration.hints import Hints, hints_of
+from ciguard.levels.app.exploration.random_answers import RecognisedItem, response_recognising
 from ciguard.levels.app.exploration.search import AnswerSearch
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import find_service_functions, read_application

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis.documents import DocumentWriter
 from ciguard.levels.app.input_synthesis.inputs import Feeling, InputSpec
-from ciguard.levels.app.input_synthesis.naming import NamedEntities
+from ciguard.levels.app.input_synthesis.named_entities import NamedEntities
 from ciguard.levels.app.input_synthesis.sentiment_texts import bundled_texts, read_texts
 from ciguard.levels.app.providers.description import RecognitionTask
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from PIL import ImageDraw, ImageFilter
 
+from ciguard.levels.app.input_synthesis.input_maker import normalised_name
 from ciguard.levels.app.input_synthesis.inputs import ServiceInput
 from ciguard.levels.app.input_synthesis.pictures import gradient, png
-from ciguard.levels.app.input_synthesis.variants import normalised_name
 
 if TYPE_CHECKING:
     import random

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ciguard.levels.app.input_synthesis.input_maker import InputMaker
 from ciguard.levels.app.input_synthesis.inputs import ServiceInput
-from ciguard.levels.app.input_synthesis.variants import InputMaker
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.programs import run_program
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis.documents import DocumentWriter
 from ciguard.levels.app.input_synthesis.folder import LabelledFolder
-from ciguard.levels.app.input_synthesis.naming import NamedEntities
-from ciguard.levels.app.input_synthesis.printing import PrintedText, has_pillow
+from ciguard.levels.app.input_synthesis.input_maker import InputMaker
+from ciguard.levels.app.input_synthesis.named_entities import NamedEntities
+from ciguard.levels.app.input_synthesis.printed_text import PrintedText, has_pillow
 from ciguard.levels.app.input_synthesis.sentiment_texts import bundled_texts, read_texts
-from ciguard.levels.app.input_synthesis.speaking import SpokenText
-from ciguard.levels.app.input_synthesis.variants import InputMaker
+from ciguard.levels.app.input_synthesis.speech import SpokenText
 from ciguard.levels.app.input_synthesis.web import Web
 from ciguard.levels.app.providers.description import RecognitionTask
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.levels.app.input_synthesis.inputs import InputSpec, Inverse, ServiceInput
-    from ciguard.levels.app.input_synthesis.searches import ImageSearch
+    from ciguard.levels.app.input_synthesis.search_engines import ImageSearch
 
 _IMAGE_TASKS = frozenset({RecognitionTask.LABELS, RecognitionTask.OBJECTS})
 
@@ -55,7 +55,7 @@ class DrawnInputs(InputMaker):
         if not has_pillow():
             return False
         if wanted.task is RecognitionTask.FACES and wanted.key:
-            from ciguard.levels.app.input_synthesis.drawing import expression_of
+            from ciguard.levels.app.input_synthesis.drawn_images import expression_of
 
             return bool(expression_of(wanted.key))
         is_placeholder = wanted.task in _IMAGE_TASKS and self.is_simulated
@@ -65,11 +65,15 @@ class DrawnInputs(InputMaker):
 
     def generate(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
         """Yield placeholders of a label, faces, or images without content; see `InputMaker`."""
-        from ciguard.levels.app.input_synthesis import drawing, pictures
+        from ciguard.levels.app.input_synthesis import drawn_images, pictures
 
         if not wanted.key:
             return pictures.pictures_without_content(wanted, rng)
-        generate = drawing.faces if wanted.task is RecognitionTask.FACES else drawing.placeholders
+        generate = (
+            drawn_images.faces
+            if wanted.task is RecognitionTask.FACES
+            else drawn_images.placeholders
+        )
         return generate(wanted, rng)
 
 
@@ -116,6 +120,6 @@ def _image_search(search: ImageSearch, folder: Path) -> Inverse:
     if not has_pillow():
         msg = "--search: Pillow is not installed. Install it with `pip install 'ciguard[apps]'`."
         raise ConfigurationError(msg)
-    from ciguard.levels.app.input_synthesis.searched import SearchedImages
+    from ciguard.levels.app.input_synthesis.image_search import SearchedImages
 
     return SearchedImages(search, folder, Web(search.endpoint))

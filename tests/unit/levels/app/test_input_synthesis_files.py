@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from ciguard.errors import ConfigurationError
-from ciguard.levels.app.input_synthesis.choosing import InputSources, InverseChain, inverse_of
 from ciguard.levels.app.input_synthesis.folder import LabelledFolder
+from ciguard.levels.app.input_synthesis.input_maker import distinct_inputs, normalised_name, rng_for
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
-from ciguard.levels.app.input_synthesis.variants import distinct_inputs, normalised_name, rng_for
+from ciguard.levels.app.input_synthesis.inverse_chain import InputSources, InverseChain, inverse_of
 from ciguard.levels.app.providers.description import TASKS_WITHOUT_INPUTS, RecognitionTask
 
 if TYPE_CHECKING:

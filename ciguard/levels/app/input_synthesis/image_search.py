@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
+from ciguard.levels.app.input_synthesis.credits import FileCredit
 from ciguard.levels.app.input_synthesis.folder import LabelledFolder
 from ciguard.levels.app.input_synthesis.image_cache import ImageCache, folder_name
+from ciguard.levels.app.input_synthesis.input_maker import normalised_name
 from ciguard.levels.app.input_synthesis.pictures import photograph
-from ciguard.levels.app.input_synthesis.sources import FileCredit
-from ciguard.levels.app.input_synthesis.variants import normalised_name
 from ciguard.levels.app.input_synthesis.web import FetchError, RateLimitedError, Web
 from ciguard.levels.app.providers.description import RecognitionTask
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
-    from ciguard.levels.app.input_synthesis.searches import ImageSearch, ImageSearchResult
+    from ciguard.levels.app.input_synthesis.search_engines import ImageSearch, ImageSearchResult
 
 _log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.input_synthesis.variants import InputMaker
+from ciguard.levels.app.input_synthesis.input_maker import InputMaker
 from ciguard.levels.app.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ class PrintedText(InputMaker):
         """
         if wanted.task is not RecognitionTask.TEXT or not has_pillow():
             return False
-        from ciguard.levels.app.input_synthesis.lettering import fonts_for
+        from ciguard.levels.app.input_synthesis.text_pictures import fonts_for
 
         return not wanted.key or any(True for _ in fonts_for(wanted.key))
 
     def generate(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
         """Yield images of the text; see `InputMaker`."""
-        from ciguard.levels.app.input_synthesis.lettering import pictures_of
         from ciguard.levels.app.input_synthesis.pictures import pictures_without_content
+        from ciguard.levels.app.input_synthesis.text_pictures import pictures_of
 
         return pictures_of(wanted, rng) if wanted.key else pictures_without_content(wanted, rng)

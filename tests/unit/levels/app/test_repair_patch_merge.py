@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ciguard.levels.app.repair.combining import merge_file_patches
+from ciguard.levels.app.repair.patch_merge import merge_file_patches
 from ciguard.sources import Source
 
 
