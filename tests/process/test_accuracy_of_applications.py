@@ -200,7 +200,7 @@ def test_computed_scores_are_not_judged_and_functions_without_input_are_not_asse
     assert not any(result.verdicts for result in results)
     assert {
         result.explored.function.name: result.problem for result in results if result.problem
-    } == {"moods.watch": "the input of its services does not come from its parameters"}
+    } == {"moods.watch": "the input of its service calls does not come from its parameters"}
 
 
 def test_function_without_remaining_time_is_reported(tmp_path: Path) -> None:

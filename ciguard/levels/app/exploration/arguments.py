@@ -74,7 +74,7 @@ def arguments_for(
     """
     if routine.name == MAIN:
         if all(call.call_path for call in function.calls):
-            msg = "its top-level code only calls functions that are explored on their function_use"
+            msg = "its top-level code only calls functions that are explored on their own"
             raise CannotCallError(msg)
         return [{_ARGV: _argv(function, contents, folder)}]
     if "<locals>" in routine.name:

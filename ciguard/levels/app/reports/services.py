@@ -167,9 +167,7 @@ def services_to_json(
             }
             for function in functions
         ],
-        "dead_conditions": [
-            _dead_to_json(condition) for condition in dict.fromkeys(dead_conditions)
-        ],
+        "dead": [_dead_to_json(condition) for condition in dict.fromkeys(dead_conditions)],
         "unread": [
             {"file": unreadable.file, "reason": unreadable.reason}
             for unreadable in application.unreadable_files
