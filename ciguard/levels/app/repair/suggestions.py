@@ -38,10 +38,9 @@ def suggest_labels(extension: Extension, line: int, patch: str | None) -> Sugges
     """
     before, after = extension.before, extension.after
     sentence = (
-        f"If line {line} also checked {enumeration(extension.added, 'and')}, {_recall(after)} of "
-        f"the {before.expected} inputs made for it would take the branch instead of "
-        f"{_recall(before)}, "
-        f"and {_precision(after)} of the {after.taken} that take it would be meant to"
+        f"If line {line} also checked {enumeration(extension.added, 'and')}, the recall on the "
+        f"{before.expected} inputs made for it would be {_recall(after)} instead of "
+        f"{_recall(before)}, and the precision {_precision(after)}"
     )
     if before.taken and _precision(before) != _precision(after):
         sentence += f" instead of {_precision(before)}"
@@ -52,12 +51,12 @@ def suggest_labels(extension: Extension, line: int, patch: str | None) -> Sugges
 def _held_out_sentence(change: Change) -> str:
     before, after = change
     sentence = (
-        f"Of the {before.expected} among them that this was not fitted to, {_recall(after)} would "
-        f"take it instead of {_recall(before)}"
+        f"On the {before.expected} of them to which the labels were not fitted, the recall would "
+        f"be {_recall(after)} instead of {_recall(before)}"
     )
     if not after.taken:
         return f"{sentence}."
-    return f"{sentence}; {_precision(after)} of all such inputs that take it would be meant to."
+    return f"{sentence}, and the precision {_precision(after)}."
 
 
 def suggest_threshold(
@@ -77,7 +76,7 @@ def suggest_threshold(
     )
     if threshold.held_out:
         held_out = _sentiment_shares(*threshold.held_out)
-        sentence += f" Of the texts that this was not fitted to, {held_out}."
+        sentence += f" Of held-out texts, to which the threshold was not fitted, {held_out}."
     return Suggestion(sentence, patch or "")
 
 

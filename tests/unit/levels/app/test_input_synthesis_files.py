@@ -149,9 +149,9 @@ def test_inputs_of_several_inverses_are_distinct_and_limited(
 ) -> None:
     samples = InverseChain((Lists(*first), Lists(*second))).inputs(WANTED, count, seed=1)
 
-    found = [sample.content for sample in samples]
-    assert len(found) == len(set(found)) <= count
-    assert set(found) <= {*first, *second}
+    distinct = [sample.content for sample in samples]
+    assert len(distinct) == len(set(distinct)) <= count
+    assert set(distinct) <= {*first, *second}
 
 
 @given(name=st.text())

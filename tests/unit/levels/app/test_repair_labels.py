@@ -70,23 +70,23 @@ def fires(*recognised: str, is_expected: bool = True) -> Observation:
 def test_recall_precision_and_f1_agree_with_the_paper(
     exercised: list[tuple[bool, bool]], recall: float, precision: float, f1: float
 ) -> None:
-    found = count_inputs(exercised)
+    counts = count_inputs(exercised)
 
-    assert (found.recall, found.precision, found.f1) == (recall, precision, f1)
+    assert (counts.recall, counts.precision, counts.f1) == (recall, precision, f1)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans())))
 def test_f1_is_the_harmonic_mean_of_recall_and_precision(
     exercised: list[tuple[bool, bool]],
 ) -> None:
-    found = count_inputs(exercised)
+    counts = count_inputs(exercised)
 
-    if found.correct:
-        recall = Fraction(found.correct, found.expected)
-        precision = Fraction(found.correct, found.taken)
-        assert found.f1 == float(2 * recall * precision / (recall + precision))
+    if counts.correct:
+        recall = Fraction(counts.correct, counts.expected)
+        precision = Fraction(counts.correct, counts.taken)
+        assert counts.f1 == float(2 * recall * precision / (recall + precision))
     else:
-        assert found.f1 == float(not found.expected and not found.taken)
+        assert counts.f1 == float(not counts.expected and not counts.taken)
 
 
 @given(st.lists(st.booleans(), max_size=90))
@@ -107,15 +107,15 @@ def test_extend_labels_adds_labels_until_the_recall_suffices_as_in_the_paper() -
         *[fires("Amber")] * 3, *[fires("Dog", is_expected=False)] * 20,
     ]  # fmt: skip
 
-    found = extend_labels(["Fire"], observations, equals_label, related=RELATED)
+    extension = extend_labels(["Fire"], observations, equals_label, related=RELATED)
 
-    assert found is not None
-    assert found.added == ("Flame", "Ash")
-    assert (found.before.recall, found.after.recall) == (0.4, 0.85)
-    assert found.after.precision == 1.0
-    assert found.held_out is not None
-    assert found.held_out.before.expected == 20 // 3
-    assert found.held_out.after.recall > found.held_out.before.recall
+    assert extension is not None
+    assert extension.added == ("Flame", "Ash")
+    assert (extension.before.recall, extension.after.recall) == (0.4, 0.85)
+    assert extension.after.precision == 1.0
+    assert extension.held_out is not None
+    assert extension.held_out.before.expected == 20 // 3
+    assert extension.held_out.after.recall > extension.held_out.before.recall
 
 
 def test_extend_labels_skips_a_label_that_lowers_f1() -> None:
@@ -132,20 +132,20 @@ def test_extend_labels_prefers_a_small_gain_without_loss_to_a_large_gain_with_lo
         *[fires("Flame", is_expected=False)] * 9,
     ]  # fmt: skip
 
-    found = extend_labels(["Fire"], observations, equals_label, related=RELATED)
+    extension = extend_labels(["Fire"], observations, equals_label, related=RELATED)
 
-    assert found is not None
-    assert found.added == ("Ash",)
+    assert extension is not None
+    assert extension.added == ("Ash",)
 
 
 def test_candidates_come_from_inputs_that_miss_the_branch() -> None:
     observations = [fires("Fire", "Ash"), fires("Wood Ash"), fires("Tree Ash")]
     observations.append(fires("Ash", is_expected=False))
 
-    found = extend_labels(["Fire"], observations, contains_label, related=RELATED, alpha=1)
+    extension = extend_labels(["Fire"], observations, contains_label, related=RELATED, alpha=1)
 
-    assert found is not None
-    assert found.added == ("Tree Ash", "Wood Ash")
+    assert extension is not None
+    assert extension.added == ("Tree Ash", "Wood Ash")
 
 
 def test_labels_that_do_not_generalise_to_held_out_inputs_are_not_suggested() -> None:
@@ -178,41 +178,44 @@ def test_labels_are_added_in_the_spelling_that_the_application_matches(
 ) -> None:
     observations = [fires("Fire"), fires("Camp Flame"), fires("Fire"), fires("Camp Flame")]
 
-    found = extend_labels([label], observations, matches, related=RELATED)
+    extension = extend_labels([label], observations, matches, related=RELATED)
 
-    assert found is not None
-    assert found.before.recall == 0.5
-    assert found.added == (added,)
+    assert extension is not None
+    assert extension.before.recall == 0.5
+    assert extension.added == (added,)
 
 
 @given(observations, ways, alphas)
 def test_extension_has_the_measures_that_it_claims(
-    several: list[Observation], matches: Matches, alpha: float
+    inputs: list[Observation], matches: Matches, alpha: float
 ) -> None:
     labels = ("Fire", "fire")
-    found = extend_labels(labels, several, matches, related=RELATED, alpha=alpha)
+    extension = extend_labels(labels, inputs, matches, related=RELATED, alpha=alpha)
 
-    assert found == extend_labels(labels, several, matches, related=RELATED, alpha=alpha)
-    if found is None:
+    assert extension == extend_labels(labels, inputs, matches, related=RELATED, alpha=alpha)
+    if extension is None:
         return
-    judged = [(found.before, found.after), *([found.held_out] if found.held_out else [])]
+    judged = [
+        (extension.before, extension.after),
+        *([extension.held_out] if extension.held_out else []),
+    ]
     for before, after in judged:
         assert after.f1 >= before.f1
         assert after.recall >= before.recall
-    assert found.after == of_labels((*labels, *found.added), several, matches)
-    assert found.before == of_labels(labels, several, matches)
-    assert found.added
-    assert len(set(found.added)) == len(found.added)
-    assert not {label.lower() for label in found.added} & {"amber", "fire"}
+    assert extension.after == of_labels((*labels, *extension.added), inputs, matches)
+    assert extension.before == of_labels(labels, inputs, matches)
+    assert extension.added
+    assert len(set(extension.added)) == len(extension.added)
+    assert not {label.lower() for label in extension.added} & {"amber", "fire"}
 
 
 @given(observations, ways, alphas)
 def test_extension_equals_the_result_of_a_naive_search(
-    several: list[Observation], matches: Matches, alpha: float
+    inputs: list[Observation], matches: Matches, alpha: float
 ) -> None:
-    found = extend_labels(("Fire", "fire"), several, matches, related=RELATED, alpha=alpha)
+    extension = extend_labels(("Fire", "fire"), inputs, matches, related=RELATED, alpha=alpha)
 
-    assert (found.added if found else ()) == plainly_extended(several, matches, alpha)
+    assert (extension.added if extension else ()) == naive_extension(inputs, matches, alpha)
 
 
 def of_labels(
@@ -223,7 +226,7 @@ def of_labels(
     )
 
 
-def plainly_extended(
+def naive_extension(
     observations: list[Observation], matches: Matches, alpha: float
 ) -> tuple[str, ...]:
     """Return the labels by measuring everything again in each round."""

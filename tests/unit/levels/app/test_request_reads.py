@@ -18,7 +18,7 @@ def arguments(*parameters: str) -> ast.arguments:
 
 
 @pytest.mark.parametrize(
-    ("written", "parameters", "found"),
+    ("source", "parameters", "expected"),
     [
         ("file = request.files['a']", [], {"files": ("a",)}),
         ("files = request.files\nfiles.get('a')", [], {"files": ("a",)}),
@@ -36,12 +36,12 @@ def arguments(*parameters: str) -> ast.arguments:
     ],
 )
 def test_request_reads_returns_parts_with_their_fields(
-    written: str, parameters: list[str], found: dict[str, tuple[str, ...]]
+    source: str, parameters: list[str], expected: dict[str, tuple[str, ...]]
 ) -> None:
     head = "import flask, json\nfrom flask import request\n"
-    tree = ast.parse(head + dedent(written))
+    tree = ast.parse(head + dedent(source))
 
-    assert request_reads(tree.body, arguments(*parameters), imports_of(tree, "")) == found
+    assert request_reads(tree.body, arguments(*parameters), imports_of(tree, "")) == expected
 
 
 def test_request_reads_ignores_objects_other_than_flask_requests() -> None:
@@ -84,7 +84,7 @@ def test_event_reads_ignores_events_other_than_dictionaries(parameter: str, read
 
 
 @pytest.mark.parametrize(
-    ("written", "found"),
+    ("source", "expected"),
     [
         ("for one in event['Records']: print(one['body'])", {"event": ("Records",)}),
         ("print(event)", {"event": ()}),
@@ -100,10 +100,10 @@ def test_event_reads_ignores_events_other_than_dictionaries(parameter: str, read
     ],
 )
 def test_event_reads_returns_fields_of_the_event(
-    written: str, found: dict[str, tuple[str, ...]]
+    source: str, expected: dict[str, tuple[str, ...]]
 ) -> None:
-    tree = ast.parse(f"import json\n{written}")
+    tree = ast.parse(f"import json\n{source}")
 
     for first in ("event", "event: dict", "event: 'typing.Dict[str, Any]'"):
-        assert event_reads(tree.body, arguments(first, "context"), imports_of(tree, "")) == found
+        assert event_reads(tree.body, arguments(first, "context"), imports_of(tree, "")) == expected
     assert event_reads(tree.body, arguments("self", "event"), imports_of(tree, "")) == {}
