@@ -73,7 +73,7 @@ class ApplicationOracle:
 
     traits: ClassVar[Traits] = Traits(
         tests_user_functions=True,
-        ignores_library=True,  # a function fails alike with all clients of a target
+        ignores_library=True,  # a defect occurs with every client of a target
         claim="{kind}.",
         claims={
             "crash": "an application crashes for an answer that a service may return.",
