@@ -45,11 +45,11 @@ def service_lines(
     for function in functions:
         yield f"{visible(function.file)}:{function.line} {visible(function.name)}"
         for call in function.calls:
-            yield f"  calls {_operation_text(call.answer)}{_call_path(call)}"
+            yield f"  calls {_operation_text(call.answer)}{_call_path_text(call)}"
             for name, steps in call.call_inputs.inputs:
-                yield _line(f"    input {name}{_steps(steps)}")
+                yield _line(f"    input {name}{_steps_text(steps)}")
             for name, steps in call.constructor_inputs.inputs:
-                yield _line(f"    input {name} of its object's constructor{_steps(steps)}")
+                yield _line(f"    input {name} of its object's constructor{_steps_text(steps)}")
         for branch, goals in function.branches().items():
             yield from _branch_lines(branch, goals)
     for condition in dict.fromkeys(dead_conditions):
@@ -71,7 +71,7 @@ def _operation_text(answer: Answer) -> str:
     return f"{operation.title} ({operation.task}), {visible(answer.file)}:{answer.line}"
 
 
-def _call_path(call: ServiceCallSite) -> str:
+def _call_path_text(call: ServiceCallSite) -> str:
     return f", through {visible(' → '.join(call.call_path))}" if call.call_path else ""
 
 
@@ -80,7 +80,9 @@ def _branch_lines(branch: Branch, goals: Sequence[ServiceCondition]) -> Iterator
     for condition in goals:
         part = "" if condition.goal.text == branch.condition else f"{condition.goal.text} "
         for answer, steps in condition.answers:
-            yield _line(f"    {part}by {answer.operation.name}, line {answer.line}{_steps(steps)}")
+            yield _line(
+                f"    {part}by {answer.operation.name}, line {answer.line}{_steps_text(steps)}"
+            )
 
 
 def _dead_condition_lines(condition: DeadCondition) -> Iterator[str]:
@@ -90,7 +92,7 @@ def _dead_condition_lines(condition: DeadCondition) -> Iterator[str]:
         yield visible(f"  perhaps: {', '.join(condition.proposals)}")
 
 
-def _steps(steps: Sequence[str]) -> str:
+def _steps_text(steps: Sequence[str]) -> str:
     return f": {' '.join(steps)}" if steps else ""
 
 
