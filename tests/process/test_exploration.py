@@ -415,7 +415,7 @@ def stubborn(content: bytes):
 
     assert [crash.line for crash in results["app.commented"].crashes] == [16]
     assert not results["app.asserted"].crashes
-    assert "remembers what it answers" in results["app.cached"].problem
+    assert "caches the answer" in results["app.cached"].problem
     assert not results["app.odd"].problem
     assert not results["app.odd"].crashes
     (hang,) = results["app.stubborn"].hangs
@@ -456,7 +456,7 @@ def test_random_search_reaches_outcomes_that_no_plain_response_reaches(
         if function.goals
     ]
     # What can be found is asked here, not how fast a machine is that does other work too.
-    monkeypatch.setitem(explore.__globals__, "_SEARCHING_S", 60.0)
+    monkeypatch.setitem(explore.__globals__, "_MAX_SEARCH_S", 60.0)
 
     def met() -> int:
         results = list(explore(application, functions, python=sys.executable, budget_s=300.0))
@@ -464,7 +464,7 @@ def test_random_search_reaches_outcomes_that_no_plain_response_reaches(
         return sum(result.outcome_counts()[0] for result in results)
 
     searched = met()
-    monkeypatch.setitem(explore.__globals__, "_SEARCHING_S", 0.0)
+    monkeypatch.setitem(explore.__globals__, "_MAX_SEARCH_S", 0.0)
     enumerated = met()
 
     assert searched >= at_least
