@@ -25,8 +25,8 @@ from ciguard.levels.app.accuracy.trials import Trials
 from ciguard.levels.app.dead_conditions import dead_conditions, read_vocabulary
 from ciguard.levels.app.exploration import explore
 from ciguard.levels.app.exploration.function_caller import FunctionCaller, host_of, routines_of
-from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
+from ciguard.levels.app.input_synthesis.inverse_chain import InputSources, inverse_of
 from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import find_service_functions, read_application
@@ -37,7 +37,7 @@ from ciguard.levels.app.virtualization.simulated import Simulated
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.levels.app.accuracy import Assessed
+    from ciguard.levels.app.accuracy import Assessment
     from ciguard.levels.app.exploration import ExploredFunction
     from ciguard.levels.app.providers.description import Operation
 
@@ -71,25 +71,25 @@ def covered(folder: Path, count: int, seed: int) -> Iterator[Covered]:
         host_of(application, found, sys.executable, inputs=Path(scratch)) as host,
     ):
         for explored in explore(application, found, python=sys.executable, budget_s=60.0):
-            goals = list(explored.met)
+            goals = list(explored.answers_by_outcome)
             if explored.problem or not goals:
                 continue
-            met, of = explored.outcomes()
-            operations = [one.answer.operation for one in explored.found.calls]
+            met, of = explored.outcome_counts()
+            operations = [one.answer.operation for one in explored.function.calls]
             kind = kind_of(operations[0].task)
             began = time.monotonic()
-            caller = FunctionCaller(host, explored.found, *routines[explored.found.name])
+            caller = FunctionCaller(host, explored.function, *routines[explored.function.name])
             shares = {}
             for way, make in zip(WAYS, (_made, _random, _fuzzed), strict=True):
                 inputs = make(explored, operations, count, seed)
                 known = {one.digest: one.wanted for one in inputs}
                 engines = EngineChain((Simulated(None, known, 0.1, seed),))
-                routine = routines[explored.found.name][1]
-                trials = Trials(caller, explored.found, routine, explored.form, engines)
-                seen = {pair for one in inputs for pair in trials.run(one, Path(scratch)).seen}
+                routine = routines[explored.function.name][1]
+                trials = Trials(caller, explored.function, routine, explored.form, engines)
+                seen = {pair for one in inputs for pair in trials.run(one, Path(scratch)).outcomes}
                 shares[way] = 100 * len(seen) / of
             yield Covered(
-                explored.found.name,
+                explored.function.name,
                 KINDS[kind],
                 len(goals),
                 100 * met / of,
@@ -181,11 +181,11 @@ def reports_of(folder: Path, labels: Path | None) -> list[tuple[int, str, str]]:
 def _reports_by_responses(explored: ExploredFunction) -> Iterator[tuple[int, str, str]]:
     for crash in explored.crashes:
         yield crash.line, "crash", crash.error
-    for name in explored.unguarded:
-        yield explored.found.line, "crash", f"{name} let through"
+    for name in explored.uncaught_refusals:
+        yield explored.function.line, "crash", f"{name} let through"
 
 
-def _reports_by_inputs(assessed: Assessed) -> Iterator[tuple[int, str, str]]:
+def _reports_by_inputs(assessed: Assessment) -> Iterator[tuple[int, str, str]]:
     for verdict in assessed.verdicts:
         if verdict.is_failure:
             yield verdict.goal.branch.line, "accuracy", verdict.goal.text
@@ -243,10 +243,10 @@ def _answered() -> int:
         application = read_application(file)
         found = [one for one in find_service_functions(application, known_providers()) if one.goals]
         for one in explore(application, found, python=sys.executable, budget_s=60.0):
-            if not one.problem and one.met:
-                rows.append((*one.outcomes(), one.searched, one.seconds))
+            if not one.problem and one.answers_by_outcome:
+                rows.append((*one.outcome_counts(), one.random_runs, one.seconds))
                 met, of, searched, seconds = rows[-1]
-                name = one.found.name
+                name = one.function.name
                 print(
                     f"{name:44} {met:>3} of {of:>3}, {searched:>2} searched for, {seconds:5.1f} s"
                 )

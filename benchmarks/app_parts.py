@@ -53,31 +53,46 @@ def _none(*_: Any, **__: Any) -> None:
 
 
 EXPLORING: Mapping[str, Mapping[str, object]] = {
-    "exploration/searching": {f"{PACKAGE}.exploration.explore._SEARCHING_S": 0.0},
+    "exploration/searching": {f"{PACKAGE}.exploration.explore._MAX_SEARCH_S": 0.0},
 }
 """Part that stub responses come from → what is put in the place of what."""
 OF_PARTS: Mapping[str, Sequence[str]] = {
-    "exploration/searching": ("exploration/searching", "exploration/hints", "exploration/searched"),
+    "exploration/searching": (
+        "exploration/search",
+        "exploration/hints",
+        "exploration/random_answers",
+    ),
     "input_synthesis/printing": (
-        "input_synthesis/printing",
-        "input_synthesis/lettering",
+        "input_synthesis/printed_text",
+        "input_synthesis/text_pictures",
         "input_synthesis/fonts",
     ),
-    "input_synthesis/drawing": ("input_synthesis/drawing", "input_synthesis/pictures"),
+    "input_synthesis/speaking": ("input_synthesis/speech",),
+    "input_synthesis/felt": ("input_synthesis/sentiment_texts",),
+    "input_synthesis/naming": ("input_synthesis/named_entities",),
+    "input_synthesis/drawing": ("input_synthesis/drawn_images", "input_synthesis/pictures"),
 }
-"""Part → what belongs to it, where that is more."""
+"""Part → its modules, if they are not named like the part."""
 TRYING: Mapping[str, Mapping[str, Callable[..., object]]] = {
-    "input_synthesis": {f"{PACKAGE}.input_synthesis.choosing.InOrder.serves": _false},
-    "input_synthesis/printing": {f"{PACKAGE}.input_synthesis.printing.PrintedText.serves": _false},
-    "input_synthesis/speaking": {f"{PACKAGE}.input_synthesis.speaking.SpokenText.serves": _false},
-    "input_synthesis/felt": {f"{PACKAGE}.input_synthesis.felt.FeltTexts.serves": _false},
-    "input_synthesis/naming": {f"{PACKAGE}.input_synthesis.naming.NamedEntities.serves": _false},
+    "input_synthesis": {f"{PACKAGE}.input_synthesis.inverse_chain.InverseChain.serves": _false},
+    "input_synthesis/printing": {
+        f"{PACKAGE}.input_synthesis.printed_text.PrintedText.serves": _false
+    },
+    "input_synthesis/speaking": {f"{PACKAGE}.input_synthesis.speech.SpokenText.serves": _false},
+    "input_synthesis/felt": {
+        f"{PACKAGE}.input_synthesis.sentiment_texts.SentimentTexts.serves": _false
+    },
+    "input_synthesis/naming": {
+        f"{PACKAGE}.input_synthesis.named_entities.NamedEntities.serves": _false
+    },
     "input_synthesis/documents": {
         f"{PACKAGE}.input_synthesis.documents.DocumentWriter.serves": _false
     },
-    "input_synthesis/drawing": {f"{PACKAGE}.input_synthesis.choosing.DrawnInputs.serves": _false},
-    "repair/labels": {f"{PACKAGE}.accuracy.verdicts.extended": _none},
-    "repair/thresholds": {f"{PACKAGE}.accuracy.verdicts.fitted": _none},
+    "input_synthesis/drawing": {
+        f"{PACKAGE}.input_synthesis.inverse_chain.DrawnInputs.serves": _false
+    },
+    "repair/labels": {f"{PACKAGE}.accuracy.verdicts.extend_labels": _none},
+    "repair/thresholds": {f"{PACKAGE}.accuracy.verdicts.fit_threshold": _none},
     "repair/relatedness": {f"{PACKAGE}.repair.relatedness.CombinedRelatedness.related": _false},
 }
 """Part that inputs, or what is made of them, come from → likewise."""
@@ -160,13 +175,19 @@ def figures(
             contradictions |= set(contradictory_conditions(one.application, function))
         for call in calls:
             functions += not call.problem
-            failures += len(call.crashes) + len(call.hangs) + len(call.unguarded)
+            failures += len(call.crashes) + len(call.hangs) + len(call.uncaught_refusals)
             root = one.application.root
-            of |= {(root, goal, value) for goal in call.met for value in (True, False)}
-            by_answers |= {(root, goal, value) for goal in call.met for value in call.met[goal]}
+            of |= {
+                (root, goal, value) for goal in call.answers_by_outcome for value in (True, False)
+            }
+            by_answers |= {
+                (root, goal, value)
+                for goal in call.answers_by_outcome
+                for value in call.answers_by_outcome[goal]
+            }
         for tried in assess(one.application, one.found, calls, settings, python=given.python):
             failures += len(tried.crashes)
-            met |= {(one.application.root, goal, value) for goal, value in tried.seen}
+            met |= {(one.application.root, goal, value) for goal, value in tried.reached_outcomes}
             judged += len(tried.verdicts)
             failed = [verdict for verdict in tried.verdicts if verdict.is_failure]
             made = [verdict.suggestion for verdict in failed if verdict.suggestion is not None]

@@ -145,8 +145,8 @@ def test_emulate_chooses_free_ports_and_refuses_one_in_use(tmp_path: Path) -> No
     [
         ("--faults faults.toml", "faults.toml: fault 1: error = 'QUOTA': has to be one of"),
         ("--faults none.toml", "none.toml: cannot be read as faults of a service"),
-        ("--habits habits.toml", "has no effect without images. Add --images"),
-        ("--images images", "images: no such folder. Create it, with a folder of files"),
+        ("--habits habits.toml", "has no effect without --images. Add --images"),
+        ("--images images", "images: no such folder. Create it, with one subfolder of files"),
         ("--replay none.jsonl", "none.jsonl: cannot be read as a recording"),
         ("--replay a.jsonl --record b.jsonl", "use only one of them"),
         ("--host no.such.host.invalid", "cannot listen here: "),

@@ -178,7 +178,7 @@ def test_application_refused_by_confinement_is_reported_and_runs_unconfined(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([".", "--function", "nothing.*"], "no function nothing.* calls a service"),
+        ([".", "--function", "nothing.*"], "no function that matches nothing.* calls a service"),
         ([".", "--python", "/nowhere/python"], "/nowhere/python"),
         ([".", "--seconds", "0"], "--seconds"),
     ],
@@ -322,7 +322,7 @@ def test_accuracy_reports_a_failed_search_and_continues(alarm: Path) -> None:
 
     done = services(alarm, ".", *search, command="accuracy")
 
-    assert "the image search has stopped: http://127.0.0.1" in done.stderr
+    assert "no more images are searched for: http://127.0.0.1" in done.stderr
     assert "images found" not in done.stdout
     assert "Traceback" not in done.stderr
     assert "alarm.py:9: " in done.stdout

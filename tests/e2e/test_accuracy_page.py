@@ -127,7 +127,7 @@ def unfolded(page: Page) -> Page:
 
 def test_inputs_that_fail_are_seen_read_and_heard(browser: Browser, report: Path) -> None:
     with opened(browser, report) as page:
-        title = "3 of 4 sub-conditions fail, 1 crash; with faults 1 exception"
+        title = "3 of 4 sub-conditions fail, 1 crash; 1 exception with injected faults"
         assert page.locator("h1").inner_text() == title
         folded = page.locator("summary").all_inner_texts()
         unfolded(page)
@@ -151,11 +151,11 @@ def test_what_faults_bring_about_is_told_with_an_input(browser: Browser, report:
     with opened(browser, report) as page:
         alarm, topic = (page.locator(".function", has_text=name) for name in ("alarm", "topic"))
 
-        (said,) = alarm.locator(".verdict-of", has_text="with faults").all()
+        (said,) = alarm.locator(".verdict-of", has_text="with injected faults").all()
 
         assert "ServiceUnavailable: 503 not now <script>alert(5)</script>" in said.inner_text()
         assert said.locator("img").count() == 1
-        assert "without an uncaught exception." in topic.inner_text()
+        assert "No uncaught exception in" in topic.inner_text()
 
 
 def test_a_sound_is_played(browser: Browser, report: Path) -> None:

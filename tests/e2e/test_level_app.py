@@ -86,7 +86,7 @@ def test_failures_have_a_script_and_are_fixed_once_gone(tmp_path: Path) -> None:
     ran = answer([sys.executable, f"out/{crash['reproducer']}"], tmp_path)
     assert ran.returncode == 1
     assert "IndexError: list index out of range" in ran.stderr
-    assert "'Plastic': always the same" in dead["message"]
+    assert "'Plastic': always true" in dead["message"]
     report = json.loads((tmp_path / "out" / "report.sarif").read_text("utf-8"))
     places = [result["locations"][0]["physicalLocation"] for result in report["runs"][0]["results"]]
     assert {(p["artifactLocation"]["uri"], p["region"]["startLine"]) for p in places} == {

@@ -6,7 +6,7 @@ import sys
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
-from ciguard.levels.app.accuracy import AccuracyOptions, Assessed, assess, settings_for
+from ciguard.levels.app.accuracy import AccuracyOptions, Assessment, assess, settings_for
 from ciguard.levels.app.exploration import ExploredFunction, explore
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import find_service_functions, read_application
@@ -27,17 +27,17 @@ def explored(folder: Path) -> dict[str, ExploredFunction]:
     application = read_application(folder)
     found = find_service_functions(application, known_providers())
     results = explore(application, found, python=sys.executable, budget_s=60.0)
-    return {one.found.name.removeprefix("app."): one for one in results}
+    return {one.function.name.removeprefix("app."): one for one in results}
 
 
-def assessed(folder: Path, **trying: Any) -> dict[str, Assessed]:
+def assessed(folder: Path, **trying: Any) -> dict[str, Assessment]:
     """Return likewise what came of trying them."""
     application = read_application(folder)
     found = find_service_functions(application, known_providers())
     results = explore(application, found, python=sys.executable, budget_s=30.0)
     settings = settings_for(AccuracyOptions(**{"budget_s": 30.0, "inputs": 40, **trying}))
     several = assess(application, found, results, settings, python=sys.executable)
-    return {one.explored.found.name.removeprefix("app."): one for one in several}
+    return {one.explored.function.name.removeprefix("app."): one for one in several}
 
 
 def never(results: dict[str, ExploredFunction]) -> set[tuple[str, str, bool]]:
@@ -45,7 +45,7 @@ def never(results: dict[str, ExploredFunction]) -> set[tuple[str, str, bool]]:
     return {
         (name, goal.text, value)
         for name, one in results.items()
-        for goal, values in one.met.items()
+        for goal, values in one.answers_by_outcome.items()
         for value in {True, False} - values.keys()
     }
 

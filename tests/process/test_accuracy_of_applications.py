@@ -15,14 +15,14 @@ from vision_server import vision_server
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.accuracy import (
     AccuracyOptions,
-    Assessed,
+    Assessment,
     ConditionVerdict,
     assess,
     settings_for,
 )
 from ciguard.levels.app.exploration import explore
-from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
+from ciguard.levels.app.input_synthesis.inverse_chain import InputSources, inverse_of
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import find_service_functions, read_application
@@ -52,7 +52,7 @@ def is_fire(names):
 """
 
 
-def assessed(path: Path, **trying: Any) -> list[Assessed]:
+def assessed(path: Path, **trying: Any) -> list[Assessment]:
     application = read_application(path)
     functions = find_service_functions(application, known_providers())
     explored = explore(application, functions, python=sys.executable, budget_s=30.0)
@@ -60,7 +60,7 @@ def assessed(path: Path, **trying: Any) -> list[Assessed]:
     return list(assess(application, functions, explored, settings, python=sys.executable))
 
 
-def failures(results: list[Assessed]) -> list[ConditionVerdict]:
+def failures(results: list[Assessment]) -> list[ConditionVerdict]:
     return [verdict for result in results for verdict in result.verdicts if verdict.is_failure]
 
 
@@ -125,8 +125,8 @@ def test_recorded_answers_are_replayed(tmp_path: Path) -> None:
     assert verdict.is_simulated  # as was recorded
     assert verdict.measured == first.measured
     # Missing records are reported, and do not count against the application.
-    assert sum(part.left_out.values()) == part.trials - 60
-    assert all("label_detection" in reason for reason in part.left_out)
+    assert sum(part.unjudged_inputs.values()) == part.trials - 60
+    assert all("label_detection" in reason for reason in part.unjudged_inputs)
     with pytest.raises(ConfigurationError, match=r"nothing\.jsonl"):
         assessed(app, replay=tmp_path / "nothing.jsonl")
 
@@ -198,9 +198,9 @@ def test_computed_scores_are_not_judged_and_functions_without_input_are_not_asse
 
     assert failures(results) == []
     assert not any(result.verdicts for result in results)
-    assert {result.explored.found.name: result.problem for result in results if result.problem} == {
-        "moods.watch": "the input of its services does not come from its parameters"
-    }
+    assert {
+        result.explored.function.name: result.problem for result in results if result.problem
+    } == {"moods.watch": "the input of its service calls does not come from its parameters"}
 
 
 def test_function_without_remaining_time_is_reported(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_function_without_remaining_time_is_reported(tmp_path: Path) -> None:
 
     (one,) = assessed(tmp_path, budget_s=0.0)
 
-    assert one.problem == "synthesising its inputs used up the time budget: give it more time"
+    assert one.problem == "the time budget ended before its inputs were synthesised; increase it"
     assert (one.trials, one.verdicts) == (0, [])
 
 
@@ -255,20 +255,20 @@ def stubborn(text: str) -> bool:
 """
 
 
-def with_faults(folder: Path, *faults: str) -> dict[str, Assessed]:
+def with_faults(folder: Path, *faults: str) -> dict[str, Assessment]:
     """Return the result of each function with injected faults."""
     (folder / "app").mkdir()
     (folder / "app" / "moods.py").write_text(MOODS)
     (folder / "faults.toml").write_text("".join(f"[[fault]]\n{fault}\n" for fault in faults))
     results = assessed(folder / "app", inputs=20, faults=folder / "faults.toml")
-    return {function.explored.found.name.partition(".")[2]: function for function in results}
+    return {function.explored.function.name.partition(".")[2]: function for function in results}
 
 
-def raised(one: Assessed) -> dict[str, tuple[int, bool]]:
+def raised(one: Assessment) -> dict[str, tuple[int, bool]]:
     assert one.robustness is not None
     return {
         name: (through.calls, through.crash.is_judged)
-        for (name, _, _), through in one.robustness.raised.items()
+        for (name, _, _), through in one.robustness.uncaught.items()
     }
 
 
@@ -296,7 +296,7 @@ def test_robustness_against_faults_is_reported_separately_from_accuracy(tmp_path
     for result in results.values():
         assert result.robustness is not None
         assert result.robustness.calls == result.trials > 15
-        assert not result.robustness.endless
+        assert not result.robustness.hangs
         assert not any(verdict.is_failure for verdict in result.verdicts)
         assert not result.crashes
 
@@ -315,7 +315,7 @@ def test_function_that_calls_services_without_end_is_reported_and_stopped(tmp_pa
     assert set(raised(results["persistent"])) == {"RetryError"}
     robustness = results["stubborn"].robustness
     assert robustness is not None
-    assert set(robustness.endless) == {"calls services without end"}
+    assert set(robustness.hangs) == {"calls services without end"}
     assert robustness.calls <= 2
 
 
@@ -362,6 +362,6 @@ def test_inputs_are_synthesised_for_outcomes_without_an_aim(tmp_path: Path) -> N
 
     (result,) = assessed(tmp_path)
 
-    assert result.outcomes == (4, 4)
+    assert result.outcome_counts == (4, 4)
     # Nobody says what a reading should be.
     assert result.verdicts == []

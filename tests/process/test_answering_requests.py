@@ -191,7 +191,9 @@ def test_exception_caused_by_a_guessed_argument_is_not_judged(tmp_path: Path) ->
 
     assert {name: result.problem for name, result in results.items() if result.problem} == {}
     assert failures(results) == {}
-    assert {name: len(result.unjudged) for name, result in results.items() if name != "is_bad"} == {
+    assert {
+        name: len(result.unjudged_crashes) for name, result in results.items() if name != "is_bad"
+    } == {
         "Desk.put": 1,
         "view": 1,
         "who": 1,
@@ -203,7 +205,7 @@ def test_synthesised_inputs_arrive_in_requests(application: Path) -> None:
     results = assessed(application, inputs=24)
 
     measured = {
-        name: (verdict.measured.right, verdict.measured.expected)
+        name: (verdict.measured.correct, verdict.measured.expected)
         for name, result in results.items()
         for verdict in result.verdicts
         if verdict.measured is not None

@@ -227,7 +227,12 @@ def test_script_runs_a_program(tmp_path: Path) -> None:
     ("function", "outcome", "code", "says"),
     [
         ("waits", Hung(1.0), 1, "Timeout (0:00:01)!"),
-        ("leaves", Crashed("exit"), 0, "Called; if nothing follows, it has ended its process."),
+        (
+            "leaves",
+            Crashed("exit"),
+            0,
+            "Calling. If no output follows, the call has ended the process.",
+        ),
     ],
 )
 def test_script_shows_a_call_that_does_not_return(

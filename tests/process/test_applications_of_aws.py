@@ -129,7 +129,7 @@ def unsure(image: bytes):
 
     assert failures(results) == {"first": {"IndexError"}, "smiles": {"KeyError"}}
     # What is less sure is left out unless it is asked for, and so is what is too much.
-    assert all(values.keys() == {False} for values in results["unsure"].met.values())
+    assert all(values.keys() == {False} for values in results["unsure"].answers_by_outcome.values())
 
 
 def test_refusals_are_exceptions_of_the_client(tmp_path: Path) -> None:
@@ -162,12 +162,12 @@ def in_parts(text: str):
     assert [crash.titles for crash in results["guarded"].crashes] == [
         ("detect_labels: Rate exceeded",)
     ]
-    assert not results["guarded"].unguarded
-    (unguarded,) = results["careless"].unguarded.values()
+    assert not results["guarded"].uncaught_refusals
+    (unguarded,) = results["careless"].uncaught_refusals.values()
     assert unguarded.titles == ("detect_sentiment: a text of more than 5000 bytes",)
     assert unguarded.error.startswith("TextSizeLimitExceededException: ")
-    assert not results["careful"].unguarded
-    assert not results["in_parts"].unguarded
+    assert not results["careful"].uncaught_refusals
+    assert not results["in_parts"].uncaught_refusals
     assert not results["in_parts"].crashes
 
 
@@ -347,7 +347,7 @@ def is_fire(names):
     (verdict,) = first["alarm"].verdicts
     assert verdict.is_of_service
     assert verdict.measured is not None
-    assert 0 < verdict.measured.right < verdict.measured.expected
+    assert 0 < verdict.measured.correct < verdict.measured.expected
     assert [verdict.claim for verdict in again["alarm"].verdicts] == [verdict.claim]
     lines = [json.loads(line) for line in record.read_text().splitlines()]
     codes = {line["error"]["code"] for line in lines if "error" in line}

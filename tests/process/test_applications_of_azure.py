@@ -356,7 +356,7 @@ def test_real_service_is_called_by_the_client_of_the_application(
     (fire,) = first["fire"].verdicts
     assert fire.is_of_service
     assert fire.measured is not None
-    assert fire.measured.right == fire.measured.expected
+    assert fire.measured.correct == fire.measured.expected
     lines = [json.loads(line) for line in record.read_text().splitlines()]
     assert {line["operation"] for line in lines} == {"tag_image_in_stream", "analyze_sentiment"}
     felt = next(line["answer"] for line in lines if line["operation"] == "analyze_sentiment")

@@ -97,7 +97,7 @@ def test_functions_are_called_with_the_arguments_that_they_need(application: Pat
 
     problems = {name: result.problem for name, result in results.items() if result.problem}
     assert problems.keys() == {"closed"}
-    assert problems["closed"].startswith("never asks a service")
+    assert problems["closed"].startswith("never calls a service")
     open_outcomes = {(name, value) for name, _, value in never(results) if name != "closed"}
     assert open_outcomes <= {("heard", False)}
     # Each service refuses the same text as too long; the crash is reported once.
@@ -111,7 +111,7 @@ def test_aims_distinguish_types_of_entities_from_their_names(application: Path) 
 
     (verdict,) = results["places"].verdicts
     assert verdict.measured is not None
-    assert verdict.measured.right == verdict.measured.expected > 9
+    assert verdict.measured.correct == verdict.measured.expected > 9
 
 
 PROGRAM = """

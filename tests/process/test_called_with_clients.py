@@ -141,4 +141,4 @@ def test_constructor_argument_of_an_object_reaches_the_service(application: Path
     assert verdicts.keys() == {"Picture.dog", "cat", "halt", "refuses"}
     (shown,) = verdicts["Picture.dog"]
     assert shown.measured is not None
-    assert shown.measured.right > shown.measured.expected / 2 > 2
+    assert shown.measured.correct > shown.measured.expected / 2 > 2

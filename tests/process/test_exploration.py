@@ -24,13 +24,13 @@ def explored(folder: Path, text: str, *, budget_s: float = 60.0) -> dict[str, Ex
     application = read_application(folder)
     functions = find_service_functions(application, known_providers())
     results = explore(application, functions, python=sys.executable, budget_s=budget_s)
-    return {result.found.name: result for result in results}
+    return {result.function.name: result for result in results}
 
 
 def never(result: ExploredFunction) -> set[str]:
     return {
         f"{goal.text} {value}"
-        for goal, values in result.met.items()
+        for goal, values in result.answers_by_outcome.items()
         for value in {True, False} - values.keys()
     }
 
@@ -60,7 +60,7 @@ def smart_can(path, is_loud=False):
     )["app.smart_can"]
 
     assert not result.problem
-    assert result.outcomes() == (10, 10)
+    assert result.outcome_counts() == (10, 10)
     assert never(result) == set()
     assert not result.crashes
 
@@ -106,7 +106,9 @@ class Camera:
     assert empty.titles == ("text_detection: nothing recognised",)
 
 
-def test_exception_that_missing_surroundings_may_cause_is_not_judged(tmp_path: Path) -> None:
+def test_exception_that_a_missing_file_network_or_key_may_cause_is_not_judged(
+    tmp_path: Path,
+) -> None:
     result = explored(
         tmp_path,
         VISION
@@ -134,7 +136,7 @@ def alarm(image):
 
     assert {crash.error.partition(":")[0] for crash in result.crashes} == {"KeyError"}
     assert {crash.line for crash in result.crashes} == {23}
-    assert {crash.error.partition(":")[0] for crash in result.unjudged} == {
+    assert {crash.error.partition(":")[0] for crash in result.unjudged_crashes} == {
         "FileNotFoundError", "URLError", "KeyError", "ModuleNotFoundError", "JSONDecodeError",
     }  # fmt: skip
 
@@ -242,7 +244,7 @@ def never(image):
     )
 
     (hang,) = results["app.waits"].hangs
-    assert hang.instead == "does not end"
+    assert hang.behaviour == "does not end"
     assert hang.titles == ("label_detection: nothing recognised",)
     assert "does not end" in results["app.never"].problem
 
@@ -283,7 +285,7 @@ def test_files_with_names_that_cannot_be_imported_are_explored(tmp_path: Path) -
 
     results = list(explore(application, functions, python=sys.executable, budget_s=60.0))
 
-    assert {result.found.file for result in results} == set(files)
+    assert {result.function.file for result in results} == set(files)
     assert [result.problem for result in results] == [""] * len(files)
     assert all(result.runs > 1 for result in results)
 
@@ -328,7 +330,7 @@ def fourth(image):
 
     for name in ("app.first", "app.second", "app.third"):
         assert not results[name].problem
-        assert results[name].outcomes() == (2, 2)
+        assert results[name].outcome_counts() == (2, 2)
     problem = results["app.fourth"].problem
     assert problem.startswith("its decorators make it an object of app.Command: TypeError: ")
 
@@ -364,10 +366,10 @@ class Service:
     )
 
     assert not results["app.own"].problem
-    assert not results["app.own"].unjudged
+    assert not results["app.own"].unjudged_crashes
     assert results["app.own"].runs > 5
     assert not results["app.Service.keyed"].problem
-    assert results["app.Service.keyed"].outcomes() == (4, 4)
+    assert results["app.Service.keyed"].outcome_counts() == (4, 4)
 
 
 @pytest.mark.slow
@@ -413,7 +415,7 @@ def stubborn(content: bytes):
 
     assert [crash.line for crash in results["app.commented"].crashes] == [16]
     assert not results["app.asserted"].crashes
-    assert "remembers what it answers" in results["app.cached"].problem
+    assert "caches the answer" in results["app.cached"].problem
     assert not results["app.odd"].problem
     assert not results["app.odd"].crashes
     (hang,) = results["app.stubborn"].hangs
@@ -444,7 +446,7 @@ def look(content: bytes):
         ("asking_other_clouds.py", 78, 64),
     ],
 )
-def test_search_reaches_outcomes_that_plain_answers_leave_open(
+def test_random_search_reaches_outcomes_that_no_plain_response_reaches(
     monkeypatch: pytest.MonkeyPatch, file: str, at_least: int, enumerated_at_most: int
 ) -> None:
     application = read_application(Path(__file__).parents[1] / "examples" / file)
@@ -454,22 +456,22 @@ def test_search_reaches_outcomes_that_plain_answers_leave_open(
         if function.goals
     ]
     # What can be found is asked here, not how fast a machine is that does other work too.
-    monkeypatch.setitem(explore.__globals__, "_SEARCHING_S", 60.0)
+    monkeypatch.setitem(explore.__globals__, "_MAX_SEARCH_S", 60.0)
 
     def met() -> int:
         results = list(explore(application, functions, python=sys.executable, budget_s=300.0))
         assert [result.problem for result in results if result.problem] == []
-        return sum(result.outcomes()[0] for result in results)
+        return sum(result.outcome_counts()[0] for result in results)
 
     searched = met()
-    monkeypatch.setitem(explore.__globals__, "_SEARCHING_S", 0.0)
+    monkeypatch.setitem(explore.__globals__, "_MAX_SEARCH_S", 0.0)
     enumerated = met()
 
     assert searched >= at_least
     assert enumerated <= enumerated_at_most
 
 
-def test_searched_answer_may_crash_a_function(tmp_path: Path) -> None:
+def test_random_response_may_crash_a_function(tmp_path: Path) -> None:
     result = explored(
         tmp_path,
         VISION
@@ -482,7 +484,7 @@ def share(image):
 """,
     )["app.share"]
 
-    assert result.searched
+    assert result.random_runs
     assert [crash.error for crash in result.crashes] == [
         "ZeroDivisionError: integer division or modulo by zero"
     ]

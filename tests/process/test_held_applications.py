@@ -25,7 +25,7 @@ from ciguard.levels.app.exploration import (
     CallDidNotReturn,
     CallEnded,
     FunctionCaller,
-    Surroundings,
+    ProcessEnvironment,
     arguments_for,
     host_of,
     plain_contents,
@@ -77,17 +77,21 @@ class Attacked:
     def refusal(self) -> str:
         """Type of the exception that ended it."""
         assert isinstance(self.answer, CallEnded), self.answer
-        return str(self.answer.raised["type"])
+        return str(self.answer.exception["type"])
 
     @property
     def message(self) -> str:
         """Message of the exception that ended it."""
         assert isinstance(self.answer, CallEnded), self.answer
-        return str(self.answer.raised["message"])
+        return str(self.answer.exception["message"])
 
 
 def attacked(
-    folder: Path, expression: str, *, at_import: str = "", surroundings: Surroundings | None = None
+    folder: Path,
+    expression: str,
+    *,
+    at_import: str = "",
+    process_environment: ProcessEnvironment | None = None,
 ) -> Attacked:
     """Run an application that evaluates an expression when it is called."""
     app = folder / "app"
@@ -100,7 +104,7 @@ def attacked(
     inputs.mkdir(exist_ok=True)
     arguments = arguments_for(found, routine, plain_contents(), inputs)[0]
     with host_of(
-        application, [found], sys.executable, surroundings=surroundings, inputs=inputs
+        application, [found], sys.executable, process_environment=process_environment, inputs=inputs
     ) as host:
         answer = FunctionCaller(host, found, module, routine).call(arguments, answers={})
         return Attacked(answer, host.confined_by)
@@ -128,7 +132,7 @@ def attacked(
     ],
     ids=lambda text: text[:40],
 )
-def test_application_attacking_its_surroundings_is_refused(tmp_path: Path, expression: str) -> None:
+def test_application_attacking_the_machine_is_refused(tmp_path: Path, expression: str) -> None:
     secret = tmp_path / "secret"
     secret.write_text("s3cret")
     attack = expression.replace("GUARD", str(os.getpid())).replace("SECRET", str(secret))
@@ -244,20 +248,20 @@ def test_git_folder_of_a_checkout_is_not_readable_and_the_checkout_is_importable
     ids=["garbage", "closed", "files"],
 )
 @pytest.mark.slow
-def test_application_breaking_its_connection_is_ended(tmp_path: Path, attack: str) -> None:
+def test_application_breaking_its_connection_is_terminated(tmp_path: Path, attack: str) -> None:
     answer = attacked(tmp_path, attack, at_import=DEFINITIONS).answer
 
     assert answer == CallDidNotReturn("ends its process")
 
 
-def test_application_is_held_by_all_that_this_kernel_has(tmp_path: Path) -> None:
+def test_application_is_confined_by_all_mechanisms_of_this_kernel(tmp_path: Path) -> None:
     names = attacked(tmp_path, "1").confined_by
 
     assert set(names) >= {"reaper", confine.CAPABILITIES, confine.LANDLOCK, confine.SECCOMP}
 
 
 @pytest.mark.parametrize("version", [0, 3, 4, 5])
-def test_application_on_an_older_kernel_starts_nothing_and_connects_to_nobody(
+def test_application_on_an_older_kernel_starts_no_process_and_opens_no_connection(
     tmp_path: Path, version: int
 ) -> None:
     variables = {
@@ -265,14 +269,14 @@ def test_application_on_an_older_kernel_starts_nothing_and_connects_to_nobody(
         "BOOTSTRAP": str(BOOTSTRAP),
         "PYTHONPATH": str(CAPPED_BOOTSTRAP.parent),
     }
-    around = Surroundings(variables={**os.environ, **variables})
+    around = ProcessEnvironment(variables={**os.environ, **variables})
     with (
         listening() as (port, heard),
         mock.patch("ciguard.execution.host_process.BOOTSTRAP", CAPPED_BOOTSTRAP),
     ):
         connect = f"socket.create_connection(('127.0.0.1', {port}))"
         for attack in ("os.fork()", connect, f"os.kill({os.getpid()}, 0)"):
-            result = attacked(tmp_path, attack, surroundings=around)
+            result = attacked(tmp_path, attack, process_environment=around)
 
             assert result.refusal == "PermissionError"
             assert (confine.LANDLOCK in result.confined_by) is bool(version)
@@ -280,8 +284,10 @@ def test_application_on_an_older_kernel_starts_nothing_and_connects_to_nobody(
     assert not heard
 
 
-def test_application_that_is_not_confined_does_what_the_user_may(tmp_path: Path) -> None:
-    result = attacked(tmp_path, "os.fork()", surroundings=Surroundings(is_confined=False))
+def test_unconfined_application_has_the_permissions_of_the_user(tmp_path: Path) -> None:
+    result = attacked(
+        tmp_path, "os.fork()", process_environment=ProcessEnvironment(is_confined=False)
+    )
 
     assert "GOT THROUGH" in result.message
     assert not result.confined_by
@@ -363,7 +369,7 @@ def held_host(folder: Path, code: str) -> Host:
     )
 
 
-def test_death_of_a_held_process_by_a_signal_is_told_with_its_stack(tmp_path: Path) -> None:
+def test_signal_that_ends_a_confined_process_is_reported_with_the_stack(tmp_path: Path) -> None:
     with held_host(tmp_path, "os.kill(os.getpid(), signal.SIGSEGV)") as host:
         answer = host.ask({}, limit_s=30)
 
@@ -372,14 +378,14 @@ def test_death_of_a_held_process_by_a_signal_is_told_with_its_stack(tmp_path: Pa
     assert [frame.function for frame in answer.frames][-1] == "fatal"
 
 
-def test_exit_of_a_held_process_is_told_with_its_status(tmp_path: Path) -> None:
+def test_exit_of_a_confined_process_is_reported_with_its_status(tmp_path: Path) -> None:
     with held_host(tmp_path, "os._exit(3)") as host:
         answer = host.ask({}, limit_s=30)
 
     assert answer == ProcessEnded("exit status 3", is_signal=False, frames=())
 
 
-def test_stack_of_a_held_process_that_does_not_answer_is_told(tmp_path: Path) -> None:
+def test_stack_of_a_confined_process_that_hangs_is_reported(tmp_path: Path) -> None:
     with held_host(tmp_path, "time.sleep(600)") as host:
         answer = host.ask({}, limit_s=1)
 
@@ -387,7 +393,7 @@ def test_stack_of_a_held_process_that_does_not_answer_is_told(tmp_path: Path) ->
     assert [frame.function for frame in answer.frames][-1] == "fatal"
 
 
-def test_held_process_cannot_replace_the_files_that_are_read_of_it(tmp_path: Path) -> None:
+def test_confined_process_cannot_replace_the_files_that_ciguard_reads(tmp_path: Path) -> None:
     code = "os.unlink(settings_stack())"
     with held_host(tmp_path, code.replace("settings_stack()", "'../stack'")) as host:
         answer = host.ask({}, limit_s=30)
@@ -397,7 +403,7 @@ def test_held_process_cannot_replace_the_files_that_are_read_of_it(tmp_path: Pat
     assert "PermissionError" in errors
 
 
-def test_held_process_is_gone_when_it_ignores_its_end(tmp_path: Path) -> None:
+def test_confined_process_that_ignores_termination_is_killed(tmp_path: Path) -> None:
     code = "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
     began = time.monotonic()
     with held_host(tmp_path, code) as host:

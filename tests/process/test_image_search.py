@@ -15,11 +15,11 @@ from PIL import Image
 
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis import web as module
-from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
 from ciguard.levels.app.input_synthesis.folder import LabelledFolder
+from ciguard.levels.app.input_synthesis.image_search import SearchedImages
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
-from ciguard.levels.app.input_synthesis.searched import SearchedImages
-from ciguard.levels.app.input_synthesis.searches import SEARCHES, search_of
+from ciguard.levels.app.input_synthesis.inverse_chain import InputSources, inverse_of
+from ciguard.levels.app.input_synthesis.search_engines import SEARCHES, search_of
 from ciguard.levels.app.input_synthesis.web import FetchError, Web
 from ciguard.levels.app.providers.description import RecognitionTask
 
@@ -37,7 +37,7 @@ def server() -> Iterator[ImageServer]:
 
 def searched(server: ImageServer, folder: Path, name: str = "openverse") -> SearchedImages:
     search = search_of(name, {"openverse": server.openverse, "wikimedia": server.commons}[name])
-    return SearchedImages(search, folder, Web(search.endpoint, pause_s=0.0, patience_s=3.0))
+    return SearchedImages(search, folder, Web(search.endpoint, pause_s=0.0, retry_budget_s=3.0))
 
 
 def rows_of(folder: Path) -> list[dict[str, str]]:
@@ -52,7 +52,9 @@ CREDITS = {
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_images_are_found_kept_and_credited(server: ImageServer, tmp_path: Path, name: str) -> None:
+def test_found_images_are_cached_with_credits(
+    server: ImageServer, tmp_path: Path, name: str
+) -> None:
     licence, creator, page = CREDITS[name]
 
     made = searched(server, tmp_path / "kept", name).inputs(FIRE, 30, seed=1)
@@ -76,7 +78,7 @@ def test_images_are_found_kept_and_credited(server: ImageServer, tmp_path: Path,
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_what_was_found_once_is_not_asked_for_again(
+def test_cached_images_are_not_searched_for_again(
     server: ImageServer, tmp_path: Path, name: str
 ) -> None:
     first = searched(server, tmp_path, name).inputs(FIRE, 10, seed=1)
@@ -96,7 +98,7 @@ def test_what_was_found_once_is_not_asked_for_again(
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_where_there_are_no_more_the_search_ends_for_good(tmp_path: Path, name: str) -> None:
+def test_exhausted_search_is_not_repeated(tmp_path: Path, name: str) -> None:
     with ImageServer(photos(3)) as server:
         made = searched(server, tmp_path, name).inputs(FIRE, 10, seed=1)
         again = searched(server, tmp_path, name).inputs(FIRE, 10, seed=1)
@@ -110,7 +112,7 @@ def test_where_there_are_no_more_the_search_ends_for_good(tmp_path: Path, name: 
     assert (len(made), len(nothing), asked) == (3, 0, 4)
 
 
-def test_another_search_is_asked_for_what_the_first_did_not_find(tmp_path: Path) -> None:
+def test_second_search_engine_finds_images_that_the_first_lacks(tmp_path: Path) -> None:
     with ImageServer(photos(3)) as server:
         first = searched(server, tmp_path, "openverse").inputs(FIRE, 4, seed=1)
         server.found = [Photo("/photos/9.jpg", answer=Answer(photo(9)))]
@@ -120,7 +122,7 @@ def test_another_search_is_asked_for_what_the_first_did_not_find(tmp_path: Path)
     assert {row["licence"] for row in rows_of(tmp_path)} == {"CC BY 2.0", "CC BY 4.0"}
 
 
-def test_faces_are_looked_for_as_such_and_nothing_in_particular_is_not(
+def test_faces_are_searched_for_by_words_and_empty_keys_are_not_searched_for(
     server: ImageServer, tmp_path: Path
 ) -> None:
     inverse = searched(server, tmp_path)
@@ -154,7 +156,7 @@ def test_faces_are_looked_for_as_such_and_nothing_in_particular_is_not(
         ("🐶", "", ""),
     ],
 )
-def test_a_label_becomes_words_and_a_folder_inside_of_the_folder(
+def test_label_becomes_search_words_and_a_subfolder(
     server: ImageServer, tmp_path: Path, label: str, folder: str, words: str
 ) -> None:
     wanted = InputSpec(RecognitionTask.LABELS, label)
@@ -170,7 +172,9 @@ def test_a_label_becomes_words_and_a_folder_inside_of_the_folder(
         assert len(LabelledFolder(kept).inputs(wanted, 9, seed=1)) == 2
 
 
-def test_what_is_no_image_is_too_large_or_not_open_is_left_out(tmp_path: Path) -> None:
+def test_results_that_are_not_images_too_large_or_not_openly_licensed_are_skipped(
+    tmp_path: Path,
+) -> None:
     bomb = io.BytesIO()
     Image.new("1", (9_000, 9_000)).save(bomb, "PNG")
     tiny = io.BytesIO()
@@ -196,7 +200,7 @@ def test_what_is_no_image_is_too_large_or_not_open_is_left_out(tmp_path: Path) -
     assert [one.suffix for one in (tmp_path / "camp_fire").iterdir()] == [".jpg"]
 
 
-def test_no_redirect_or_result_leads_elsewhere(tmp_path: Path) -> None:
+def test_redirects_and_results_with_private_addresses_are_not_requested(tmp_path: Path) -> None:
     with ImageServer() as inside:
         port = inside.root.rpartition(":")[2]
         elsewhere = [
@@ -223,7 +227,7 @@ def test_no_redirect_or_result_leads_elsewhere(tmp_path: Path) -> None:
             web = Web(server.openverse, pause_s=0.0)
             for one in (*led, circle):
                 with pytest.raises(FetchError):
-                    web.fetch(server.root + one.path, accept="*/*", most_bytes=9_999)
+                    web.fetch(server.root + one.path, accept="*/*", max_bytes=9_999)
             made = searched(server, tmp_path).inputs(FIRE, 20, seed=1)
             rounds = [one for one in server.asked if one.path == "/round"]
 
@@ -231,10 +235,12 @@ def test_no_redirect_or_result_leads_elsewhere(tmp_path: Path) -> None:
         assert len(rounds) == 2 * 4
         assert inside.asked == []
         with pytest.raises(FetchError, match="not a public address"):
-            web.fetch(elsewhere[0], accept="*/*", most_bytes=9)
+            web.fetch(elsewhere[0], accept="*/*", max_bytes=9)
 
 
-def test_a_busy_server_is_waited_for_as_it_asks(server: ImageServer, tmp_path: Path) -> None:
+def test_busy_server_is_retried_after_the_time_that_it_asks_for(
+    server: ImageServer, tmp_path: Path
+) -> None:
     later = formatdate(time.time() + 2, usegmt=True)
     server.next = [
         Answer(status=429, headers={"Retry-After": "1"}),
@@ -250,7 +256,7 @@ def test_a_busy_server_is_waited_for_as_it_asks(server: ImageServer, tmp_path: P
 
 
 @pytest.mark.parametrize("header", ["3600", "Fri, 31 Dec 2099 23:59:59 GMT", "9" * 400])
-def test_a_server_that_is_busy_for_long_is_let_alone_and_what_was_found_stays(
+def test_server_that_stays_busy_ends_the_search_and_found_images_are_kept(
     server: ImageServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, header: str
 ) -> None:
     inverse = searched(server, tmp_path)
@@ -269,7 +275,7 @@ def test_a_server_that_is_busy_for_long_is_let_alone_and_what_was_found_stays(
     assert (len(made), len(other), len(again)) == (2, 0, 10)
     assert asked <= 4
     assert "429" in caplog.text
-    assert "the image search has stopped" in caplog.text
+    assert "no more images are searched for" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -283,7 +289,7 @@ def test_a_server_that_is_busy_for_long_is_let_alone_and_what_was_found_stays(
         b" " * (5 * 2**20),
     ],
 )
-def test_an_answer_that_is_none_is_told_and_ends_the_search(
+def test_invalid_response_is_reported_and_ends_the_search(
     server: ImageServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, body: bytes
 ) -> None:
     server.next = [Answer(body)]
@@ -292,7 +298,7 @@ def test_an_answer_that_is_none_is_told_and_ends_the_search(
     assert inverse.inputs(FIRE, 10, seed=1) == ()
     assert inverse.inputs(FIRE, 10, seed=1) == ()
     assert len(server.asked) == 1
-    assert "the image search has stopped" in caplog.text
+    assert "no more images are searched for" in caplog.text
     assert "\x1b" not in caplog.text
 
 
@@ -301,7 +307,7 @@ def test_an_answer_that_is_none_is_told_and_ends_the_search(
     [b"{}", b'{"results": 1, "query": []}', b'{"results": [1, {}], "query": {"pages": [[], {}]}}'],
 )
 @pytest.mark.parametrize("name", SEARCHES)
-def test_an_answer_of_another_shape_finds_nothing(
+def test_response_with_unexpected_types_yields_no_images(
     server: ImageServer, tmp_path: Path, name: str, body: bytes
 ) -> None:
     server.next = [Answer(body)]
@@ -310,7 +316,7 @@ def test_an_answer_of_another_shape_finds_nothing(
     assert len(server.asked) == 1
 
 
-def test_a_server_that_is_gone_is_told(
+def test_unreachable_server_is_reported(
     server: ImageServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.next = [Answer(status=500)]
@@ -323,7 +329,7 @@ def test_a_server_that_is_gone_is_told(
     assert "refused" in caplog.text
 
 
-def test_what_makers_are_called_is_one_readable_cell(tmp_path: Path) -> None:
+def test_creator_is_stored_as_one_readable_cell(tmp_path: Path) -> None:
     hostile = '=1+1,"x"\n\x1b[31m<b>' + "y" * 5000
     found = [Photo("/a.jpg", creator=hostile, answer=Answer(photo(1)))]
     with ImageServer(found) as server:
@@ -335,7 +341,7 @@ def test_what_makers_are_called_is_one_readable_cell(tmp_path: Path) -> None:
     assert row["creator"] in made.licence
 
 
-def test_an_interrupted_search_leaves_images_of_known_licence_and_goes_on(
+def test_interrupted_search_leaves_only_images_with_a_licence_and_is_continued(
     server: ImageServer, tmp_path: Path
 ) -> None:
     class Ends(Web):
@@ -359,7 +365,7 @@ def test_an_interrupted_search_leaves_images_of_known_licence_and_goes_on(
     assert len(searched(server, tmp_path).inputs(FIRE, 10, seed=1)) == 10
 
 
-def test_a_folder_that_is_damaged_foreign_or_cannot_be_written_is_an_error(
+def test_damaged_foreign_or_read_only_cache_folder_raises_an_error(
     server: ImageServer, tmp_path: Path
 ) -> None:
     foreign, file = tmp_path / "foreign", tmp_path / "file"
@@ -389,17 +395,17 @@ def test_a_folder_that_is_damaged_foreign_or_cannot_be_written_is_an_error(
         "https://[",
     ],
 )
-def test_an_address_that_is_none_is_an_error(url: str) -> None:
+def test_invalid_search_url_raises_an_error(url: str) -> None:
     with pytest.raises(ConfigurationError, match="--search-url"):
         search_of("openverse", url)
 
 
-def test_unless_a_user_says_so_nothing_is_looked_for() -> None:
-    for sources in (InputSources(), InputSources(kept=Path("kept"))):
-        assert not any(isinstance(one, SearchedImages) for one in inverse_of(sources).ways)
+def test_no_search_without_the_option_search() -> None:
+    for sources in (InputSources(), InputSources(image_folder=Path("kept"))):
+        assert not any(isinstance(one, SearchedImages) for one in inverse_of(sources).inverses)
 
 
-def test_a_users_own_images_come_first_then_those_that_are_found(
+def test_images_of_the_user_come_first_then_found_images(
     server: ImageServer, tmp_path: Path
 ) -> None:
     own = tmp_path / "own" / "camp fire"
@@ -407,28 +413,28 @@ def test_a_users_own_images_come_first_then_those_that_are_found(
     (own / "mine.jpg").write_bytes(photo(99))
     search = search_of("openverse", server.openverse)
     kept = tmp_path / "kept"
-    sources = InputSources(images=own.parent, search=search, kept=kept, is_simulated=True)
+    sources = InputSources(images=own.parent, search=search, image_folder=kept, is_simulated=True)
 
     made = inverse_of(sources).inputs(FIRE, 3, seed=1)
 
     assert [one.origin.partition("/")[0] for one in made] == ["camp fire", *["camp_fire"] * 2]
 
 
-def test_requests_are_a_pause_apart_and_a_slow_one_ends(
+def test_requests_are_paused_and_slow_responses_are_aborted(
     server: ImageServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     web = Web(server.openverse, pause_s=0.2)
     began = time.monotonic()
     for _ in range(3):
-        web.fetch(f"{server.root}/photos/1.jpg", accept="*/*", most_bytes=99_999)
+        web.fetch(f"{server.root}/photos/1.jpg", accept="*/*", max_bytes=99_999)
     assert 0.4 <= time.monotonic() - began < 5.0
 
-    monkeypatch.setattr(module, "_MAX_S", -1.0)
+    monkeypatch.setattr(module, "_CONTENT_TIMEOUT_S", -1.0)
     with pytest.raises(FetchError, match="slower"):
-        web.fetch(f"{server.root}/photos/1.jpg", accept="*/*", most_bytes=99_999)
+        web.fetch(f"{server.root}/photos/1.jpg", accept="*/*", max_bytes=99_999)
 
 
-def test_a_proxy_of_the_environment_is_asked_also_on_the_loopback(
+def test_proxy_of_the_environment_is_used_even_on_the_loopback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("no_proxy", raising=False)

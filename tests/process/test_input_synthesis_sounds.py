@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from ciguard.levels.app.input_synthesis import speaking
+from ciguard.levels.app.input_synthesis import speech
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
-from ciguard.levels.app.input_synthesis.speaking import RATE_HZ, SpokenText
+from ciguard.levels.app.input_synthesis.speech import RATE_HZ, SpokenText
 from ciguard.levels.app.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def heard(content: bytes) -> NDArray[np.int16]:
         return np.frombuffer(sound.readframes(sound.getnframes()), np.int16)
 
 
-def test_nothing_spoken_is_silence_and_noise_and_needs_no_synthesiser(
+def test_empty_transcript_gives_silence_and_noise_without_a_synthesiser(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
@@ -45,22 +45,22 @@ def test_nothing_spoken_is_silence_and_noise_and_needs_no_synthesiser(
     assert all(heard(one.content).std() > 50 for one in noise)
 
 
-def test_without_a_synthesiser_no_text_is_served_and_the_reason_is_said(
+def test_without_a_synthesiser_no_text_is_served_and_the_reason_is_given(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
 
     assert not SpokenText().serves(LIGHT)
     assert not SpokenText().inputs(LIGHT, 3, seed=1)
-    assert "install flite" in SpokenText().reason
+    assert "install flite" in SpokenText().unavailable_reason
 
 
-def test_what_is_installed_here_speaks_and_else_the_reason_is_said() -> None:
+def test_text_is_served_exactly_if_a_synthesiser_is_installed() -> None:
     is_installed = any(shutil.which(one) for one in ("flite", "espeak-ng"))
 
     made, again = (SpokenText().inputs(LIGHT, 4, seed=1) for _ in range(2))
 
-    assert SpokenText().serves(LIGHT) == is_installed == (not SpokenText().reason)
+    assert SpokenText().serves(LIGHT) == is_installed == (not SpokenText().unavailable_reason)
     assert len({one.digest for one in made}) == (4 if is_installed else 0)
     assert made == again
     for one in made:
@@ -89,13 +89,13 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "utf-8",
     )
     file.chmod(0o755)
-    monkeypatch.setattr(speaking, "_SPEAKERS", speaking._SPEAKERS[:1])
+    monkeypatch.setattr(speech, "_SPEAKERS", speech._SPEAKERS[:1])
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     return log
 
 
 @pytest.mark.parametrize("text", ["--help; $(id) `id`", "-o /tmp/x", "a\nb | c > d"])
-def test_no_text_reaches_a_synthesiser_as_an_option(program: Path, text: str) -> None:
+def test_text_never_reaches_a_synthesiser_as_an_option(program: Path, text: str) -> None:
     SpokenText().inputs(InputSpec(RecognitionTask.SPEECH, text), 1, seed=1)
 
     arguments, said = json.loads(program.read_text("utf-8"))
@@ -104,7 +104,7 @@ def test_no_text_reaches_a_synthesiser_as_an_option(program: Path, text: str) ->
 
 
 @pytest.mark.usefixtures("program")
-def test_a_voice_that_fails_is_left_out_and_a_sound_gets_its_rate() -> None:
+def test_failing_voice_is_skipped_and_sounds_are_resampled() -> None:
     made = SpokenText().inputs(LIGHT, 2, seed=1)
 
     assert {one.origin.split(",")[1] for one in made} <= {" voice rms", " voice kal16"}
@@ -112,5 +112,5 @@ def test_a_voice_that_fails_is_left_out_and_a_sound_gets_its_rate() -> None:
 
 
 @pytest.mark.parametrize("text", ["日本", "...", "\x00", "a" * 2_000])
-def test_what_an_english_voice_cannot_say_is_not_served(text: str) -> None:
+def test_text_that_an_english_voice_cannot_speak_is_not_served(text: str) -> None:
     assert not SpokenText().serves(InputSpec(RecognitionTask.SPEECH, text))

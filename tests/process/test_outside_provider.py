@@ -45,7 +45,7 @@ def application(tmp_path: Path) -> Path:
     return written(tmp_path / "app", APPLICATION)
 
 
-def test_its_calls_and_the_branches_that_they_decide_are_read(application: Path) -> None:
+def test_calls_of_an_external_provider_are_found_with_their_branches(application: Path) -> None:
     found = find_service_functions(read_application(application), known_providers())
 
     calls = {one.name: [call.answer.operation.title for call in one.calls] for one in found}
@@ -56,7 +56,9 @@ def test_its_calls_and_the_branches_that_they_decide_are_read(application: Path)
     assert "1" in dead[0]
 
 
-def test_its_calls_are_answered_and_a_misuse_is_found(application: Path) -> None:
+def test_calls_of_an_external_provider_get_stub_responses_and_a_crash_is_found(
+    application: Path,
+) -> None:
     results = explored(application)
 
     assert {name: one.problem for name, one in results.items()} == {"first": "", "mood": ""}
@@ -64,14 +66,14 @@ def test_its_calls_are_answered_and_a_misuse_is_found(application: Path) -> None
     assert never(results) == {("first", "found[0]['sure'] > 80", True)}
 
 
-def test_inputs_are_tried_with_its_answers(application: Path) -> None:
+def test_inputs_are_assessed_with_answers_of_an_external_provider(application: Path) -> None:
     mood = assessed(application)["mood"]
 
     assert {verdict.engine for verdict in mood.verdicts} == {"VADER"}
     assert all(verdict.shares is not None for verdict in mood.verdicts)
 
 
-def test_a_script_answers_its_calls(application: Path) -> None:
+def test_script_answers_calls_of_an_external_provider(application: Path) -> None:
     call: dict[str, Any] = {
         "module": "app",
         "function": "first",
@@ -96,7 +98,7 @@ def test_a_script_answers_its_calls(application: Path) -> None:
     assert done.stderr.splitlines()[-1] == "IndexError: list index out of range"
 
 
-def test_its_own_client_is_answered_over_http() -> None:
+def test_client_of_an_external_provider_is_answered_over_http() -> None:
     log: list[RequestLogEntry] = []
     with emulation(EmulationOptions(), log.append) as running:
         notes = Notes(running.address)

@@ -1,4 +1,4 @@
-"""The applications of a campaign: parsed, with the functions that call services."""
+"""The applications of a campaign, with their functions that call services."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEVEL = "app"
 
 
 @dataclass(frozen=True, slots=True)
-class ReadApplication:
+class AnalysedApplication:
     """A parsed application, and its functions that call services."""
 
     application: Application
@@ -34,8 +34,8 @@ class ReadApplication:
     functions: tuple[ServiceFunction, ...]
     """Functions that call services."""
 
-    def on(self, member: Member) -> TargetedApplication:
-        """Return the application on the target of a member."""
+    def targeted_on(self, member: Member) -> TargetedApplication:
+        """Return the application on the target of a member of the campaign."""
         library = member.environment.library.name
         return TargetedApplication(root=self.root, library=library, target=member.name)
 
@@ -43,42 +43,44 @@ class ReadApplication:
         """Return the name of a function in reports."""
         return TargetedApplication(root=self.root, library="", target="").api(function)
 
-    def dead(self, labels: Vocabulary | None) -> dict[DeadCondition, list[ServiceFunction]]:
-        """Return the constant sub-conditions, with the functions that reach each.
+    def constant_conditions(
+        self, labels: Vocabulary | None
+    ) -> dict[DeadCondition, list[ServiceFunction]]:
+        """Return the constant sub-conditions, each with the functions that reach it.
 
         Args:
-            labels: the labels that services can answer; None: labels are not judged.
+            labels: the labels that services can return; if None, labels are not checked.
         """
-        reached: dict[DeadCondition, list[ServiceFunction]] = {}
-        reported = set()
+        functions_by_condition: dict[DeadCondition, list[ServiceFunction]] = {}
+        known_dead = set()
         for function in self.functions:
             for dead in dead_conditions(function, labels):
-                reported.add((dead.branch, dead.text))
-                reached.setdefault(dead, []).append(function)
+                known_dead.add((dead.branch, dead.text))
+                functions_by_condition.setdefault(dead, []).append(function)
         for function in self.functions:
             for dead in contradictory_conditions(self.application, function):
-                if (dead.branch, dead.text) not in reported:
-                    reached.setdefault(dead, []).append(function)
-        return reached
+                if (dead.branch, dead.text) not in known_dead:
+                    functions_by_condition.setdefault(dead, []).append(function)
+        return functions_by_condition
 
 
-def read_again(root: str) -> ReadApplication:
-    """Read the application in a folder.
+def reread_application(root: str) -> AnalysedApplication:
+    """Read the application in a folder again, from the current files.
 
     Raises:
         ConfigurationError: if the folder does not exist or holds no application.
     """
     application = read_application(Path(root))
-    return ReadApplication(
+    return AnalysedApplication(
         application, root, find_service_functions(application, known_providers())
     )
 
 
-def read_applications(paths: Iterable[str]) -> list[ReadApplication]:
-    """Read applications.
+def read_applications(paths: Iterable[str]) -> list[AnalysedApplication]:
+    """Read the applications at `paths`.
 
     Raises:
-        ConfigurationError: if one cannot be read, or is outside the current folder.
+        ConfigurationError: if an application cannot be read, or is outside the current folder.
     """
     current_folder = Path.cwd().resolve()
     applications = []
@@ -88,12 +90,12 @@ def read_applications(paths: Iterable[str]) -> list[ReadApplication]:
         if not root.is_relative_to(current_folder):
             msg = (
                 f"applications: {visible(text)!r} is outside {current_folder}. "
-                "Run ciguard in a parent folder."
+                "Run ciguard in a folder that contains it."
             )
             raise ConfigurationError(msg)
         relative_root = root.relative_to(current_folder).as_posix()
         applications.append(
-            ReadApplication(
+            AnalysedApplication(
                 application, relative_root, find_service_functions(application, known_providers())
             )
         )

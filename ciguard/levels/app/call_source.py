@@ -1,6 +1,6 @@
 """Source of reproducer scripts that call an application's function with stub responses.
 
-A script runs in the folder where the campaign ran, and calls no service.
+Scripts run in the folder in which the campaign ran, and call no service.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _PROGRAM = "<module>"
 
 
 def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], list[str]]:
-    """Return the imports, and the statements of the call.
+    """Return the import lines of a script, and the statements that make the call.
 
     Args:
         case: the case with the call.
-        outcome: the outcome of the call.
+        outcome: the outcome of the call in the campaign; None if unknown.
 
     Raises:
         ValueError: if the case has no call.
@@ -56,13 +56,13 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
         f"from ciguard.levels.app.in_target.given import {', '.join(_needed_names(call_text))}",
         *_hook_statements(providers),
         "",
-        "# What the services answer; no service is asked.",
+        "# Stub responses of the services; no service is called.",
         f"ANSWERS = {answers}",
         f"for provider in {providers!r}:",
         "    with suppress(ImportError):  # a client that is not installed",
         '        CLIENTS[provider].intercept(lambda name, _: ANSWERS.get(name, {"answer": {}}))',
         "",
-        *_files(files),
+        *_file_statements(files),
         f"os.chdir({scalar(case.root)})",
         *(f"sys.path.insert(0, {scalar(folder)})" for folder in _script_folder(file)),
         "sys.path.insert(0, os.getcwd())",
@@ -73,12 +73,12 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
 
 
 def _script_folder(file: PurePosixPath) -> list[str]:
-    """Return the folder of a script, which Python puts on its path, unless it is the root."""
+    """Return the folder of a file that Python would put on its path; none for the root."""
     return [] if file.parent == PurePosixPath() else [file.parent.as_posix()]
 
 
 def _hook_statements(providers: Sequence[str]) -> list[str]:
-    """Return the statements that load the hooks of providers of other packages."""
+    """Return the statements that load the hooks of providers from other packages."""
     hooks = hooks_of_other_packages(providers).items()
     statements = [f"load({scalar(provider)}, {scalar(hook)})" for provider, hook in hooks]
     imports = ["from ciguard.levels.app.in_target.hooks import load", ""]
@@ -86,6 +86,7 @@ def _hook_statements(providers: Sequence[str]) -> list[str]:
 
 
 def _getter(call: Json) -> str:
+    """Return the function of `in_target.explorer` that gets the callable."""
     return "program_of" if call["function"] == _PROGRAM else "function_of"
 
 
@@ -103,10 +104,10 @@ def _call_statements(call: Json, file: str, outcome: Outcome | None) -> Iterator
     for key in object_parameters:
         creation = arguments.pop(key)["object"]
         named = ", ".join(f"{field}={_argument(form)}" for field, form in creation["named"].items())
-        yield f"made = function_of({module}, {scalar(creation['of'])})({named})"
-        yield f"function = getattr(made, {scalar(name.rpartition('.')[2])})"
+        yield f"instance = function_of({module}, {scalar(creation['of'])})({named})"
+        yield f"function = getattr(instance, {scalar(name.rpartition('.')[2])})"
     for key in [key for key, form in arguments.items() if "argv" in form]:
-        argument = _text(arguments.pop(key)["argv"])
+        argument = _string(arguments.pop(key)["argv"])
         yield f"sys.argv = [{scalar(file)}, {argument}]"
     if name == _PROGRAM:
         yield f"function = program_of({scalar(file)})"
@@ -115,7 +116,7 @@ def _call_statements(call: Json, file: str, outcome: Outcome | None) -> Iterator
     positional = call.get("positional", ())
     for key in [key for key, form in arguments.items() if "request" in form]:
         request = arguments.pop(key)["request"]
-        parts = f"{{{', '.join(map(_part, request['parts'].items()))}}}"
+        parts = f"{{{', '.join(map(_request_part, request['parts'].items()))}}}"
         yield f"function = answering(function, {parts}, is_passed={request['is_passed']})"
         positional = () if key in positional else positional
     yield from _hang_statements(outcome)
@@ -127,19 +128,19 @@ def _call_statements(call: Json, file: str, outcome: Outcome | None) -> Iterator
 
 
 def _hang_statements(outcome: Outcome | None) -> Iterator[str]:
-    """Yield the statements that show where a call is that does not return."""
+    """Yield statements by which the script shows that the call hangs or ends its process."""
     if isinstance(outcome, Hung):
-        yield "# It does not return: after this time, the script prints a traceback and exits."
+        yield "# The call hangs: after the timeout, the script prints a traceback and exits."
         yield f"faulthandler.dump_traceback_later({outcome.limit_s:g}, exit=True)"
     if isinstance(outcome, Crashed):
-        yield 'print("Called; if nothing follows, it has ended its process.", flush=True)'
+        yield 'print("Calling. If no output follows, the call has ended the process.", flush=True)'
 
 
 def _import_order(line: str) -> tuple[bool, str]:
     return line.startswith("from"), line
 
 
-def _files(files: Mapping[str, str]) -> Iterator[str]:
+def _file_statements(files: Mapping[str, str]) -> Iterator[str]:
     if not files:
         return
     yield "folder = tempfile.mkdtemp()"
@@ -152,7 +153,7 @@ def _files(files: Mapping[str, str]) -> Iterator[str]:
 
 
 def _argument(argument: Json) -> str:
-    """Return the source of an argument in a form of `in_target`."""
+    """Return the Python source of an argument, from its form as in `arguments_for`."""
     ((form, value),) = argument.items()
     match form:
         case "several":
@@ -162,7 +163,7 @@ def _argument(argument: Json) -> str:
             items = ", ".join(f"{scalar(str(k))}: {_argument(item)}" for k, item in value.items())
             source = f"{{{items}}}"
         case "path":
-            source = f"Path({_text(value)})"
+            source = f"Path({_string(value)})"
         case "base64":
             source = f"base64.b64decode({scalar(str(value))})"
         case "upload":
@@ -177,27 +178,27 @@ def _argument(argument: Json) -> str:
         case "client":
             source = f"CLIENTS[{scalar(value['provider'])}].client({scalar(value['name'])})"
         case _:
-            source = _plain(value)
+            source = _literal(value)
     return source
 
 
-def _part(part: tuple[str, Json]) -> str:
-    """Return the source of a part of a request with its fields."""
+def _request_part(part: tuple[str, Json]) -> str:
+    """Return the Python source of a request's part, as an item of a dictionary."""
     name, fields = part
     return f"{scalar(name)}: {_argument({'fields': fields})}"
 
 
-def _plain(value: Json) -> str:
+def _literal(value: Json) -> str:
     if isinstance(value, str):
-        return _text(value)
+        return _string(value)
     if isinstance(value, list):
-        return f"[{', '.join(map(_plain, value))}]"
+        return f"[{', '.join(map(_literal, value))}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{scalar(str(k))}: {_plain(v)}' for k, v in value.items())}}}"
+        return f"{{{', '.join(f'{scalar(str(k))}: {_literal(v)}' for k, v in value.items())}}}"
     return scalar(value)
 
 
-def _text(value: str) -> str:
+def _string(value: str) -> str:
     if not value.startswith(_FOLDER):
         return scalar(value)
     rest = value.removeprefix(_FOLDER)

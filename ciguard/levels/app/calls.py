@@ -1,4 +1,4 @@
-"""Recording and repetition of calls of applications' functions."""
+"""Recording and repetition of calls to applications' functions."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Passed, Rejected
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
-from ciguard.levels.app.applications import read_again
+from ciguard.levels.app.applications import reread_application
 from ciguard.levels.app.dead_conditions import read_vocabulary
 from ciguard.levels.app.exploration import (
     CALL_LIMIT_S,
     CallDidNotReturn,
     CallEnded,
     FunctionCaller,
-    Surroundings,
+    ProcessEnvironment,
     arguments_for,
     host_of,
     plain_contents,
@@ -52,12 +52,12 @@ class FunctionGoneError(ConfigurationError):
 
 @dataclass(frozen=True, slots=True)
 class CallRecorder:
-    """Record calls of a function, so that they can be repeated."""
+    """Record calls to a function, so that they can be repeated."""
 
     application: Application
     function: ServiceFunction
     form: int
-    """Index of the form of the arguments in the list of `arguments_for`."""
+    """Index of the arguments in the list that `arguments_for` returns."""
 
     def __call__(self, answers: Sequence[StubResponse]) -> Json:
         """Return the record of a call with stub responses; see `AppCase.call`."""
@@ -72,7 +72,7 @@ class CallRecorder:
                 if path.is_file()
             }
             arguments = {
-                name: _with_moved_paths(argument, str(folder), _FOLDER_PLACEHOLDER)
+                name: _with_replaced_folder(argument, str(folder), _FOLDER_PLACEHOLDER)
                 for name, argument in forms[min(self.form, len(forms) - 1)].items()
             }
         return {
@@ -80,27 +80,28 @@ class CallRecorder:
             "function": routine.name,
             "arguments": arguments,
             "positional": list(takewhile(arguments.__contains__, routine.positional())),
-            "files": {name: data for name, data in files.items() if _is_used(name, arguments)},
+            "files": {name: data for name, data in files.items() if _is_passed(name, arguments)},
             "answers": {answer.operation.name: answer.to_json() for answer in answers},
             "providers": providers_of(self.application),
             "refused": any(answer.is_refusal for answer in answers),
         }
 
 
-def _with_moved_paths(argument: Json, old: str, new: str) -> Json:
-    """Return an argument with paths moved from one folder to another."""
+def _with_replaced_folder(argument: Json, old: str, new: str) -> Json:
+    """Return a form of an argument with its paths moved from the folder `old` to `new`."""
     match argument:
         case dict():
-            return {key: _with_moved_paths(item, old, new) for key, item in argument.items()}
+            return {key: _with_replaced_folder(item, old, new) for key, item in argument.items()}
         case list():
-            return [_with_moved_paths(item, old, new) for item in argument]
+            return [_with_replaced_folder(item, old, new) for item in argument]
         case str() if argument == old or argument.startswith(f"{old}/"):
             return new + argument.removeprefix(old)
         case _:
             return argument
 
 
-def _is_used(name: str, arguments: Mapping[str, Json]) -> bool:
+def _is_passed(name: str, arguments: Mapping[str, Json]) -> bool:
+    """Return whether arguments contain the path of a file, or of the folder that holds it."""
     text = str(arguments)
     return (
         f"{_FOLDER_PLACEHOLDER}/{name}" in text
@@ -116,25 +117,25 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
         `Rejected`.
 
     Raises:
-        ConfigurationError: if the function or application does not exist, or the case is about
-            many inputs.
+        ConfigurationError: if the function or application does not exist, or the case has many
+            inputs instead of one call.
         WorkerStartError: if the environment's interpreter does not start.
     """
     if case.aspect is Aspect.CONDITION:
         return _check_condition_again(case, config)
     if case.aspect is Aspect.INPUTS:
         msg = (
-            f"{visible(case.api)}: a finding about {visible(case.condition)!r} needs new inputs. "
+            f"{visible(case.api)}: the finding about {visible(case.condition)!r} needs new inputs. "
             f"Run: ciguard app accuracy {visible(case.root)}"
         )
         raise ConfigurationError(msg)
-    read = read_again(case.root)
-    application = read.application
+    app = reread_application(case.root)
+    application = app.application
     service_function = next(
-        (function for function in read.functions if read.api(function) == case.api), None
+        (function for function in app.functions if app.api(function) == case.api), None
     )
     if service_function is None:
-        msg = f"{visible(case.api)}: no such function that calls a service exists any more."
+        msg = f"{visible(case.api)}: the function no longer exists, or no longer calls a service."
         raise FunctionGoneError(msg)
     module, routine = routines_of(application)[service_function.name]
     with (
@@ -143,64 +144,64 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
             application,
             [service_function],
             str(environment.python),
-            surroundings=surroundings_on(environment),
+            process_environment=process_environment_on(environment),
             inputs=Path(folder),
         ) as host,
     ):
         _write_files(case.call["files"], Path(folder))
         arguments = {
-            name: _with_moved_paths(argument, _FOLDER_PLACEHOLDER, folder)
+            name: _with_replaced_folder(argument, _FOLDER_PLACEHOLDER, folder)
             for name, argument in case.call["arguments"].items()
         }
-        ended = FunctionCaller(host, service_function, module, routine).call(
+        result = FunctionCaller(host, service_function, module, routine).call(
             arguments, answers=case.call["answers"]
         )
-    if isinstance(ended, CallDidNotReturn):
-        return Hung(CALL_LIMIT_S) if ended.instead == "does not end" else Crashed("exit")
-    if not isinstance(ended, CallEnded):
-        msg = f"{visible(case.api)}: cannot be called: {visible(ended.reason)}"
+    if isinstance(result, CallDidNotReturn):
+        return Hung(CALL_LIMIT_S) if result.behaviour == "does not end" else Crashed("exit")
+    if not isinstance(result, CallEnded):
+        msg = f"{visible(case.api)}: the function cannot be called: {visible(result.reason)}"
         raise ConfigurationError(msg)
-    if ended.raised is None:
+    if result.exception is None:
         return Passed(b"{}", 0.0)
-    frames = ended.raised["frames"] or [[service_function.file, service_function.line, ""]]
+    frames = result.exception["frames"] or [[service_function.file, service_function.line, ""]]
     file, line, function = frames[-1]
     path = TargetedApplication(root=case.root, library="", target="").path(file)
-    message = f"{path}:{line}: {ended.raised['message']}"
-    return Errored(ended.raised["type"], message, (Frame(path, function),))
+    message = f"{path}:{line}: {result.exception['message']}"
+    return Errored(result.exception["type"], message, (Frame(path, function),))
 
 
-def surroundings_on(environment: Environment) -> Surroundings:
-    """Return the surroundings of applications on a target."""
-    return Surroundings(
+def process_environment_on(environment: Environment) -> ProcessEnvironment:
+    """Return the environment of applications' processes on a target."""
+    return ProcessEnvironment(
         variables=environment.variables,
         readable=environment.readable,
     )
 
 
-def refuse_read(finding: Finding) -> None:
-    """Raise an error for a finding about a sub-condition, which no library version changes.
+def check_library_dependence(finding: Finding) -> None:
+    """Check that a finding may depend on the version of a library: that it is about answers.
 
     Raises:
-        ConfigurationError: if the finding is about a sub-condition.
+        ConfigurationError: if the finding is about a condition or about inputs.
     """
     case = finding.case
     if isinstance(case, AppCase) and case.aspect is not Aspect.ANSWER:
         msg = (
-            f"{visible(case.api)}: the finding about {visible(case.condition)!r} is the same "
-            "for all versions of libraries."
+            f"{visible(case.api)}: the finding about {visible(case.condition)!r} does not depend "
+            "on the version of a library."
         )
         raise ConfigurationError(msg)
 
 
 def _check_condition_again(case: AppCase, config: Config) -> Outcome:
-    read = read_again(case.root)
+    app = reread_application(case.root)
     labels = read_vocabulary(Path(config[LABELS])) if config[LABELS] else None
     targeted = TargetedApplication(root=case.root, library="", target="")
-    for dead in read.dead(labels):
+    for dead in app.constant_conditions(labels):
         condition = condition_text(dead.text, dead.branch.condition)
         if (targeted.path(dead.branch.file), condition) == (case.file, case.condition):
             return Passed(json.dumps({"reason": dead.reason}).encode(), 0.0)
-    return Rejected("Gone", f"{case.file} has no such condition any more")
+    return Rejected("Gone", f"{case.file} no longer has this condition")
 
 
 def _write_files(files: Mapping[str, str], folder: Path) -> None:

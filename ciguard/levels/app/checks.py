@@ -14,26 +14,26 @@ from ciguard.levels.app.settings import APPLICATIONS, IMAGES, LABELS, RECORDING
 
 if TYPE_CHECKING:
     from ciguard.config import Config
-    from ciguard.levels.app.exploration import Surroundings
+    from ciguard.levels.app.exploration import ProcessEnvironment
 
 _MAX_FUNCTIONS = 2_000
 
 
 def check_applications(config: Config) -> None:
-    """Check that the applications can be read and call services, before any environment is built.
+    """Check that the applications can be read and call services.
 
     Raises:
-        ConfigurationError: if there is no application, one cannot be read, none calls a service,
-            or a file of the settings is invalid.
+        ConfigurationError: if there is no application, an application cannot be read, none calls a
+            service, or a file that the settings name is invalid.
     """
     if not config[APPLICATIONS]:
         msg = (
-            f"levels: {LEVEL!r} needs applications to test: give folders or files, "
+            f"levels: {LEVEL!r} needs applications to test. Give their folders or files, "
             "such as --application app."
         )
         raise ConfigurationError(msg)
     functions = [
-        function for read in read_applications(config[APPLICATIONS]) for function in read.functions
+        function for app in read_applications(config[APPLICATIONS]) for function in app.functions
     ]
     if not functions:
         names = ", ".join(map(visible, config[APPLICATIONS]))
@@ -41,7 +41,8 @@ def check_applications(config: Config) -> None:
         raise ConfigurationError(msg)
     if len(functions) > _MAX_FUNCTIONS:
         msg = (
-            f"applications: {len(functions)} functions are more than {_MAX_FUNCTIONS}. Give fewer."
+            f"applications: {len(functions)} functions call services, more than {_MAX_FUNCTIONS}. "
+            "Give fewer folders or files."
         )
         raise ConfigurationError(msg)
     settings_for(assessment_options(config, 1.0))
@@ -50,9 +51,15 @@ def check_applications(config: Config) -> None:
 
 
 def assessment_options(
-    config: Config, budget_s: float, surroundings: Surroundings | None = None
+    config: Config, budget_s: float, process_environment: ProcessEnvironment | None = None
 ) -> AccuracyOptions:
-    """Return the options of the assessment from the settings of a campaign."""
+    """Return the options of an assessment, from the settings of a campaign.
+
+    Args:
+        config: the settings of the campaign.
+        budget_s: the time budget of one function, in seconds.
+        process_environment: the environment of the application's process; None: the default.
+    """
 
     def path_or_none(text: str) -> Path | None:
         return Path(text) if text else None
@@ -63,5 +70,5 @@ def assessment_options(
         replay=path_or_none(config[RECORDING]),
         seed=config.seed,
         budget_s=budget_s,
-        surroundings=surroundings,
+        process_environment=process_environment,
     )

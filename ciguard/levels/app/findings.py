@@ -1,7 +1,7 @@
-"""Findings about applications of cognitive services (Keeper, section 4.1).
+"""Findings about applications of cognitive services (Keeper paper, section 4.1).
 
-Exploration and assessment have confirmed their failures already: a crash recurs in a new process
-between answers that do not fail. `ApplicationOracle` judges one repeated call.
+Exploration and assessment have already confirmed their failures: in a new process, a crash recurs
+between calls with answers that do not fail. `ApplicationOracle` judges one repeated call.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.values import Json
-    from ciguard.levels.app.accuracy import Assessed, ConditionVerdict
+    from ciguard.levels.app.accuracy import Assessment, ConditionVerdict
     from ciguard.levels.app.dead_conditions import DeadCondition
     from ciguard.levels.app.exploration import Crash, ExploredFunction, StubResponse
     from ciguard.levels.app.static_analysis import ServiceFunction
@@ -36,10 +36,10 @@ CONTRADICTION = "contradiction"
 CRASH = "crash"
 UNKNOWN_LABEL = "unknown-label"
 _KINDS_BY_CAUSE = {
-    DeadConditionCause.NO_LABEL: UNKNOWN_LABEL,
+    DeadConditionCause.UNKNOWN_LABEL: UNKNOWN_LABEL,
     DeadConditionCause.CONTRADICTION: CONTRADICTION,
 }
-"""Kinds of dead conditions whose detection needs labels or a solver."""
+"""Cause of a dead condition → kind of its finding, where labels or a solver are needed."""
 SEVERITIES = {
     "crash": Severity.HIGH,
     "hang": Severity.HIGH,
@@ -61,7 +61,7 @@ _SPECIFICATIONS = {
     "accuracy-here": "A branch is taken for most of the inputs that should take it",
 }
 ANY_INPUT = "any input"
-"""Stands for the sub-condition in findings about inputs that crash a function."""
+"""Placeholder for the sub-condition in findings about inputs that crash a function."""
 _FOLDER = re.compile(r"/\S*/ciguard-app-\w+")
 """Temporary folder with the files of a call."""
 _EXPECTED = "a result, or an exception that the application raises on purpose"
@@ -73,7 +73,7 @@ class ApplicationOracle:
 
     traits: ClassVar[Traits] = Traits(
         tests_user_functions=True,
-        ignores_library=True,  # findings of all clients of a target are equal
+        ignores_library=True,  # a defect occurs with every client of a target
         claim="{kind}.",
         claims={
             "crash": "an application crashes for an answer that a service may return.",
@@ -85,7 +85,7 @@ class ApplicationOracle:
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return a finding for each target on which the call does not return."""
+        """Return a finding for each target on which the call raises or does not return."""
         if not isinstance(case, AppCase) or case.aspect is not Aspect.ANSWER:
             return []
         failed = {
@@ -131,6 +131,7 @@ class TargetedApplication:
     library: str
     """Library of the target: the client of a provider."""
     target: str
+    """Name of the target."""
 
     def path(self, file: str) -> str:
         """Return the path of a file of the application in reports."""
@@ -141,41 +142,41 @@ class TargetedApplication:
         return function_api(self.path(function.file), function.name)
 
 
-def of_answers(
+def answer_findings(
     explored: ExploredFunction,
     targeted: TargetedApplication,
     call: Callable[[Sequence[StubResponse]], Json],
 ) -> Iterator[Finding]:
-    """Yield findings about failures that some answers cause and others do not.
+    """Yield findings about failures that depend on the services' answers.
 
     Args:
         explored: the result of the function's exploration.
         targeted: the application on its target.
-        call: returns the record of a call with answers, for its repetition.
+        call: returns the record of a call with given stub responses, by which it can be repeated.
     """
-    function = explored.found
+    function = explored.function
     for crash in explored.crashes:
         case = _case(function, targeted, Aspect.ANSWER, call(crash.answers))
-        yield _failure("crash", crash, targeted, case)
-    for crash in explored.unguarded.values():
+        yield _failure_finding("crash", crash, targeted, case)
+    for crash in explored.uncaught_refusals.values():
         case = _case(function, targeted, Aspect.ANSWER, call(crash.answers))
-        yield _failure("unguarded", crash, targeted, case)
+        yield _failure_finding("unguarded", crash, targeted, case)
     for hang in explored.hangs:
         outcome: Outcome = Hung(CALL_LIMIT_S)
-        if hang.instead != "does not end":
+        if hang.behaviour != "does not end":
             outcome = Crashed("exit")
         yield _finding(
             "hang",
             targeted,
             _case(function, targeted, Aspect.ANSWER, call(hang.answers)),
             outcome,
-            detail=hang.instead,
-            claim=f"{hang.instead} when {'; '.join(hang.titles)}",
-            evidence=("the call returns", hang.instead),
+            detail=hang.behaviour,
+            claim=f"{hang.behaviour} when {'; '.join(hang.titles)}",
+            evidence=("the call returns", hang.behaviour),
         )
 
 
-def _failure(
+def _failure_finding(
     kind: str, crash: Crash, targeted: TargetedApplication, case: AppCase, circumstance: str = ""
 ) -> Finding:
     circumstance = circumstance or f"when {'; '.join(crash.titles)}"
@@ -193,7 +194,7 @@ def _failure(
     )
 
 
-def of_difference(  # noqa: PLR0913 - the crash, its call, and the reference
+def difference_finding(  # noqa: PLR0913 - the crash, its call, and the reference
     crash: Crash,
     function: ServiceFunction,
     targeted: TargetedApplication,
@@ -202,10 +203,10 @@ def of_difference(  # noqa: PLR0913 - the crash, its call, and the reference
     reference: str,
     pair: PairKind,
 ) -> Finding:
-    """Return the finding that a function fails for every answer on one target only.
+    """Return the finding about a function that fails for every answer on one target only.
 
     Args:
-        crash: the exception that it raises.
+        crash: the exception that the function raises.
         function: the function.
         targeted: the application on the failing target.
         call: a call that returns on the reference target.
@@ -213,7 +214,9 @@ def of_difference(  # noqa: PLR0913 - the crash, its call, and the reference
         pair: the kind of difference between the targets.
     """
     case = _case(function, targeted, Aspect.ANSWER, call)
-    failure = _failure("crash", crash, targeted, case, f"for every answer, but not on {reference}")
+    failure = _failure_finding(
+        "crash", crash, targeted, case, f"for every answer, but not on {reference}"
+    )
     return replace(
         failure,
         targets=(reference, targeted.target),
@@ -222,17 +225,18 @@ def of_difference(  # noqa: PLR0913 - the crash, its call, and the reference
     )
 
 
-def of_conditions(
-    dead: Iterable[tuple[DeadCondition, Sequence[ServiceFunction]]], targeted: TargetedApplication
+def condition_findings(
+    dead_conditions: Iterable[tuple[DeadCondition, Sequence[ServiceFunction]]],
+    targeted: TargetedApplication,
 ) -> Iterator[Finding]:
-    """Yield findings about sub-conditions that no answer changes.
+    """Yield findings about sub-conditions that no answer can change.
 
     Args:
-        dead: the sub-conditions, each with the functions that reach it.
+        dead_conditions: the sub-conditions, each with the functions that reach it.
         targeted: the application on its target.
     """
-    for condition, reached in dead:
-        function = _enclosing_function(reached, condition.branch.file, condition.branch.line)
+    for condition, functions in dead_conditions:
+        function = _enclosing_function(functions, condition.branch.file, condition.branch.line)
         yield _finding(
             _KINDS_BY_CAUSE.get(condition.cause, "dead-condition"),
             targeted,
@@ -256,36 +260,38 @@ def of_conditions(
         )
 
 
-def of_inputs(
-    assessed: Assessed, targeted: TargetedApplication, functions: Sequence[ServiceFunction]
+def input_findings(
+    assessment: Assessment, targeted: TargetedApplication, functions: Sequence[ServiceFunction]
 ) -> Iterator[Finding]:
-    """Yield findings about inaccurate sub-conditions, and about inputs that crash.
+    """Yield findings about inaccurate sub-conditions, and about inputs that crash the function.
 
     Args:
-        assessed: the result of the function's assessment.
+        assessment: the result of the function's assessment.
         targeted: the application on its target.
         functions: the application's functions, one of which contains the sub-condition.
     """
-    function = assessed.explored.found
-    for verdict in assessed.verdicts:
+    function = assessment.explored.function
+    for verdict in assessment.verdicts:
         # Results with simulated answers are only shown by `ciguard app accuracy`.
         if verdict.is_failure and not verdict.is_simulated:
             goal = verdict.goal
             enclosing = _enclosing_function(
                 (function, *functions), goal.branch.file, goal.branch.line
             )
-            yield _accuracy(verdict, enclosing, targeted)
-    for crash, service_input in assessed.crashes:
+            yield _accuracy_finding(verdict, enclosing, targeted)
+    for crash, service_input in assessment.crashes:
         case = replace(_case(function, targeted, Aspect.INPUTS, None), condition=ANY_INPUT)
-        yield _failure("crash", crash, targeted, case, f"with {service_input.shown().wanted}")
+        yield _failure_finding(
+            "crash", crash, targeted, case, f"with {service_input.shown().wanted}"
+        )
 
 
 def kind_of(verdict: ConditionVerdict) -> str:
-    """Return the kind of an accuracy finding, by whether the real service answered."""
+    """Return the kind of an accuracy finding: `accuracy-here` if a local engine answered."""
     return "accuracy" if verdict.is_of_service else "accuracy-here"
 
 
-def _accuracy(
+def _accuracy_finding(
     verdict: ConditionVerdict, function: ServiceFunction, targeted: TargetedApplication
 ) -> Finding:
     goal = verdict.goal
@@ -310,9 +316,9 @@ def _accuracy(
     )
 
 
-def _finding(  # noqa: PLR0913 - one for each part of a finding
+def _finding(  # noqa: PLR0913 - one parameter for each part of a finding
     kind: str,
-    at: TargetedApplication,
+    targeted: TargetedApplication,
     case: AppCase,
     outcome: Outcome,
     *,
@@ -325,11 +331,11 @@ def _finding(  # noqa: PLR0913 - one for each part of a finding
         oracle=APPLICATION,
         kind=kind,
         severity=SEVERITIES[kind],
-        library=at.library,
+        library=targeted.library,
         api=case.api,
         case=case,
-        outcomes={at.target: outcome},
-        targets=(at.target,),
+        outcomes={targeted.target: outcome},
+        targets=(targeted.target,),
         detail=detail,
         message=f"{case.api}: {claim}",
         evidence=Evidence(
@@ -351,17 +357,17 @@ def _case(
     )
 
 
-def condition_text(text: str, whole: str) -> str:
-    """Return the text of a sub-condition and its whole condition, for findings."""
-    return text if text == whole else f"{text} in {whole}"
+def condition_text(text: str, condition: str) -> str:
+    """Return the text of a sub-condition, followed by that of the whole condition if it differs."""
+    return text if text == condition else f"{text} in {condition}"
 
 
 def _enclosing_function(
-    reached: Sequence[ServiceFunction], file: str, line: int
+    functions: Sequence[ServiceFunction], file: str, line: int
 ) -> ServiceFunction:
-    """Return the function that contains a line, else the first that reaches it."""
-    before = [function for function in reached if function.file == file and function.line <= line]
-    return max(before, key=lambda function: function.line, default=reached[0])
+    """Return the function that contains a line; if there is none, the first that reaches it."""
+    before = [function for function in functions if function.file == file and function.line <= line]
+    return max(before, key=lambda function: function.line, default=functions[0])
 
 
 def _passed(details: dict[str, Json]) -> Passed:

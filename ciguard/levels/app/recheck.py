@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def eager_members(groups: Mapping[str, Group]) -> list[Member]:
-    """Return the members of all groups that run calls eagerly."""
+    """Return the members of all groups that execute calls eagerly, without compiling them."""
     return [
         member
         for group in groups.values()
@@ -41,31 +41,31 @@ class Recheck:
 
     config: Config
     groups: Mapping[str, Group]
-    examined: Coverage
+    coverage: Coverage
     gone: dict[str, frozenset[str]]
     """Fingerprint of a bucket that is gone → targets on which it is gone."""
 
     def events(
-        self, known: Iterable[BaselineRecord], met: Mapping[str, int], until: float
+        self, known: Iterable[BaselineRecord], finding_counts: Mapping[str, int], until: float
     ) -> Iterator[Event | Finding]:
         """Recheck known buckets that the run did not reproduce, and collect those that are gone.
 
         Args:
             known: the records of the baseline.
-            met: the number of findings by fingerprint in this run.
+            finding_counts: the number of findings by fingerprint in this run.
             until: the end of the time budget, by `time.monotonic`.
         """
         for record in known:
             case = record.representative.case
             names = (record.fingerprint, *record.aliases)
-            if not isinstance(case, AppCase) or any(name in met for name in names):
+            if not isinstance(case, AppCase) or any(name in finding_counts for name in names):
                 continue
             if case.aspect is Aspect.ANSWER:
                 yield from self._repeat_call(record, case, until)
                 continue
             running = {member.name for member in eager_members(self.groups)}
             targets = {
-                name for name in record.targets if self.examined.has_judged(record, case, name)
+                name for name in record.targets if self.coverage.has_judged(record, case, name)
             }
             if targets & running:
                 self.gone[record.fingerprint] = frozenset(targets & running)
@@ -73,9 +73,9 @@ class Recheck:
     def _repeat_call(
         self, record: BaselineRecord, case: AppCase, until: float
     ) -> Iterator[Event | Finding]:
-        if not self.config.shard.has(record.fingerprint) or not self.examined.is_known(case):
+        if not self.config.shard.has(record.fingerprint) or not self.coverage.has_read_files(case):
             return
-        ended = set()
+        gone_targets = set()
         members = {member.name: member for member in eager_members(self.groups)}
         is_difference = record.representative.pair is not PairKind.NONE
         for name in record.targets[-1:] if is_difference else record.targets:
@@ -85,16 +85,20 @@ class Recheck:
             try:
                 outcome = run_again(case, member.environment, self.config)
             except FunctionGoneError:
-                ended.add(name)
+                gone_targets.add(name)
                 continue
             except (ConfigurationError, WorkerStartError) as error:
-                yield Warned(message=f"{name}: {record.fingerprint}: not run again: {error}")
+                yield Warned(
+                    message=f"{name}: {record.fingerprint}: the call could not be repeated: {error}"
+                )
                 continue
             member.count((), {status(outcome): 1})
             if isinstance(outcome, Passed):
-                ended.add(name)
+                gone_targets.add(name)
             elif not is_difference:
                 subject = self.groups[member.environment.library.name].subject(case.api)
                 yield from ApplicationOracle().judge(case, {name: outcome}, subject)
-        if ended:
-            self.gone[record.fingerprint] = frozenset(record.targets if is_difference else ended)
+        if gone_targets:
+            self.gone[record.fingerprint] = frozenset(
+                record.targets if is_difference else gone_targets
+            )

@@ -15,26 +15,35 @@ if TYPE_CHECKING:
     from ciguard.execution import ScriptResult
     from ciguard.triage import EnvironmentHint
 
-_SHOWS_HANG = "Timeout ("
+_HANG_MARKER = "Timeout ("
 """Beginning of the message of `faulthandler` after a timeout."""
-_SHOWS_CALL = "it has ended its process."
-_RETURNED = ("The defect did not show.", "Traceback (")
+_CALL_MARKER = "the call has ended the process."
+"""End of the line that a script prints before a call that may not return."""
+_RETURN_MARKERS = ("The defect did not show.", "Traceback (")
+"""Output of a script whose call returned or raised."""
 
 
 def app_script(finding: Finding, hint: EnvironmentHint) -> str:
     """Return a script that calls the function with the stub responses of a finding."""
     outcome = finding.outcomes.get(finding.targets[-1]) if finding.targets else None
     imports, statements = app_statements(as_kind(finding.case, AppCase), outcome)
-    usage = comment("Run it in the folder that holds the program's path, with ciguard installed.")
+    usage = comment(
+        "Run it in the folder from which the program's path starts, with ciguard installed."
+    )
     import_lines = "\n".join(imports)
     return (
         f"{header(finding, hint)}\n#\n{usage}\n\n{import_lines}\n\n" + "\n".join(statements) + "\n"
     )
 
 
-def still_fails_to_return(seen: Hung | Crashed, result: ScriptResult) -> bool:
-    """Return whether the call of a script fails to return in the same way as before."""
-    if isinstance(seen, Hung):
-        return result.exit_code == 1 and _SHOWS_HANG in result.log
-    output_after = result.log.rstrip().rpartition(_SHOWS_CALL)[2]
-    return _SHOWS_CALL in result.log and not any(text in output_after for text in _RETURNED)
+def still_fails_to_return(outcome: Hung | Crashed, result: ScriptResult) -> bool:
+    """Return whether the call in a script hung or ended its process again.
+
+    Args:
+        outcome: the outcome of the call in the campaign.
+        result: the result of the script.
+    """
+    if isinstance(outcome, Hung):
+        return result.exit_code == 1 and _HANG_MARKER in result.log
+    output_after = result.log.rstrip().rpartition(_CALL_MARKER)[2]
+    return _CALL_MARKER in result.log and not any(text in output_after for text in _RETURN_MARKERS)

@@ -1,4 +1,4 @@
-"""The settings and the commands of level `app`."""
+"""Settings and commands of level `app`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ APPLICATIONS: Setting[tuple[str, ...]] = level_setting(
     "applications",
     texts("PATH"),
     (),
-    "Folder or file of an application of yours whose calls of cognitive services level app "
-    "answers. Paths begin at the current folder.",
+    "Folder or file of your application, relative to the current folder. Level app answers its "
+    "calls to cognitive services.",
     flag="--application",
     decides_cases=False,
     is_input=True,
@@ -19,8 +19,8 @@ LABELS: Setting[str] = level_setting(
     "app-labels",
     path_or_nothing(),
     "",
-    "Labels that the services of applications can answer: one in each line, or last in the "
-    "lines of a CSV file.",
+    "File with the labels that the services can return: one on each line, or in the last column "
+    "of a CSV file.",
     decides_cases=False,
     is_input=True,
 )
@@ -28,8 +28,8 @@ IMAGES: Setting[str] = level_setting(
     "app-images",
     path_or_nothing(),
     "",
-    "Folder with images, or texts of a topic, in a folder for each label: inputs that "
-    "applications are tried on.",
+    "Folder with one subfolder per label, which holds images of the label or texts about it. "
+    "Applications are tested with these files as inputs.",
     decides_cases=False,
     is_input=True,
 )
@@ -37,17 +37,17 @@ RECORDING: Setting[str] = level_setting(
     "app-recording",
     path_or_nothing(),
     "",
-    "Recording of what services have answered, from `ciguard app accuracy --record`: what "
-    "applications make of their inputs counts only with one.",
+    "Recording of the services' responses, written by `ciguard app accuracy --record`. Without "
+    "one, findings about accuracy have low severity.",
     decides_cases=False,
     is_input=True,
 )
 
 SETTINGS = LevelSettings(
-    summary="applications of yours that ask cognitive services, with --application",
+    summary="your applications that call cognitive services, given by --application",
     settings=(APPLICATIONS, LABELS, IMAGES, RECORDING),
     commands=LevelCommands(
-        summary="Applications of cognitive services.",
+        summary="Test applications that call cognitive services.",
         commands={
             "services": "ciguard.levels.app.commands.services:services",
             "explore": "ciguard.levels.app.commands.explore:explore",

@@ -11,7 +11,7 @@ from ciguard.domain.function_calls import locate_failure
 from ciguard.domain.outcomes import Crashed, Hung, Passed
 from ciguard.domain.text import shortened
 from ciguard.levels.app.applications import LEVEL as NAME
-from ciguard.levels.app.calls import refuse_read, run_again, surroundings_on
+from ciguard.levels.app.calls import check_library_dependence, process_environment_on, run_again
 from ciguard.levels.app.checks import check_applications
 from ciguard.levels.app.exploration import confinement_of
 from ciguard.levels.app.findings import APPLICATION, ApplicationOracle
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ciguard.triage import EnvironmentHint
 
 _MAX_CONDITION_LENGTH = 80
-_PASSED = {
+_PASSED_TEXTS = {
     Aspect.ANSWER: "returned a result",
     Aspect.CONDITION: "its source text was analysed",
     Aspect.INPUTS: "it was called with many inputs",
@@ -45,12 +45,12 @@ _PASSED = {
 
 
 class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
-    """Functions of applications, called with stub responses in processes of their own."""
+    """Level `app`: functions of applications, called with stub responses in separate processes."""
 
     name: ClassVar[str] = NAME
 
     def check(self, config: Config) -> None:
-        """Raise an error for applications that cannot be read or call no service."""
+        """Check that the applications can be read and call services; see `check_applications`."""
         check_applications(config)
 
     def client_packages(self) -> frozenset[str]:
@@ -62,7 +62,7 @@ class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
         )
 
     def needs(self, config: Config, library: Library) -> WorkerNeeds:
-        """Return the needs of scripts that import an application."""
+        """Return what a worker needs to run the script of a finding."""
         del config, library
         return needs_of({})
 
@@ -80,11 +80,11 @@ class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
 
     def probe(self, environment: Environment) -> tuple[tuple[str, ...], Sequence[Probe]]:
         """Probe the confinement of the processes of applications."""
-        return confinement_of(str(environment.python), surroundings_on(environment))
+        return confinement_of(str(environment.python), process_environment_on(environment))
 
     def check_rerun(self, finding: Finding) -> None:
-        """Raise an error for findings about the source text of an application."""
-        refuse_read(finding)
+        """Check that a finding may depend on the version of a library."""
+        check_library_dependence(finding)
 
     def run_again(self, case: Case, environment: Environment, config: Config) -> Outcome:
         """Repeat the call of a case, or check its sub-condition again."""
@@ -97,28 +97,28 @@ class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
         return app_script(finding, hint)
 
     def has_script(self, case: AppCase) -> bool:
-        """Return whether the case is about a call, which a script can repeat."""
+        """Return whether the case is a call with stub responses, which a script can repeat."""
         return case.aspect is Aspect.ANSWER
 
     def shows(self, finding: Finding, result: ScriptResult) -> bool | None:
-        """Return whether a script shows a call that does not return; None for other findings."""
+        """Return whether a script's call still does not return; None for other findings."""
         outcome = finding.outcomes[finding.targets[-1]]
         return (
             still_fails_to_return(outcome, result) if isinstance(outcome, Hung | Crashed) else None
         )
 
     def is_shown_by(self, finding: Finding, outcome: Outcome) -> bool | None:
-        """Return whether a finding about a condition persists; None for other findings."""
+        """Return whether a condition is still constant; None for findings about other defects."""
         case = as_kind(finding.case, AppCase)
         return isinstance(outcome, Passed) if case.aspect is Aspect.CONDITION else None
 
     def claim(self, finding: Finding) -> tuple[str, str] | None:
-        """Return the message of a finding as its claim."""
+        """Return an empty title, and the message of a finding without its API as the claim."""
         return "", finding.message.removeprefix(finding.api).lstrip(": ")
 
     def passed_text(self, case: AppCase) -> str:
-        """Return how the function passed."""
-        return _PASSED[case.aspect]
+        """Return a phrase for reports that describes the passed outcome of a case."""
+        return _PASSED_TEXTS[case.aspect]
 
     def origin_rows(self, case: AppCase, named: Callable[[str], str]) -> list[tuple[str, str]]:
         """Return a row with the condition, if the case is about one."""

@@ -17,17 +17,17 @@ from ciguard.domain.text import visible
 from ciguard.errors import WorkerStartError
 from ciguard.levels.app.accuracy import assess, settings_for
 from ciguard.levels.app.applications import LEVEL, read_applications
-from ciguard.levels.app.calls import CallRecorder, surroundings_on
+from ciguard.levels.app.calls import CallRecorder, process_environment_on
 from ciguard.levels.app.checks import assessment_options
 from ciguard.levels.app.coverage import Coverage
 from ciguard.levels.app.dead_conditions import read_vocabulary
 from ciguard.levels.app.exploration import explore
 from ciguard.levels.app.findings import (
     TargetedApplication,
-    of_answers,
-    of_conditions,
-    of_difference,
-    of_inputs,
+    answer_findings,
+    condition_findings,
+    difference_finding,
+    input_findings,
 )
 from ciguard.levels.app.recheck import Recheck, eager_members
 from ciguard.levels.app.settings import APPLICATIONS, LABELS
@@ -41,21 +41,21 @@ if TYPE_CHECKING:
     from ciguard.config import Config
     from ciguard.domain.events import Event
     from ciguard.domain.findings import Finding
-    from ciguard.levels.app.accuracy import Assessed
-    from ciguard.levels.app.applications import ReadApplication
+    from ciguard.levels.app.accuracy import Assessment
+    from ciguard.levels.app.applications import AnalysedApplication
     from ciguard.levels.app.exploration import ExploredFunction
     from ciguard.levels.app.static_analysis import ServiceFunction
     from ciguard.targets import Environment
 
-_MAX_S = 60.0
+_MAX_FUNCTION_S = 60.0
 """Time limit for the exploration of one function, and again for its assessment, in seconds."""
-_MIN_S = 2.0
+_MIN_REMAINING_S = 2.0
 """Minimum remaining time to start with a function, in seconds."""
 
 
 @dataclass(slots=True)
 class ApplicationStage:
-    """Test applications on all targets, and record the coverage."""
+    """Test all functions of the applications on all targets."""
 
     config: Config
     groups: Mapping[str, Group]
@@ -64,15 +64,15 @@ class ApplicationStage:
     gone: dict[str, frozenset[str]] = field(default_factory=dict)
     """Fingerprint of a known bucket that is gone → targets on which it is gone."""
     _coverage: Coverage = field(init=False)
-    _idle: dict[str, str] = field(default_factory=dict)
-    """Target → reason why its last function was not called."""
+    _call_problems: dict[str, str] = field(default_factory=dict)
+    """Target → reason why a function was not called there; only the first one is kept."""
 
     def __post_init__(self) -> None:
         """Start with an empty coverage."""
         self._coverage = Coverage(self.config)
 
     def events(self, until: float) -> Iterator[Event | Finding]:
-        """Test one function after the other, on each target.
+        """Test one function after another, each on all targets.
 
         Args:
             until: the end of the time budget, by `time.monotonic`.
@@ -82,41 +82,43 @@ class ApplicationStage:
         """
         applications = read_applications(self.config[APPLICATIONS])
         members = eager_members(self.groups)
-        for read in applications:
-            self._coverage.add(read)
-            yield from _unread(read)
+        for app in applications:
+            self._coverage.add(app)
+            yield from _unreadable_file_warnings(app)
             for member in members[:1]:
-                yield from self._conditions(read, member)
-        turns = [(read, function) for read in applications for function in read.functions]
+                yield from self._condition_findings(app, member)
+        tasks = [(app, function) for app in applications for function in app.functions]
         shard = self.config.shard
-        turns.sort(key=lambda turn: not self._is_first(*turn))
-        own_turns = turns if shard.is_all else turns[shard.index - 1 :: shard.of]
-        for index, (read, function) in enumerate(own_turns):
+        tasks.sort(key=lambda task: not self._is_in_focus(*task))
+        shard_tasks = tasks if shard.is_all else tasks[shard.index - 1 :: shard.of]
+        for index, (app, function) in enumerate(shard_tasks):
             left_s = until - time.monotonic()
-            if left_s < _MIN_S:
+            if left_s < _MIN_REMAINING_S:
                 yield Warned(
-                    message=f"level {LEVEL}: the time ended before {len(own_turns) - index} of "
-                    f"{len(own_turns)} functions were tested: give a longer --budget"
+                    message=f"level {LEVEL}: the time ran out with {len(shard_tasks) - index} of "
+                    f"{len(shard_tasks)} functions untested. Give a longer --budget."
                 )
                 return
             yield from self._test_function(
-                read, function, members, left_s / (len(own_turns) - index)
+                app, function, members, left_s / (len(shard_tasks) - index)
             )
 
-    def _is_first(self, read: ReadApplication, function: ServiceFunction) -> bool:
+    def _is_in_focus(self, app: AnalysedApplication, function: ServiceFunction) -> bool:
         """Return whether a function is in the focus of the campaign."""
-        api = read.api(function)
+        api = app.api(function)
         return any(fnmatch.fnmatchcase(api, glob) for glob in self.config.focus)
 
-    def _conditions(self, read: ReadApplication, member: Member) -> Iterator[Finding]:
+    def _condition_findings(self, app: AnalysedApplication, member: Member) -> Iterator[Finding]:
         if self.config.shard.index != 1:
             return
         labels = read_vocabulary(Path(self.config[LABELS])) if self.config[LABELS] else None
-        yield from of_conditions(read.dead(labels).items(), read.on(member))
+        yield from condition_findings(
+            app.constant_conditions(labels).items(), app.targeted_on(member)
+        )
 
     def _test_function(
         self,
-        read: ReadApplication,
+        app: AnalysedApplication,
         function: ServiceFunction,
         members: Sequence[Member],
         budget_s: float,
@@ -124,38 +126,38 @@ class ApplicationStage:
         """Test a function on each target, and compare the targets."""
         explored_by_member: list[tuple[Member, ExploredFunction]] = []
         for member in members:
-            half_s = min(_MAX_S, budget_s / 2 / len(members))
+            half_s = min(_MAX_FUNCTION_S, budget_s / 2 / len(members))
             try:
-                explored, assessed = self._explore_and_assess(
-                    read, function, member.environment, half_s
+                explored, assessments = self._explore_and_assess(
+                    app, function, member.environment, half_s
                 )
             except WorkerStartError as error:
-                yield Warned(message=f"{member.name}: {read.api(function)}: not tested: {error}")
+                yield Warned(message=f"{member.name}: {app.api(function)}: not tested: {error}")
                 continue
             explored_by_member.append((member, explored))
-            yield from self._report(read, member, explored, assessed)
-        yield from _differences(read, explored_by_member)
+            yield from self._report(app, member, explored, assessments)
+        yield from _difference_findings(app, explored_by_member)
 
     def _report(
         self,
-        read: ReadApplication,
+        app: AnalysedApplication,
         member: Member,
         explored: ExploredFunction,
-        assessed: Sequence[Assessed],
+        assessments: Sequence[Assessment],
     ) -> Iterator[Event | Finding]:
-        function, targeted = explored.found, read.on(member)
+        function, targeted = explored.function, app.targeted_on(member)
         if explored.problem:
             reason = visible(explored.problem)
-            yield Warned(message=f"{member.name}: {read.api(function)}: not explored: {reason}")
-            self._idle.setdefault(member.name, reason)
-        yield from of_answers(
-            explored, targeted, CallRecorder(read.application, function, explored.form)
+            yield Warned(message=f"{member.name}: {app.api(function)}: not explored: {reason}")
+            self._call_problems.setdefault(member.name, reason)
+        yield from answer_findings(
+            explored, targeted, CallRecorder(app.application, function, explored.form)
         )
-        for result in assessed:
-            yield from of_inputs(result, targeted, read.functions)
-            yield from _missed(result, targeted)
-            self._coverage.add_judged(result, targeted)
-        counts = _counts(explored, assessed)
+        for result in assessments:
+            yield from input_findings(result, targeted, app.functions)
+            yield from _mishandled_inputs(result, targeted)
+            self._coverage.add_verdicts(result, targeted)
+        counts = _counts(explored, assessments)
         member.count((), counts)
         yield BatchFinished(
             target=member.name,
@@ -166,20 +168,26 @@ class ApplicationStage:
 
     def _explore_and_assess(
         self,
-        read: ReadApplication,
+        app: AnalysedApplication,
         function: ServiceFunction,
         environment: Environment,
         half_s: float,
-    ) -> tuple[ExploredFunction, list[Assessed]]:
-        python, surroundings = str(environment.python), surroundings_on(environment)
+    ) -> tuple[ExploredFunction, list[Assessment]]:
+        python, process_environment = str(environment.python), process_environment_on(environment)
         (explored,) = explore(
-            read.application, [function], python=python, budget_s=half_s, surroundings=surroundings
+            app.application,
+            [function],
+            python=python,
+            budget_s=half_s,
+            process_environment=process_environment,
         )
         if explored.problem:
             return explored, []
-        settings = settings_for(assessment_options(self.config, half_s, surroundings=surroundings))
+        settings = settings_for(
+            assessment_options(self.config, half_s, process_environment=process_environment)
+        )
         return explored, list(
-            assess(read.application, [function], [explored], settings, python=python)
+            assess(app.application, [function], [explored], settings, python=python)
         )
 
     def again(
@@ -195,29 +203,29 @@ class ApplicationStage:
         recheck = Recheck(self.config, self.groups, self._coverage, self.gone)
         yield from recheck.events(known, met, until)
         if self.config.levels == (LEVEL,):
-            self._give_up_idle()
+            self._mark_uncalled_targets()
 
-    def _give_up_idle(self) -> None:
+    def _mark_uncalled_targets(self) -> None:
         """Mark targets on which no function could be called as not run."""
         for member in eager_members(self.groups):
-            if member.name in self._idle and not member.tally.total:
-                member.not_run = f"no function could be called: {self._idle[member.name]}"
+            if member.name in self._call_problems and not member.tally.total:
+                member.not_run = f"no function could be called: {self._call_problems[member.name]}"
 
 
-def _unread(read: ReadApplication) -> Iterator[Event]:
-    """Yield a warning for each file that could not be read."""
-    targeted = TargetedApplication(root=read.root, library="", target="")
-    for unread in read.application.unread:
-        file, reason = visible(targeted.path(unread.file)), visible(unread.reason)
-        yield Warned(message=f"{file}: cannot be read and is skipped: {reason}")
+def _unreadable_file_warnings(app: AnalysedApplication) -> Iterator[Event]:
+    """Yield a warning for each file of an application that could not be read."""
+    targeted = TargetedApplication(root=app.root, library="", target="")
+    for unreadable in app.application.unreadable_files:
+        file, reason = visible(targeted.path(unreadable.file)), visible(unreadable.reason)
+        yield Warned(message=f"{file}: skipped, as it cannot be analysed: {reason}")
 
 
-def _differences(
-    read: ReadApplication, explored_by_member: Sequence[tuple[Member, ExploredFunction]]
+def _difference_findings(
+    app: AnalysedApplication, explored_by_member: Sequence[tuple[Member, ExploredFunction]]
 ) -> Iterator[Finding]:
-    """Yield findings about functions that fail for every answer with one client version only.
+    """Yield a finding for each client version with which a function fails for every answer.
 
-    The failing call counts in the tally of its target.
+    Another version of the same client, with which the function does not fail, is the reference.
     """
     reference_result = next(
         ((member, explored) for member, explored in explored_by_member if not explored.problem),
@@ -226,35 +234,44 @@ def _differences(
     if reference_result is None:
         return
     reference, explored = reference_result
-    function = explored.found
-    answers = next((answers for met in explored.met.values() for answers in met.values()), ())
+    function = explored.function
+    answers = next(
+        (
+            answers
+            for outcomes in explored.answers_by_outcome.values()
+            for answers in outcomes.values()
+        ),
+        (),
+    )
     for member, failed in explored_by_member:
         is_same_library = member.environment.library == reference.environment.library
-        if is_same_library and failed.always is not None:
+        if is_same_library and failed.constant_crash is not None:
             member.count((), {"errored": 1})
-            yield of_difference(
-                failed.always,
+            yield difference_finding(
+                failed.constant_crash,
                 function,
-                read.on(member),
-                CallRecorder(read.application, function, explored.form)(answers),
+                app.targeted_on(member),
+                CallRecorder(app.application, function, explored.form)(answers),
                 reference=reference.name,
                 pair=pair_kind(reference.identity, member.identity),
             )
 
 
-def _missed(assessed: Assessed, targeted: TargetedApplication) -> Iterator[InputsMishandled]:
-    """Yield the missed inputs of findings, for inspection by the user."""
-    api = targeted.api(assessed.explored.found)
-    for verdict in assessed.verdicts:
-        if verdict.is_failure and not verdict.is_simulated and verdict.missed:
+def _mishandled_inputs(
+    assessment: Assessment, targeted: TargetedApplication
+) -> Iterator[InputsMishandled]:
+    """Yield the inputs that a function mishandled, for inspection by the user."""
+    api = targeted.api(assessment.explored.function)
+    for verdict in assessment.verdicts:
+        if verdict.is_failure and not verdict.is_simulated and verdict.missed_inputs:
             yield InputsMishandled(
                 target=targeted.target,
                 api=api,
                 line=verdict.goal.line,
                 description=f"{verdict.goal.text}: {verdict.claim}, answered by {verdict.engine}",
-                inputs=tuple(missed.shown() for missed in verdict.missed),
+                inputs=tuple(missed.shown() for missed in verdict.missed_inputs),
             )
-    for crash, service_input in assessed.crashes:
+    for crash, service_input in assessment.crashes:
         yield InputsMishandled(
             target=targeted.target,
             api=api,
@@ -264,10 +281,12 @@ def _missed(assessed: Assessed, targeted: TargetedApplication) -> Iterator[Input
         )
 
 
-def _counts(explored: ExploredFunction, assessed: Sequence[Assessed]) -> dict[str, int]:
-    """Return the numbers of calls by outcome; empty if no call can be judged."""
-    failed = len(explored.crashes) + len(explored.unguarded)
+def _counts(explored: ExploredFunction, assessments: Sequence[Assessment]) -> dict[str, int]:
+    """Return outcome → number of calls; empty if no call can be judged."""
+    failed = len(explored.crashes) + len(explored.uncaught_refusals)
     hung = len(explored.hangs)
-    ran = 0 if explored.problem else explored.runs + sum(result.trials for result in assessed)
-    counts = {"passed": max(0, ran - failed - hung), "errored": failed, "hung": hung}
+    call_count = (
+        0 if explored.problem else explored.runs + sum(result.trials for result in assessments)
+    )
+    counts = {"passed": max(0, call_count - failed - hung), "errored": failed, "hung": hung}
     return {name: count for name, count in counts.items() if count}

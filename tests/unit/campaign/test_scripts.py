@@ -105,7 +105,7 @@ def test_a_difference_that_its_script_shows_on_the_reference_is_flaky(
 
 
 HANG = "Timeout (0:00:20)!\nThread 0x7f (most recent call first):\n"
-CALLED = "Called; if nothing follows, it has ended its process.\n"
+CALLED = "Calling. If no output follows, the call has ended the process.\n"
 
 
 @pytest.mark.parametrize(

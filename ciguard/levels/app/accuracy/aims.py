@@ -1,4 +1,4 @@
-"""Aims: what people should recognise in an input that makes a sub-condition true."""
+"""Aims: the inputs that should make a sub-condition true, by what people recognise in them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.dead_conditions.dead_code import is_place, spellings
+from ciguard.levels.app.dead_conditions.dead_code import is_index_step, spellings
 from ciguard.levels.app.input_synthesis.inputs import Feeling, InputSpec
 from ciguard.levels.app.providers.description import TASKS_WITHOUT_INPUTS, Field, RecognitionTask
 from ciguard.levels.app.providers.registered import messages_of
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ciguard.levels.app.static_analysis.values import ValueFlow
 
 _MATCHING_OPERATORS = frozenset({"==", "in", "holds"})
-"""Operators that match a text; the others hold for its absence."""
+"""Operators that are true if a text is found; all others are true if it is not."""
 _SEPARATORS = {RecognitionTask.TEXT: "\n", RecognitionTask.SPEECH: " "}
-"""Tasks whose results are parts of one text → separator of the parts."""
+"""Task whose results are parts of one text → separator of the parts."""
 _NEEDS_IMAGES = TASKS_WITHOUT_INPUTS | {RecognitionTask.LABELS, RecognitionTask.OBJECTS}
 """Tasks whose inputs need existing images, from the user or a search engine."""
 _FIELD_STEP = re.compile(r"\.\w+|\['\w+'\]|\.get\('\w+'\)")
@@ -45,28 +45,28 @@ class Aim:
     """Steps from the answer to the comparison."""
 
     @property
-    def is_lowered(self) -> bool:
+    def is_lower_case(self) -> bool:
         """True if labels are converted to lower case before the comparison."""
         return ".lower()" in self.steps
 
     @property
     def is_sentiment(self) -> bool:
-        """True for sentiment, which is judged by a two-sided rule."""
+        """True for sentiment, which is judged by positive and negative inputs together."""
         return self.operation.task is RecognitionTask.SENTIMENT
 
 
 def aims_of(explored: ExploredFunction) -> Iterator[Aim]:
-    """Yield the sub-conditions of a function that inputs can be synthesised for.
+    """Yield an aim for each sub-condition of a function for which inputs can be synthesised.
 
     A plain stub response must have made the sub-condition true, so that the application's own code
-    is known to accept it. Searched answers do not count, as no real input may lead to them.
+    is known to accept it. Random responses do not count, as perhaps no real input leads to them.
 
     Args:
         explored: the result of the function's exploration.
     """
-    for condition in explored.found.goals:
-        answers = explored.met.get(condition.goal, {}).get(True)
-        if answers is None or any(response.is_searched for response in answers):
+    for condition in explored.function.goals:
+        answers = explored.answers_by_outcome.get(condition.goal, {}).get(True)
+        if answers is None or any(response.is_random for response in answers):
             continue
         for response in answers:
             if response.operation.task in TASKS_WITHOUT_INPUTS:
@@ -85,21 +85,21 @@ def aims_of(explored: ExploredFunction) -> Iterator[Aim]:
 
 
 def specs_of_outcomes(explored: ExploredFunction) -> tuple[InputSpec, ...]:
-    """Return specifications of inputs that may reach the outcomes of stub responses.
+    """Return specifications of inputs that may lead to the outcomes of stub responses.
 
-    Examples are a text with a number and an entity of a type. Searched answers count only for texts
-    and speech: any text can be written or spoken, but no input may lead to another searched answer.
+    Examples are a text with a number and an entity of a type. Random responses count only for text
+    and speech, as any text can be written or spoken.
 
     Args:
         explored: the result of the function's exploration.
     """
     responses = (
         response
-        for outcomes in explored.met.values()
+        for outcomes in explored.answers_by_outcome.values()
         for answers in outcomes.values()
         for response in answers
         if not response.is_refusal
-        and (not response.is_searched or response.operation.task in _SEPARATORS)
+        and (not response.is_random or response.operation.task in _SEPARATORS)
     )
     return tuple(
         dict.fromkeys(spec for response in responses for spec in _specs_of_response(response))
@@ -107,7 +107,7 @@ def specs_of_outcomes(explored: ExploredFunction) -> tuple[InputSpec, ...]:
 
 
 def _specs_of_response(response: StubResponse) -> Iterator[InputSpec]:
-    """Yield the specifications of inputs that lead to a stub response, if it is one result."""
+    """Yield specifications of inputs that may lead to a stub response; none for several results."""
     task, keys = response.operation.task, response.keys
     if task is RecognitionTask.SENTIMENT:
         yield from (InputSpec(task, feeling=feeling) for feeling in Feeling)
@@ -120,9 +120,9 @@ def _specs_of_response(response: StubResponse) -> Iterator[InputSpec]:
 
 
 def _compares_names(condition: ServiceCondition, operation: Operation) -> bool:
-    """Return whether texts may be compared with names or types of results.
+    """Return whether a sub-condition may compare texts with names or types of results.
 
-    Text in an image counts always, as answers have it in many fields.
+    True for text recognition, as answers contain the recognised text in many fields.
     """
     fields = operation.fields or {}
     if (
@@ -146,7 +146,7 @@ def _compares_kinds(condition: ServiceCondition, operation: Operation) -> bool:
 
 
 def _last_fields(condition: ServiceCondition, operation: Operation) -> set[str]:
-    """Return the last field that each flow reads; an empty text for a flow without one."""
+    """Return the last field that each flow reads; an empty text for a flow without a field."""
     paths = (
         [step for step in flow.steps if _FIELD_STEP.fullmatch(step)]
         for flow in condition.flows
@@ -156,11 +156,11 @@ def _last_fields(condition: ServiceCondition, operation: Operation) -> set[str]:
 
 
 def _is_sentiment_flow(flow: ValueFlow) -> bool:
-    """Return whether a sentiment, its score or its magnitude is compared unchanged."""
+    """Return whether a flow brings a sentiment, score or magnitude unchanged to a comparison."""
     if not isinstance(flow.source, Answer):
         return False
     operation = flow.source.operation
-    steps = [step for step in flow.steps[:-1] if step != EACH and not is_place(step)]
+    steps = [step for step in flow.steps[:-1] if step != EACH and not is_index_step(step)]
     fields = operation.fields or {}
     paths = (
         fields[field] for field in (Field.KEY, Field.SCORE, Field.MAGNITUDE) if field in fields
@@ -202,7 +202,7 @@ def _input_specs(condition: ServiceCondition, response: StubResponse) -> Iterato
     elif task is RecognitionTask.FACES:
         yield from (InputSpec(task, key) for key in response.keys if key)
     elif Field.KEY in (operation.fields or {}) and goal.texts:
-        if goal.test is None:  # as in `name.startswith("x")`: the answers that made it true
+        if goal.test is None:  # as in `name.startswith("x")`: use the answers that made it true
             lowered = [text.lower() for text in goal.texts]
             keys = (key for key in response.keys if any(text in key.lower() for text in lowered))
             yield from (InputSpec(task, key) for key in keys)
@@ -211,5 +211,5 @@ def _input_specs(condition: ServiceCondition, response: StubResponse) -> Iterato
 
 
 def _named_sentiments(texts: tuple[str, ...]) -> set[str]:
-    """Return the sentiments that texts name; naming only one separates the texts."""
+    """Return the sentiments, positive or negative, that texts name."""
     return {text.lower() for text in texts} & {Feeling.POSITIVE, Feeling.NEGATIVE}

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from ciguard.levels.app.input_synthesis.inputs import Inverse, ServiceInput
 
 MIN_INPUTS = 5
-"""Fewest inputs of a sub-condition for which its recall is judged."""
-_OTHERS_INTERVAL = 4
-"""One input in this many is for an outcome that no aim covers."""
+"""Minimum number of inputs by which the recall of a sub-condition is judged."""
+_EXTRA_INTERVAL = 4
+"""Number of inputs per further specification, which belongs to no aim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +29,26 @@ class GeneratedInputs:
     """Specifications for which no input could be synthesised."""
 
 
-def made_for(
-    aims: Sequence[Aim], others: Sequence[InputSpec], inverse: Inverse, count: int, *, seed: int
+def synthesise_inputs(
+    aims: Sequence[Aim],
+    extra_specs: Sequence[InputSpec],
+    inverse: Inverse,
+    count: int,
+    *,
+    seed: int,
 ) -> GeneratedInputs:
-    """Return equally many inputs for each specification of aims, and plain inputs.
+    """Return inputs: equally many for each specification of an aim, and plain ones.
 
     Args:
         aims: the aims of the sub-conditions.
-        others: further specifications; each gets one input, up to a share of `count`.
+        extra_specs: further specifications; each gets one input, up to a share of `count`.
         inverse: the input synthesis.
-        count: the approximate number of inputs.
+        count: the approximate total number of inputs.
         seed: the seed of the synthesis.
     """
     wanted = list(dict.fromkeys(spec for aim in aims for spec in aim.wanted))
     tasks = [aim.operation.task for aim in aims if not aim.is_sentiment]
-    tasks += [spec.task for spec in others if spec.task is not RecognitionTask.SENTIMENT]
+    tasks += [spec.task for spec in extra_specs if spec.task is not RecognitionTask.SENTIMENT]
     plain = [InputSpec(task) for task in dict.fromkeys(tasks)]
     count_each = max(MIN_INPUTS, count // max(1, len(wanted) + len(plain)))
     inputs: dict[tuple[InputSpec, str], ServiceInput] = {}
@@ -54,20 +59,20 @@ def made_for(
         inputs |= {(spec, service_input.digest): service_input for service_input in synthesised}
         if not synthesised and spec not in plain:
             missing.append(spec)
-    remaining = [spec for spec in others if spec not in wanted and spec not in plain]
-    for spec in [spec for spec in remaining if inverse.serves(spec)][: count // _OTHERS_INTERVAL]:
+    remaining = [spec for spec in extra_specs if spec not in wanted and spec not in plain]
+    for spec in [spec for spec in remaining if inverse.serves(spec)][: count // _EXTRA_INTERVAL]:
         inputs |= {
             (spec, synthesised.digest): synthesised
             for synthesised in inverse.inputs(spec, 1, seed=seed)
         }
-    # Interleaved, so that an early end of the budget leaves some of each.
-    places = {key: at for at, key in enumerate(_interleaved(inputs))}
-    ordered = tuple(inputs[key] for key in sorted(inputs, key=places.__getitem__))
+    # Interleaved, so that each specification has inputs if the time budget ends early.
+    positions = {key: index for index, key in enumerate(_interleaved(inputs))}
+    ordered = tuple(inputs[key] for key in sorted(inputs, key=positions.__getitem__))
     return GeneratedInputs(ordered, tuple(missing))
 
 
 def _interleaved(keys: Iterable[tuple[InputSpec, str]]) -> Iterator[tuple[InputSpec, str]]:
-    """Yield one key of each specification, then another of each, and so on."""
+    """Yield the first key of each specification, then the second of each, and so on."""
     keys_by_spec: dict[InputSpec, list[tuple[InputSpec, str]]] = {}
     for key in keys:
         keys_by_spec.setdefault(key[0], []).append(key)

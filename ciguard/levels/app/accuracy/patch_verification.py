@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.levels.app.exploration.explore import ExploredFunction
-    from ciguard.levels.app.exploration.surroundings import Surroundings
+    from ciguard.levels.app.exploration.process_environment import ProcessEnvironment
     from ciguard.levels.app.input_synthesis.inputs import ServiceInput
     from ciguard.levels.app.static_analysis.application import Application
     from ciguard.levels.app.static_analysis.conditions import Goal
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _GIT_LIMIT_S = 60.0
 
 
-def exercised_with(  # noqa: PLR0913 - the patch, the application and its inputs
+def run_patched(  # noqa: PLR0913 - the patch, the application and its inputs
     patch: str,
     goal: Goal,
     *,
@@ -39,55 +39,62 @@ def exercised_with(  # noqa: PLR0913 - the patch, the application and its inputs
     inputs: Sequence[ServiceInput],
     engines: EngineChain,
     python: str,
-    surroundings: Surroundings | None,
+    process_environment: ProcessEnvironment | None,
     deadline: float,
 ) -> list[bool]:
-    """Run a patched function on inputs; the application's files do not change.
+    """Run a function on inputs in a patched copy of the application.
 
     Args:
         patch: the patch of one file.
-        goal: the sub-condition that it changes.
+        goal: the sub-condition that the patch changes.
         application: the parsed application.
-        explored: the function, as explored before.
+        explored: the result of the function's exploration before the patch.
         inputs: the inputs.
-        engines: the engines that answer, with the same answers as before.
+        engines: the engines that answer in place of the service, as in the unpatched run.
         python: an interpreter that has the application's libraries.
-        surroundings: the surroundings of the application's process.
+        process_environment: the environment of the application's process; None: the default.
         deadline: the end of the time budget, by `time.monotonic`.
 
     Returns:
-        Whether each input exercises the branch. Empty if the patch does not apply, the branch has
-        moved, or the time is up.
+        For each input, whether it exercises the branch. Empty if the patch does not apply, the
+        branch has moved, or the deadline has passed.
     """
     with tempfile.TemporaryDirectory(prefix="ciguard-patched-") as name:
         folder = Path(name)
-        patched_text = _patched(application, goal.branch.file, patch, folder)
+        patched_text = _patched_text(application, goal.branch.file, patch, folder)
         if patched_text is None:
             return []
         functions = find_service_functions(read_application(folder), known_providers())
-        function = next((item for item in functions if item.name == explored.found.name), None)
-        twin = _twin(function, goal) if function is not None else None
-        if function is None or twin is None:
+        function = next((item for item in functions if item.name == explored.function.name), None)
+        counterpart = _counterpart(function, goal) if function is not None else None
+        if function is None or counterpart is None:
             return []
-        module, routine = routines_of(application)[explored.found.name]
+        module, routine = routines_of(application)[explored.function.name]
         texts = {goal.branch.file: patched_text}
         with host_of(
-            application, [function], python, texts=texts, surroundings=surroundings, inputs=folder
+            application,
+            [function],
+            python,
+            texts=texts,
+            process_environment=process_environment,
+            inputs=folder,
         ) as host:
             caller = FunctionCaller(host, function, module, routine)
             trials = Trials(caller, function, routine, explored.form, engines)
-            took: list[bool] = []
+            exercised: list[bool] = []
             for service_input in inputs:
                 if time.monotonic() > deadline:
                     return []
-                took.append(
-                    trials.run(service_input, folder / f"inputs-{len(took)}").exercises(twin)
+                exercised.append(
+                    trials.run(service_input, folder / f"inputs-{len(exercised)}").exercises(
+                        counterpart
+                    )
                 )
-            return took
+            return exercised
 
 
-def _patched(application: Application, file: str, patch: str, folder: Path) -> str | None:
-    """Copy the application's files, apply a patch to the copy, and return the patched file."""
+def _patched_text(application: Application, file: str, patch: str, folder: Path) -> str | None:
+    """Apply a patch to a copy of the application; return the file's text, or None on failure."""
     for module in application.modules:
         copy = folder / module.file
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -95,25 +102,27 @@ def _patched(application: Application, file: str, patch: str, folder: Path) -> s
     git = shutil.which("git")
     if git is None:
         return None
-    done = run_program(
+    git_result = run_program(
         [git, "apply", "--whitespace=nowarn", "-"],
         limit_s=_GIT_LIMIT_S,
         given=patch.encode(),
         folder=folder,
-        # The copy belongs to no repository around the folder.
+        # Git must ignore a repository that contains the temporary folder.
         environment={**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)},
     )
-    return (folder / file).read_text("utf-8") if done.code == 0 else None
+    return (folder / file).read_text("utf-8") if git_result.code == 0 else None
 
 
 def _position(goal: Goal) -> tuple[str, int, int]:
     return goal.branch.file, goal.branch.line, goal.branch.column
 
 
-def _twin(function: ServiceFunction, goal: Goal) -> Goal | None:
-    """Return the sub-condition at the position that another one had before the patch."""
+def _counterpart(function: ServiceFunction, goal: Goal) -> Goal | None:
+    """Return the patched sub-condition at a goal's position; None if there is none."""
     position = _position(goal)
     goals = [
         condition.goal for condition in function.goals if _position(condition.goal) == position
     ]
-    return next((other for other in goals if other.at == goal.at), goals[0] if goals else None)
+    return next(
+        (other for other in goals if other.index == goal.index), goals[0] if goals else None
+    )

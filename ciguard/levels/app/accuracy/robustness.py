@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Key: TypeAlias = tuple[str, str, int]
 """Type, file and line of an exception."""
 _MAX_HANGS = 2
-"""Number of calls without return after which no more are made."""
+"""Number of calls that do not return after which no more calls are made."""
 
 
 @dataclass(slots=True)
@@ -29,8 +29,9 @@ class UncaughtException:
 
     crash: Crash
     input: ServiceInput
-    """Input of the first call that raised it."""
+    """Input of the first call that raised the exception."""
     calls: int = 0
+    """Number of calls that raised the exception."""
 
 
 @dataclass(slots=True)
@@ -44,34 +45,35 @@ class Robustness:
     known: frozenset[Key] = frozenset()
     """Exceptions that also occur without faults."""
     calls: int = 0
-    raised: dict[Key, UncaughtException] = field(default_factory=dict)
-    endless: Counter[str] = field(default_factory=Counter)
-    """Description of what calls did instead of returning → number of calls."""
+    """Number of calls with faults."""
+    uncaught: dict[Key, UncaughtException] = field(default_factory=dict)
+    hangs: Counter[str] = field(default_factory=Counter)
+    """Behaviour instead of returning → number of calls."""
 
     @property
-    def is_given_up(self) -> bool:
-        """True if no more calls should be made."""
-        return self.endless.total() >= _MAX_HANGS
+    def has_too_many_hangs(self) -> bool:
+        """True if so many calls have not returned that no more should be made."""
+        return self.hangs.total() >= _MAX_HANGS
 
     @property
     def is_clean(self) -> bool:
-        """True if the application itself raises nothing; exceptions of a client are no defect."""
-        return not any(exception.crash.is_judged for exception in self.raised.values())
+        """True if no exception is the application's own; those of its clients are not defects."""
+        return not any(exception.crash.is_judged for exception in self.uncaught.values())
 
     def observe(self, trial: InputTrial) -> None:
         """Add the result of a call."""
         self.calls += 1
         if trial.problem:
-            self.endless[trial.problem] += 1
+            self.hangs[trial.problem] += 1
         for key, crash in exceptions([trial], self.function, self.root):
             if key not in self.known:
-                self.raised.setdefault(key, UncaughtException(crash, trial.input)).calls += 1
+                self.uncaught.setdefault(key, UncaughtException(crash, trial.input)).calls += 1
 
 
 def exceptions(
     trials: Iterable[InputTrial], function: ServiceFunction, root: Path
 ) -> Iterator[tuple[Key, Crash]]:
-    """Yield the crashes of calls, each with its deduplication key.
+    """Yield the crashes of calls, each with the key by which equal crashes are counted.
 
     Args:
         trials: the calls.
@@ -79,6 +81,8 @@ def exceptions(
         root: the folder of the application.
     """
     for trial in trials:
-        crash = crash_of(trial.raised, (), function, root) if trial.raised is not None else None
+        crash = (
+            crash_of(trial.exception, (), function, root) if trial.exception is not None else None
+        )
         if crash is not None:
-            yield (trial.raised["type"], crash.file, crash.line), crash
+            yield (trial.exception["type"], crash.file, crash.line), crash

@@ -1,4 +1,4 @@
-"""Settings of the assessment of applications, from the options of the user."""
+"""Settings for the assessment of applications, from the user's options."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.dead_conditions.vocabulary import read_vocabulary
-from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
-from ciguard.levels.app.input_synthesis.searches import search_of
+from ciguard.levels.app.input_synthesis.inverse_chain import InputSources, inverse_of
+from ciguard.levels.app.input_synthesis.search_engines import search_of
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.repair.measures import ALPHA
 from ciguard.levels.app.repair.relatedness import (
     CombinedRelatedness,
-    Words,
+    SharedWords,
     known_relations,
     read_taxonomy,
 )
@@ -29,115 +29,119 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from ciguard.levels.app.exploration.surroundings import Surroundings
+    from ciguard.levels.app.exploration.process_environment import ProcessEnvironment
     from ciguard.levels.app.input_synthesis.inputs import Inverse, ServiceInput
     from ciguard.levels.app.repair.relatedness import Relatedness
     from ciguard.levels.app.virtualization.faults import Fault
 
 
 _CONFUSION = 0.1
-"""Error rate of simulated answers: a correct application's recall stays well above 0.75."""
+"""Error rate of simulated answers, so low that a correct branch exceeds the minimum recall."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccuracyOptions:
-    """Options of the user for the assessment of applications."""
+    """The user's options for the assessment of applications."""
 
     images: Path | None = None
-    """Folder with images, or texts of a topic, in a folder for each label."""
+    """Folder with one subfolder per label, which holds images of the label or texts about it."""
     search: str = ""
-    """Search engine for missing images, one of `SEARCHES`; empty: none."""
+    """Search engine for missing images, one of `SEARCHES`; if empty, none is used."""
     search_url: str | None = None
-    """Address of another server with the same interface; None: the engine's own."""
+    """URL of a server with the same API; if None, the search engine's own."""
     cache: Path | None = None
-    """Folder for images from the search; None: in ciguard's cache folder."""
+    """Folder for images from the search; if None, one in ciguard's cache folder."""
     texts: Path | None = None
-    """CSV file of texts with a sentiment."""
+    """CSV file with texts and their sentiments."""
     labels: Path | None = None
-    """File of the labels that the service can answer."""
+    """File with the labels that the service can return."""
     relations: Path | None = None
-    """File of relations between labels, such as kinds of a thing."""
+    """File with related labels, such as a thing and a kind of that thing."""
     confusion_matrix: Path | None = None
-    """File of the confusion matrix of a simulated service."""
+    """File with the confusion matrix of a simulated service."""
     replay: Path | None = None
-    """Recording that answers in place of the service."""
+    """Recording whose answers replace those of the service."""
     record: Path | None = None
-    """File to record answers in."""
+    """File in which answers are recorded; None for no recording."""
     is_real: bool = False
     """True if the application calls the real service."""
     inputs: int = 100
-    """Number of inputs for all sub-conditions of a function, as in Keeper's evaluation."""
+    """Approximate number of inputs of a function, as in the Keeper paper's evaluation."""
     alpha: float = ALPHA
-    """Minimum recall that is no failure."""
+    """Minimum recall of a branch; a lower one is a failure."""
     seed: int = 0
     budget_s: float = 120.0
     """Time budget of one function, in seconds."""
-    surroundings: Surroundings | None = None
-    """Surroundings of the application's process; None: `Surroundings()`."""
+    process_environment: ProcessEnvironment | None = None
+    """Environment of the application's process; if None, `ProcessEnvironment()`."""
     faults: Path | None = None
-    """File of the faults to inject."""
+    """File with the faults to inject; None for no faults."""
 
     @property
-    def kept(self) -> Path:
-        """Folder for images that a search finds."""
+    def image_folder(self) -> Path:
+        """Folder for the images that a search finds."""
         return self.cache or cache_folder() / "images"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccuracySettings:
-    """Settings of the assessment: the user's options, and what they select."""
+    """Settings of the assessment: the user's options, and the objects that they select."""
 
-    trying: AccuracyOptions
+    options: AccuracyOptions
     inverse: Inverse
-    """Input synthesis."""
-    serving: Callable[[Sequence[ServiceInput]], EngineChain]
-    """Returns the engines that answer in place of the service, for all inputs of a function."""
-    related: Relatedness
-    """Relatedness of labels, which limits the labels that a repair may add."""
+    """The input synthesis."""
+    engines_for: Callable[[Sequence[ServiceInput]], EngineChain]
+    """Function from all inputs of a function to the engines that answer instead of the service."""
+    relatedness: Relatedness
+    """Relatedness of labels: a repair adds only labels that are related to one of the branch."""
     faults: tuple[Fault, ...] = ()
-    """Faults to inject, in separate calls."""
+    """Faults to inject, in calls after those without faults."""
 
 
-def settings_for(trying: AccuracyOptions) -> AccuracySettings:
+def settings_for(options: AccuracyOptions) -> AccuracySettings:
     """Return the settings of the assessment.
 
     Raises:
         ConfigurationError: if the content of a file or folder is invalid.
     """
-    labels = read_vocabulary(trying.labels) if trying.labels else None
+    labels = read_vocabulary(options.labels) if options.labels else None
     confusion_matrix = (
-        read_confusion_matrix(trying.confusion_matrix) if trying.confusion_matrix else None
+        read_confusion_matrix(options.confusion_matrix) if options.confusion_matrix else None
     )
-    recorded = Recorded(trying.replay) if trying.replay else None
-    relatedness: list[Relatedness] = [known_relations(), Words()]
-    if trying.relations:
-        relatedness.append(read_taxonomy(trying.relations))
+    recorded = Recorded(options.replay) if options.replay else None
+    relatedness: list[Relatedness] = [known_relations(), SharedWords()]
+    if options.relations:
+        relatedness.append(read_taxonomy(options.relations))
 
     def engines_for(inputs: Sequence[ServiceInput]) -> EngineChain:
         if recorded is not None:
             return EngineChain((recorded,))
-        if trying.is_real:
-            return EngineChain(with_recording(trying.record, [Service()]))
+        if options.is_real:
+            return EngineChain(with_recording(options.record, [Service()]))
         known = {item.digest: item.wanted for item in inputs}
         engines = local_engines(
-            labels, known, confusion=_CONFUSION, seed=trying.seed, confusion_matrix=confusion_matrix
+            labels,
+            known,
+            confusion=_CONFUSION,
+            seed=options.seed,
+            confusion_matrix=confusion_matrix,
         ).engines
-        # Cascades detect faces but not their emotions.
+        # The local engine detects faces, but not their emotions.
         if any(item.wanted.task is RecognitionTask.FACES and item.wanted.key for item in inputs):
             engines = tuple(engine for engine in engines if not isinstance(engine, Faces))
-        return EngineChain(with_recording(trying.record, engines))
+        return EngineChain(with_recording(options.record, engines))
 
     sources = InputSources(
-        images=trying.images,
-        search=search_of(trying.search, trying.search_url) if trying.search else None,
-        kept=trying.kept,
-        texts=trying.texts,
-        is_simulated=recorded.is_simulated if recorded is not None else not trying.is_real,
+        images=options.images,
+        search=search_of(options.search, options.search_url) if options.search else None,
+        image_folder=options.image_folder,
+        texts=options.texts,
+        is_simulated=recorded.is_simulated if recorded is not None else not options.is_real,
     )
     return AccuracySettings(
-        trying=trying,
+        options=options,
         inverse=inverse_of(sources),
-        serving=engines_for,
-        related=CombinedRelatedness(*relatedness),
-        faults=read_faults(trying.faults) if trying.faults else (),
+        engines_for=engines_for,
+        relatedness=CombinedRelatedness(*relatedness),
+        faults=read_faults(options.faults) if options.faults else (),
     )

@@ -1,4 +1,4 @@
-"""Trials: calls of a function with inputs, with an engine in place of the service."""
+"""Trials: calls to a function with inputs, while an engine answers in place of the service."""
 
 from __future__ import annotations
 
@@ -40,39 +40,42 @@ _FAULTY_CALL_LIMIT_S = 20.0
 
 @dataclass(slots=True)
 class RecordedAnswer:
-    """The answer of an operation to one input, as far as it is judged."""
+    """The parts of an operation's answer by which sub-conditions are judged."""
 
     keys: tuple[str, ...] = ()
+    """Names or texts of the results; empty for sentiment."""
     score: float = 0.0
+    """Score of the sentiment."""
     magnitude: float = 0.0
+    """Magnitude of the sentiment."""
 
 
 @dataclass(slots=True)
 class InputTrial:
-    """One call of a function with one input."""
+    """One call to a function with one input."""
 
     input: ServiceInput
-    is_as_given: bool = False
+    got_input_unchanged: bool = False
     """True if a service got the input unchanged."""
-    seen: frozenset[tuple[Goal, bool]] = frozenset()
+    outcomes: frozenset[tuple[Goal, bool]] = frozenset()
     """Outcomes of sub-conditions."""
-    met: frozenset[Goal] = frozenset()
+    true_goals: frozenset[Goal] = frozenset()
     """Sub-conditions that were true."""
-    taken: frozenset[Branch] = frozenset()
+    taken_branches: frozenset[Branch] = frozenset()
     """Branches whose whole condition was true."""
     answers: dict[Operation, RecordedAnswer] = field(default_factory=dict)
-    raised: Json = None
+    exception: Json = None
     """Exception in the format of `CallEnded`; None if the call returned."""
     problem: str = ""
     """Reason why the trial is not judged; empty if it is."""
 
     def exercises(self, goal: Goal) -> bool:
-        """Return whether the input makes a sub-condition true, or else takes its branch."""
-        return goal in self.met or goal.branch in self.taken
+        """Return whether the input makes a sub-condition true, or takes its branch."""
+        return goal in self.true_goals or goal.branch in self.taken_branches
 
 
 class _RequestLimitError(Exception):
-    """A call exceeds the time limit for requests."""
+    """A call still requests services after its time limit."""
 
 
 class Trials:
@@ -92,11 +95,11 @@ class Trials:
             caller: the caller of the function.
             function: the function.
             routine: its definition.
-            form: the index of the form of its arguments in the list of `arguments_for`.
+            form: the index of the arguments in the list that `arguments_for` returns.
             engines: the engines that answer in place of services.
         """
         self._caller = caller
-        self._found = function
+        self._function = function
         self._routine = routine
         self._form = form
         self._engines = engines
@@ -105,20 +108,22 @@ class Trials:
         }
 
         self.delays: list[float] = []
-        """Injected delays of the current answer, in seconds."""
+        """Delays that faults add to the current answer, in seconds."""
         self.request_limit_s = math.inf
-        """Time limit for the requests of one call, in seconds; clients may retry for minutes."""
+        """Time after which a call may make no more requests, in seconds; clients may retry long."""
 
     def with_faults(self, faults: Sequence[Fault], seed: int) -> Trials:
         """Return trials of the same function with injected faults.
 
         Args:
             faults: the faults, in the order of the file.
-            seed: the seed that selects the affected contents.
+            seed: the seed by which faults choose the affected contents.
         """
         delays: list[float] = []
         engines = with_faults(self._engines.engines, faults, seed, waiting=delays.append)
-        trials = Trials(self._caller, self._found, self._routine, self._form, EngineChain(engines))
+        trials = Trials(
+            self._caller, self._function, self._routine, self._form, EngineChain(engines)
+        )
         trials.delays = delays
         trials.request_limit_s = _FAULTY_CALL_LIMIT_S
         return trials
@@ -136,12 +141,12 @@ class Trials:
         """
         trial = InputTrial(service_input)
         contents = {**plain_contents(), service_input.kind: service_input.content}
-        forms = arguments_for(self._found, self._routine, contents, folder)
+        forms = arguments_for(self._function, self._routine, contents, folder)
 
-        began = time.monotonic()
+        start = time.monotonic()
 
         def answering(name: str, content: bytes, reply: Json) -> Json:
-            if time.monotonic() - began > self.request_limit_s:
+            if time.monotonic() - start > self.request_limit_s:
                 raise _RequestLimitError
             if reply is None:
                 self.delays.clear()
@@ -155,29 +160,29 @@ class Trials:
             self._caller.restart()
             call = CallDidNotReturn("calls services without end")
         match call:
-            case CallEnded(seen, taken, _, raised):
-                trial.seen = frozenset(seen)
-                trial.met = frozenset(goal for goal, value in seen if value)
-                trial.taken = taken
-                trial.raised = raised
+            case CallEnded(outcomes, taken_branches, _, exception):
+                trial.outcomes = frozenset(outcomes)
+                trial.true_goals = frozenset(goal for goal, value in outcomes if value)
+                trial.taken_branches = taken_branches
+                trial.exception = exception
             case CallNotPossible(reason):
                 trial.problem = trial.problem or reason
-            case CallDidNotReturn(instead):
-                trial.problem = trial.problem or instead
+            case CallDidNotReturn(behaviour):
+                trial.problem = trial.problem or behaviour
         return trial
 
     def _answer(self, name: str, content: bytes, trial: InputTrial) -> Json:
         operation = self._operations.get(name)
-        trial.is_as_given |= digest_of(content) == trial.input.digest
+        trial.got_input_unchanged |= digest_of(content) == trial.input.digest
         if operation is None or not self._engines.serves(operation):
             return {
-                "error": {"code": "UNIMPLEMENTED", "message": f"ciguard does not answer {name}"}
+                "error": {"code": "UNIMPLEMENTED", "message": f"ciguard has no answers for {name}"}
             }
         try:
             answer = self._engines.answer(operation, content)
         except NotRecordedError as error:
             trial.problem = str(error)
-            # A code for which clients do not retry.
+            # Clients do not retry after this code.
             return {"error": {"code": "FAILED_PRECONDITION", "message": "not recorded"}}
         except ServiceError as error:
             return {"error": {"code": error.code, "message": error.message}}
@@ -217,7 +222,7 @@ def _path(fields: Mapping[Field, str], field: Field) -> list[str]:
 
 
 def _item_at(content: Json, path: Sequence[str]) -> Json:
-    """Return the item at a path of a message; None if there is none."""
+    """Return the item at a path of a message; None if the path does not exist."""
     for part in path:
         if isinstance(content, list) and part.isdecimal():
             content = content[int(part)] if int(part) < len(content) else None

@@ -1,4 +1,4 @@
-"""Verdicts on sub-conditions by their inputs, with suggestions for repair."""
+"""Verdicts on sub-conditions by their recall on synthesised inputs, with suggested repairs."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from typing import TYPE_CHECKING
 
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.accuracy.generated_inputs import MIN_INPUTS
-from ciguard.levels.app.accuracy.patch_verification import exercised_with
+from ciguard.levels.app.accuracy.patch_verification import run_patched
 from ciguard.levels.app.input_synthesis.inputs import Feeling
 from ciguard.levels.app.providers.description import Field, RecognitionTask, kind_of
 from ciguard.levels.app.repair.labels import (
     Extension,
     Observation,
-    extended,
-    is_one,
-    is_within,
-    lowered,
+    contains_label,
+    equals_label,
+    extend_labels,
+    lower_case_match,
 )
 from ciguard.levels.app.repair.measures import (
     BranchCounts,
     Change,
+    count_inputs,
     held_out_indices,
     is_below,
-    measured,
 )
 from ciguard.levels.app.repair.patches import add_labels, replace_threshold
 from ciguard.levels.app.repair.suggestions import (
     Suggestion,
-    more_labels,
-    other_threshold,
+    suggest_labels,
+    suggest_threshold,
 )
 from ciguard.levels.app.repair.thresholds import (
     ScoredText,
     Shares,
     Threshold,
-    fitted,
+    fit_threshold,
     is_mixed,
     shares,
 )
@@ -58,13 +58,13 @@ if TYPE_CHECKING:
     from ciguard.levels.app.virtualization.engine_chain import EngineChain
 
 _MAX_SHOWN = 8
-OF_SERVICE = frozenset({Service().name, f"recording of {Service().name}"})
-"""Names of engines that are the service itself, or a recording of it."""
+SERVICE_ENGINES = frozenset({Service().name, f"recording of {Service().name}"})
+"""Names of engines whose answers come from the real service, live or recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConditionVerdict:
-    """Verdict on a sub-condition by the inputs for it."""
+    """Verdict on a sub-condition, from trials with inputs that should make it true."""
 
     goal: Goal
     engine: str
@@ -74,13 +74,14 @@ class ConditionVerdict:
     is_of_service: bool
     """True if the answers come from the real service, live or recorded."""
     measured: BranchCounts | None = None
+    """Counts of inputs; None for sentiment."""
     shares: Shares | None = None
-    """Shares of positive and negative texts that make it true; None unless about sentiment."""
+    """Shares of positive and negative texts that make it true; None unless it tests a sentiment."""
     is_failure: bool = False
     suggestion: Suggestion | None = None
-    missed: tuple[ServiceInput, ...] = ()
-    """Inputs for it that do not make it true. For sentiment: texts that make it true, of the
-    sentiment that does so more rarely."""
+    missed_inputs: tuple[ServiceInput, ...] = ()
+    """Inputs that should make the sub-condition true, and do not. For sentiment: texts that make it
+    true although their sentiment makes it true more rarely than the opposite one."""
     recognised: tuple[str, ...] = ()
     """Labels that the service returned for the missed inputs, the most frequent first."""
 
@@ -92,16 +93,16 @@ class ConditionVerdict:
             return f"true for {positive:.0%} of positive and {negative:.0%} of negative texts"
         if self.measured is None:
             return "not measured"
-        dead = ", so what follows is dead" if self.is_dead else ""
+        dead = ", so the code behind it is dead" if self.is_dead else ""
         return (
-            f"true for {self.measured.right} of {self.measured.expected} inputs made for it{dead}; "
-            f"precision {self.measured.precision:.0%}"
+            f"true for {self.measured.correct} of {self.measured.expected} inputs made for it"
+            f"{dead}; precision {self.measured.precision:.0%}"
         )
 
     @property
     def is_dead(self) -> bool:
-        """True if no input for it makes it true (Keeper, section 4.1.2)."""
-        return self.measured is not None and self.measured.right == 0
+        """True if none of its inputs makes it true (Keeper paper, section 4.1.2)."""
+        return self.measured is not None and self.measured.correct == 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,16 +115,16 @@ class ConditionJudge:
     python: str
     """Interpreter that has the application's libraries."""
     deadline: float
-    """End of the time for runs of patched applications, by `time.monotonic`."""
+    """Time after which no patched application is run, by `time.monotonic`."""
 
     def verdict(
         self, aim: Aim, trials: Sequence[InputTrial], engines: EngineChain
     ) -> ConditionVerdict | None:
-        """Return the verdict on one sub-condition; None if there are too few inputs.
+        """Return the verdict on the sub-condition of an aim; None if there are too few inputs.
 
         Args:
-            aim: the sub-condition, and the inputs that it is meant for.
-            trials: the calls of the function by which sub-conditions are judged.
+            aim: the sub-condition, and specifications of inputs that should make it true.
+            trials: the calls by which the function's sub-conditions are judged.
             engines: the engines that answered.
         """
         engine = engines.engine_for(aim.operation)
@@ -135,25 +136,25 @@ class ConditionJudge:
             trial
             for trial in trials
             if trial.input.kind is kind_of(aim.operation.task)
-            and (engine.name in OF_SERVICE or not _is_misread(trial, aim))
-            # A simulated engine cannot recognise a changed input.
-            and (trial.is_as_given or not engine.is_simulated)
+            and (engine.name in SERVICE_ENGINES or not _is_misread(trial, aim))
+            # A simulated engine recognises only unchanged inputs.
+            and (trial.got_input_unchanged or not engine.is_simulated)
         ]
         exercised = [
             (trial.input.wanted in aim.wanted, trial.exercises(aim.goal)) for trial in same_kind
         ]
-        counts = measured(exercised)
+        counts = count_inputs(exercised)
         if counts.expected < MIN_INPUTS:
             return None
-        is_failure = is_below(counts, self.settings.trying.alpha)
-        missed = [
+        is_failure = is_below(counts, self.settings.options.alpha)
+        missed_inputs = [
             trial
             for trial, (is_expected, is_taken) in zip(same_kind, exercised, strict=True)
             if is_expected and not is_taken
         ]
         returned = Counter(
             key
-            for trial in missed
+            for trial in missed_inputs
             if aim.operation in trial.answers
             for key in trial.answers[aim.operation].keys
         )
@@ -161,69 +162,69 @@ class ConditionJudge:
             aim.goal,
             engine.name,
             engine.is_simulated,
-            engine.name in OF_SERVICE,
+            engine.name in SERVICE_ENGINES,
             measured=counts,
             is_failure=is_failure,
-            suggestion=self._more_labels(aim, same_kind, engines) if is_failure else None,
-            missed=tuple(trial.input for trial in missed),
+            suggestion=self._label_suggestion(aim, same_kind, engines) if is_failure else None,
+            missed_inputs=tuple(trial.input for trial in missed_inputs),
             recognised=tuple(key for key, _ in returned.most_common(_MAX_SHOWN)),
         )
 
-    def _more_labels(
+    def _label_suggestion(
         self, aim: Aim, trials: Sequence[InputTrial], engines: EngineChain
     ) -> Suggestion | None:
-        """Return labels that improve the patched application; None if there are none."""
+        """Suggest labels that raise the recall of the patched application; None if none do."""
         test = aim.goal.test
         if test is None or Field.KEY not in (aim.operation.fields or {}):
             return None
-        matches = is_within if test.operator == "holds" else is_one
+        matches = contains_label if test.operator == "holds" else equals_label
         observations = [
             Observation(trial.answers[aim.operation].keys, trial.input.wanted in aim.wanted)
             for trial in trials
             if aim.operation in trial.answers
         ]
-        extension = extended(
+        extension = extend_labels(
             aim.goal.texts,
             observations,
-            lowered(matches) if aim.is_lowered else matches,
-            related=self.settings.related,
-            alpha=self.settings.trying.alpha,
+            lower_case_match(matches) if aim.is_lower_case else matches,
+            related=self.settings.relatedness,
+            alpha=self.settings.options.alpha,
         )
         if extension is None:
             return None
         source = read_source(self.application.root, aim.goal.branch.file)
         patch = add_labels(source, aim.goal.place, extension.added) if source else None
         if (
-            patch is not None and not self.settings.trying.is_real
+            patch is not None and not self.settings.options.is_real
         ):  # a repeated call would cost the user
             change = self._patched_change(aim, trials, patch, engines)
             if change is None:
                 return None
             extension = Extension(extension.added, *change[0], held_out=change[1])
-        return more_labels(extension, aim.goal.line, patch)
+        return suggest_labels(extension, aim.goal.line, patch)
 
     def _patched_change(
         self, aim: Aim, trials: Sequence[InputTrial], patch: str, engines: EngineChain
     ) -> tuple[Change, Change | None] | None:
-        """Run the patched application; return None if it is no better.
+        """Run the patched application; return None if its recall is not higher or its F1 is lower.
 
         Returns:
-            The change on all inputs, and on the held-out ones that the patch was not fitted to.
+            The changes on all inputs, and on the held-out ones, to which the patch was not fitted.
         """
-        took = self._exercised_when_patched(aim, trials, patch, engines)
-        if not took:
+        exercised = self._patched_exercises(aim, trials, patch, engines)
+        if not exercised:
             return None
         expected = [trial.input.wanted in aim.wanted for trial in trials]
         exercised_before = [
             (is_expected, trial.exercises(aim.goal))
             for is_expected, trial in zip(expected, trials, strict=True)
         ]
-        exercised_after = list(zip(expected, took, strict=True))
+        exercised_after = list(zip(expected, exercised, strict=True))
         held_out = sorted(held_out_indices(expected))
         changes = [
             Change(
                 *(
-                    measured(exercised[index] for index in indices)
+                    count_inputs(exercised[index] for index in indices)
                     for exercised in (exercised_before, exercised_after)
                 )
             )
@@ -234,11 +235,11 @@ class ConditionJudge:
             return None
         return on_all, on_held_out if held_out else None
 
-    def _exercised_when_patched(
+    def _patched_exercises(
         self, aim: Aim, trials: Sequence[InputTrial], patch: str, engines: EngineChain
     ) -> list[bool]:
-        """Return whether each input exercises the patched branch; empty if that is unknown."""
-        return exercised_with(
+        """Return for each input whether it exercises the patched branch; empty if unknown."""
+        return run_patched(
             patch,
             aim.goal,
             application=self.application,
@@ -246,7 +247,7 @@ class ConditionJudge:
             inputs=[trial.input for trial in trials],
             engines=engines,
             python=self.python,
-            surroundings=self.settings.trying.surroundings,
+            process_environment=self.settings.options.process_environment,
             deadline=self.deadline,
         )
 
@@ -254,7 +255,7 @@ class ConditionJudge:
         self, aim: Aim, trials: Sequence[InputTrial], engine: Engine, engines: EngineChain
     ) -> ConditionVerdict | None:
         judged_sentiments = {Feeling.POSITIVE, Feeling.NEGATIVE}
-        judged = [
+        sentiment_trials = [
             trial
             for trial in trials
             if aim.operation in trial.answers and trial.input.wanted.feeling in judged_sentiments
@@ -264,35 +265,37 @@ class ConditionJudge:
                 trial.answers[aim.operation].score,
                 trial.answers[aim.operation].magnitude,
                 trial.input.wanted.feeling is Feeling.POSITIVE,
-                aim.goal in trial.met,
+                aim.goal in trial.true_goals,
             )
-            for trial in judged
+            for trial in sentiment_trials
         ]
         if len(samples) < 2 * MIN_INPUTS:
             return None
         by_sentiment = shares(samples)
-        is_failure = is_mixed(by_sentiment, share=1 - self.settings.trying.alpha)
-        rarer = (
+        is_failure = is_mixed(by_sentiment, share=1 - self.settings.options.alpha)
+        rarer_sentiment = (
             Feeling.NEGATIVE if by_sentiment.positive >= by_sentiment.negative else Feeling.POSITIVE
         )
         return ConditionVerdict(
             aim.goal,
             engine.name,
             engine.is_simulated,
-            engine.name in OF_SERVICE,
+            engine.name in SERVICE_ENGINES,
             shares=by_sentiment,
             is_failure=is_failure,
-            missed=tuple(
+            missed_inputs=tuple(
                 trial.input
-                for trial in judged
-                if trial.input.wanted.feeling is rarer and aim.goal in trial.met
+                for trial in sentiment_trials
+                if trial.input.wanted.feeling is rarer_sentiment and aim.goal in trial.true_goals
             ),
-            suggestion=self._threshold(aim, samples, by_sentiment, trials=judged, engines=engines)
+            suggestion=self._threshold_suggestion(
+                aim, samples, by_sentiment, trials=sentiment_trials, engines=engines
+            )
             if is_failure
             else None,
         )
 
-    def _threshold(
+    def _threshold_suggestion(
         self,
         aim: Aim,
         samples: Sequence[ScoredText],
@@ -302,7 +305,9 @@ class ConditionJudge:
         engines: EngineChain,
     ) -> Suggestion | None:
         try:
-            threshold = fitted(samples, for_positive=by_sentiment.positive >= by_sentiment.negative)
+            threshold = fit_threshold(
+                samples, for_positive=by_sentiment.positive >= by_sentiment.negative
+            )
         except ConfigurationError as error:
             return Suggestion(str(error))
         if threshold is None:
@@ -318,11 +323,11 @@ class ConditionJudge:
             source = read_source(self.application.root, aim.goal.branch.file)
             if source is not None:
                 patch = replace_threshold(source, aim.goal.place, threshold.line, names=names)
-            if patch is not None and not self.settings.trying.is_real:
+            if patch is not None and not self.settings.options.is_real:
                 threshold = self._verified_threshold(aim, trials, patch, threshold, engines)
                 if threshold is None:
                     return None
-        return other_threshold(threshold, aim.goal.line, patch, names=names)
+        return suggest_threshold(threshold, aim.goal.line, patch, names=names)
 
     def _verified_threshold(
         self,
@@ -332,16 +337,16 @@ class ConditionJudge:
         threshold: Threshold,
         engines: EngineChain,
     ) -> Threshold | None:
-        """Return a threshold with the measures of the patched application; None if no better."""
-        took = self._exercised_when_patched(aim, trials, patch, engines)
-        if not took:
+        """Return a threshold with the shares after the patch; None if it is still a failure."""
+        exercised = self._patched_exercises(aim, trials, patch, engines)
+        if not exercised:
             return None
         samples = [
             ScoredText(0.0, 0.0, trial.input.wanted.feeling is Feeling.POSITIVE, is_taken)
-            for trial, is_taken in zip(trials, took, strict=True)
+            for trial, is_taken in zip(trials, exercised, strict=True)
         ]
         after = shares(samples)
-        if is_mixed(after, share=1 - self.settings.trying.alpha):
+        if is_mixed(after, share=1 - self.settings.options.alpha):
             return None
         return Threshold(threshold.line, threshold.before, after, threshold.held_out)
 
@@ -349,7 +354,7 @@ class ConditionJudge:
 def _is_misread(trial: InputTrial, aim: Aim) -> bool:
     """Return whether the engine failed to recognise the text of an input.
 
-    Such an input does not count against the application.
+    The application is not to blame for such an input.
     """
     key = trial.input.wanted.key
     if aim.operation.task not in {RecognitionTask.TEXT, RecognitionTask.SPEECH} or not key:

@@ -1,4 +1,4 @@
-"""`ciguard app accuracy`: tests an application's functions on inputs that people recognise."""
+"""`ciguard app accuracy`: tests an application's functions on synthesised inputs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import click
 from ciguard import interrupts
 from ciguard.errors import ConfigurationError, ExitCode
 from ciguard.levels.app.commands.functions import (
+    function_option,
     functions_in,
-    of_functions,
-    unconfined,
-    with_python,
+    python_option,
+    unconfined_option,
 )
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Test functions on inputs that people would recognise.")
 @click.argument("path", type=click.Path(path_type=Path))
-@of_functions
-@with_python
-@unconfined
+@function_option
+@python_option
+@unconfined_option
 @click.option(
     "--images",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder with one folder of images, or of texts, for each label.",
+    help="Folder with one subfolder per label, which holds images or texts.",
 )
 @click.option(
     "--search",
@@ -41,50 +41,50 @@ if TYPE_CHECKING:
     "--cache",
     type=click.Path(file_okay=False, path_type=Path),
     show_default="in the user's cache",
-    help="Folder for the images found, in the layout of --images.",
+    help="Folder in which found images are stored, in the layout of --images.",
 )
 @click.option(
     "--texts",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Texts with a known sentiment: CSV with the columns `feeling,text`.",
+    help="CSV file of texts with a known sentiment, with the columns `feeling,text`.",
 )
 @click.option(
     "--labels",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Labels that the service can answer; simulated answers use them.",
+    help="File with the labels that the service can return; simulated answers use them.",
 )
 @click.option(
     "--habits",
     "confusion_matrix",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Confusion matrix of simulated answers, TOML.",
+    help="TOML file with the confusion matrix of simulated answers.",
 )
 @click.option(
     "--relations",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Further relations of labels, one `child<TAB>parent` per line.",
+    help="File with further related labels, one `child<TAB>parent` per line.",
 )
 @click.option(
     "--service",
     type=click.Choice(["local", "real"]),
     default="local",
     show_default=True,
-    help="What answers: local engines, or the service itself.",
+    help="Source of answers: local engines, or the service itself.",
 )
 @click.option(
     "--replay",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Answer from this recording instead of an engine.",
+    help="Recording that answers instead of an engine.",
 )
 @click.option(
     "--record",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Record answers in this file, for `--replay`.",
+    help="File in which to record answers, for --replay.",
 )
 @click.option(
     "--faults",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Faults to inject, TOML; functions are tested again with them.",
+    help="TOML file of faults; functions are tested again with injected faults.",
 )
 @click.option(
     "--inputs",
@@ -98,7 +98,7 @@ if TYPE_CHECKING:
     type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
     default=0.75,
     show_default=True,
-    help="Share of the inputs made for a sub-condition that have to make it true.",
+    help="Minimum share of a sub-condition's inputs that have to make it true.",
 )
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of inputs and simulated answers."
@@ -108,20 +108,22 @@ if TYPE_CHECKING:
     type=click.FloatRange(min=1.0),
     default=120.0,
     show_default=True,
-    help="Time limit of one function, in seconds.",
+    help="Time budget of each function, in seconds.",
 )
 @click.option(
     "--patches",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for suggested patches, for `git apply` in PATH.",
+    help="Folder for suggested patches; apply them with `git apply` in the folder PATH.",
 )
 @click.option(
     "--report",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="HTML page with the inputs that fail.",
+    help="File for an HTML page with the failing inputs.",
 )
-@click.option("--github", is_flag=True, help="Print as the log of a GitHub step, with annotations.")
-def accuracy(  # noqa: PLR0913 - one for each option
+@click.option(
+    "--github", is_flag=True, help="Print in the format of a GitHub Actions log, with annotations."
+)
+def accuracy(  # noqa: PLR0913 - one parameter for each option
     *,
     path: Path,
     globs: tuple[str, ...],
@@ -149,11 +151,11 @@ def accuracy(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Test an application's functions on inputs that people would recognise.
 
-    For each sub-condition that depends on answers of services, inputs are made or chosen that
-    should make it true. Local engines stand in for the service. They recognise text, speech,
+    For each sub-condition that depends on a service's answers, ciguard makes or chooses inputs that
+    should make it true. Local engines answer in place of the service. They recognise text, speech,
     sentiment and faces. Labels, objects, topics and entities are simulated, and reported as such.
 
-    Reported are sub-conditions that too few of their inputs make true, suggested repairs, and
+    The report shows sub-conditions that too few of their inputs make true, suggested repairs, and
     inputs that crash a function. Nothing is sent to any server, with two exceptions. With --service
     real, the application calls the service as usual. With --search, a search engine receives the
     words of labels.
@@ -166,8 +168,8 @@ def accuracy(  # noqa: PLR0913 - one for each option
     Example: ciguard app accuracy src/ --images photos/ --report accuracy.html
     """
     from ciguard.levels.app.accuracy import AccuracyOptions, assess, settings_for
-    from ciguard.levels.app.exploration import Surroundings, explore
-    from ciguard.levels.app.reports.accuracy import accuracy_summary, assessed_lines
+    from ciguard.levels.app.exploration import ProcessEnvironment, explore
+    from ciguard.levels.app.reports.accuracy import accuracy_summary, assessment_lines
     from ciguard.levels.app.reports.page import write_accuracy_page
     from ciguard.levels.app.reports.patches import write_patches
     from ciguard.levels.app.reports.remarks import AppRemarks
@@ -178,8 +180,8 @@ def accuracy(  # noqa: PLR0913 - one for each option
         msg = "--search-url and --cache have no effect without --search. Add --search."
         raise ConfigurationError(msg)
     application, functions = functions_in(path, globs)
-    surroundings = Surroundings(is_confined=not unconfined)
-    trying = AccuracyOptions(
+    process_environment = ProcessEnvironment(is_confined=not unconfined)
+    options = AccuracyOptions(
         images=images,
         search=search or "",
         search_url=search_url,
@@ -196,20 +198,24 @@ def accuracy(  # noqa: PLR0913 - one for each option
         alpha=alpha,
         seed=seed,
         budget_s=seconds,
-        surroundings=surroundings,
+        process_environment=process_environment,
     )
-    settings = settings_for(trying)
+    settings = settings_for(options)
     explored = explore(
-        application, functions, python=python, budget_s=seconds / 2, surroundings=surroundings
+        application,
+        functions,
+        python=python,
+        budget_s=seconds / 2,
+        process_environment=process_environment,
     )
     remarks = AppRemarks(application)
     results = []
 
     def lines() -> Iterator[str]:
-        for assessed in assess(application, functions, explored, settings, python=python):
-            remarks.note_assessed(assessed)
-            results.append(assessed)
-            yield from assessed_lines(assessed)
+        for assessment in assess(application, functions, explored, settings, python=python):
+            remarks.add_assessment(assessment)
+            results.append(assessment)
+            yield from assessment_lines(assessment)
         yield accuracy_summary(results)
 
     try:
@@ -218,7 +224,7 @@ def accuracy(  # noqa: PLR0913 - one for each option
                 click.echo(line)
     finally:  # also after an interruption
         if patches is not None:
-            verdicts = (verdict for assessed in results for verdict in assessed.verdicts)
+            verdicts = (verdict for assessment in results for verdict in assessment.verdicts)
             suggestions = (
                 verdict.suggestion for verdict in verdicts if verdict.suggestion is not None
             )
@@ -227,9 +233,9 @@ def accuracy(  # noqa: PLR0913 - one for each option
         if report is not None:
             write_accuracy_page(results, report)
             click.echo(f"report: {report}")
-        if search is not None and (trying.kept / "SOURCES.csv").is_file():
-            click.echo(f"images found: {trying.kept}")
-    is_clean = all(assessed.is_clean for assessed in results)
+        if search is not None and (options.image_folder / "SOURCES.csv").is_file():
+            click.echo(f"images found: {options.image_folder}")
+    is_clean = all(assessment.is_clean for assessment in results)
     sys.exit(ExitCode.CLEAN if is_clean else ExitCode.FINDINGS)
 
 
@@ -237,7 +243,7 @@ def _check_real_service(replay: Path | None, faults: Path | None) -> None:
     """Check that no option contradicts `--service real`.
 
     Raises:
-        ConfigurationError: if one does.
+        ConfigurationError: if an option does.
     """
     if replay is not None:
         msg = f"--replay {replay} and --service real: use only one of them."

@@ -20,8 +20,8 @@ _PORT = click.IntRange(0, 65535)
 
 @click.command(short_help="Emulate cognitive services on this machine.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=_PORT, default=0, help="Port of HTTP. [default: any free one]")
-@click.option("--grpc-port", type=_PORT, default=0, help="Port of gRPC. [default: any free one]")
+@click.option("--port", type=_PORT, default=0, help="HTTP port. [default: any free port]")
+@click.option("--grpc-port", type=_PORT, default=0, help="gRPC port. [default: any free port]")
 @click.option(
     "--python",
     default=sys.executable,
@@ -30,20 +30,22 @@ _PORT = click.IntRange(0, 65535)
 @click.option(
     "--images",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder with one folder of images for each label; simulated answers recognise them.",
+    help="Folder with one subfolder of images per label; simulated answers recognise them.",
 )
-@click.option("--labels", type=_FILE, help="Labels of simulated answers.")
+@click.option(
+    "--labels", type=_FILE, help="File with the labels that simulated answers may contain."
+)
 @click.option(
     "--habits",
     "confusion_matrix",
     type=_FILE,
-    help="Confusion matrix of simulated answers, TOML; needs --images.",
+    help="TOML file with the confusion matrix of simulated answers; needs --images.",
 )
-@click.option("--replay", type=_FILE, help="Answer from this recording instead of an engine.")
-@click.option("--record", type=_FILE, help="Record answers in this file, for `--replay`.")
-@click.option("--faults", type=_FILE, help="Faults to inject, TOML.")
+@click.option("--replay", type=_FILE, help="Recording that answers instead of an engine.")
+@click.option("--record", type=_FILE, help="File in which to record answers, for --replay.")
+@click.option("--faults", type=_FILE, help="TOML file of faults to inject.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of simulated answers.")
-def emulate(  # noqa: PLR0913 - one for each option
+def emulate(  # noqa: PLR0913 - one parameter for each option
     *,
     host: str,
     port: int,
@@ -59,10 +61,10 @@ def emulate(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Emulate the services of Google, AWS and Azure on this machine.
 
-    Answers the requests of clients of Google Cloud Vision, Language and Speech, by gRPC and REST.
-    Over HTTP it also answers clients of AWS Rekognition and Comprehend, and of Azure AI Vision and
-    Language. It prints the addresses and how to configure clients. The application may run in any
-    process or language.
+    Answers requests to Google Cloud Vision, Language and Speech, by gRPC and REST. Also answers
+    requests over HTTP to AWS Rekognition and Comprehend, and to Azure AI Vision and Language.
+    Prints the addresses, and how to configure clients. The application may run in any process or
+    language.
 
     Local engines recognise text, speech, sentiment and faces; labels, objects, topics and entities
     are simulated. Nothing is sent to any server. Each request is logged on standard error, without
@@ -77,7 +79,7 @@ def emulate(  # noqa: PLR0913 - one for each option
         msg = f"--replay {replay} and --record {record}: use only one of them."
         raise ConfigurationError(msg)
     if confusion_matrix is not None and images is None:
-        msg = f"--habits {confusion_matrix}: has no effect without images. Add --images."
+        msg = f"--habits {confusion_matrix}: has no effect without --images. Add --images."
         raise ConfigurationError(msg)
     log = RequestLog()
 

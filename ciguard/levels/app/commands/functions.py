@@ -1,4 +1,4 @@
-"""Shared options of commands that call functions of an application."""
+"""Options shared by the commands that call an application's functions."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
     from ciguard.levels.app.static_analysis import Application, ServiceFunction
 
-of_functions = click.option(
+function_option = click.option(
     "--function",
     "globs",
     multiple=True,
     default=["*"],
     show_default=True,
-    help="Glob of qualified names of functions to call. May be given more than once.",
+    help="Glob of the functions to call, by qualified name. May be given more than once.",
 )
-with_python = click.option(
+python_option = click.option(
     "--python",
     default=sys.executable,
     help="Interpreter with the packages that the application imports. [default: ciguard's own]",
 )
-unconfined = click.option(
+unconfined_option = click.option(
     "--unconfined",
     is_flag=True,
     help="Run the application without confinement, with your own permissions.",
@@ -40,7 +40,7 @@ def functions_in(path: Path, globs: Sequence[str]) -> tuple[Application, list[Se
     """Read an application, and return its functions that call a service and match a glob.
 
     Raises:
-        ConfigurationError: if there is none.
+        ConfigurationError: if there is no such function, or the application cannot be read.
     """
     from ciguard.levels.app.providers.registered import known_providers
     from ciguard.levels.app.static_analysis import find_service_functions, read_application
@@ -53,6 +53,9 @@ def functions_in(path: Path, globs: Sequence[str]) -> tuple[Application, list[Se
     ]
     if not functions:
         wanted = " or ".join(globs)
-        msg = f"{path}: no function {wanted} calls a service. `ciguard app services` lists all."
+        msg = (
+            f"{path}: no function that matches {wanted} calls a service. "
+            f"List all functions with `ciguard app services {path}`."
+        )
         raise ConfigurationError(msg)
     return application, functions

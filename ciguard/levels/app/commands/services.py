@@ -20,21 +20,23 @@ if TYPE_CHECKING:
     "descriptions",
     type=click.Path(dir_okay=False, path_type=Path),
     multiple=True,
-    help="TOML description of a further provider. May be given more than once.",
+    help="TOML file that describes a further provider. May be given more than once.",
 )
 @click.option(
     "--labels",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Labels that services can answer: one per line, or in the last column of a CSV file.",
+    help="File with the labels that services can return: one per line, or last in CSV lines.",
 )
 @click.option(
     "--patches",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for patches of dead conditions, for `git apply` in PATH.",
+    help="Folder for patches of dead conditions; apply them with `git apply` in the folder PATH.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--github", is_flag=True, help="Print as the log of a GitHub step, with annotations.")
-def services(  # noqa: PLR0913 - one for each option
+@click.option(
+    "--github", is_flag=True, help="Print in the format of a GitHub Actions log, with annotations."
+)
+def services(  # noqa: PLR0913 - one parameter for each option
     *,
     path: Path,
     descriptions: tuple[Path, ...],
@@ -60,44 +62,48 @@ def services(  # noqa: PLR0913 - one for each option
     )
     from ciguard.levels.app.providers.description import read_provider
     from ciguard.levels.app.providers.registered import known_providers
-    from ciguard.levels.app.repair import nearest_in, repairs
+    from ciguard.levels.app.repair import nearest_labels_in, repairs
     from ciguard.levels.app.reports.patches import write_patches
     from ciguard.levels.app.reports.remarks import AppRemarks
-    from ciguard.levels.app.reports.services import services_lines, services_to_json
+    from ciguard.levels.app.reports.services import service_lines, services_to_json
     from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
     providers = [*known_providers(), *map(read_provider, descriptions)]
     application = read_application(path)
-    found = find_service_functions(application, providers)
+    functions = find_service_functions(application, providers)
     vocabulary = None if labels is None else read_vocabulary(labels)
-    nearest = None if vocabulary is None else nearest_in(vocabulary)
+    nearest_labels = None if vocabulary is None else nearest_labels_in(vocabulary)
     dead = [
         condition
-        for function in found
-        for condition in dead_conditions(function, vocabulary, nearest)
+        for function in functions
+        for condition in dead_conditions(function, vocabulary, nearest_labels)
     ]
     reported = {(condition.branch, condition.text) for condition in dead}
-    contradictory = (
+    contradictions = (
         condition
-        for function in found
+        for function in functions
         for condition in contradictory_conditions(application, function)
     )
     dead += [
         condition
-        for condition in contradictory
+        for condition in contradictions
         if (condition.branch, condition.text) not in reported
     ]
     suggestions = {} if patches is None else repairs(application, dead)
-    written = () if patches is None else write_patches(application, suggestions.values(), patches)
+    patch_lines = (
+        () if patches is None else write_patches(application, suggestions.values(), patches)
+    )
     if as_json:
-        click.echo(json.dumps(services_to_json(application, found, dead), indent=1))
-        for line in written:
+        click.echo(json.dumps(services_to_json(application, functions, dead), indent=1))
+        for line in patch_lines:
             click.echo(line, err=True)
         return
-    lines: Iterator[str] = chain(services_lines(application, found, dead, suggestions), written)
+    lines: Iterator[str] = chain(
+        service_lines(application, functions, dead, suggestions), patch_lines
+    )
     if github:
         remarks = AppRemarks(application)
-        remarks.note_dead(dead)
+        remarks.add_dead_conditions(dead)
         lines = remarks.fenced(lines)
     for line in lines:
         click.echo(line)

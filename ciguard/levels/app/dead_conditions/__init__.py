@@ -1,4 +1,4 @@
-"""Dead conditions: sub-conditions that no answer of a service can change, found statically."""
+"""Dead conditions: sub-conditions that no answer of a service can change."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = [
     "DeadCondition",
     "DeadConditionCause",
     "Vocabulary",
-    "can_prove",
     "contradictory_conditions",
     "dead_conditions",
+    "has_solver",
     "read_vocabulary",
 ]
 
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
     from ciguard.levels.app.static_analysis.findings import ServiceFunction
 
 
-def can_prove() -> bool:
-    """Return whether z3 is installed."""
+def has_solver() -> bool:
+    """Return whether z3, which proves contradictions, is installed."""
     return find_spec("z3") is not None
 
 
 def contradictory_conditions(
     application: Application, function: ServiceFunction
 ) -> Iterator[DeadCondition]:
-    """Yield sub-conditions that contradict others, so that they are constant; none without z3.
+    """Yield sub-conditions that are constant because of others; none if z3 is not installed.
 
     Args:
         application: the parsed application.
         function: the function whose conditions are checked.
     """
-    if can_prove():
-        from ciguard.levels.app.dead_conditions.contradictions import (  # noqa: PLC0415 - an extra
+    if has_solver():
+        from ciguard.levels.app.dead_conditions.contradictions import (  # noqa: PLC0415 - needs an extra
             contradictions,
         )
 

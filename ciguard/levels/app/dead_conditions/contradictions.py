@@ -1,7 +1,7 @@
-"""Contradictions: sub-conditions that other conditions make constant, proved by z3.
+"""Contradictions: sub-conditions that other conditions make constant, as z3 proves.
 
 A proof covers one condition and those before it in the same `elif` chain. No statement runs between
-these, so that equal expressions have equal values.
+the conditions of a chain, so that equal expressions have equal values.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import z3
 
 from ciguard.levels.app.dead_conditions.dead_code import DeadCondition, DeadConditionCause, range_of
-from ciguard.levels.app.static_analysis.conditions import literals_of, written
+from ciguard.levels.app.static_analysis.conditions import literals_of, one_line_source
 from ciguard.levels.app.static_analysis.values import ValueFlow
 from ciguard.sources import place_of
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ciguard.sources import Place
 
 Term: TypeAlias = Any
-"""A term of z3, which has no type annotations."""
+"""A term of z3, a package without type annotations."""
 _SOLVER_LIMIT_MS = 2_000
 _TOLERANCE = z3.Q(1, 10**5)
 """Tolerance for the rounding errors of computed numbers."""
@@ -42,7 +42,7 @@ _PURE_NODES = (
 
 @dataclass(frozen=True, slots=True)
 class _Assumption:
-    """A sub-condition whose truth value is known at a point."""
+    """A sub-condition whose truth value is known where another one is evaluated."""
 
     text: str
     line: int
@@ -51,7 +51,7 @@ class _Assumption:
 
 
 def contradictions(application: Application, function: ServiceFunction) -> Iterator[DeadCondition]:
-    """Yield constant sub-conditions of a function and its callees.
+    """Yield sub-conditions of a function and its callees that other conditions make constant.
 
     Args:
         application: the parsed application.
@@ -69,17 +69,17 @@ def contradictions(application: Application, function: ServiceFunction) -> Itera
         statements = [statement for routine in module.routines for statement in routine.body]
         nodes = {id(node): node for statement in statements for node in ast.walk(statement)}
         for chain in _chains(list(nodes.values())):
-            yield from _Chain(goals).dead(chain)
+            yield from _ChainProver(goals).constant_conditions(chain)
 
 
-def _chains(every: Sequence[ast.AST]) -> Iterator[list[ast.expr]]:
+def _chains(nodes: Sequence[ast.AST]) -> Iterator[list[ast.expr]]:
     """Yield conditions that are evaluated in a row, with no statement in between."""
     following = {
         id(node.orelse[0])
-        for node in every
+        for node in nodes
         if isinstance(node, ast.If) and len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)
     }
-    for node in every:
+    for node in nodes:
         if isinstance(node, ast.If) and id(node) not in following:
             chain, last = [node.test], node
             while len(last.orelse) == 1 and isinstance(last.orelse[0], ast.If):
@@ -92,49 +92,49 @@ def _chains(every: Sequence[ast.AST]) -> Iterator[list[ast.expr]]:
             yield from ([test] for test in node.ifs)
 
 
-class _Chain:
-    """Prove sub-conditions of conditions in a row constant."""
+class _ChainProver:
+    """Prover of constant sub-conditions in one chain of conditions."""
 
     def __init__(self, goals: Mapping[Place, ServiceCondition]) -> None:
         self._goals = goals
-        self._sorts: dict[str, Term] = {}
+        self._variables: dict[str, Term] = {}
         self._ranges: dict[str, tuple[float, float]] = {}
 
-    def dead(self, conditions: Sequence[ast.expr]) -> Iterator[DeadCondition]:
+    def constant_conditions(self, conditions: Sequence[ast.expr]) -> Iterator[DeadCondition]:
         assumptions: list[_Assumption] = []
         for condition in conditions:
             if not _is_pure(condition):
                 return
-            yield from self._parts(condition, assumptions, is_whole=len(assumptions) == 0)
+            yield from self._constant_parts(condition, assumptions, is_whole=len(assumptions) == 0)
             term = self._truth(condition)
             if term is not None:
                 assumptions.append(
-                    _Assumption(written(condition), condition.lineno, term, outcome=False)
+                    _Assumption(one_line_source(condition), condition.lineno, term, outcome=False)
                 )
 
-    def _parts(
+    def _constant_parts(
         self, node: ast.expr, assumptions: Sequence[_Assumption], *, is_whole: bool
     ) -> Iterator[DeadCondition]:
-        """Yield the constant sub-conditions of a condition, under assumptions.
+        """Yield the sub-conditions of a condition that are constant under assumptions.
 
         Args:
-            node: a condition or part of one.
-            assumptions: the truth values of the conditions before it.
-            is_whole: whether the whole condition is true if this part is.
+            node: a condition, or a part of a condition.
+            assumptions: the truth values of the conditions that are evaluated before.
+            is_whole: whether the whole condition is true if this part is true.
         """
         match node:
             case ast.BoolOp(op=op, values=values):
                 is_and = isinstance(op, ast.And)
                 known = list(assumptions)
                 for value in values:
-                    yield from self._parts(value, known, is_whole=is_whole and not is_and)
+                    yield from self._constant_parts(value, known, is_whole=is_whole and not is_and)
                     term = self._truth(value)
                     if term is not None:
                         known.append(
-                            _Assumption(written(value), value.lineno, term, outcome=is_and)
+                            _Assumption(one_line_source(value), value.lineno, term, outcome=is_and)
                         )
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                yield from self._parts(operand, assumptions, is_whole=False)
+                yield from self._constant_parts(operand, assumptions, is_whole=False)
             case _:
                 condition = self._goals.get(place_of(node))
                 term = self._truth(node)
@@ -160,7 +160,7 @@ class _Chain:
                     _with_tolerance(assumption.term, holds=assumption.outcome), f"held {index}"
                 )
             if solver.check() != z3.sat:
-                return  # never evaluated: a condition before it is reported
+                return  # never evaluated, as an earlier condition is constant and reported
             solver.add(_with_tolerance(formula, holds=True))
             if solver.check() == z3.unsat:
                 core = {str(label).strip("|") for label in solver.unsat_core()}
@@ -181,8 +181,8 @@ class _Chain:
 
     def _reason(self, verdict: str, assumed: Sequence[_Assumption]) -> str:
         if not assumed:
-            least, most = next(iter(self._ranges.values()), (0, 0))
-            return f"{verdict}: the service answers from {least:g} to {most:g}"
+            minimum, maximum = next(iter(self._ranges.values()), (0, 0))
+            return f"{verdict}: the service returns scores from {minimum:g} to {maximum:g}"
         assumptions = " and ".join(
             f"{known.text} (line {known.line}) is already {str(known.outcome).lower()}"
             for known in assumed
@@ -191,9 +191,11 @@ class _Chain:
 
     def _domain(self) -> list[Term]:
         bounds = []
-        for name, (least, most) in self._ranges.items():
-            variable = self._sorts[name]
-            bounds.append(z3.And(variable >= least - _TOLERANCE, variable <= most + _TOLERANCE))
+        for name, (minimum, maximum) in self._ranges.items():
+            variable = self._variables[name]
+            bounds.append(
+                z3.And(variable >= minimum - _TOLERANCE, variable <= maximum + _TOLERANCE)
+            )
         return bounds
 
     # --- terms ------------------------------------------------------------------------------------
@@ -235,7 +237,7 @@ class _Chain:
         return _ORDERS[type(op)](*pair)
 
     def _pair(self, left: ast.expr, right: ast.expr) -> tuple[Term, Term] | None:
-        """Return the terms of two sides, one of which is a literal."""
+        """Return the terms of both sides of a comparison with a literal; None if unsupported."""
         for side, other in ((left, right), (right, left)):
             value = literals_of(other)
             if value is None or len(value) != 1 or isinstance(value[0], bool):
@@ -249,7 +251,7 @@ class _Chain:
         return None
 
     def _value(self, node: ast.expr, *, is_text: bool) -> Term | None:
-        """Return the term of a value; equal expressions share one variable."""
+        """Return the term of a value; None if unsupported. Equal expressions share one variable."""
         arithmetic = None
         if isinstance(node, ast.BinOp) and not is_text:
             arithmetic = self._arithmetic(node)
@@ -263,10 +265,10 @@ class _Chain:
             return None
         name = ast.unparse(node)
         variable = z3.Const(name, z3.StringSort() if is_text else z3.RealSort())
-        known = self._sorts.setdefault(name, variable)
+        known = self._variables.setdefault(name, variable)
         return known if z3.is_string(known) == is_text else None
 
-    def _arithmetic(self, node: ast.BinOp) -> Term | None:  # noqa: PLR0911 - one for each operator
+    def _arithmetic(self, node: ast.BinOp) -> Term | None:  # noqa: PLR0911 - one return for each operator
         if not isinstance(node.left, ast.Constant) and not isinstance(node.right, ast.Constant):
             return None
         a, b = self._value(node.left, is_text=False), self._value(node.right, is_text=False)
@@ -285,13 +287,13 @@ class _Chain:
                 return None
 
     def _store_range(self, node: ast.Compare) -> None:
-        """Store the range of a score that is compared, as it is or in an arithmetic expression."""
+        """Store the range of the score in a comparison, where it may be part of an expression."""
         condition = self._goals.get(place_of(node))
         leaves = [leaf for side in (node.left, *node.comparators) for leaf in _leaves(side)]
         names = {ast.unparse(leaf) for leaf in leaves}
         if condition is None or len(names) != 1:
             return
-        steps = tuple(written(part)[:_MAX_STEP_LENGTH] for part in _arithmetic_parts(node))
+        steps = tuple(one_line_source(part)[:_MAX_STEP_LENGTH] for part in _arithmetic_parts(node))
         ranges = {_range_before(flow, steps) for flow in condition.flows}
         value_range = ranges.pop() if len(ranges) == 1 else None
         if value_range is not None:
@@ -305,7 +307,7 @@ def _literal(value: float | str) -> Term:
 
 
 def _range_before(flow: ValueFlow, steps: tuple[str, ...]) -> tuple[float, float] | None:
-    """Return the range of a score before exactly these arithmetic steps."""
+    """Return the range of a score before arithmetic steps; None if the flow has other steps."""
     before = flow.steps[: len(flow.steps) - 1 - len(steps)]
     if flow.steps[len(before) : -1] != steps:
         return None
@@ -330,7 +332,7 @@ def _arithmetic_parts(node: ast.expr) -> Iterator[ast.BinOp]:
 
 
 def _is_pure(node: ast.expr) -> bool:
-    """Return whether evaluating a condition is free of side effects and repeatable."""
+    """Return whether evaluating a condition twice gives the same value without side effects."""
     match node:
         case ast.Call(func=ast.Name(id="len" | "abs"), args=[operand], keywords=[]):
             return _is_pure(operand)

@@ -1,10 +1,11 @@
-"""Sub-conditions that no answer of a service can change (Keeper, section 4.1.2).
+"""Sub-conditions that no answer of a service can change (Keeper paper, section 4.1.2).
 
-A sub-condition is judged only if all steps from the answer to it are understood.
+A sub-condition is judged only if all steps from the answer to the comparison are understood.
 """
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
@@ -27,29 +28,34 @@ _TEXT_METHODS: Mapping[str, Callable[[str], str]] = {
     ".capitalize()": str.capitalize, ".casefold()": str.casefold,
 }  # fmt: skip
 _MAX_UNKNOWN_LABELS = 5
-"""Limit of unknown labels in one sub-condition; beyond it, its literals are no labels."""
+"""Maximum number of unknown labels in one sub-condition; if more, its literals are not labels."""
 _CASE_CHANGES = frozenset({".lower()", ".upper()", ".casefold()"})
 _PERCENT = 100
 _EACH, _LISTED = "each", "in a list"
-_SAME = frozenset({"list()", "set()", "sorted()", "tuple()"})
+_ITEM_PRESERVING = frozenset({"list()", "set()", "sorted()", "tuple()"})
 """Steps that keep the items of a list."""
 
 
 class DeadConditionCause(Enum):
-    """Why a sub-condition is constant."""
+    """Reason why a sub-condition is constant."""
 
-    COMPARED_WITH_NOTHING = auto()
+    NOT_COMPARED = auto()
+    """A bare literal, as in `x == "a" or "b"`."""
     OUT_OF_RANGE = auto()
-    OTHER_LETTERS = auto()
+    """A comparison of a score with a number outside the range of scores."""
+    WRONG_CASE = auto()
+    """A comparison of a text in one case with a literal in another, as in `x.lower() == "A"`."""
     ENUMERATION = auto()
-    NO_LABEL = auto()
+    """A comparison of a text with a member of an enumeration."""
+    UNKNOWN_LABEL = auto()
+    """A comparison of a label with a literal that is not a label of the service."""
     CONTRADICTION = auto()
-    """Conditions beside it or before it decide it."""
+    """A sub-condition that other conditions, beside it or before it, decide."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeadCondition:
-    """A constant sub-condition, and why it is constant."""
+    """A constant sub-condition, and the reason why it is constant."""
 
     branch: Branch
     text: str
@@ -58,24 +64,25 @@ class DeadCondition:
     reason: str
     """Explanation for the report."""
     proposals: tuple[str, ...] = ()
-    """Replacements that may be meant."""
+    """Source texts that the user may have meant, the likeliest first."""
     place: Place = (0, 0, 0, 0)
-    """Position of the sub-condition; zeros for a bare literal, where the branch has it."""
+    """Position of the sub-condition; zeros for a bare literal, whose branch has a position."""
     literal: Literal | None = None
-    """The literal that causes it; None if the whole sub-condition does."""
+    """Literal that makes it constant; None if the whole sub-condition does."""
 
 
 def dead_conditions(
     function: ServiceFunction,
     vocabulary: Vocabulary | None,
-    nearest: Callable[[str], tuple[str, ...]] | None = None,
+    nearest_labels: Callable[[str], tuple[str, ...]] | None = None,
 ) -> Iterator[DeadCondition]:
     """Yield constant sub-conditions of a function and its callees.
 
     Args:
         function: the function.
-        vocabulary: labels that services can answer; None: labels are not judged.
-        nearest: returns the labels that an unknown one may mean; None: those of similar spelling.
+        vocabulary: the labels that services can return; if None, labels are not checked.
+        nearest_labels: returns the labels that an unknown one may mean; if None, labels with a
+            similar spelling are proposed.
     """
     for branch, goals in function.branches().items():
         for text in branch.constant:
@@ -83,18 +90,24 @@ def dead_conditions(
             yield DeadCondition(
                 branch,
                 text,
-                DeadConditionCause.COMPARED_WITH_NOTHING,
-                _COMPARED_WITH_NOTHING_REASON,
+                DeadConditionCause.NOT_COMPARED,
+                f"always {truth_of(text)}: it is not compared with anything",
                 proposals,
             )
         for condition in goals:
-            dead = [*_out_of_range(condition), *_other_letters(condition), *_enumeration(condition)]
+            dead = [
+                *_out_of_range(condition),
+                *_wrong_case(condition),
+                *_enumeration_comparisons(condition),
+            ]
             yield from dead
             if vocabulary is not None and not dead:
-                yield from _unknown_labels(condition, vocabulary, nearest or vocabulary.nearest)
+                yield from _unknown_labels(
+                    condition, vocabulary, nearest_labels or vocabulary.nearest
+                )
 
 
-def _dead(
+def _dead_condition(
     goal: Goal,
     cause: DeadConditionCause,
     reason: str,
@@ -104,11 +117,16 @@ def _dead(
     return DeadCondition(goal.branch, goal.text, cause, reason, proposals, goal.place, literal)
 
 
-_COMPARED_WITH_NOTHING_REASON = "always the same: it is compared with nothing"
+def truth_of(literal: str) -> str:
+    """Return whether the source text of a literal is true as a condition: `true` or `false`."""
+    return str(bool(ast.literal_eval(literal))).lower()
 
 
 def _missing_comparison(text: str, goals: list[ServiceCondition]) -> tuple[str, ...]:
-    """Return the comparison that a text stands for in `name == "dog" or "animal"`."""
+    """Return the comparison that a bare text may mean, as in `name == "dog" or "animal"`.
+
+    Empty unless exactly one other sub-condition is such a comparison.
+    """
     tests = [
         condition.goal
         for condition in goals
@@ -118,31 +136,33 @@ def _missing_comparison(text: str, goals: list[ServiceCondition]) -> tuple[str, 
     return (f"{left} == {text}",) if left else ()
 
 
-def _other_letters(condition: ServiceCondition) -> Iterator[DeadCondition]:
-    """Yield texts with letters of a case that the compared value cannot contain."""
+def _wrong_case(condition: ServiceCondition) -> Iterator[DeadCondition]:
+    """Yield texts with capital or small letters that the compared value cannot contain."""
     goal = condition.goal
-    case_changes = {_last_change(flow) for flow in condition.flows}
+    case_changes = {_last_case_change(flow) for flow in condition.flows}
     change = case_changes.pop() if len(case_changes) == 1 else None
     if change is None or not _is_text_search(condition):
         return
     for text in goal.texts:
         text_in_case = _TEXT_METHODS[change](text)
         if text_in_case != text:
-            reason = f"{text!r} cannot be in what comes out of `{change}`"
+            reason = f"{text!r} cannot occur in the result of `{change}`"
             if len(goal.texts) == 1:
                 reason = f"never: {reason}"
-            yield _dead(goal, DeadConditionCause.OTHER_LETTERS, reason, (repr(text_in_case),), text)
+            yield _dead_condition(
+                goal, DeadConditionCause.WRONG_CASE, reason, (repr(text_in_case),), text
+            )
 
 
 def _is_text_search(condition: ServiceCondition) -> bool:
-    """Return whether texts are searched for in an answer, or compared with it."""
+    """Return whether a sub-condition compares an answer with texts, or searches it for texts."""
     if condition.goal.test is not None:
         return condition.goal.test.operator in {"==", "in", "holds"}
     ends = {flow.steps[-1].partition("(")[0] for flow in condition.flows if flow.steps}
     return ends <= {".startswith", ".endswith"}
 
 
-def _enumeration(condition: ServiceCondition) -> Iterator[DeadCondition]:
+def _enumeration_comparisons(condition: ServiceCondition) -> Iterator[DeadCondition]:
     """Yield comparisons of a text with a member of an enumeration."""
     goal, test = condition.goal, condition.goal.test
     if test is None or test.operator not in {"==", "in"} or len(goal.texts) != len(test.literals):
@@ -151,10 +171,10 @@ def _enumeration(condition: ServiceCondition) -> Iterator[DeadCondition]:
         left = goal.text.partition(f" {test.operator} ")[0]
         reason = "never: a text is compared with a member of an enumeration"
         proposal = goal.text.replace(left, f"{left}.name", 1)
-        yield _dead(goal, DeadConditionCause.ENUMERATION, reason, (proposal,), None)
+        yield _dead_condition(goal, DeadConditionCause.ENUMERATION, reason, (proposal,), None)
 
 
-def _records(answer: Answer) -> str:
+def _record_path(answer: Answer) -> str:
     return answer.operation.records
 
 
@@ -168,8 +188,9 @@ def _is_enumerated(flow: ValueFlow) -> bool:
         return False
     kind = (flow.source.operation.fields or {}).get(Field.KIND, "")
     field = flow.steps[-2] if len(flow.steps) > 1 else ""
-    if not _is_path_to_record(
-        [step for step in flow.steps[:-2] if step not in _SAME], _records(flow.source)
+    if not _is_record_path(
+        [step for step in flow.steps[:-2] if step not in _ITEM_PRESERVING],
+        _record_path(flow.source),
     ):
         return False
     is_kind = bool(kind) and field in spellings(kind)
@@ -177,12 +198,12 @@ def _is_enumerated(flow: ValueFlow) -> bool:
     return is_kind or is_face
 
 
-def _last_change(flow: ValueFlow) -> str | None:
-    """Return the last step before the comparison if it sets the case of all letters; else None."""
+def _last_case_change(flow: ValueFlow) -> str | None:
+    """Return the last step before the comparison if it converts the case; else None."""
     if not isinstance(flow.source, Answer):
         return None
     other_steps = (step for step in flow.steps[:-1] if step not in {_LISTED, _EACH})
-    steps = [step for step in other_steps if not is_place(step)]
+    steps = [step for step in other_steps if not is_index_step(step)]
     return steps[-1] if steps and steps[-1] in _CASE_CHANGES else None
 
 
@@ -190,7 +211,9 @@ def _last_change(flow: ValueFlow) -> str | None:
 
 
 def _unknown_labels(
-    condition: ServiceCondition, vocabulary: Vocabulary, nearest: Callable[[str], tuple[str, ...]]
+    condition: ServiceCondition,
+    vocabulary: Vocabulary,
+    nearest_labels: Callable[[str], tuple[str, ...]],
 ) -> Iterator[DeadCondition]:
     goal, test = condition.goal, condition.goal.test
     if test is None or test.operator not in {"==", "in", "holds"}:
@@ -199,40 +222,44 @@ def _unknown_labels(
     if None in readings:
         return
     label_readings = [reading for reading in readings if reading is not None]
-    is_part = test.operator == "holds" and not all(reading.is_listed for reading in label_readings)
+    is_substring_test = test.operator == "holds" and not all(
+        reading.is_listed for reading in label_readings
+    )
     unknown_count = 0
     for literal in test.literals:
         known = (reading.read(label) for reading in label_readings for label in vocabulary.labels)
-        if not isinstance(literal, str) or _is_possible(literal, known, is_part=is_part):
+        if not isinstance(literal, str) or _is_possible(
+            literal, known, is_substring_test=is_substring_test
+        ):
             continue
         unknown_count += 1
         if (
             unknown_count > _MAX_UNKNOWN_LABELS
-        ):  # the literals are no labels, such as all words of a language
+        ):  # the literals are not labels, but for example all words of a language
             return
-        reason = f"{literal!r} is no label of the service, as it is read here"
+        reason = f"{literal!r} does not match any label that the service can return"
         if len(test.literals) == 1:
             reason = f"never: {reason}"
-        proposals = tuple(min(label_readings).read(label) for label in nearest(literal))
-        yield _dead(
-            goal, DeadConditionCause.NO_LABEL, reason, tuple(dict.fromkeys(proposals)), literal
+        proposals = tuple(min(label_readings).read(label) for label in nearest_labels(literal))
+        yield _dead_condition(
+            goal, DeadConditionCause.UNKNOWN_LABEL, reason, tuple(dict.fromkeys(proposals)), literal
         )
 
 
-def _is_possible(literal: str, labels: Iterable[str], *, is_part: bool) -> bool:
-    """Return whether a label can equal the literal, or contain it if `is_part`."""
-    if is_part:
+def _is_possible(literal: str, labels: Iterable[str], *, is_substring_test: bool) -> bool:
+    """Return whether a label can equal the literal, or contain it if `is_substring_test`."""
+    if is_substring_test:
         return any(literal in label for label in labels)
     return literal in labels
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class _LabelReading:
-    """How an application reads a label before it compares it."""
+    """The conversions of a label before an application compares it."""
 
     steps: tuple[str, ...]
     is_listed: bool
-    """True if the literal is compared with the items of a list, not with a text."""
+    """True if the literal is compared with the items of a list instead of with a text."""
 
     def read(self, label: str) -> str:
         for step in self.steps:
@@ -241,30 +268,30 @@ class _LabelReading:
 
 
 def _label_reading(flow: ValueFlow) -> _LabelReading | None:
-    """Return how labels are read before the comparison; None if a step is not understood."""
+    """Return the conversions of a label before the comparison; None if a step is unknown."""
     if (
         not isinstance(flow.source, Answer)
         or flow.source.operation.task is not RecognitionTask.LABELS
     ):
         return None
     key = (flow.source.operation.fields or {}).get(Field.KEY, "")
-    at = next((at for at, step in enumerate(flow.steps) if step in spellings(key)), None)
-    if at is None:
+    index = next((index for index, step in enumerate(flow.steps) if step in spellings(key)), None)
+    if index is None:
         return None
-    if not _is_path_to_record(flow.steps[:at], flow.source.operation.records):
+    if not _is_record_path(flow.steps[:index], flow.source.operation.records):
         return None
-    return _reading_of_steps(flow.steps[at + 1 :])
+    return _reading_from_steps(flow.steps[index + 1 :])
 
 
-def _reading_of_steps(steps: Sequence[str]) -> _LabelReading | None:
-    """Return the reading that the steps from a label to a comparison are; None if unclear."""
+def _reading_from_steps(steps: Sequence[str]) -> _LabelReading | None:
+    """Return the conversions by the steps from a label to a comparison; None if one is unknown."""
     depth, text_steps = 0, []
     for step in steps[:-1]:
         if step == _LISTED:
             depth += 1
-        elif depth and (step == _EACH or is_place(step)):
+        elif depth and (step == _EACH or is_index_step(step)):
             depth -= 1
-        elif not (depth and step in _SAME):  # else the step acts on letters
+        elif not (depth and step in _ITEM_PRESERVING):  # on a text, such a step takes its letters
             if step not in _TEXT_METHODS or depth:
                 return None
             text_steps.append(step)
@@ -275,10 +302,10 @@ def _reading_of_steps(steps: Sequence[str]) -> _LabelReading | None:
     )
 
 
-def _is_path_to_record(steps: Iterable[str], records: str) -> bool:
-    """Return whether steps only lead from an answer to one of its records."""
+def _is_record_path(steps: Iterable[str], records: str) -> bool:
+    """Return whether steps lead from an answer to one of its records, without conversions."""
     parts = {spelled for part in records.split(".") for spelled in spellings(part)}
-    return all(step in parts or step == _EACH or is_place(step) for step in steps)
+    return all(step in parts or step == _EACH or is_index_step(step) for step in steps)
 
 
 def spellings(field: str) -> tuple[str, ...]:
@@ -286,7 +313,7 @@ def spellings(field: str) -> tuple[str, ...]:
     return f".{field}", f"['{field}']", f".get('{field}')"
 
 
-def is_place(step: str) -> bool:
+def is_index_step(step: str) -> bool:
     """Return whether a step reads an item of a list by its index."""
     return step.startswith("[") and step.endswith("]") and step[1:-1].isdecimal()
 
@@ -301,20 +328,22 @@ def _out_of_range(condition: ServiceCondition) -> Iterator[DeadCondition]:
     if test is None or len(test.literals) != 1 or value_range is None:
         return
     literal = test.literals[0]
-    least, most = value_range
+    minimum, maximum = value_range
     if isinstance(literal, str | bool):
         return
-    verdict = _verdict(test.operator, literal, least, most)
+    verdict = _verdict(test.operator, literal, minimum, maximum)
     if verdict:
-        reason = f"{verdict}: the service answers from {least:g} to {most:g}"
-        is_percentage = (least, most) == (0, 1) and 1 < literal <= _PERCENT
+        reason = f"{verdict}: the service returns scores from {minimum:g} to {maximum:g}"
+        is_percentage = (minimum, maximum) == (0, 1) and 1 < literal <= _PERCENT
         proposed = literal / _PERCENT if is_percentage else literal
-        proposals = (f"{proposed:g}",) if not _verdict(test.operator, proposed, least, most) else ()
-        yield _dead(goal, DeadConditionCause.OUT_OF_RANGE, reason, proposals, literal)
+        proposals = (
+            (f"{proposed:g}",) if not _verdict(test.operator, proposed, minimum, maximum) else ()
+        )
+        yield _dead_condition(goal, DeadConditionCause.OUT_OF_RANGE, reason, proposals, literal)
 
 
 def range_of(flow: ValueFlow) -> tuple[float, float] | None:
-    """Return the range of a score that is compared unchanged; None for any other value.
+    """Return the (minimum, maximum) of a score that is compared unchanged; else None.
 
     Args:
         flow: the flow from an answer to a sub-condition.
@@ -325,18 +354,20 @@ def range_of(flow: ValueFlow) -> tuple[float, float] | None:
     prefix, _, field = (operation.fields or {}).get(Field.SCORE, "").rpartition(".")
     is_score = bool(field) and flow.steps[-2:-1] in {(step,) for step in spellings(field)}
     path = ".".join(filter(None, (operation.records, prefix)))
-    return operation.between if is_score and _is_path_to_record(flow.steps[:-2], path) else None
+    return operation.between if is_score and _is_record_path(flow.steps[:-2], path) else None
 
 
-def _verdict(operator: str, literal: float, least: float, most: float) -> str:
-    """Return `always` or `never` for a comparison with a number; empty if it depends."""
+def _verdict(operator: str, literal: float, minimum: float, maximum: float) -> str:
+    """Return `always` or `never` if a comparison of scores is constant; else an empty text."""
     never = {
-        ">": literal >= most, ">=": literal > most, "<": literal <= least, "<=": literal < least,
-        "==": not least <= literal <= most,
+        ">": literal >= maximum, ">=": literal > maximum,
+        "<": literal <= minimum, "<=": literal < minimum,
+        "==": not minimum <= literal <= maximum,
     }  # fmt: skip
     always = {
-        ">": literal < least, ">=": literal <= least, "<": literal > most, "<=": literal >= most,
-        "!=": not least <= literal <= most,
+        ">": literal < minimum, ">=": literal <= minimum,
+        "<": literal > maximum, "<=": literal >= maximum,
+        "!=": not minimum <= literal <= maximum,
     }  # fmt: skip
     if never.get(operator, False):
         return "never"

@@ -1,7 +1,7 @@
-"""Exploration: call an application's functions with stub responses, until its goals are met.
+"""Exploration: call an application's functions with stub responses to reach their goals.
 
-Stub responses are enumerated from the literals that conditions compare with, then searched for at
-random. The application's own code processes them, so that no model of it is needed.
+Stub responses are enumerated from the literals that conditions compare with, then drawn at random.
+The application's own code processes the responses, so that no model of the code is needed.
 """
 
 from ciguard.levels.app.exploration.answers import StubResponse
@@ -19,7 +19,7 @@ from ciguard.levels.app.exploration.function_caller import (
     providers_of,
     routines_of,
 )
-from ciguard.levels.app.exploration.surroundings import Surroundings
+from ciguard.levels.app.exploration.process_environment import ProcessEnvironment
 
 __all__ = [
     "CALL_LIMIT_S",
@@ -28,8 +28,8 @@ __all__ = [
     "Crash",
     "ExploredFunction",
     "FunctionCaller",
+    "ProcessEnvironment",
     "StubResponse",
-    "Surroundings",
     "arguments_for",
     "confinement_of",
     "explore",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.recognised import Scored
     from ciguard.levels.app.static_analysis.findings import ServiceCondition
 
-_USUAL = {
+_COMMON_RESULTS = {
     RecognitionTask.LABELS: "Sky",
     RecognitionTask.OBJECTS: "Person",
     RecognitionTask.TEXT: "Hello",
@@ -32,14 +32,14 @@ _USUAL = {
     RecognitionTask.PHRASES: "the weather",
     RecognitionTask.LANGUAGE: "en",
 }
-"""A common result of each task, which conditions rarely compare with."""
-_WRITTEN = frozenset({RecognitionTask.TEXT, RecognitionTask.SPEECH})
-_MANY = 12
-_SURE, _UNSURE = 0.95, 0.3
-_STEP = 0.05
-"""Distance from a number that is compared with, as a share of the maximum score."""
+"""Task → a common result, which conditions rarely compare with."""
+_TEXT_TASKS = frozenset({RecognitionTask.TEXT, RecognitionTask.SPEECH})
+_MANY_RESULTS = 12
+_HIGH_SCORE, _LOW_SCORE = 0.95, 0.3
+_SCORE_STEP = 0.05
+"""Distance of scores from a number in a condition, as a share of the maximum score."""
 _SIZE = (32, 32)
-_PLACE = BoundingBox(2, 2, 18, 18)
+_BOX = BoundingBox(2, 2, 18, 18)
 _AGES = range(1, 100)
 
 
@@ -53,19 +53,19 @@ class StubResponse:
     content: Json
     """Response in the service's message format."""
     keys: tuple[str, ...] = ()
-    """Names or texts of the results."""
+    """Names or texts of the results in the response."""
     kind: str = ""
-    """Type of an entity, if a condition depends on it; else empty."""
+    """Type of the only entity in the response; empty if it does not matter."""
     error: str = ""
-    """Error code if the service refuses, with the title as message; else empty."""
+    """Error code of a refusal, whose message is the title; empty for other responses."""
     is_of_content: bool = False
-    """True if the service refuses because of the content of the request."""
+    """True for a refusal because of the request's content."""
     text: bytes = b""
-    """The text that the service refuses; empty if it may refuse any content."""
-    is_under_way: bool = False
+    """Text that the service refuses; empty if the response does not depend on the text."""
+    is_still_running: bool = False
     """True if a job is still running when its result is first requested."""
-    is_searched: bool = False
-    """True if the response was drawn at random, so that no real input may lead to it."""
+    is_random: bool = False
+    """True if the results were drawn at random: perhaps no real input leads to them."""
 
     @property
     def is_refusal(self) -> bool:
@@ -73,22 +73,22 @@ class StubResponse:
         return bool(self.error or self.text)
 
     def to_json(self) -> Json:
-        """Return the response in the format of `in_target`."""
+        """Return the response in the format that `in_target` reads."""
         if self.error:
             return {"error": {"code": str(self.error), "message": self.title}}
-        if self.is_under_way:
+        if self.is_still_running:
             return {"answer": self.content, "under_way": True}
         return {"answer": self.content}
 
 
 def refusals_of(operation: Operation) -> tuple[StubResponse, ...]:
-    """Return the refusals of the service: of any request, or because of its content."""
-    usual_content = answers_to(operation, ())[1].content
+    """Return a stub response for each way in which the service may refuse a request."""
+    plain_content = answers_to(operation, ())[1].content
     return tuple(
         StubResponse(
             operation,
             refusal.message,
-            usual_content,
+            plain_content,
             error=refusal.code,
             is_of_content=refusal.is_of_content,
             text=refusal.text,
@@ -98,14 +98,14 @@ def refusals_of(operation: Operation) -> tuple[StubResponse, ...]:
 
 
 def answers_to(
-    operation: Operation, goals: Sequence[ServiceCondition], texts_around: Sequence[str] = ()
+    operation: Operation, goals: Sequence[ServiceCondition], module_texts: Sequence[str] = ()
 ) -> tuple[StubResponse, ...]:
-    """Return stub responses of an operation that may reach goals, the plainest first.
+    """Return stub responses that may make goals true or false, the plainest first.
 
     Args:
         operation: the operation that answers.
-        goals: the goals; those that depend on other operations are ignored.
-        texts_around: texts of the module that conditions may compare with through variables.
+        goals: the goals; goals that depend only on other operations are ignored.
+        module_texts: further texts of the module, which conditions may compare with by variables.
     """
     own_goals = [
         condition
@@ -115,7 +115,7 @@ def answers_to(
     tests = [condition.goal.test for condition in own_goals if condition.goal.test is not None]
     literals = [literal for test in tests for literal in test.literals]
     goal_texts = (text for condition in own_goals for text in condition.goal.texts if text)
-    texts = list(dict.fromkeys((*goal_texts, *texts_around)))
+    texts = list(dict.fromkeys((*goal_texts, *module_texts)))
     numbers = [float(literal) for literal in literals if not isinstance(literal, str | bool)]
     messages = messages_of(operation)
     if operation.task is RecognitionTask.SENTIMENT:
@@ -124,22 +124,28 @@ def answers_to(
     if operation.task is RecognitionTask.FACES:
         return tuple(_faces(operation, numbers))
     if operation.returns_job_result:
-        empty, plain, *others = _listed(operation, texts, numbers)
-        late = replace(plain, title="not done at once", is_under_way=True)
-        return (empty, plain, late, *others)
+        empty, plain, *others = _named_responses(operation, texts, numbers)
+        still_running = replace(
+            plain, title="still running at the first request", is_still_running=True
+        )
+        return (empty, plain, still_running, *others)
     kinds = messages.KINDS if operation.task is RecognitionTask.ENTITIES else ()
-    entities = (_of_kind(operation, kind, at) for at in (_SURE, _UNSURE) for kind in kinds)
-    return (*_listed(operation, texts, numbers), *entities)
+    entities = (
+        _entity_response(operation, kind, score)
+        for score in (_HIGH_SCORE, _LOW_SCORE)
+        for kind in kinds
+    )
+    return (*_named_responses(operation, texts, numbers), *entities)
 
 
-def written(operation: Operation, lines: Sequence[str]) -> StubResponse:
-    """Return a stub response with recognised lines of text.
+def response_with_lines(operation: Operation, lines: Sequence[str]) -> StubResponse:
+    """Return a stub response that recognises lines of text.
 
     Args:
         operation: the operation that answers.
         lines: the lines that it recognises.
     """
-    return _answer(operation, lines, _SURE)
+    return _response_with(operation, lines, _HIGH_SCORE)
 
 
 def content_of(operation: Operation, scored: Scored, kinds: Sequence[str] = ()) -> Json:
@@ -148,13 +154,13 @@ def content_of(operation: Operation, scored: Scored, kinds: Sequence[str] = ()) 
     Args:
         operation: the operation that answers.
         scored: the name of each result and its score, 0 to 1.
-        kinds: the type of each entity in the service's terms; empty: all are locations.
+        kinds: the type of each entity in the service's terms; if empty, all are locations.
     """
     messages = messages_of(operation)
     writers: dict[RecognitionTask, Callable[[], Json]] = {
         RecognitionTask.LABELS: lambda: messages.label_answer(scored),
         RecognitionTask.OBJECTS: lambda: messages.object_answer(
-            scored, [_PLACE.of(_SIZE)] * len(scored)
+            scored, [_BOX.of(_SIZE)] * len(scored)
         ),
         RecognitionTask.CATEGORIES: lambda: messages.category_answer(scored),
         RecognitionTask.ENTITIES: lambda: messages.entity_answer([
@@ -162,7 +168,7 @@ def content_of(operation: Operation, scored: Scored, kinds: Sequence[str] = ()) 
             for (text, score), kind in zip(scored, kinds or ["LOCATION"] * len(scored), strict=True)
         ]),
         RecognitionTask.TEXT: lambda: messages.text_answer(
-            [[Word(text, _PLACE, score)] for text, score in scored], _SIZE
+            [[Word(text, _BOX, score)] for text, score in scored], _SIZE
         ),
         RecognitionTask.SPEECH: lambda: speech_messages_of(operation).speech_answer(scored),
     }  # fmt: skip
@@ -171,30 +177,34 @@ def content_of(operation: Operation, scored: Scored, kinds: Sequence[str] = ()) 
     return writers[operation.task]()
 
 
-def usual_for(operation: Operation) -> str:
+def common_result_of(operation: Operation) -> str:
     """Return a common result of an operation, which conditions rarely compare with."""
-    return _USUAL.get(operation.task, "Thing")
+    return _COMMON_RESULTS.get(operation.task, "Thing")
 
 
-def most_of(operation: Operation) -> float:
+def max_score_of(operation: Operation) -> float:
     """Return the maximum score of an operation."""
     return operation.between[1] if operation.between else 1.0
 
 
-def _shares(operation: Operation, numbers: Sequence[float]) -> list[float]:
+def _relative_scores(operation: Operation, numbers: Sequence[float]) -> list[float]:
     """Return the numbers that may be scores, as shares of the maximum score."""
-    return [n / most_of(operation) for n in numbers if 0 <= n <= most_of(operation)]
+    return [n / max_score_of(operation) for n in numbers if 0 <= n <= max_score_of(operation)]
 
 
 def _faces(operation: Operation, numbers: Sequence[float]) -> Iterator[StubResponse]:
-    """Yield faces with one certain attribute each, after a face without any."""
-    messages, max_score = face_messages_of(operation), most_of(operation)
+    """Yield responses: no face, a plain face, and faces that each show one attribute."""
+    messages, max_score = face_messages_of(operation), max_score_of(operation)
 
     def response(title: str, *faces: Face, attribute: str = "") -> StubResponse:
         return StubResponse(operation, title, messages.face_answer(faces, _SIZE), (attribute,))
 
-    near = [share + step for share in _shares(operation, numbers) for step in (-_STEP, _STEP)]
-    scores = sorted({_UNSURE, *(score for score in near if 0 <= score <= 1)})
+    near = [
+        score + step
+        for score in _relative_scores(operation, numbers)
+        for step in (-_SCORE_STEP, _SCORE_STEP)
+    ]
+    scores = sorted({_LOW_SCORE, *(score for score in near if 0 <= score <= 1)})
     yield StubResponse(operation, "nothing recognised", messages.face_answer((), _SIZE))
     for attribute in ("", *messages.SHOWN_BY_FACES):
         title = f"a face that shows {attribute}" if attribute else "a face"
@@ -221,68 +231,73 @@ def _face(
     operation: Operation,
     shown: str = "",
     *,
-    confidence: float = _SURE,
-    reported_confidence: float = _SURE,
+    confidence: float = _HIGH_SCORE,
+    reported_confidence: float = _HIGH_SCORE,
     age: int = 30,
 ) -> Face:
     likelihoods = {
         attribute: "VERY_LIKELY" if attribute == shown else "VERY_UNLIKELY"
         for attribute in face_messages_of(operation).SHOWN_BY_FACES
     }
-    return Face(_PLACE, confidence, likelihoods, age, reported_confidence)
+    return Face(_BOX, confidence, likelihoods, age, reported_confidence)
 
 
-def _of_kind(operation: Operation, kind: str, score: float) -> StubResponse:
-    """Return a stub response with one entity of a type."""
-    messages, usual = messages_of(operation), _USUAL[operation.task]
-    content = messages.entity_answer([Entity(usual, kind, score, 0)])
-    title = f"{usual!r}, type {kind}, score {score:g}"
-    return StubResponse(operation, title, content, (usual,), kind=messages.KINDS[kind])
+def _entity_response(operation: Operation, kind: str, score: float) -> StubResponse:
+    """Return a stub response with one entity of the type `kind`."""
+    messages, common = messages_of(operation), _COMMON_RESULTS[operation.task]
+    content = messages.entity_answer([Entity(common, kind, score, 0)])
+    title = f"{common!r}, type {kind}, score {score:g}"
+    return StubResponse(operation, title, content, (common,), kind=messages.KINDS[kind])
 
 
-def _listed(
+def _named_responses(
     operation: Operation, texts: Sequence[str], numbers: Sequence[float]
 ) -> Iterator[StubResponse]:
-    usual = usual_for(operation)
+    """Yield responses with named results: each text, several texts, and scores near `numbers`."""
+    common = common_result_of(operation)
     if operation.task is not RecognitionTask.LANGUAGE:  # a text always has a language
         yield StubResponse(operation, "nothing recognised", content_of(operation, []))
-    variants = list(dict.fromkeys(form for text in texts for form in _forms(text)))
+    variants = list(dict.fromkeys(variant for text in texts for variant in _text_variants(text)))
     if operation.task is RecognitionTask.CATEGORIES:
         topic = messages_of(operation).topic
-        usual, texts = topic(usual), [topic(text) for text in texts]
+        common, texts = topic(common), [topic(text) for text in texts]
         variants = texts
-    for text in (usual, *variants):
-        yield _answer(operation, [text], _SURE)
-    shares = _shares(operation, numbers)
-    for score in sorted({_UNSURE, *(n + s for n in shares for s in (-_STEP, 0.0, _STEP))}):
-        for text in (usual, *texts):
-            yield _answer(operation, [text], min(max(score, 0.0), 1.0))
-    yield _answer(operation, [usual, *texts], _SURE)
-    yield _answer(operation, [*reversed(texts), usual], _SURE)
-    for text in (usual, *texts):
-        for score in (_SURE, _UNSURE):
-            yield _answer(operation, [text, usual, usual], score)
-    yield _answer(operation, [usual] * _MANY, _SURE)
-    if operation.task in _WRITTEN:
+    for text in (common, *variants):
+        yield _response_with(operation, [text], _HIGH_SCORE)
+    relative_scores = _relative_scores(operation, numbers)
+    for score in sorted(
+        {_LOW_SCORE, *(n + s for n in relative_scores for s in (-_SCORE_STEP, 0.0, _SCORE_STEP))}
+    ):
+        for text in (common, *texts):
+            yield _response_with(operation, [text], min(max(score, 0.0), 1.0))
+    yield _response_with(operation, [common, *texts], _HIGH_SCORE)
+    yield _response_with(operation, [*reversed(texts), common], _HIGH_SCORE)
+    for text in (common, *texts):
+        for score in (_HIGH_SCORE, _LOW_SCORE):
+            yield _response_with(operation, [text, common, common], score)
+    yield _response_with(operation, [common] * _MANY_RESULTS, _HIGH_SCORE)
+    if operation.task in _TEXT_TASKS:
         for text in (
             "42",
             "12:30",
-            *(form for label in texts for form in (f"{label} 42", f"42 {label}")),
+            *(variant for label in texts for variant in (f"{label} 42", f"42 {label}")),
         ):
-            yield _answer(operation, [text], _SURE)
+            yield _response_with(operation, [text], _HIGH_SCORE)
 
 
-def _forms(text: str) -> Iterator[str]:
-    """Yield a text and variants: in other cases, doubled, and without its first or last letter."""
+def _text_variants(text: str) -> Iterator[str]:
+    """Yield a text and variants: other capitalisation, doubled, first or last letter removed."""
     forms = (text, text.capitalize(), text.upper(), f"{text} {text}", text[:-1], text[1:])
     yield from filter(None, forms)
 
 
-def _answer(operation: Operation, texts: Sequence[str], score: float) -> StubResponse:
+def _response_with(operation: Operation, texts: Sequence[str], score: float) -> StubResponse:
     shown = ", ".join(repr(text) for text in texts[:_MAX_SHOWN])
     rest = f" and {len(texts) - _MAX_SHOWN} more" if len(texts) > _MAX_SHOWN else ""
     score_text = (
-        "" if operation.task is RecognitionTask.TEXT else f", score {most_of(operation) * score:g}"
+        ""
+        if operation.task is RecognitionTask.TEXT
+        else f", score {max_score_of(operation) * score:g}"
     )
     content = content_of(operation, [(text, score) for text in texts])
     return StubResponse(operation, f"{shown}{rest}{score_text}", content, tuple(texts))

@@ -10,16 +10,17 @@ from ciguard.execution import Answered, Host, HostSettings, decode_probes, probe
 
 if TYPE_CHECKING:
     from ciguard.execution import Probe
-    from ciguard.levels.app.exploration.surroundings import Surroundings
+    from ciguard.levels.app.exploration.process_environment import ProcessEnvironment
 
 _ENTRY = "ciguard.execution.worker.attempts"
-_LIMIT_S = 30.0
+_TIMEOUT_S = 30.0
+"""Timeout of all probes together, in seconds."""
 
 
 def confinement_of(
-    python: str, surroundings: Surroundings
+    python: str, process_environment: ProcessEnvironment
 ) -> tuple[tuple[str, ...], tuple[Probe, ...]]:
-    """Probe forbidden actions, harmlessly, in a process that is confined like an application's.
+    """Try forbidden actions that do no harm in a process that is confined like an application's.
 
     Returns:
         The names of the active mechanisms, and the results of the probes.
@@ -31,10 +32,10 @@ def confinement_of(
         settings = HostSettings(
             python=python,
             entry=_ENTRY,
-            environment=surroundings.environment(),
-            held=surroundings.held(python, Path(root), []),
+            environment=process_environment.environment_variables(),
+            held=process_environment.file_access(python, Path(root), []),
         )
-        with Host(settings) as host, probe_objects() as offered:
-            answer = host.ask({**offered, "processes": False}, limit_s=_LIMIT_S)
+        with Host(settings) as host, probe_objects() as objects:
+            answer = host.ask({**objects, "processes": False}, limit_s=_TIMEOUT_S)
             refusals = answer.content if isinstance(answer, Answered) else {}
             return host.confined_by, decode_probes(refusals, missing=f"no answer: {answer}")

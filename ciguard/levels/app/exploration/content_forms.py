@@ -22,28 +22,28 @@ _OPENING_STEP = re.compile(r"(^|\.|\b)(open|imread|read_file|fromfile|Path)\(")
 _FILE_NAME = re.compile(r"(path|file|file_?name|fname|uri|url)s?$", re.IGNORECASE)
 FOLDER = re.compile(r"(folder|dir|directory)$", re.IGNORECASE)
 _BUCKET = re.compile(r"bucket(_?name)?$", re.IGNORECASE)
-PATHS = frozenset({"Path", "pathlib.Path"})
+PATH_TYPES = frozenset({"Path", "pathlib.Path"})
 _OTHER_SUFFIX = {".png": ".jpg", ".jpg": ".png"}
 """The other suffix of an image file; readers go by the content, not the suffix."""
 _UPLOAD_TYPE = re.compile(r"(^|\.)(UploadFile|FileStorage|UploadedFile)$")
 _READING_STEP = re.compile(r"\.(read|file|stream|save|chunks)\b")
-"""First step on an uploaded file in a web application."""
+"""First step by which a web application reads an uploaded file."""
 
 
-def asked_about_forms(  # noqa: PLR0913, PLR0917 - each describes the parameter
+def service_input_forms(  # noqa: PLR0913, PLR0917 - the parameter, its use and contents
     name: str, annotation: str, operation: Operation, steps: str, contents: Contents, folder: Path
 ) -> Iterator[Json]:
-    """Yield the forms of a parameter that is the input of a service.
+    """Yield the forms of a parameter that a service gets as input, the likeliest first.
 
     Args:
         name: the name of the parameter.
         annotation: its annotation as text.
-        operation: the operation that gets it.
+        operation: the operation that gets the input.
         steps: the steps from the parameter to the call.
         contents: the contents to use.
-        folder: the folder for files with them.
+        folder: the folder for files with the contents.
     """
-    kind, is_path = kind_of(operation.task), annotation in PATHS
+    kind, is_path = kind_of(operation.task), annotation in PATH_TYPES
     if _BUCKET.search(name):
         yield {"made_up": "bucket"}
     elif FOLDER.search(name) and annotation != "bytes":
@@ -58,8 +58,8 @@ def asked_about_forms(  # noqa: PLR0913, PLR0917 - each describes the parameter
         file = content_file(kind, contents[kind], folder)
         paths: list[Json] = [{"path" if is_path else "value": str(file)}]
         messages = [] if is_path else _message_forms(operation, kind, contents[kind])
-        uploads = [] if annotation in {"str", "bytes", *PATHS} else upload_forms(file)
-        stored = stored_forms(operation, file) if annotation not in {"bytes", *PATHS} else []
+        uploads = [] if annotation in {"str", "bytes", *PATH_TYPES} else upload_forms(file)
+        stored = stored_forms(operation, file) if annotation not in {"bytes", *PATH_TYPES} else []
         form_groups = (
             [paths, messages, stored, uploads] if is_opened else [messages, stored, paths, uploads]
         )
@@ -70,7 +70,7 @@ def asked_about_forms(  # noqa: PLR0913, PLR0917 - each describes the parameter
 
 
 def stored_forms(operation: Operation, file: Path) -> list[Json]:
-    """Return the form of a file that is stored in the provider's storage."""
+    """Return the form of a file in the provider's storage; empty if the provider has no storage."""
     has_storage = conventions_of(operation.provider).has_storage
     if not has_storage or kind_of(operation.task) is MediaKind.TEXT:
         return []
@@ -84,7 +84,7 @@ def upload_forms(file: Path) -> list[Json]:
 
 
 def content_file(kind: MediaKind, content: bytes, folder: Path) -> Path:
-    """Write a content to a file in a folder, and return the file."""
+    """Write a content to a file in a folder, and return the file's path."""
     folder.mkdir(exist_ok=True, parents=True)
     file = folder / f"{kind}{_suffix(kind, content)}"
     file.write_bytes(content)
@@ -92,7 +92,7 @@ def content_file(kind: MediaKind, content: bytes, folder: Path) -> Path:
 
 
 def _message_forms(operation: Operation, kind: MediaKind, content: bytes) -> list[Json]:
-    """Return the forms of content as such, or as a message of the client."""
+    """Return the forms of a content: as it is, and as a message of the provider's client."""
     convention = conventions_of(operation.provider)
     if kind is MediaKind.TEXT:
         text = content.decode("utf-8", "replace")

@@ -23,7 +23,7 @@ def plain_contents(text: bytes = b"") -> Contents:
     """Return contents in which a service recognises nothing.
 
     Args:
-        text: the text to use; empty for a plain one.
+        text: the text to use; if empty, `PLAIN_TEXT`.
     """
     return {
         MediaKind.IMAGE: _image(),

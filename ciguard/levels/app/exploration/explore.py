@@ -13,8 +13,7 @@ from ciguard.errors import ConfigurationError
 from ciguard.levels.app.exploration.answers import StubResponse, answers_to, refusals_of
 from ciguard.levels.app.exploration.arguments import CannotCallError, arguments_for
 from ciguard.levels.app.exploration.contents import plain_contents
-from ciguard.levels.app.exploration.drawn_answers import answer_of
-from ciguard.levels.app.exploration.failures import LEAVING, Answers, Crash, Hang, crash_of
+from ciguard.levels.app.exploration.failures import EXIT_EXCEPTIONS, Answers, Crash, Hang, crash_of
 from ciguard.levels.app.exploration.function_caller import (
     CallDidNotReturn,
     CallEnded,
@@ -25,6 +24,7 @@ from ciguard.levels.app.exploration.function_caller import (
     routines_of,
 )
 from ciguard.levels.app.exploration.hints import hints_of
+from ciguard.levels.app.exploration.random_answers import response_recognising
 from ciguard.levels.app.exploration.search import AnswerSearch
 from ciguard.levels.app.providers.description import Field, RecognitionTask
 from ciguard.levels.app.providers.registered import are_written
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.values import Json
     from ciguard.levels.app.exploration.function_caller import Call
-    from ciguard.levels.app.exploration.surroundings import Surroundings
+    from ciguard.levels.app.exploration.process_environment import ProcessEnvironment
     from ciguard.levels.app.providers.description import Operation
     from ciguard.levels.app.static_analysis.application import (
         Application,
@@ -45,42 +45,48 @@ if TYPE_CHECKING:
     from ciguard.levels.app.static_analysis.findings import ServiceFunction
 
 _MAX_RUNS = 400
-_SEARCHING_S = 10.0
+"""Maximum number of calls with enumerated stub responses."""
+_MAX_SEARCH_S = 10.0
+"""Maximum duration of the random search, in seconds."""
 _MAX_WITHOUT_PROGRESS = 600
-"""Limit of searched answers in a row without a new outcome, while an outcome is open."""
+"""Maximum random calls in a row without progress, while an outcome is not reached."""
 _MAX_FOR_CRASHES = 150
-"""The same limit when no outcome is open and only crashes are searched for."""
+"""Maximum random calls in a row without progress, once all outcomes are reached."""
 
 
 @dataclass(slots=True)
 class ExploredFunction:
     """Result of the exploration of one function."""
 
-    found: ServiceFunction
+    function: ServiceFunction
     problem: str = ""
     """Reason why the function could not be explored; empty if it could."""
     runs: int = 0
-    searched: int = 0
-    """Number of runs with searched answers."""
+    """Number of calls."""
+    random_runs: int = 0
+    """Number of those calls whose stub responses were drawn at random."""
     seconds: float = 0.0
-    met: dict[Goal, dict[bool, Answers]] = field(default_factory=dict)
-    """Outcomes of each sub-condition, with the first, plainest answers that led to each."""
+    """Duration of the exploration."""
+    answers_by_outcome: dict[Goal, dict[bool, Answers]] = field(default_factory=dict)
+    """Sub-condition → reached outcome → the first and plainest stub responses that led to it."""
     form: int = 0
-    """Index of the form of its arguments in the list of `arguments_for`."""
+    """Index of the arguments in the list that `arguments_for` returns."""
     crashes: list[Crash] = field(default_factory=list)
-    unjudged: list[Crash] = field(default_factory=list)
-    """Exceptions that a missing file, network or key may cause."""
-    unsteady: list[Crash] = field(default_factory=list)
+    """Exceptions that some answers cause and others do not."""
+    unjudged_crashes: list[Crash] = field(default_factory=list)
+    """Exceptions that a missing file, network or key may have caused."""
+    flaky_crashes: list[Crash] = field(default_factory=list)
     """Exceptions that did not recur with the same answers in a new process."""
-    always: Crash | None = None
-    """Exception that it raises for every answer; None if it does not."""
-    unguarded: dict[str, Crash] = field(default_factory=dict)
-    """Exceptions that it does not catch when the service refuses the content, by class."""
+    constant_crash: Crash | None = None
+    """Exception that every answer causes; None if some answer does not."""
+    uncaught_refusals: dict[str, Crash] = field(default_factory=dict)
+    """Class of an exception → uncaught exception after the service refused the content."""
     hangs: list[Hang] = field(default_factory=list)
+    """Calls that did not return."""
 
-    def outcomes(self) -> tuple[int, int]:
-        """Return the number of reached outcomes of sub-conditions, and the number of all."""
-        return sum(map(len, self.met.values())), 2 * len(self.met)
+    def outcome_counts(self) -> tuple[int, int]:
+        """Return the number of reached outcomes of sub-conditions, and the total number."""
+        return sum(map(len, self.answers_by_outcome.values())), 2 * len(self.answers_by_outcome)
 
 
 def explore(
@@ -89,7 +95,7 @@ def explore(
     *,
     python: str,
     budget_s: float,
-    surroundings: Surroundings | None = None,
+    process_environment: ProcessEnvironment | None = None,
 ) -> Iterator[ExploredFunction]:
     """Call functions with stub responses that may change their conditions.
 
@@ -98,30 +104,34 @@ def explore(
         functions: its functions that call services.
         python: an interpreter that has the application's libraries.
         budget_s: the time budget of one function, in seconds.
-        surroundings: the surroundings of the process; None: `Surroundings()`.
+        process_environment: the environment of the process; if None, `ProcessEnvironment()`.
 
     Raises:
         ConfigurationError: if the interpreter does not exist.
         WorkerStartError: if the interpreter does not start.
     """
     if shutil.which(python) is None:
-        msg = f"--python {python}: no such program. Name an interpreter, Python 3.9 or later."
+        msg = f"--python {python}: no such program. Give an interpreter of Python 3.9 or later."
         raise ConfigurationError(msg)
     routines = routines_of(application)
     with (
         tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
         host_of(
-            application, functions, python, surroundings=surroundings, inputs=Path(folder)
+            application,
+            functions,
+            python,
+            process_environment=process_environment,
+            inputs=Path(folder),
         ) as host,
     ):
         for function in functions:
             module, routine = routines[function.name]
             caller = FunctionCaller(host, function, module, routine)
-            exploring = _Exploring(function, module, routine, caller, application)
-            yield exploring.run(Path(folder), budget_s)
+            exploration = _FunctionExploration(function, module, routine, caller, application)
+            yield exploration.run(Path(folder), budget_s)
 
 
-class _Exploring:
+class _FunctionExploration:
     """Explore one function."""
 
     def __init__(
@@ -132,24 +142,27 @@ class _Exploring:
         caller: FunctionCaller,
         application: Application,
     ) -> None:
-        self._found = function
+        self._function = function
         self._texts = module.texts
         self._routine = routine
         self._caller = caller
         self._application = application
         self._root = application.root
-        self._result = ExploredFunction(function, met={goal: {} for goal in conditions(function)})
-        self._raised: dict[tuple[str, str, int], tuple[int, Crash]] = {}
-        self._unguarded_keys: set[tuple[str, str, int]] = set()
-        """Crashes that refusals caused, by type, file and line."""
-        self._fine: Answers = ()
-        """Answers with which the function returned."""
-        self._ends_on_purpose = False
+        self._result = ExploredFunction(
+            function, answers_by_outcome={goal: {} for goal in conditions(function)}
+        )
+        self._crash_counts: dict[tuple[str, str, int], tuple[int, Crash]] = {}
+        """Exception type, file and line → number of calls that raised it, and the first crash."""
+        self._refusal_crashes: set[tuple[str, str, int]] = set()
+        """Crashes after refusals, by exception type, file and line."""
+        self._returning_answers: Answers = ()
+        """Stub responses with which the function returned; empty if it never did."""
+        self._raises_on_purpose = False
         """True if the function has raised or exited on purpose."""
         self._deadline = 0.0
-        self._asked = 0
+        self._service_calls = 0
         """Number of calls in which the function called a service."""
-        self._left = 0
+        self._exits = 0
         """Number of calls in which the function exited the program."""
         self._arguments: Json = {}
         self._folder = Path()
@@ -160,13 +173,13 @@ class _Exploring:
         try:
             self._check_stub_responses()
             self._folder = folder
-            forms = arguments_for(self._found, self._routine, plain_contents(), folder)
+            forms = arguments_for(self._function, self._routine, plain_contents(), folder)
         except CannotCallError as error:
             result.problem = str(error)
             return result
         combinations = list(self._combinations())
-        began = time.monotonic()
-        self._deadline = began + budget_s
+        start = time.monotonic()
+        self._deadline = start + budget_s
         self._arguments = forms[0]
         result.form = self._best_form(forms, combinations[min(1, len(combinations) - 1)])
         self._arguments = forms[result.form]
@@ -174,31 +187,31 @@ class _Exploring:
             if result.problem or result.runs >= _MAX_RUNS:
                 break
             self._run(answers)
-            result.seconds = time.monotonic() - began
+            result.seconds = time.monotonic() - start
             if result.seconds > budget_s:
                 break
         self._search()
-        self._judge()
+        self._classify_failures()
         if not result.problem:
             self._exercise_refusals()
-        result.seconds = time.monotonic() - began
+        result.seconds = time.monotonic() - start
         return result
 
     def _best_form(self, forms: Sequence[Json], answers: Answers) -> int:
-        """Return the index of the arguments with which the function gets farthest."""
+        """Return the index of the arguments with which the function calls the most services."""
         progress: list[tuple[int, bool, int]] = []
         for index, arguments in enumerate(forms):
             call = self._call(arguments, answers)
             if isinstance(call, CallDidNotReturn):
-                self._result.problem = f"{call.instead} for a plain answer"
+                self._result.problem = f"{call.behaviour} for a plain answer"
                 return index
-            if isinstance(call, CallNotPossible) or (call.raised is None and call.asked):
+            if isinstance(call, CallNotPossible) or (call.exception is None and call.operations):
                 return index
-            progress.append((len(call.asked), call.raised is None, -index))
+            progress.append((len(call.operations), call.exception is None, -index))
         return -max(progress)[2]
 
     def _check_stub_responses(self) -> None:
-        """Raise an error if a function calls an operation without stub responses."""
+        """Raise `CannotCallError` if ciguard cannot write responses of an operation."""
         for operation in self._operations():
             has_keys = Field.KEY in (operation.fields or {})
             is_sentiment = operation.task is RecognitionTask.SENTIMENT
@@ -208,29 +221,30 @@ class _Exploring:
                 raise CannotCallError(msg)
 
     def _operations(self) -> list[Operation]:
-        return list(dict.fromkeys(call.answer.operation for call in self._found.calls))
+        return list(dict.fromkeys(call.answer.operation for call in self._function.calls))
 
     def _combinations(self) -> Iterator[tuple[StubResponse, ...]]:
-        """Yield answers of all operations: all advance together, then one operation at a time."""
+        """Yield responses of all operations: varied together, then one operation at a time."""
         options = [
-            answers_to(operation, self._found.goals, self._texts)
+            answers_to(operation, self._function.goals, self._texts)
             for operation in self._operations()
         ]
         length = max(map(len, options))
         for index in range(length):
             yield tuple(answers[min(index, len(answers) - 1)] for answers in options)
         if len(options) > 1:
-            for varied, answers in enumerate(options):
+            # Of the operations that are not varied, the second answer is taken: a plain result.
+            for varied_index, answers in enumerate(options):
                 for answer in answers:
                     yield tuple(
-                        answer if index == varied else others[min(1, len(others) - 1)]
-                        for index, others in enumerate(options)
+                        answer if index == varied_index else plain[min(1, len(plain) - 1)]
+                        for index, plain in enumerate(options)
                     )
 
     def _call(self, arguments: Json, answers: Answers) -> Call:
         replies = {answer.operation.name: answer.to_json() for answer in answers}
         call = self._caller.call(arguments, answers=replies)
-        self._asked += isinstance(call, CallEnded) and bool(call.asked)
+        self._service_calls += isinstance(call, CallEnded) and bool(call.operations)
         return call
 
     def _run(self, answers: Answers) -> frozenset[tuple[Goal, bool]]:
@@ -239,139 +253,158 @@ class _Exploring:
         call = self._call(self._arguments, answers)
         result.runs += 1
         match call:
-            case CallDidNotReturn(instead):
-                result.hangs.append(Hang(instead, answers))
+            case CallDidNotReturn(behaviour):
+                result.hangs.append(Hang(behaviour, answers))
                 if len(result.hangs) > 1:
-                    result.problem = "given up: it did not return for two answers"
+                    result.problem = (
+                        "stopped after two answers for which the function did not return"
+                    )
             case CallNotPossible(reason):
                 result.problem = reason
-            case CallEnded(seen, _, _, raised):
-                for goal, value in seen:
-                    result.met[goal].setdefault(value, answers)
-                self._left += raised is not None and raised["type"] in LEAVING
-                if raised is None:
-                    self._fine = answers
+            case CallEnded(outcomes, _, _, exception):
+                for goal, value in outcomes:
+                    result.answers_by_outcome[goal].setdefault(value, answers)
+                self._exits += exception is not None and exception["type"] in EXIT_EXCEPTIONS
+                if exception is None:
+                    self._returning_answers = answers
                 else:
-                    self._record(raised, answers)
-                return frozenset(seen)
+                    self._record_exception(exception, answers)
+                return frozenset(outcomes)
         return frozenset()
 
     def _search(self) -> None:
-        """Search for answers with new outcomes, or crashes."""
+        """Search at random for stub responses that lead to new outcomes or crashes."""
         result = self._result
-        if not self._fine:
+        if not self._returning_answers:
             return
-        search = AnswerSearch(self._operations(), hints_of(self._application, self._found))
+        search = AnswerSearch(self._operations(), hints_of(self._application, self._function))
         # Crashes must be confirmed and refusals exercised in the remaining time.
         now = time.monotonic()
-        until = now + min(_SEARCHING_S, (self._deadline - now) / 2)
-        open_count, without_progress = len(self._unmet()), 0
+        until = now + min(_MAX_SEARCH_S, (self._deadline - now) / 2)
+        open_count, without_progress = len(self._unreached_outcomes()), 0
         while time.monotonic() < until:
             limit = _MAX_WITHOUT_PROGRESS if open_count else _MAX_FOR_CRASHES
             if without_progress >= limit:
                 return
             guess = search.guess()
-            seen = self._run(
-                tuple(answer_of(operation, results) for operation, results in guess.items())
+            outcomes = self._run(
+                tuple(
+                    response_recognising(operation, results) for operation, results in guess.items()
+                )
             )
-            result.searched += 1
+            result.random_runs += 1
             if result.problem:
                 return
-            search.observe(guess, seen)
-            previous, open_count = open_count, len(self._unmet())
+            search.observe(guess, outcomes)
+            previous, open_count = open_count, len(self._unreached_outcomes())
             without_progress = 0 if open_count < previous else without_progress + 1
 
-    def _unmet(self) -> set[tuple[Goal, bool]]:
-        """Return the outcomes of sub-conditions that no answer has reached."""
-        met = self._result.met
-        return {(goal, value) for goal in met for value in (True, False) if value not in met[goal]}
+    def _unreached_outcomes(self) -> set[tuple[Goal, bool]]:
+        """Return the outcomes of sub-conditions that no stub response has reached."""
+        reached = self._result.answers_by_outcome
+        return {
+            (goal, value)
+            for goal in reached
+            for value in (True, False)
+            if value not in reached[goal]
+        }
 
-    def _record(self, raised: Json, answers: Answers) -> None:
-        crash = crash_of(raised, answers, self._found, self._root)
+    def _record_exception(self, exception: Json, answers: Answers) -> None:
+        """Count an exception as a crash, unless the application raises it on purpose."""
+        crash = crash_of(exception, answers, self._function, self._root)
         if crash is None:
-            self._ends_on_purpose = True
+            self._raises_on_purpose = True
         else:
-            key = raised["type"], crash.file, crash.line
-            times, first = self._raised.get(key, (0, crash))
-            self._raised[key] = (times + 1, first)
+            key = exception["type"], crash.file, crash.line
+            count, first_crash = self._crash_counts.get(key, (0, crash))
+            self._crash_counts[key] = (count + 1, first_crash)
 
-    def _judge(self) -> None:
-        """Separate failures that some answers cause from those that every answer causes."""
+    def _classify_failures(self) -> None:
+        """Sort exceptions by cause: every answer, the environment, chance, or certain answers."""
         result = self._result
-        ends_well = bool(self._fine) or self._ends_on_purpose
-        if self._raised and not ends_well and not result.problem:
-            _, crash = max(self._raised.values(), key=lambda count_and_crash: count_and_crash[0])
-            result.problem = f"fails for every answer: {crash.error} (line {crash.line})"
-            result.always = crash
-            return
-        if not result.problem and result.runs and not self._asked:
-            result.problem = (
-                "never asks a service: its arguments, files or environment variables lead it "
-                "elsewhere"
+        ends_well = bool(self._returning_answers) or self._raises_on_purpose
+        if self._crash_counts and not ends_well and not result.problem:
+            _, crash = max(
+                self._crash_counts.values(), key=lambda count_and_crash: count_and_crash[0]
             )
-        if not result.problem and self._asked == 1 and result.runs > 1:
-            result.problem = "asks a service only once, and caches the answer"
-        if result.runs and self._left == result.runs:
+            result.problem = f"fails for every answer: {crash.error} (line {crash.line})"
+            result.constant_crash = crash
+            return
+        if not result.problem and result.runs and not self._service_calls:
+            result.problem = (
+                "never calls a service; its arguments, files or environment variables may be "
+                "unsuitable"
+            )
+        if not result.problem and self._service_calls == 1 and result.runs > 1:
+            result.problem = "calls a service only once, as it caches the answer"
+        if result.runs and self._exits == result.runs:
             result.problem = "exits the program for every answer"
-        for _, crash in self._raised.values():
+        for _, crash in self._crash_counts.values():
             if not crash.is_judged:
-                result.unjudged.append(crash)
+                result.unjudged_crashes.append(crash)
             elif self._recurs(crash):
                 result.crashes.append(crash)
             else:
-                result.unsteady.append(crash)
+                result.flaky_crashes.append(crash)
 
     def _recurs(self, crash: Crash) -> bool:
-        """Return whether a crash recurs in a new process, and only with its answers."""
+        """Return whether a crash recurs in a new process with its answers, and with no others."""
         if time.monotonic() > self._deadline:
             return False
         self._caller.restart()
-        if not self._fine:
+        if not self._returning_answers:
             return self._fails(crash.answers)
-        ends = [self._fails(answers) for answers in (self._fine, crash.answers, self._fine)]
-        return ends == [False, True, False]
+        fails = [
+            self._fails(answers)
+            for answers in (self._returning_answers, crash.answers, self._returning_answers)
+        ]
+        return fails == [False, True, False]
 
     def _fails(self, answers: Answers) -> bool:
+        """Call the function with stub responses, and return whether it raises."""
         call = self._call(self._arguments_for(answers), answers)
-        return isinstance(call, CallEnded) and call.raised is not None
+        return isinstance(call, CallEnded) and call.exception is not None
 
     def _exercise_refusals(self) -> None:
-        """Let each service refuse, and report the exceptions that the function does not catch."""
-        for operation in self._operations() if self._fine else ():
+        """Let each service refuse requests, and record the exceptions that escape."""
+        for operation in self._operations() if self._returning_answers else ():
             for refusal in refusals_of(operation):
                 answers = tuple(
-                    refusal if answer.operation == operation else answer for answer in self._fine
+                    refusal if answer.operation == operation else answer
+                    for answer in self._returning_answers
                 )
                 call = self._call(self._arguments_for(answers), answers)
                 if isinstance(call, CallDidNotReturn):
-                    self._result.hangs.append(Hang(call.instead, answers))
+                    self._result.hangs.append(Hang(call.behaviour, answers))
                     return
                 if isinstance(call, CallNotPossible) or time.monotonic() > self._deadline:
                     return
-                for goal, value in call.seen:
-                    self._result.met[goal].setdefault(value, answers)
-                if call.raised is not None:
-                    self._record_unguarded(call.raised, answers, refusal)
+                for goal, value in call.outcomes:
+                    self._result.answers_by_outcome[goal].setdefault(value, answers)
+                if call.exception is not None:
+                    self._record_refusal_failure(call.exception, answers, refusal)
 
     def _arguments_for(self, answers: Answers) -> Json:
-        """Return the arguments, with the text that a service refuses if there is one."""
+        """Return the arguments; they contain the text that a service refuses, if it refuses one."""
         text = b"".join(answer.text for answer in answers)
         if not text:
             return self._arguments
         contents, folder = plain_contents(text), self._folder / "refused"
-        return arguments_for(self._found, self._routine, contents, folder)[self._result.form]
+        return arguments_for(self._function, self._routine, contents, folder)[self._result.form]
 
-    def _record_unguarded(self, raised: Json, answers: Answers, refusal: StubResponse) -> None:
-        crash = crash_of(raised, answers, self._found, self._root)
+    def _record_refusal_failure(
+        self, exception: Json, answers: Answers, refusal: StubResponse
+    ) -> None:
+        crash = crash_of(exception, answers, self._function, self._root)
         if crash is None:
             return
-        key = raised["type"], crash.file, crash.line
-        if key in self._raised:
+        key = exception["type"], crash.file, crash.line
+        if key in self._crash_counts:
             return
         if not crash.is_judged:
             if refusal.is_of_content:
-                self._result.unguarded.setdefault(raised["type"], crash)
+                self._result.uncaught_refusals.setdefault(exception["type"], crash)
         # Each service may refuse the same text as too long; report that crash once.
-        elif key not in self._unguarded_keys and self._recurs(crash):
-            self._unguarded_keys.add(key)
+        elif key not in self._refusal_crashes and self._recurs(crash):
+            self._refusal_crashes.add(key)
             self._result.crashes.append(crash)

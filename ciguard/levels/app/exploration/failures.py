@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.levels.app.static_analysis.findings import ServiceFunction
 
-LEAVING = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
-"""Exceptions by which an application exits."""
+EXIT_EXCEPTIONS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
+"""Exceptions by which an application exits on purpose."""
 
 Answers: TypeAlias = tuple[StubResponse, ...]
 """Stub responses, one for each operation that a function calls."""
@@ -24,14 +24,14 @@ Answers: TypeAlias = tuple[StubResponse, ...]
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """An exception that some answers cause and others do not."""
+    """An uncaught exception of a function."""
 
     error: str
     """Type and message of the exception."""
     file: str
     line: int
     answers: Answers
-    """Stub responses of the first call that raised it."""
+    """Stub responses of the first call that raised the exception."""
     function: str = ""
     """Innermost function of the application in the traceback."""
     is_judged: bool = True
@@ -44,7 +44,7 @@ class Crash:
 
     @property
     def refusal(self) -> str:
-        """Message with which a service refused; empty if none did."""
+        """Message of the service that refused the request; empty if no service did."""
         return next((answer.title for answer in self.answers if answer.is_refusal), "")
 
 
@@ -52,8 +52,8 @@ class Crash:
 class Hang:
     """A call that did not return."""
 
-    instead: str
-    """Description of what the call did instead of returning."""
+    behaviour: str
+    """Behaviour of the call instead of returning, such as `does not end`."""
     answers: Answers
 
     @property
@@ -67,28 +67,30 @@ def titles_of(answers: Answers) -> tuple[str, ...]:
     return tuple(f"{answer.operation.name}: {answer.title}" for answer in answers)
 
 
-def crash_of(raised: Json, answers: Answers, called: ServiceFunction, root: Path) -> Crash | None:
-    """Return an exception as a crash; None if the application raises it on purpose.
+def crash_of(
+    exception: Json, answers: Answers, called: ServiceFunction, root: Path
+) -> Crash | None:
+    """Return an exception as a crash; None if the application raises the exception on purpose.
 
     Args:
-        raised: the exception of a `CallEnded`.
+        exception: the exception of a `CallEnded`.
         answers: the stub responses of the call.
         called: the function that was called.
         root: the folder of the application.
     """
-    frames = raised["frames"]
-    if raised["type"] in LEAVING:
+    frames = exception["frames"]
+    if exception["type"] in EXIT_EXCEPTIONS:
         return None
     file, line = (frames[-1][0], frames[-1][1]) if frames else (called.file, 0)
-    if raised["own"] and _raises(root / file, line):
+    if exception["own"] and _is_raising_line(root / file, line):
         return None
-    error = f"{raised['type']}: {raised['message']}"
+    error = f"{exception['type']}: {exception['message']}"
     function = frames[-1][2] if frames else ""
-    return Crash(error, file, line, answers, function, is_judged=not raised["lacks"])
+    return Crash(error, file, line, answers, function, is_judged=not exception["lacks"])
 
 
-def _raises(file: Path, line: int) -> bool:
-    """Return whether a line raises on purpose: by `raise` or `assert`."""
+def _is_raising_line(file: Path, line: int) -> bool:
+    """Return whether a line of a file belongs to a `raise` or `assert` statement."""
     try:
         tree = parse_file(file)
     except (OSError, UnreadableSourceError):

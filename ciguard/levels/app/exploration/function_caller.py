@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.execution import Answered, Host, HostSettings, ProcessEnded, TimedOut
-from ciguard.levels.app.exploration.guessed_values import made_up
-from ciguard.levels.app.exploration.surroundings import Surroundings
+from ciguard.levels.app.exploration.guessed_values import placeholder_value
+from ciguard.levels.app.exploration.process_environment import ProcessEnvironment
 from ciguard.levels.app.providers.registered import hook_of, known_providers
-from ciguard.levels.app.static_analysis.summaries import PlacedRoutine
+from ciguard.levels.app.static_analysis.summaries import QualifiedRoutine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,45 +28,47 @@ if TYPE_CHECKING:
 
 _ENTRY = "ciguard.levels.app.in_target.explorer"
 _PLACEHOLDER = "name"
-"""Value of an environment variable that is read without a default."""
+"""Value of a required environment variable whose name suggests no value."""
 CALL_LIMIT_S = 20.0
 """Timeout of one call of an application's function, in seconds."""
 _FIRST_LIMIT_S = 120.0
 """Timeout of the first call in a process, in seconds: it imports the application's libraries."""
-_INSTEAD_OF_REPLY: dict[type, str] = {ProcessEnded: "ends its process", TimedOut: "does not end"}
+_BEHAVIOUR_BY_REPLY: dict[type, str] = {ProcessEnded: "ends its process", TimedOut: "does not end"}
 
-Answering: TypeAlias = "Callable[[str, bytes, Json], Json]"
-"""Takes an operation, its input and the service's reply: `{"answer": …}` or `{"error": …}`. If the
-reply is None, no service was called, and the function returns a reply in its place."""
+AnswerCallback: TypeAlias = "Callable[[str, bytes, Json], Json]"
+"""Returns or observes the reply to a call of an operation: `{"answer": …}` or `{"error": …}`.
+
+The arguments are the operation's name, its input and the service's reply. If the reply is None, no
+service was called, and the function returns a reply in its place."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallEnded:
-    """The call has returned or raised."""
+    """Result of a call that returned or raised."""
 
-    seen: tuple[tuple[Goal, bool], ...]
+    outcomes: tuple[tuple[Goal, bool], ...]
     """Outcomes of sub-conditions, in the order of evaluation."""
-    taken: frozenset[Branch]
+    taken_branches: frozenset[Branch]
     """Branches whose whole condition was true."""
-    asked: tuple[str, ...]
+    operations: tuple[str, ...]
     """Names of the operations that were called."""
-    raised: Json = None
-    """The exception: type, message, frames, and whether the surroundings may cause it."""
+    exception: Json = None
+    """Exception: type, message, frames, and whether a missing file or key may be its cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallNotPossible:
-    """The call could not be made."""
+    """Result of a call that could not be made."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class CallDidNotReturn:
-    """The call exited its process or exceeded the timeout."""
+    """Result of a call that exited its process or exceeded the timeout."""
 
-    instead: str
-    """Description of what the call did instead of returning."""
+    behaviour: str
+    """Behaviour instead of returning: `ends its process` or `does not end`."""
 
 
 Call: TypeAlias = CallEnded | CallNotPossible | CallDidNotReturn
@@ -79,27 +81,27 @@ def host_of(  # noqa: PLR0913 - the application, and the settings of its process
     *,
     is_real: bool = False,
     texts: Mapping[str, str] | None = None,
-    surroundings: Surroundings | None = None,
+    process_environment: ProcessEnvironment | None = None,
     inputs: Path | None = None,
 ) -> Host:
     """Return a process for calls of an application's functions; it is not started yet.
 
     Args:
         application: the parsed application.
-        functions: its functions that call services; their sub-conditions are instrumented.
+        functions: its functions that call services, whose sub-conditions are instrumented.
         python: an interpreter that has the application's libraries.
-        is_real: whether calls go to the real service.
-        texts: replacements for the text of files, by their names.
-        surroundings: the surroundings of the process; None: `Surroundings()`. A process that calls
-            the real service is not confined, as it needs the network and a key.
-        inputs: the folder with files that are arguments.
+        is_real: whether the function calls the real service.
+        texts: file name → source text that is used in place of the file's content.
+        process_environment: the environment of the process; if None, `ProcessEnvironment()`. A
+            process that calls the real service is not confined: it needs the network and a key.
+        inputs: the folder with files that are passed as arguments; None if there are none.
 
     Raises:
         WorkerStartError: if the interpreter does not start.
     """
-    around = surroundings or Surroundings()
+    effective_environment = process_environment or ProcessEnvironment()
     if is_real:
-        around = replace(around, is_confined=False)
+        effective_environment = replace(effective_environment, is_confined=False)
     root = application.root.resolve()
     goals = {goal for function in functions for goal in conditions(function)}
     called_providers = {
@@ -131,17 +133,17 @@ def host_of(  # noqa: PLR0913 - the application, and the settings of its process
             path=path,
             entry=_ENTRY,
             details=details,
-            environment=around.environment(),
-            held=around.held(python, root, readable),
+            environment=effective_environment.environment_variables(),
+            held=effective_environment.file_access(python, root, readable),
         )
     )
 
 
 def _variables(application: Application) -> dict[str, str]:
-    """Return values for environment variables with endpoints, regions and keys."""
+    """Return made-up endpoints, regions and keys for the environment variables that are read."""
     modules = application.modules
-    values = {name: made_up(name) for module in modules for name in module.variables}
-    needed = {name for module in modules for name in module.needed}
+    values = {name: placeholder_value(name) for module in modules for name in module.variables}
+    needed = {name for module in modules for name in module.required_variables}
     return {
         name: value or _PLACEHOLDER for name, value in values.items() if value or name in needed
     }
@@ -158,7 +160,7 @@ def providers_of(application: Application) -> list[str]:
 
 
 def conditions(function: ServiceFunction) -> list[Goal]:
-    """Return the sub-conditions that are instrumented."""
+    """Return the sub-conditions of a function that are instrumented."""
     return [condition.goal for condition in function.goals if condition.goal.is_condition]
 
 
@@ -173,7 +175,7 @@ def _branch_place(branch: Branch) -> tuple[str, int, int, int, int]:
 def routines_of(application: Application) -> dict[str, tuple[ApplicationModule, Routine]]:
     """Return the module and definition of each function by its qualified name."""
     return {
-        PlacedRoutine(module, routine).qualified: (module, routine)
+        QualifiedRoutine(module, routine).qualified_name: (module, routine)
         for module in application.modules
         for routine in module.routines
     }
@@ -208,14 +210,14 @@ class FunctionCaller:
         arguments: Json,
         *,
         answers: Mapping[str, Json] | None = None,
-        answering: Answering | None = None,
+        answering: AnswerCallback | None = None,
     ) -> Call:
         """Call the function once.
 
         Args:
-            arguments: the arguments by name, in the forms of `in_target`.
-            answers: the reply to each operation; other operations get an empty reply.
-            answering: returns the replies while the function runs, instead of `answers`.
+            arguments: the forms of the arguments by name; see `arguments_for`.
+            answers: the reply of each operation by name; other operations reply with nothing.
+            answering: computes each reply while the function runs; used instead of `answers`.
         """
         limit_s = CALL_LIMIT_S if self._host.is_running else _FIRST_LIMIT_S
         # A decorator may accept positional arguments only.
@@ -228,18 +230,22 @@ class FunctionCaller:
         }
         reply = self._host.ask(message, limit_s=limit_s, answering=_request_handler(answering))
         if not isinstance(reply, Answered):
-            return CallDidNotReturn(_INSTEAD_OF_REPLY[type(reply)])
+            return CallDidNotReturn(_BEHAVIOUR_BY_REPLY[type(reply)])
         if "problem" in reply.content:
             return CallNotPossible(reply.content["problem"])
         places = [(tuple(place), value) for *place, value in reply.content["seen"]]
-        seen = tuple((self._goals[place], value) for place, value in places if place in self._goals)
-        taken = frozenset(
+        outcomes = tuple(
+            (self._goals[place], value) for place, value in places if place in self._goals
+        )
+        taken_branches = frozenset(
             self._branches[place] for place, value in places if value and place in self._branches
         )
-        return CallEnded(seen, taken, tuple(reply.content["asked"]), reply.content["raised"])
+        return CallEnded(
+            outcomes, taken_branches, tuple(reply.content["asked"]), reply.content["raised"]
+        )
 
 
-def _request_handler(answering: Answering | None) -> Callable[[Json], Json] | None:
+def _request_handler(answering: AnswerCallback | None) -> Callable[[Json], Json] | None:
     if answering is None:
         return None
     return lambda request: answering(

@@ -20,7 +20,10 @@ _PATTERN_SYNTAX = re.compile(r"\\[dwsbDWS]|\[[^]]+\]|\(\?|\.[*+]")
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """Literals that a function's conditions may compare with."""
+    """Literals that a function's conditions may compare with.
+
+    `patterns` are texts that look like regular expressions; they are not among `texts`.
+    """
 
     texts: tuple[str, ...]
     numbers: tuple[float, ...]
@@ -28,7 +31,7 @@ class Hints:
 
 
 def hints_of(application: Application, function: ServiceFunction) -> Hints:
-    """Return the literals in a function, in the functions with its conditions, and at top level.
+    """Return the literals of a function, of functions with its conditions, and of top-level code.
 
     Args:
         application: the parsed application.

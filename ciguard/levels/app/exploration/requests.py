@@ -1,4 +1,4 @@
-"""Web requests and cloud events, as arguments of the functions that answer them."""
+"""Web requests and cloud events, as arguments of the functions that handle them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ciguard.levels.app.static_analysis.request_reads import (
     BODY,
     EVENT,
     JSON,
-    PASSED,
     RAW,
+    REQUEST,
 )
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ class RequestContent:
     upload: Json
     """Form of the content as an uploaded file."""
     setting: Callable[[str], Json]
-    """Returns the value of a field that holds a setting; None for a field with the content."""
+    """Returns a value for a field that is a setting, by its name; None for any other field."""
 
     def texts(self) -> list[str]:
-        """Return the content in its usual encodings as a string."""
+        """Return the content as strings, in the encodings that applications commonly accept."""
         if self.kind is MediaKind.TEXT:
             return [self.content.decode("utf-8", "replace")]
         encoded = base64.b64encode(self.content).decode()
@@ -59,11 +59,11 @@ class RequestContent:
 
 
 def web_requests(routine: Routine, sent: RequestContent) -> Iterator[Json]:
-    """Yield the forms of a web request with the parts that a function reads.
+    """Yield alternative forms of a web request with the parts that a function reads.
 
     Args:
         routine: the function.
-        sent: the content that services are asked about.
+        sent: the content that the client sends.
     """
     for text in sent.texts():
         parts: dict[str, Json] = {}
@@ -75,23 +75,25 @@ def web_requests(routine: Routine, sent: RequestContent) -> Iterator[Json]:
             else:
                 fields = sent.fields(names, text)
                 parts[part] = {name: {"guess": value} for name, value in fields.items()}
-        yield {"request": {"is_passed": PASSED in routine.parameters(), "parts": parts}}
+        yield {"request": {"is_passed": REQUEST in routine.parameters(), "parts": parts}}
 
 
-def events(read: Mapping[str, tuple[str, ...]], sent: RequestContent) -> Iterator[Json]:
-    """Yield the forms of an event: of a storage upload, a queue message or a web request.
+def events(parts_read: Mapping[str, tuple[str, ...]], sent: RequestContent) -> Iterator[Json]:
+    """Yield alternative forms of a cloud event: storage upload, queue message or web request.
 
     Args:
-        read: the parts of the event that a function reads, with the fields of each.
-        sent: the content that services are asked about.
+        parts_read: part of the event → fields of the part that the function reads.
+        sent: the content that the client sends.
     """
-    fields_read = set(read.get(EVENT, ()))
+    fields_read = set(parts_read.get(EVENT, ()))
     web_fields = {
         name: value for convention in conventions() for name, value in convention.web_event.items()
     }
     # A field `path` may be a file path if no other field belongs to the web.
     excluded = {BODY, _QUERY, *web_fields} if fields_read & _WEB_ONLY_FIELDS else set()
-    own_names = tuple(name for name in read.get(EVENT, ()) if name not in {"Records", *excluded})
+    own_names = tuple(
+        name for name in parts_read.get(EVENT, ()) if name not in {"Records", *excluded}
+    )
     for text in sent.texts():
         stored = StoredFile(Path(sent.file).name, sent.content, text)
         storage_fields = {
@@ -107,6 +109,6 @@ def events(read: Mapping[str, tuple[str, ...]], sent: RequestContent) -> Iterato
             }
         }
         if excluded:
-            query = sent.fields(read.get(ARGUMENTS, ()), text)
-            body = json.dumps(sent.fields(read[JSON], text)) if JSON in read else text
+            query = sent.fields(parts_read.get(ARGUMENTS, ()), text)
+            body = json.dumps(sent.fields(parts_read[JSON], text)) if JSON in parts_read else text
             yield {"value": {**web_fields, **fields, BODY: body, _QUERY: query}}

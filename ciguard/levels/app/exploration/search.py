@@ -1,9 +1,9 @@
-"""Random search for answers that reach outcomes of conditions which no plain answer reached.
+"""Random search for stub responses with outcomes of conditions that no plain response reached.
 
-Answers are drawn from the literals of the application: its texts and numbers, alone, joined and
-varied, matches of its regular expressions, and scores near its numbers. An answer with a new
-outcome joins the corpus and is mutated in turn. The search is grey-box: its only feedback is how
-conditions turned out in each call.
+Results are drawn from the application's literals: its texts and numbers, alone, joined and mutated,
+matches of its regular expressions, and scores near its numbers. A response with a new combination
+of outcomes joins the corpus and is mutated later. The search is grey-box: its only feedback is
+whether each condition was true or false in a call.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain.values import LiteralValue
-from ciguard.levels.app.exploration.answers import most_of, usual_for
-from ciguard.levels.app.exploration.drawn_answers import UNLIKELY, RecognisedItem
+from ciguard.levels.app.exploration.answers import common_result_of, max_score_of
+from ciguard.levels.app.exploration.random_answers import UNLIKELY, RecognisedItem
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import face_messages_of, messages_of
 from ciguard.values import SamplingScope, String, compile_sampler
@@ -27,33 +27,35 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.description import Operation
 
 _MAX_RESULTS = 25
-_MUTATED, _FROM_LATEST, _COUNT_FROM_NUMBERS, _ONE_LINE, _MUTATED_TEXT, _EQUAL_SCORES = (
-    0.7,
-    0.5,
-    0.25,
-    0.6,
-    0.6,
-    0.5,
-)
-"""Probabilities of mutating a good guess, of taking it from the latest, of drawing a count from the
-numbers, of one line, of mutating the text, of equal scores."""
-_LATEST = 3
+_MUTATION_RATE = 0.7
+"""Probability that a guess is a mutation of one in the corpus."""
+_RECENT_PARENT_RATE = 0.5
+"""Probability that the mutated guess is among the `_RECENT_COUNT` newest ones."""
+_RECENT_COUNT = 3
+_COUNT_FROM_NUMBERS_RATE = 0.25
+"""Probability that the number of results comes from a number in the source."""
+_ONE_LINE_RATE = 0.6
+"""Probability that a recognised text has a single line."""
+_TEXT_MUTATION_RATE = 0.6
+"""Probability that a mutation of a recognised text changes its words."""
+_EQUAL_SCORES_RATE = 0.5
+"""Probability that equal results have equal scores."""
 _FACTORS = (0.01, 1.0, -1.0)
-"""Factors from a number to a score: some code computes in percent, some with the negative."""
+"""Factors from a number in the source to a score: it may be a percentage or negated."""
 _OFFSETS = (-0.01, 0.0, 0.01)
 _AGES = range(1, 100)
 _WIDTHS = (8, 18, 60, 200, 600)
 _SEPARATORS = ("", "", "", " ", " ", " ", "\n", "-", ": ")
 _LIKELIHOODS = (UNLIKELY, "UNLIKELY", "POSSIBLE", "LIKELY", "VERY_LIKELY")
-_WRITTEN = frozenset({RecognitionTask.TEXT, RecognitionTask.SPEECH})
+_TEXT_TASKS = frozenset({RecognitionTask.TEXT, RecognitionTask.SPEECH})
 _NUMBER = re.compile(r"\d+")
 
 Guess = dict["Operation", tuple[RecognisedItem, ...]]
-"""Results by operation."""
+"""Operation → results that its stub response recognises."""
 
 
 class AnswerSearch:
-    """Search for answers with new outcomes of conditions."""
+    """Corpus of guesses, and the generator of new ones."""
 
     def __init__(self, operations: Sequence[Operation], hints: Hints, *, seed: int = 0) -> None:
         """Create the search.
@@ -64,46 +66,46 @@ class AnswerSearch:
             seed: the seed of the random generator.
         """
         self._operations = operations
-        self._rng = random.Random(seed)  # noqa: S311 - repeatable
-        self._texts = Texts(hints, self._rng)
+        self._rng = random.Random(seed)  # noqa: S311 - repeatable, not secret
+        self._texts = TextGenerator(hints, self._rng)
         self._numbers = hints.numbers
-        self._good: list[Guess] = []
-        self._seen: set[frozenset[object]] = set()
+        self._corpus: list[Guess] = []
+        self._known_outcomes: set[frozenset[object]] = set()
 
     def guess(self) -> Guess:
-        """Return the next guess: a new one, or a mutated good one."""
-        if not self._good or self._rng.random() > _MUTATED:
+        """Return the next guess: freshly drawn, or mutated from one in the corpus."""
+        if not self._corpus or self._rng.random() > _MUTATION_RATE:
             return {operation: self._results(operation) for operation in self._operations}
-        last = _LATEST if self._rng.random() < _FROM_LATEST else 0
-        before = self._rng.choice(self._good[-last:])
-        changed = self._rng.choice(self._operations)
-        return {**before, changed: self._mutated(changed, before[changed])}
+        recent_count = _RECENT_COUNT if self._rng.random() < _RECENT_PARENT_RATE else 0
+        parent = self._rng.choice(self._corpus[-recent_count:])
+        operation = self._rng.choice(self._operations)
+        return {**parent, operation: self._mutated(operation, parent[operation])}
 
-    def observe(self, guess: Guess, seen: frozenset[object]) -> None:
-        """Add a guess to the corpus if its outcomes are new.
+    def observe(self, guess: Guess, outcomes: frozenset[object]) -> None:
+        """Add a guess to the corpus if its combination of outcomes is new.
 
         Args:
-            guess: the guess that was answered.
-            seen: the outcomes of conditions.
+            guess: the guess, with which the function was called.
+            outcomes: the outcomes of conditions in that call.
         """
-        if seen not in self._seen:
-            self._seen.add(seen)
-            self._good.append(guess)
+        if outcomes not in self._known_outcomes:
+            self._known_outcomes.add(outcomes)
+            self._corpus.append(guess)
 
     def _results(self, operation: Operation) -> tuple[RecognisedItem, ...]:
         rng = self._rng
         counts = [int(number) + extra for number in self._numbers for extra in (0, 1)]
         fitting_counts = [count for count in counts if 0 < count <= _MAX_RESULTS]
         count = rng.choice([1, 2, 3, *(rng.randint(0, 9) for _ in range(3))])
-        if fitting_counts and rng.random() < _COUNT_FROM_NUMBERS:
+        if fitting_counts and rng.random() < _COUNT_FROM_NUMBERS_RATE:
             count = rng.choice(fitting_counts)
-        if operation.task in _WRITTEN and rng.random() < _ONE_LINE:
+        if operation.task in _TEXT_TASKS and rng.random() < _ONE_LINE_RATE:
             count = 1
         kinds = [self._result(operation) for _ in range(rng.choice([1, 2, max(1, count)]))]
-        drawn = [rng.choice(kinds) for _ in range(count)]
-        if rng.random() < _EQUAL_SCORES:
-            return tuple(drawn)
-        return tuple(replace(item, score=self._score(operation)) for item in drawn)
+        items = [rng.choice(kinds) for _ in range(count)]
+        if rng.random() < _EQUAL_SCORES_RATE:
+            return tuple(items)
+        return tuple(replace(item, score=self._score(operation)) for item in items)
 
     def _mutated(
         self, operation: Operation, results: tuple[RecognisedItem, ...]
@@ -122,8 +124,8 @@ class AnswerSearch:
             [],
         ]
         replacement = rng.choice(changes)
-        if operation.task in _WRITTEN and rng.random() < _MUTATED_TEXT:
-            replacement = [replace(item, key=self._texts.like(item.key))]
+        if operation.task in _TEXT_TASKS and rng.random() < _TEXT_MUTATION_RATE:
+            replacement = [replace(item, key=self._texts.mutated(item.key))]
         return (*results[:index], *replacement, *results[index + 1 :])[:_MAX_RESULTS]
 
     def _result(self, operation: Operation) -> RecognisedItem:
@@ -135,7 +137,7 @@ class AnswerSearch:
         likely_attributes = rng.sample(attributes, rng.randint(0, min(3, len(attributes))))
         ages = [int(number) + step for number in self._numbers for step in (-10, 0, 1)]
         return RecognisedItem(
-            key=self._texts.draw(usual_for(operation)),
+            key=self._texts.draw(common_result_of(operation)),
             score=self._score(operation),
             kind=rng.choice(kinds),
             likelihoods={
@@ -148,21 +150,21 @@ class AnswerSearch:
 
     def _score(self, operation: Operation) -> float:
         rng = self._rng
-        least = -1.0 if operation.task is RecognitionTask.SENTIMENT else 0.0
-        factors = (1 / most_of(operation), *_FACTORS)
+        min_score = -1.0 if operation.task is RecognitionTask.SENTIMENT else 0.0
+        factors = (1 / max_score_of(operation), *_FACTORS)
         near = [
             number * factor + step
             for number in self._numbers
             for factor in factors
             for step in _OFFSETS
         ]
-        fitting = [score for score in near if least <= score <= 1.0]
+        fitting = [score for score in near if min_score <= score <= 1.0]
         sampled = rng.sample(fitting, min(4, len(fitting)))
-        anything = [rng.uniform(least, 1.0), rng.uniform(least, 1.0), 0.95, 0.3]
+        anything = [rng.uniform(min_score, 1.0), rng.uniform(min_score, 1.0), 0.95, 0.3]
         return round(rng.choice(anything + sampled), 4)
 
 
-class Texts:
+class TextGenerator:
     """Draw texts from the literals of an application."""
 
     def __init__(self, hints: Hints, rng: random.Random) -> None:
@@ -175,26 +177,26 @@ class Texts:
         self._hints = hints
         self._rng = rng
         # ASCII digits only, although `\d` matches the digits of all scripts.
-        self._matching = [
+        self._pattern_samplers = [
             compile_sampler(String(pattern=f"(?a){pattern}")) for pattern in hints.patterns
         ]
 
-    def draw(self, usual: str) -> str:
+    def draw(self, common_word: str) -> str:
         """Return a random text.
 
         Args:
-            usual: a word that no condition compares with.
+            common_word: a word that no condition compares with.
         """
         rng = self._rng
-        words = [self._word(usual) for _ in range(rng.choice((2, 2, 3, 3, 4, 5, 12)))]
-        alone = self._word(usual)
-        candidates = [usual, alone, alone.capitalize(), alone.lower(), alone.title()]
+        words = [self._word(common_word) for _ in range(rng.choice((2, 2, 3, 3, 4, 5, 12)))]
+        word = self._word(common_word)
+        candidates = [common_word, word, word.capitalize(), word.lower(), word.title()]
         candidates += [rng.choice(_SEPARATORS).join(words)] * 4
-        if self._matching:
+        if self._pattern_samplers:
             candidates.append(self._match())
         return rng.choice(candidates)
 
-    def like(self, text: str) -> str:
+    def mutated(self, text: str) -> str:
         """Return a mutation of a text."""
         rng = self._rng
         candidates = [
@@ -210,16 +212,16 @@ class Texts:
             candidates.append(" ".join(words))
         return rng.choice(candidates)
 
-    def _word(self, usual: str) -> str:
-        candidates = [usual, self._number(), self._number()]
+    def _word(self, common_word: str) -> str:
+        candidates = [common_word, self._number(), self._number()]
         if self._hints.texts:
             candidates += self._rng.choices(self._hints.texts, k=3)
-        if self._matching:
+        if self._pattern_samplers:
             candidates.append(self._match())
         return self._rng.choice(candidates)
 
     def _match(self) -> str:
-        value = self._rng.choice(self._matching)(self._rng, SamplingScope())
+        value = self._rng.choice(self._pattern_samplers)(self._rng, SamplingScope())
         return str(value.value) if isinstance(value, LiteralValue) else ""
 
     def _number(self) -> str:

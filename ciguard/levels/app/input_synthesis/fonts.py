@@ -1,4 +1,4 @@
-"""Fonts of this machine, and the texts that they can show. Needs Pillow."""
+"""Fonts that are installed on this machine, and the texts that they can show. Needs Pillow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from PIL import ImageFont
 
-Sized: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
+SizedFont: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 _FOLDERS = (
     "/usr/share/fonts",
@@ -28,58 +28,58 @@ _HANDWRITING = re.compile(
     re.IGNORECASE,
 )
 _NO_CHARACTER = "\U0010ffff"
-"""Code point that no font has: drawn as the glyph of a missing character."""
+"""Code point that no font has, so that the glyph for missing characters is drawn."""
 _SIZE_TO_CHECK = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Font:
-    """A font of this machine."""
+    """A font that is installed on this machine, or comes with Pillow."""
 
     file: Path | None
     """Font file; None for the font that comes with Pillow."""
 
     @property
     def name(self) -> str:
-        """Name in the origins of inputs."""
+        """Name of the font for the origin of an input."""
         return self.file.stem if self.file else "Pillow's own font"
 
     @property
     def is_handwriting(self) -> bool:
-        """True if its name suggests handwriting."""
+        """True if the name of the font suggests handwriting."""
         return self.file is not None and _HANDWRITING.search(self.file.stem) is not None
 
-    def of_size(self, pixels: int) -> Sized:
+    def of_size(self, pixels: int) -> SizedFont:
         """Return the font in a size.
 
         Raises:
-            OSError: if it does not have the size, or is damaged.
+            OSError: if the font is damaged, or does not have the size.
         """
         if self.file is None:
             return ImageFont.load_default(pixels)
-        # The other layout engine is not on every machine, and places some texts differently.
+        # The other layout engine is not installed everywhere, and places some texts differently.
         return ImageFont.truetype(self.file, pixels, layout_engine=ImageFont.Layout.BASIC)
 
     def shows(self, text: str) -> bool:
-        """Return whether it has all characters of a text."""
+        """Return whether the font has all characters of a text."""
         try:
             font = self.of_size(_SIZE_TO_CHECK)
             missing = _glyph(font, _NO_CHARACTER)
             return all(
                 _glyph(font, letter) not in (missing, b"") for letter in set(text) - {" ", "\n"}
             )
-        except (OSError, ValueError):  # damaged, of no such size, or no character at all
+        except (OSError, ValueError):  # the font is damaged or lacks the size
             return False
 
 
-def _glyph(font: Sized, character: str) -> bytes:
+def _glyph(font: SizedFont, character: str) -> bytes:
     mask = font.getmask(character)
     return bytes(mask) if any(mask.size) else b""
 
 
 @cache
 def installed_fonts() -> tuple[Font, ...]:
-    """Return the TrueType and OpenType fonts of the usual folders by name, last Pillow's own."""
+    """Return the TrueType and OpenType fonts in the usual folders, sorted, then Pillow's own."""
     files = {
         file.name: file
         for folder in _FOLDERS

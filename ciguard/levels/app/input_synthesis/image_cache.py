@@ -1,11 +1,11 @@
-"""Cache of images that a search has found: a growing folder that `LabelledFolder` reads.
+"""Cache of images that a search has found, in a folder that `LabelledFolder` can read.
 
     <folder>/<label>/<digest>.jpg
             /SOURCES.csv    file, licence, url, creator
-            /SEARCHES.csv   label, search, images: how many have been searched for
+            /SEARCHES.csv   label, search, images (the number that was searched for)
 
-The row of a file is written before the file, and both atomically. So an interrupted run leaves a
-usable folder, and no file without its licence.
+The row of a file is written before the file, and both atomically. An interrupted run therefore
+leaves a usable folder, and no file without its licence.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from filelock import FileLock
 
 from ciguard.errors import ConfigurationError
 from ciguard.files import replace_file
-from ciguard.levels.app.input_synthesis.inputs import digest_of
-from ciguard.levels.app.input_synthesis.sources import (
+from ciguard.levels.app.input_synthesis.credits import (
     NAME,
     FileCredit,
-    is_own,
+    is_rewritable,
     read_sources,
     write_sources,
 )
-from ciguard.levels.app.input_synthesis.variants import normalised_name
+from ciguard.levels.app.input_synthesis.input_maker import normalised_name
+from ciguard.levels.app.input_synthesis.inputs import digest_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _SEARCHES = "SEARCHES.csv"
-_COLUMNS = ("label", "search", "images")
+_SEARCH_COLUMNS = ("label", "search", "images")
 _MAX_NAME_LENGTH = 200
 """Maximum length of a name in bytes; file systems allow 255."""
 
 
 def folder_name(label: str) -> str:
-    """Return the name of a label's folder; empty if no folder can have such a name."""
+    """Return the name of a label's folder; empty if file systems do not allow the name."""
     if not label.isprintable():
         return ""
     spaced = normalised_name(label).replace(" ", "_")
@@ -52,7 +52,7 @@ def folder_name(label: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ImageCache:
-    """The folder. Its methods except `lock` require the lock, and raise `OSError`."""
+    """The folder of cached images. All methods but `lock` require the lock, and raise `OSError`."""
 
     root: Path
 
@@ -61,40 +61,46 @@ class ImageCache:
 
         Raises:
             OSError: if the folder cannot be created.
-            ConfigurationError: if a user has written its sources, which may have other columns.
+            ConfigurationError: if `SOURCES.csv` has other columns, as it was written by a user.
         """
         self.root.mkdir(parents=True, exist_ok=True)
-        if not is_own(self.root):
+        if not is_rewritable(self.root):
             msg = f"{self.root / NAME}: not written by ciguard. Choose another folder with --cache."
             raise ConfigurationError(msg)
         return FileLock(self.root / ".lock")
 
     def images_of(self, label: str) -> dict[str, FileCredit]:
-        """Return the cached images of a label, by their names."""
-        inside = f"{folder_name(label)}/"
+        """Return the cached images of a label: path relative to the folder → credit."""
+        folder_prefix = f"{folder_name(label)}/"
         return {
-            name: source
-            for name, source in read_sources(self.root).items()
-            if name.startswith(inside) and (self.root / name).is_file()
+            name: credit
+            for name, credit in read_sources(self.root).items()
+            if name.startswith(folder_prefix) and (self.root / name).is_file()
         }
 
-    def keep(self, label: str, content: bytes, source: FileCredit) -> None:
-        """Add an image, a JPEG file."""
+    def add(self, label: str, content: bytes, credit: FileCredit) -> None:
+        """Add an image of a label.
+
+        Args:
+            label: the label.
+            content: the content of the JPEG file.
+            credit: the origin and licence of the image.
+        """
         name = f"{folder_name(label)}/{digest_of(content)[:16]}.jpg"
         file = self.root / name
         file.parent.mkdir(exist_ok=True)
-        write_sources(self.root, {**read_sources(self.root), name: source})
+        write_sources(self.root, {**read_sources(self.root), name: credit})
         replace_file(file, content)
 
-    def searched_count(self, label: str, search: str) -> int:
-        """Return the number of images of a label that a search was completed for."""
+    def completed_count(self, label: str, search: str) -> int:
+        """Return the number of images for which a search for a label was completed; 0 if never."""
         return self._searches().get((normalised_name(label), search), 0)
 
     def record_search(self, label: str, search: str, images: int) -> None:
-        """Record that a search for a number of images was completed."""
+        """Record that a search for a number of images of a label was completed."""
         text = io.StringIO()
         rows = csv.writer(text, lineterminator="\n")
-        rows.writerow(_COLUMNS)
+        rows.writerow(_SEARCH_COLUMNS)
         known = {**self._searches(), (normalised_name(label), search): images}
         rows.writerows((*key, count) for key, count in known.items())
         replace_file(self.root / _SEARCHES, text.getvalue())
@@ -108,5 +114,5 @@ class ImageCache:
         return {
             (row[0], row[1]): int(row[2])
             for row in rows
-            if len(row) == len(_COLUMNS) and re.fullmatch("[0-9]{1,6}", row[2])
+            if len(row) == len(_SEARCH_COLUMNS) and re.fullmatch("[0-9]{1,6}", row[2])
         }

@@ -1,4 +1,4 @@
-"""Specifications of inputs that a service should recognise, and the inputs made for them."""
+"""Specifications of inputs that a service should recognise, and inputs that match them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SUFFIXES = {MediaKind.IMAGE: ".png", MediaKind.TEXT: ".txt", MediaKind.SOUND: "
 
 
 class Feeling(StrEnum):
-    """Sentiment that people read in a text."""
+    """Sentiment of a text, as people judge it."""
 
     POSITIVE = "positive"
     NEGATIVE = "negative"
@@ -46,11 +46,12 @@ class ServiceInput:
     """An image, text or sound, made or chosen to match a specification."""
 
     wanted: InputSpec
+    """Specification that the input matches."""
     content: bytes
     origin: str
-    """Description of how it was made, or the name of its file."""
+    """Description of how the input was made, or the name of its file."""
     licence: str = ""
-    """Licence of the original, with its creator and address; empty for inputs by ciguard."""
+    """Licence of the original with its creator and URL; empty for inputs made by ciguard."""
 
     @property
     def kind(self) -> MediaKind:
@@ -87,10 +88,13 @@ def digest_of(content: bytes) -> str:
 
 
 class Inverse(Protocol):
-    """Pseudo-inverse of a service: from what it should recognise to inputs (Keeper, 3.2)."""
+    """Pseudo-inverse of a service: makes inputs from what the service should recognise.
+
+    Source: Keeper paper, section 3.2.
+    """
 
     def serves(self, wanted: InputSpec) -> bool:
-        """Return whether it has such inputs, with what is installed and configured here."""
+        """Return whether inputs of a specification can be made with what is installed here."""
 
     def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
-        """Return up to `count` distinct inputs; the same ones for the same seed."""
+        """Return up to `count` distinct inputs; the same seed gives the same inputs."""

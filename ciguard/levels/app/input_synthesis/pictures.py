@@ -1,4 +1,4 @@
-"""Makes pictures that show nothing, and decodes and encodes image files. Needs Pillow."""
+"""Pictures without content, and decoding and encoding of image files. Needs Pillow."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ if TYPE_CHECKING:
 WHITE = (255, 255, 255)
 _SIZE = (320, 240)
 _MAX_PIXELS = 40_000_000
-"""Maximum size of a downloaded picture: a file of a few bytes may declare a huge one."""
+"""Maximum size of a downloaded picture, as a file of a few bytes may declare a huge picture."""
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
-"""Formats that are opened: Pillow knows others, some of which run programs."""
-_DAMAGED = (
+"""Formats that are opened; for some others, Pillow runs external programs."""
+_DECODING_ERRORS = (
     OSError, SyntaxError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError,
     EOFError, NotImplementedError, MemoryError, struct.error, zlib.error, Warning,
     Image.DecompressionBombError,
 )  # fmt: skip
 """Exceptions that Pillow's readers raise for damaged files."""
 _MAX_SIZE = (1024, 1024)
+"""Maximum width and height of a photograph, to which it is scaled down."""
 _MIN_SIDE = 64
-"""Minimum side of a photograph, in pixels; smaller ones are placeholders of missing images."""
-_GRAINS = (1, 2, 4, 8, 16)
-"""Sides of the squares that noise consists of, in pixels."""
+"""Minimum side of a photograph in pixels; smaller pictures are placeholders for missing ones."""
+_GRAIN_SIZES = (1, 2, 4, 8, 16)
+"""Sides of the squares of which noise consists, in pixels."""
 
 
 def png(picture: Image.Image) -> bytes:
@@ -55,14 +56,14 @@ def decoded_picture(content: bytes) -> Image.Image | None:
         background = Image.new("RGBA", upright.size, WHITE)
         background.alpha_composite(upright.convert("RGBA"))
         return background.convert("RGB")
-    except _DAMAGED:
+    except _DECODING_ERRORS:
         return None
 
 
 def photograph(content: bytes) -> bytes | None:
     """Return an untrusted image as a JPEG file of moderate size; None if it cannot be decoded.
 
-    It is encoded again, without metadata such as the place of a photograph.
+    Metadata, such as the place where a photograph was taken, is removed.
     """
     picture = decoded_picture(content)
     if picture is None or min(picture.size) < _MIN_SIDE:
@@ -73,42 +74,48 @@ def photograph(content: bytes) -> bytes | None:
     return file.getvalue()
 
 
-def noise(rng: random.Random, size: tuple[int, int], grain: int, darkest: int = 0) -> Image.Image:
-    """Return squares of random colours.
+def noise(rng: random.Random, size: tuple[int, int], grain: int, min_value: int = 0) -> Image.Image:
+    """Return a picture of squares in random colours.
 
     Args:
-        rng: source of the colours.
-        size: width and height of the picture, in pixels.
-        grain: side of a square, in pixels.
-        darkest: minimum of red, green and blue, 0 to 255.
+        rng: the random generator for the colours.
+        size: the width and height of the picture, in pixels.
+        grain: the side of a square, in pixels.
+        min_value: the minimum of red, green and blue, 0 to 255.
     """
     width, height = (-(-side // grain) for side in size)
     small = Image.frombytes("RGB", (width, height), rng.randbytes(width * height * 3))
-    lighter = small.point(lambda value: darkest + value * (255 - darkest) // 255)
+    lighter = small.point(lambda value: min_value + value * (255 - min_value) // 255)
     large = lighter.resize((width * grain, height * grain), Image.Resampling.NEAREST)
     return large.crop((0, 0, *size))
 
 
-def gradient(rng: random.Random, size: tuple[int, int], darkest: int) -> Image.Image:
-    """Return a vertical or horizontal gradient between two light colours."""
+def gradient(rng: random.Random, size: tuple[int, int], min_value: int) -> Image.Image:
+    """Return a vertical or horizontal gradient between two random colours.
+
+    Args:
+        rng: the random generator for the direction and the colours.
+        size: the width and height of the picture, in pixels.
+        min_value: the minimum of red, green and blue, 0 to 255.
+    """
     ramp = Image.linear_gradient("L")
-    if rng.random() < 0.5:  # noqa: PLR2004 - a fair coin
+    if rng.random() < 0.5:  # noqa: PLR2004 - both directions are equally likely
         ramp = ramp.rotate(90)
-    first, second = (tuple(rng.randint(darkest, 255) for _ in range(3)) for _ in range(2))
+    first, second = (tuple(rng.randint(min_value, 255) for _ in range(3)) for _ in range(2))
     return Image.composite(
         Image.new("RGB", size, first), Image.new("RGB", size, second), ramp.resize(size)
     )
 
 
-def pictures_of_nothing(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
-    """Yield pictures that show nothing: a blank one, then noise (Keeper, 3.2.1).
+def pictures_without_content(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+    """Yield pictures without content: a blank one, then noise (Keeper paper, section 3.2.1).
 
     Args:
-        wanted: specification of the inputs.
-        rng: source of the noise.
+        wanted: the specification of the inputs.
+        rng: the random generator for the noise.
     """
     yield ServiceInput(wanted, png(Image.new("RGB", _SIZE, WHITE)), "a blank image")
     while True:
-        grain = rng.choice(_GRAINS)
+        grain = rng.choice(_GRAIN_SIZES)
         origin = f"an image of random colours, grain {grain} pixels"
         yield ServiceInput(wanted, png(noise(rng, _SIZE, grain)), origin)

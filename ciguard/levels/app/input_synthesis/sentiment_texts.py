@@ -1,4 +1,4 @@
-"""Texts with a sentiment that people agree on (Keeper, 3.2.3)."""
+"""Texts with a sentiment on which people agree (Keeper paper, section 3.2.3)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ciguard.errors import ConfigurationError
+from ciguard.levels.app.input_synthesis.input_maker import InputMaker
 from ciguard.levels.app.input_synthesis.inputs import Feeling, InputSpec, ServiceInput
-from ciguard.levels.app.input_synthesis.variants import InputMaker
 from ciguard.levels.app.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
@@ -24,34 +24,35 @@ _COLUMNS = ("feeling", "text")
 
 @dataclass(frozen=True)
 class SentimentTexts(InputMaker):
-    """Draws from texts that people have labelled with a sentiment."""
+    """Texts that people have labelled with a sentiment."""
 
     texts: Mapping[Feeling, tuple[str, ...]]
+    """Sentiment → texts with this sentiment."""
     origin: str
     """Source of the texts, for reports."""
 
     def serves(self, wanted: InputSpec) -> bool:
-        """Return whether there are texts of the sentiment."""
+        """Return whether texts with the sentiment are known."""
         if wanted.task is not RecognitionTask.SENTIMENT:
             return False
         return bool(self.texts.get(wanted.feeling or Feeling.NEUTRAL))
 
     def generate(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
-        """Yield texts of the sentiment; see `InputMaker`."""
+        """Yield texts with the sentiment in random order; see `InputMaker`."""
         known = self.texts[wanted.feeling or Feeling.NEUTRAL]
         for text in rng.sample(known, len(known)):
             yield ServiceInput(wanted, text.encode(), self.origin)
 
 
 @cache
-def own_texts() -> SentimentTexts:
+def bundled_texts() -> SentimentTexts:
     """Return the texts that come with ciguard."""
     content = (files(__package__) / "feelings.csv").read_text("utf-8")
     return SentimentTexts(_texts(content, "feelings.csv"), "a sentence of ciguard's own")
 
 
 def read_texts(file: Path) -> SentimentTexts:
-    """Read a user's texts, CSV with the columns `feeling` and `text`.
+    """Read the user's texts from a CSV file with the columns `feeling` and `text`.
 
     Raises:
         ConfigurationError: if the file cannot be read or is invalid.
@@ -79,8 +80,8 @@ def _texts(content: str, file: str) -> dict[Feeling, tuple[str, ...]]:
             if feeling not in set(Feeling) or not text.strip():
                 problem = "an empty text" if feeling in set(Feeling) else f"feeling = {feeling!r}"
                 msg = (
-                    f"{file}:{rows.line_num}: {problem}. "
-                    f"Write {', '.join(Feeling)} and a text in each line."
+                    f"{file}:{rows.line_num}: {problem}. Write a sentiment "
+                    f"({', '.join(Feeling)}) and a text on each line."
                 )
                 raise ConfigurationError(msg)
             texts_by_feeling[Feeling(feeling)].append(text)

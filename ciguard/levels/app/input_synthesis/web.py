@@ -1,4 +1,4 @@
-"""Fetches files from the web within limits: size, rate, and public addresses only."""
+"""Download of files from public addresses, with limits of size and rate."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from ciguard import __version__
 _AGENT = f"ciguard/{__version__} (tests applications; Python urllib)"
 _MAX_REDIRECTS = 3
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
-_TIMEOUT_S = 20.0
+_BUSY_STATUSES = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
+_RESPONSE_TIMEOUT_S = 20.0
 """Timeout of a response, in seconds."""
-_MAX_S = 60.0
-"""Timeout of a complete content, in seconds."""
+_CONTENT_TIMEOUT_S = 60.0
+"""Timeout of a response's complete content, in seconds."""
 _CHUNK_BYTES = 2**16
 _PORTS = {"https": 443, "http": 80}
 _RESERVED = "%/:=&?~#+!$,;'()*[]"
-"""Characters with a meaning in an address; others, such as `é`, are encoded."""
+"""Characters with a meaning in a URL; others, such as `é`, are percent-encoded."""
 
 
 class FetchError(Exception):
-    """An address has no content, or may not be requested."""
+    """A URL has no content, or may not be requested."""
 
 
 class RateLimitedError(FetchError):
-    """A server asks to wait for longer than the retry budget."""
+    """A server asks the client to wait for longer than the retry budget."""
 
 
 class _HttpConnection(http.client.HTTPConnection):
-    """Connects to public addresses and trusted hosts only.
+    """Connection to public addresses and trusted hosts only.
 
-    The address is checked after connecting, not before: a host name may resolve to another address
-    in between.
+    The address is checked after connecting, as a host name may resolve to another address between a
+    previous check and the connection.
     """
 
     trusted: frozenset[tuple[str, int]] = frozenset()
@@ -52,7 +52,7 @@ class _HttpConnection(http.client.HTTPConnection):
         """Connect, and close the connection at once if the address is not public.
 
         Raises:
-            FetchError: if it is not public.
+            FetchError: if the address is neither public nor trusted.
         """
         super().connect()
         address = ipaddress.ip_address(self.sock.getpeername()[0])
@@ -63,11 +63,11 @@ class _HttpConnection(http.client.HTTPConnection):
 
 
 class _HttpsConnection(http.client.HTTPSConnection, _HttpConnection):
-    """The same with TLS."""
+    """Such a connection with TLS."""
 
 
 class _Opener(urllib.request.AbstractHTTPHandler):
-    """Opens addresses with these connections."""
+    """Handler that opens URLs with the connections above."""
 
     def __init__(self, trusted: frozenset[tuple[str, int]]) -> None:
         super().__init__()
@@ -92,48 +92,48 @@ class _Opener(urllib.request.AbstractHTTPHandler):
 
 @dataclass
 class Web:
-    """Client of one server that a user has named, and of the public addresses in its answers.
+    """Client of a server that the user has named, and of the public addresses in its responses.
 
-    The server itself may be anywhere, also on the loopback. Others are requested by `https` only,
-    at public addresses; a proxy of the environment is used and trusted.
+    The server may have any address, even a local one. Other servers must have public addresses, and
+    are requested by `https` only. A proxy that the environment names is used and trusted.
     """
 
     endpoint: str
-    """Address of the server."""
+    """URL of the server."""
     pause_s: float = 0.5
-    """Pause between two requests, in seconds."""
-    patience_s: float = 60.0
-    """Retry budget of a request that the server is too busy for, in seconds."""
+    """Minimum pause between two requests, in seconds."""
+    retry_budget_s: float = 60.0
+    """Maximum total wait before retries of one request, while the server is busy, in seconds."""
     _last_request_s: float = field(default=float("-inf"), init=False, repr=False)
     _director: urllib.request.OpenerDirector = field(init=False, repr=False)
-    """Opener that follows no redirect, and raises for no status."""
+    """Opener that neither follows redirects nor raises for error statuses."""
 
     def __post_init__(self) -> None:
-        named = (self.endpoint, *urllib.request.getproxies().values())
+        trusted = (self.endpoint, *urllib.request.getproxies().values())
         self._director = urllib.request.OpenerDirector()
         self._director.add_handler(urllib.request.ProxyHandler())
-        self._director.add_handler(_Opener(frozenset(map(_host_and_port, named))))
+        self._director.add_handler(_Opener(frozenset(map(_host_and_port, trusted))))
 
-    def fetch(self, url: str, *, accept: str, most_bytes: int) -> bytes:
-        """Return the content of an address.
+    def fetch(self, url: str, *, accept: str, max_bytes: int) -> bytes:
+        """Return the content of a URL.
 
         Args:
-            url: the address; at most three redirects are followed.
+            url: the URL; at most three redirects are followed.
             accept: accepted content types, as in the header `Accept`.
-            most_bytes: maximum size of the content.
+            max_bytes: the maximum size of the content.
 
         Raises:
-            FetchError: if there is no content, it is too large, or may not be requested.
-            RateLimitedError: if the server asks to wait for longer than `patience_s`.
+            FetchError: if there is no content, the content is too large, or the URL is forbidden.
+            RateLimitedError: if the server asks to wait for longer than `retry_budget_s`.
         """
         try:
             for _ in range(_MAX_REDIRECTS + 1):
                 url = self._checked_url(url)
                 with closing(self._response(url, accept)) as response:
                     if response.status == HTTPStatus.OK:
-                        return _body(response, most_bytes)
+                        return _body(response, max_bytes)
                     if response.status not in _REDIRECTS:
-                        msg = f"{url}: answered with {response.status}"
+                        msg = f"{url}: the server responded with status {response.status}"
                         raise FetchError(msg)
                     url = urljoin(url, response.headers.get("Location", ""))
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -143,39 +143,41 @@ class Web:
         raise FetchError(msg)
 
     def _checked_url(self, url: str) -> str:
-        """Return an encoded address, if it may be requested.
+        """Return a URL that may be requested, percent-encoded.
 
         Raises:
-            FetchError: if it may not.
-            ValueError: if it is invalid.
+            FetchError: if the URL may not be requested.
+            ValueError: if the URL is invalid.
         """
-        parts, own = urlsplit(url), urlsplit(self.endpoint)
-        is_own = (parts.scheme, parts.netloc) == (own.scheme, own.netloc)
-        if "@" in parts.netloc or not (is_own or parts.scheme == "https"):
-            msg = f"{url}: not requested: only https addresses are"
+        parts, endpoint = urlsplit(url), urlsplit(self.endpoint)
+        is_endpoint = (parts.scheme, parts.netloc) == (endpoint.scheme, endpoint.netloc)
+        if "@" in parts.netloc or not (is_endpoint or parts.scheme == "https"):
+            msg = f"{url}: not requested, as only https URLs without credentials are allowed"
             raise FetchError(msg)
         return quote(url, safe=_RESERVED)
 
     def _response(self, url: str, accept: str) -> http.client.HTTPResponse:
-        """Return the response of a server; retry with backoff while it is too busy.
+        """Return the response of a server; retry with backoff while the server is busy.
 
         Raises:
-            RateLimitedError: if that takes too long.
+            RateLimitedError: if the retry budget does not suffice.
             OSError: if there is no response.
         """
         headers = {"User-Agent": _AGENT, "Accept": accept}
-        request = urllib.request.Request(url, headers=headers)  # noqa: S310 - see `_permitted`
-        budget_s, backoff_s = self.patience_s, 1.0
+        request = urllib.request.Request(url, headers=headers)  # noqa: S310 - `_checked_url` has checked the scheme
+        budget_s, backoff_s = self.retry_budget_s, 1.0
         while True:
             time.sleep(max(0.0, self._last_request_s + self.pause_s - time.monotonic()))
-            response: http.client.HTTPResponse = self._director.open(request, timeout=_TIMEOUT_S)
+            response: http.client.HTTPResponse = self._director.open(
+                request, timeout=_RESPONSE_TIMEOUT_S
+            )
             self._last_request_s = time.monotonic()
-            if response.status not in _BUSY:
+            if response.status not in _BUSY_STATUSES:
                 return response
             response.close()
             wait_s = max(_retry_after_s(response.headers.get("Retry-After", "")), backoff_s)
             if wait_s > budget_s:
-                msg = f"{url}: answered with {response.status}, asks to wait for {wait_s:.0f} s"
+                msg = f"{url}: status {response.status}; the server asks to wait for {wait_s:.0f} s"
                 raise RateLimitedError(msg)
             budget_s, backoff_s = budget_s - wait_s, 2 * backoff_s
             time.sleep(wait_s)
@@ -196,20 +198,23 @@ def _retry_after_s(header: str) -> float:
         return 0.0
 
 
-def _body(response: http.client.HTTPResponse, most_bytes: int) -> bytes:
+def _body(response: http.client.HTTPResponse, max_bytes: int) -> bytes:
     """Return the content of a response.
 
     Raises:
-        FetchError: if it is too large, too slow or incomplete.
+        FetchError: if the content is too large, incomplete or slow.
     """
-    deadline = time.monotonic() + _MAX_S
+    deadline = time.monotonic() + _CONTENT_TIMEOUT_S
     body = bytearray()
     while chunk := response.read1(_CHUNK_BYTES):
         body += chunk
-        if len(body) > most_bytes or time.monotonic() > deadline:
-            msg = f"{response.url}: more than {most_bytes} bytes, or slower than {_MAX_S:.0f} s"
+        if len(body) > max_bytes or time.monotonic() > deadline:
+            msg = (
+                f"{response.url}: more than {max_bytes} bytes, "
+                f"or slower than {_CONTENT_TIMEOUT_S:.0f} s"
+            )
             raise FetchError(msg)
     if response.length:
-        msg = f"{response.url}: {response.length} bytes are missing at its end"
+        msg = f"{response.url}: the last {response.length} bytes are missing"
         raise FetchError(msg)
     return bytes(body)

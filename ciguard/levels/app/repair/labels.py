@@ -1,4 +1,4 @@
-"""Additional labels for a branch that too few of its inputs take (Keeper, section 4.2)."""
+"""Additional labels for a branch that too few of its inputs take (Keeper paper, section 4.2)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ciguard.levels.app.repair.measures import (
     ALPHA,
     BranchCounts,
     Change,
+    count_inputs,
     held_out_indices,
-    measured,
 )
 
 if TYPE_CHECKING:
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from ciguard.levels.app.repair.relatedness import Relatedness
 
 Matches: TypeAlias = Callable[[frozenset[str], tuple[str, ...]], bool]
-"""Returns whether a comparison with labels is true for recognised labels. It is true for several
-labels if it is true for one of them."""
+"""Function of compared labels and recognised labels: whether the application's comparison is true.
+
+It is true for several compared labels if it is true for one of them."""
 
 _SPELLINGS: tuple[Callable[[str], str], ...] = (
     str,
@@ -38,14 +39,14 @@ class Observation:
     """The labels that a service recognised in one input."""
 
     recognised: tuple[str, ...]
-    """Labels that the application compares, in the order of the answer."""
+    """Recognised labels, in the order of the answer."""
     is_expected: bool
     """True if the input should take the branch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """Labels to add to a branch, with the measures of the change."""
+    """Labels to add to a branch, with the counts of its inputs before and after."""
 
     added: tuple[str, ...]
     """Added labels, in the order of their selection."""
@@ -57,22 +58,22 @@ class Extension:
     """Change on the held-out inputs; None if there are too few inputs."""
 
 
-def is_one(labels: frozenset[str], recognised: tuple[str, ...]) -> bool:
+def equals_label(labels: frozenset[str], recognised: tuple[str, ...]) -> bool:
     """Return whether a recognised label equals one of the labels."""
     return not labels.isdisjoint(recognised)
 
 
-def is_within(labels: frozenset[str], recognised: tuple[str, ...]) -> bool:
+def contains_label(labels: frozenset[str], recognised: tuple[str, ...]) -> bool:
     """Return whether a recognised text contains one of the labels."""
     return any(label in text for label in labels for text in recognised)
 
 
-def lowered(matches: Matches) -> Matches:
-    """Return a match that converts recognised labels to lower case first."""
+def lower_case_match(matches: Matches) -> Matches:
+    """Return a comparison like `matches` that first converts recognised labels to lower case."""
     return lambda labels, recognised: matches(labels, tuple(label.lower() for label in recognised))
 
 
-def extended(
+def extend_labels(
     labels: Collection[str],
     observations: Sequence[Observation],
     matches: Matches,
@@ -84,22 +85,22 @@ def extended(
 
     Candidates are labels of missed inputs that are related to a label of the branch. They are added
     greedily: each step takes the largest gain in recall that does not lower the F1 score, until the
-    recall reaches `alpha`. With enough inputs, every third one is held out; the labels must not
-    lower the F1 score of these.
+    recall reaches `alpha`. With enough inputs, every third one is held out. The added labels must
+    not lower the F1 score of the held-out inputs.
 
     Args:
         labels: the labels that the branch compares with.
         observations: the recognised labels of each input.
-        matches: the comparison of the application.
+        matches: the application's comparison.
         related: the relatedness of labels.
-        alpha: the minimum recall that is no failure.
+        alpha: the recall at which no more labels are added.
 
-    Source: Keeper, section 4.2.
+    Source: Keeper paper, section 4.2.
     """
     held_out = held_out_indices([item.is_expected for item in observations])
     fitted = [item for index, item in enumerate(observations) if index not in held_out]
     fit = _LabelFit(frozenset(labels), fitted, matches)
-    added = fit.greedily(set(fit.candidates(related)), alpha)
+    added = fit.greedy_selection(set(fit.candidates(related)), alpha)
     if not added:
         return None
     all_labels = frozenset((*labels, *added))
@@ -107,7 +108,7 @@ def extended(
     def change(observations: Sequence[Observation]) -> Change:
         kinds = [item.is_expected for item in observations]
         before, after = (
-            measured(
+            count_inputs(
                 zip(
                     kinds,
                     (matches(compared, item.recognised) for item in observations),
@@ -128,50 +129,52 @@ def extended(
 
 @dataclass(frozen=True, slots=True)
 class _LabelFit:
-    """Greedy fit of labels to inputs; sets of inputs are bit masks."""
+    """Greedy selection of labels for inputs; an integer is a set of inputs, as a bit mask."""
 
     labels: frozenset[str]
     observations: Sequence[Observation]
     matches: Matches
 
     def candidates(self, related: Relatedness) -> Iterator[tuple[int, str]]:
-        """Yield candidate labels, each with the index of its spelling."""
-        taken = self._taken_by(self.labels)
+        """Yield candidates: pairs of the index in `_SPELLINGS` and the label in that spelling."""
+        taken = self._inputs_taken_with(self.labels)
         for index, observation in enumerate(self.observations):
             if not observation.is_expected or taken >> index & 1:
                 continue
             for label in dict.fromkeys(observation.recognised):
-                if any(related.related(label, known) for known in self.labels):
+                if any(related.related(label, compared) for compared in self.labels):
                     for spelling_index, spelling in enumerate(_SPELLINGS):
                         if self.matches(frozenset({spelling(label)}), observation.recognised):
                             yield spelling_index, spelling(label)
 
-    def greedily(self, candidates: set[tuple[int, str]], alpha: float) -> tuple[str, ...]:
-        """Return the candidates to add; ties go to the one with the fewest wrong inputs."""
+    def greedy_selection(self, candidates: set[tuple[int, str]], alpha: float) -> tuple[str, ...]:
+        """Return the labels to add; of equal gains, the one with the fewest wrong inputs wins."""
         expected = sum(
             1 << index for index, item in enumerate(self.observations) if item.is_expected
         )
-        takes = {
-            candidate: self._taken_by(frozenset({candidate[1]})) for candidate in sorted(candidates)
+        inputs_by_candidate = {
+            candidate: self._inputs_taken_with(frozenset({candidate[1]}))
+            for candidate in sorted(candidates)
         }
-        taken, added = self._taken_by(self.labels), list[str]()
-        now = _measured(expected, taken)
-        while now.recall < alpha:
+        taken, added = self._inputs_taken_with(self.labels), list[str]()
+        current = _counts_of(expected, taken)
+        while current.recall < alpha:
             better = [
-                (-counts.right, counts.took, candidate)
-                for candidate, takes_of_label in takes.items()
-                if (counts := _measured(expected, taken | takes_of_label)).right > now.right
-                and counts.f1 >= now.f1
+                (-counts.correct, counts.taken, candidate)
+                for candidate, inputs_of_candidate in inputs_by_candidate.items()
+                if (counts := _counts_of(expected, taken | inputs_of_candidate)).correct
+                > current.correct
+                and counts.f1 >= current.f1
             ]
             if not better:
                 break
             *_, best = min(better)
-            taken |= takes[best]
-            now = _measured(expected, taken)
+            taken |= inputs_by_candidate[best]
+            current = _counts_of(expected, taken)
             added.append(best[1])
         return tuple(added)
 
-    def _taken_by(self, labels: frozenset[str]) -> int:
+    def _inputs_taken_with(self, labels: frozenset[str]) -> int:
         return sum(
             1 << index
             for index, observation in enumerate(self.observations)
@@ -179,5 +182,5 @@ class _LabelFit:
         )
 
 
-def _measured(expected: int, taken: int) -> BranchCounts:
+def _counts_of(expected: int, taken: int) -> BranchCounts:
     return BranchCounts(expected.bit_count(), taken.bit_count(), (expected & taken).bit_count())

@@ -1,4 +1,4 @@
-"""Recall, precision and F1 score of a branch (Keeper, sections 4.1.1 and 4.2)."""
+"""Recall, precision and F1 score of a branch (Keeper paper, sections 4.1.1 and 4.2)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 ALPHA = 0.75
-"""Minimum recall of a branch that is no failure (Keeper, section 4.1.1)."""
+"""Minimum recall of a branch; a lower one is a failure (Keeper paper, section 4.1.1)."""
 MIN_INPUTS_TO_HOLD_OUT = 20
-"""Minimum number of inputs of which some are held out, to validate a fit to the others."""
+"""Minimum number of inputs for which some are held out, to validate a fit to the others."""
 _HELD_OUT_INTERVAL = 3
+"""One input in this many is held out."""
 _Z = 1.645
-"""Quantile of the normal distribution at 95 %."""
+"""Quantile of the standard normal distribution at 95 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,44 +25,44 @@ class BranchCounts:
 
     expected: int
     """Number of inputs that should take the branch: |I_b|."""
-    took: int
+    taken: int
     """Number of inputs that take the branch."""
-    right: int
+    correct: int
     """Number of inputs that should take the branch and do: |I_b,succ|."""
 
     @property
     def recall(self) -> float:
         """Share of the expected inputs that take the branch; 1 if none is expected.
 
-        Source: Keeper, section 4.1.1.
+        Source: Keeper paper, section 4.1.1.
         """
-        return self.right / self.expected if self.expected else 1.0
+        return self.correct / self.expected if self.expected else 1.0
 
     @property
     def precision(self) -> float:
         """Share of the inputs taking the branch that are expected; 1 if none takes it.
 
-        Source: Keeper, section 4.2.
+        Source: Keeper paper, section 4.2.
         """
-        return self.right / self.took if self.took else 1.0
+        return self.correct / self.taken if self.taken else 1.0
 
     @property
     def f1(self) -> float:
         """Harmonic mean of recall and precision; 1 if nothing is expected and nothing takes it.
 
-        Computed as 2 right / (expected + took), which is also defined if `right` is 0.
+        Computed as 2 * correct / (expected + taken), which is also defined if `correct` is 0.
 
-        Source: Keeper, section 4.2.
+        Source: Keeper paper, section 4.2.
         """
-        counted = self.expected + self.took
-        return 2 * self.right / counted if counted else 1.0
+        total = self.expected + self.taken
+        return 2 * self.correct / total if total else 1.0
 
 
 def is_below(counts: BranchCounts, alpha: float) -> bool:
     """Return whether the recall is significantly below `alpha`.
 
-    The upper end of its one-sided 95 % Wilson interval must be below, as the recall of a few inputs
-    is uncertain. The paper compares the recall itself (section 4.1.1).
+    The upper end of its one-sided 95 % Wilson interval must be below `alpha`, as the recall of few
+    inputs is uncertain. The Keeper paper compares the recall itself (section 4.1.1).
     """
     count = counts.expected
     if not count:
@@ -79,28 +80,28 @@ class Change(NamedTuple):
     after: BranchCounts
 
 
-def measured(exercised: Iterable[tuple[bool, bool]]) -> BranchCounts:
+def count_inputs(exercised: Iterable[tuple[bool, bool]]) -> BranchCounts:
     """Count the inputs of a branch.
 
     Args:
-        exercised: for each input, whether it should take the branch and whether it does.
+        exercised: for each input, whether it should take the branch, and whether it takes it.
     """
     inputs = list(exercised)
     return BranchCounts(
         expected=sum(expected for expected, _ in inputs),
-        took=sum(took for _, took in inputs),
-        right=sum(expected and took for expected, took in inputs),
+        taken=sum(taken for _, taken in inputs),
+        correct=sum(expected and taken for expected, taken in inputs),
     )
 
 
 def held_out_indices(kinds: Sequence[bool]) -> frozenset[int]:
     """Return the indices of held-out inputs: every third one of each kind.
 
-    The result is empty if there are fewer than `MIN_INPUTS_TO_HOLD_OUT` inputs, or too few of a
-    kind.
+    The result is empty if there are fewer than `MIN_INPUTS_TO_HOLD_OUT` inputs, or fewer than three
+    of a kind.
 
     Args:
-        kinds: the kind of each input.
+        kinds: for each input, which of two kinds it is.
     """
     indices_by_kind = [
         [index for index, kind in enumerate(kinds) if kind is value] for value in (True, False)

@@ -1,7 +1,7 @@
-"""Patches of single sub-conditions; code that is not understood is left alone.
+"""Patches of single sub-conditions; code of an unknown form is not patched.
 
-All functions return a unified diff for `git apply` in the application's root, or None if they
-cannot write one. Labels come from services and files; they are always written by `repr`.
+The public functions return a unified diff for `git apply` in the application's root, or None if
+they cannot write one. Labels come from services and files, and are always quoted by `repr`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.levels.app.providers.registered import PROVIDERS
-from ciguard.levels.app.static_analysis.conditions import literals_of, parts, written
+from ciguard.levels.app.static_analysis.conditions import (
+    literals_of,
+    one_line_source,
+    sub_conditions_of,
+)
 from ciguard.sources import imports_in, may_change
 
 if TYPE_CHECKING:
@@ -22,27 +26,27 @@ if TYPE_CHECKING:
     from ciguard.sources import Place, Source
 
 _Collection: TypeAlias = ast.List | ast.Tuple | ast.Set
-_PURE = frozenset({
+_PURE_METHODS = frozenset({
     "capitalize", "casefold", "get", "join", "lower", "replace", "split", "splitlines", "strip",
     "title", "upper",
 })  # fmt: skip
-"""Methods without side effects, which can be called twice."""
+"""Methods without side effects, whose call may be repeated."""
 
 
 def add_labels(source: Source, place: Place, labels: Collection[str]) -> str | None:
     """Add labels to a comparison.
 
-    `x == "a"` becomes `x in ("a", "b")`, or `x == "a" or x == "b"` within an `or`;
-    `x in ["a"]` becomes `x in ["a", "b"]`, also where the list is a constant of the module;
-    `"a" in text` becomes `"a" in text or "b" in text`. The same holds for negated comparisons.
+    `x == "a"` becomes `x in ("a", "b")`, or `x == "a" or x == "b"` within an `or`. `x in ["a"]`
+    becomes `x in ["a", "b"]`; the list may be a constant of the module. `"a" in text` becomes
+    `"a" in text or "b" in text`. Negated comparisons are changed accordingly.
 
     Args:
         source: the file.
         place: the position of the sub-condition.
-        labels: the labels to add; present ones are skipped.
+        labels: the labels to add; those that the comparison already has are skipped.
     """
     node = source.at(place)
-    test = _LabelComparison.of(source, node)
+    test = _LabelComparison.from_node(source, node)
     if test is None:
         return None
     added = [label for label in dict.fromkeys(labels) if label not in test.labels]
@@ -56,17 +60,17 @@ def replace_label(source: Source, place: Place, old: str, new: str) -> str | Non
     Args:
         source: the file.
         place: the position of the sub-condition.
-        old: the label, also in a module constant that is used only there.
+        old: the label to replace; it may be in a module constant that is used only once.
         new: the new label.
     """
-    test = _LabelComparison.of(source, source.at(place))
+    test = _LabelComparison.from_node(source, source.at(place))
     if test is None or old == new:
         return None
     literal = test.definition if isinstance(test.definition, _Collection) else test.literal
     if isinstance(literal, ast.Name):
         is_text = isinstance(test.definition, ast.Constant) and test.labels == (old,)
         return source.replaced({literal: repr(new)}) if is_text else None
-    if literal is test.definition and not test.is_alone:
+    if literal is test.definition and not test.is_used_once:
         return None
     elements = literal.elts if isinstance(literal, _Collection) else [literal]
     changes: dict[ast.expr, str] = {
@@ -83,26 +87,26 @@ def replace_number(source: Source, place: Place, old: float, new: str) -> str | 
     Args:
         source: the file.
         place: the position of the sub-condition.
-        old: the number, also in a module constant that is used only there.
+        old: the number to replace; it may be a module constant that is used only once.
         new: the source text of the new number.
     """
     node = source.at(place)
     if not isinstance(node, ast.Compare):
         return None
     sides = (_definition(source, side) for side in (node.left, *node.comparators))
-    numbers = [side for side, is_alone in sides if is_alone and literals_of(side) == (old,)]
+    numbers = [side for side, is_used_once in sides if is_used_once and literals_of(side) == (old,)]
     return source.replaced({numbers[0]: new}) if len(numbers) == 1 else None
 
 
-def compare_name(source: Source, place: Place) -> str | None:
-    """Let a comparison of a text use the name of an enumeration's member.
+def compare_member_name(source: Source, place: Place) -> str | None:
+    """Append `.name` to the enumeration's member that is compared with a text.
 
     Args:
-        source: the file; some older clients return plain numbers, which have no names.
+        source: the file. None is returned if it uses older clients, which return plain numbers.
         place: the position of the sub-condition.
     """
-    test = _LabelComparison.of(source, source.at(place))
-    if test is None or test.is_within or _uses_numeric_enumerations(source):
+    test = _LabelComparison.from_node(source, source.at(place))
+    if test is None or test.is_search or _uses_numeric_enumerations(source):
         return None
     return source.replaced({test.operand: f"{test.operand_text}.name"})
 
@@ -119,32 +123,36 @@ def _uses_numeric_enumerations(source: Source) -> bool:
     return False
 
 
-def compare_constant(source: Source, branch: Branch, text: str) -> str | None:
-    """Turn a bare text into a comparison, as in `x == "dog" or "cat"`.
+def compare_bare_text(source: Source, branch: Branch, text: str) -> str | None:
+    """Turn a bare text, such as `"cat"` in `x == "dog" or "cat"`, into a comparison.
 
     Args:
         source: the file of the branch.
         branch: the branch with the text.
-        text: the source of the text, as in `Branch.constant`.
+        text: the source text of the bare text, as in `Branch.constant`.
     """
     conditions = [
         node for node in source.nodes
         if isinstance(node, ast.expr)
         and (node.lineno, node.col_offset) == (branch.line, branch.column)
-        and written(node) == branch.condition
+        and one_line_source(node) == branch.condition
     ]  # fmt: skip
     if len(conditions) != 1:
         return None
-    sub_conditions = list(parts(conditions[0]))
+    sub_conditions = list(sub_conditions_of(conditions[0]))
     constants = [
         node for node in sub_conditions
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and written(node) == text
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and one_line_source(node) == text
     ]  # fmt: skip
     tests = [
-        test for node in sub_conditions if (test := _LabelComparison.of(source, node)) is not None
+        test
+        for node in sub_conditions
+        if (test := _LabelComparison.from_node(source, node)) is not None
     ]
     patterns = {test.comparison("{}") for test in tests}
-    if not constants or len(patterns) != 1 or not _can_repeat(tests[0].operand):
+    if not constants or len(patterns) != 1 or not _is_repeatable(tests[0].operand):
         return None
     comparison = tests[0].comparison
     return source.replaced({node: comparison(source.written(node)) for node in constants})
@@ -163,8 +171,8 @@ def replace_threshold(
         source: the file.
         place: the position of the sub-condition.
         line: the new threshold.
-        names: fields of score and magnitude in the service's answer. Where the line needs the
-            magnitude, the sub-condition must read the score from such a field.
+        names: the fields of score and magnitude in the service's answer. If the line needs the
+            magnitude, the sub-condition must read the score from the former field.
     """
     node = source.at(place)
     match node:
@@ -179,7 +187,7 @@ def replace_threshold(
     score, magnitude = source.written(scores[0]), ""
     if line.magnitude:
         magnitude = _magnitude_source(source, scores[0], names) or ""
-        if not magnitude or not _can_repeat(scores[0]):
+        if not magnitude or not _is_repeatable(scores[0]):
             return None
     return source.replaced({node: line.condition(score, magnitude)})
 
@@ -190,7 +198,7 @@ def _is_number(node: ast.expr) -> bool:
 
 
 def _magnitude_source(source: Source, node: ast.expr, names: tuple[str, str]) -> str | None:
-    """Return the source of the magnitude, if the score is read from a field."""
+    """Return the source of the magnitude beside a score; None unless a field holds the score."""
     score, magnitude = (name.rpartition(".")[2] for name in names)
     match node:
         case ast.Attribute(value=value, attr=attr) if attr == score and magnitude.isidentifier():
@@ -210,15 +218,16 @@ class _LabelComparison:
 
     node: ast.Compare
     literal: ast.expr
-    """Operand of the comparison with the labels."""
+    """Operand with the labels: a literal, or a name of a constant."""
     operand: ast.expr
     """The other operand."""
     operand_text: str
+    """Source text of the other operand."""
     definition: ast.expr
-    """Definition of the labels: the constant's value if the operand names one, else the operand."""
+    """Value of the constant if `literal` names one; else `literal` itself."""
     labels: tuple[str, ...]
-    is_alone: bool
-    """True if nothing else in the file uses the constant."""
+    is_used_once: bool
+    """True if the file uses the constant only in this comparison, or if there is no constant."""
 
     @property
     def operator(self) -> ast.cmpop:
@@ -231,19 +240,23 @@ class _LabelComparison:
         return isinstance(self.operator, ast.NotEq | ast.NotIn)
 
     @property
-    def is_within(self) -> bool:
+    def is_search(self) -> bool:
         """True if a label is searched for in the other operand."""
         return isinstance(self.operator, ast.In | ast.NotIn) and self.literal is self.node.left
 
     def comparison(self, label: str) -> str:
-        """Return the source of a comparison of the same kind with one label."""
-        if self.is_within:
+        """Return the source of a comparison of the same kind with a single label.
+
+        Args:
+            label: the source text of the label.
+        """
+        if self.is_search:
             return f"{label} {'not in' if self.is_negated else 'in'} {self.operand_text}"
         return f"{self.operand_text} {'!=' if self.is_negated else '=='} {label}"
 
     @classmethod
-    def of(cls, source: Source, node: ast.expr | None) -> _LabelComparison | None:
-        """Return an expression as a comparison with labels; None if it is none."""
+    def from_node(cls, source: Source, node: ast.expr | None) -> _LabelComparison | None:
+        """Return an expression as a comparison with labels; None for any other expression."""
         match node:
             case ast.Compare(
                 left=left,
@@ -256,20 +269,29 @@ class _LabelComparison:
         is_membership = isinstance(node.ops[0], ast.In | ast.NotIn)
         comparisons = {}
         for side, other in ((left, right), (right, left)):
-            definition, is_alone = _definition(source, side)
+            definition, is_used_once = _definition(source, side)
             labels = literals_of(definition)
             form = _Collection if is_membership and side is right else ast.Constant
             if labels is not None and isinstance(definition, form):
                 texts = tuple(label for label in labels if isinstance(label, str))
                 if texts == labels:
                     comparisons[side] = cls(
-                        node, side, other, source.written(other), definition, texts, is_alone
+                        node,
+                        side,
+                        other,
+                        source.written(other),
+                        definition,
+                        texts,
+                        is_used_once,
                     )
         return next(iter(comparisons.values())) if len(comparisons) == 1 else None
 
 
 def _definition(source: Source, node: ast.expr) -> tuple[ast.expr, bool]:
-    """Return the value of a module constant, and whether it is used only once; else the node."""
+    """Return the value of the constant that a node names, and whether it is used only once.
+
+    For any other node, return the node itself, and False if it is a name.
+    """
     if not isinstance(node, ast.Name):
         return node, True
     names = [name for name in source.nodes if isinstance(name, ast.Name) and name.id == node.id]
@@ -278,14 +300,14 @@ def _definition(source: Source, node: ast.expr) -> tuple[ast.expr, bool]:
         if isinstance(statement, ast.Assign | ast.AnnAssign)
         and statement.value and _assigned_name(statement) == node.id
     ]  # fmt: skip
-    stored = [name for name in names if not isinstance(name.ctx, ast.Load)]
-    if len(values) != 1 or len(stored) != 1 or node.id in _names_bound_otherwise(source):
+    assignments = [name for name in names if not isinstance(name.ctx, ast.Load)]
+    if len(values) != 1 or len(assignments) != 1 or node.id in _names_bound_otherwise(source):
         return node, False
-    return values[0], len(names) == len((node, *stored))
+    return values[0], len(names) == len((node, *assignments))
 
 
 def _assigned_name(statement: ast.Assign | ast.AnnAssign) -> str:
-    """Return the variable that a statement assigns; empty unless it is a single one."""
+    """Return the only variable that a statement assigns; empty for other targets."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
             return name
@@ -294,29 +316,29 @@ def _assigned_name(statement: ast.Assign | ast.AnnAssign) -> str:
 
 
 def _names_bound_otherwise(source: Source) -> set[str]:
-    """Return names that are bound by other statements than assignments, or changed in place."""
-    others = (node for node in source.nodes if not isinstance(node, ast.Name))
-    return {name for node in others for name in may_change(node)}
+    """Return names that are changed in place, or bound by statements other than assignments."""
+    other_nodes = (node for node in source.nodes if not isinstance(node, ast.Name))
+    return {name for node in other_nodes for name in may_change(node)}
 
 
 def _replacements(
     source: Source, test: _LabelComparison, added: Sequence[str]
 ) -> Mapping[ast.expr, str] | None:
     """Return the replacements that add labels to a comparison."""
-    listed = ", ".join(map(repr, added))
+    new_items = ", ".join(map(repr, added))
     if isinstance(test.definition, _Collection):
-        if not test.is_alone:
-            return {test.literal: f"(*{source.written(test.literal)}, {listed})"}
-        text = _extended(source, test.definition, listed)
+        if not test.is_used_once:
+            return {test.literal: f"(*{source.written(test.literal)}, {new_items})"}
+        text = _extended(source, test.definition, new_items)
         return {test.definition: text} if _is_collection_of(text, (*test.labels, *added)) else None
-    if _can_repeat(test.operand) and (test.is_within or _is_in_boolean_operation(source, test)):
+    if _is_repeatable(test.operand) and (test.is_search or _is_in_boolean_operation(source, test)):
         first = source.text_between(*source.span(test.node))
         comparisons = (test.comparison(repr(label)) for label in added)
         return {test.node: f" {'and' if test.is_negated else 'or'} ".join((first, *comparisons))}
-    if test.is_within:
+    if test.is_search:
         return None
     word = "not in" if test.is_negated else "in"
-    return {test.node: f"{test.operand_text} {word} ({source.written(test.literal)}, {listed})"}
+    return {test.node: f"{test.operand_text} {word} ({source.written(test.literal)}, {new_items})"}
 
 
 def _is_collection_of(text: str, labels: Sequence[str]) -> bool:
@@ -327,15 +349,15 @@ def _is_collection_of(text: str, labels: Sequence[str]) -> bool:
         return False
 
 
-def _extended(source: Source, collection: _Collection, listed: str) -> str:
-    """Return the source of a collection, extended after its last element."""
+def _extended(source: Source, collection: _Collection, new_items: str) -> str:
+    """Return the source of a collection with new items after its last element."""
     start, end = source.span(collection)
     if not collection.elts:
         opening = source.text_between(start, start + 1)
         comma = "," if isinstance(collection, ast.Tuple) else ""
-        return f"{opening}{listed}{comma}{source.text_between(start + 1, end)}"
+        return f"{opening}{new_items}{comma}{source.text_between(start + 1, end)}"
     _, last = source.span(collection.elts[-1])
-    return f"{source.text_between(start, last)}, {listed}{source.text_between(last, end)}"
+    return f"{source.text_between(start, last)}, {new_items}{source.text_between(last, end)}"
 
 
 def _is_in_boolean_operation(source: Source, test: _LabelComparison) -> bool:
@@ -346,7 +368,7 @@ def _is_in_boolean_operation(source: Source, test: _LabelComparison) -> bool:
     )
 
 
-def _can_repeat(node: ast.expr) -> bool:
+def _is_repeatable(node: ast.expr) -> bool:
     """Return whether an expression can be evaluated twice without side effects."""
     return all(_is_pure(child) for child in ast.walk(node))
 
@@ -354,7 +376,7 @@ def _can_repeat(node: ast.expr) -> bool:
 def _is_pure(node: ast.AST) -> bool:
     match node:
         case ast.Call(func=ast.Attribute(attr=name)):
-            return name in _PURE
+            return name in _PURE_METHODS
         case ast.Call(func=ast.Name(id=name)):
             return name in {"str", "len"}
         case ast.Call() | ast.Await() | ast.Yield() | ast.YieldFrom() | ast.NamedExpr():

@@ -1,6 +1,6 @@
-"""Relatedness of labels: by a taxonomy, or by their words (Keeper, section 4.2).
+"""Relatedness of labels, by a taxonomy or by their words (Keeper paper, section 4.2).
 
-The paper queries the knowledge graph of Wikidata; such a query could be a `Relatedness` too.
+The paper queries Wikidata's knowledge graph; `Relatedness` could also be implemented in that way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ciguard.levels.app.dead_conditions.vocabulary import Vocabulary
 
-_SHIPPED = "relations.tsv"
+_RELATIONS_FILE = "relations.tsv"
 _WORD = re.compile(r"[^\W_]+")
 _STOP_WORDS = frozenset({
     "a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "it", "kind", "no", "not", "of",
@@ -31,20 +31,20 @@ _ENDINGS = (
     (re.compile(r"(?<=[a-z]{4})(?:ings|ing|es|ed|e)$"), ""),
     (re.compile(r"(?<=[a-z]{2}[^\Wsui])s$"), ""),
 )
-"""Endings of words with their replacements; the first match applies."""
-_MIN_HEAD = 4
-"""Minimum number of letters of a word that may be the last part of another."""
-_MIN_BEFORE = 3
-"""Minimum number of letters before that last part."""
+"""(Ending of a word, replacement) for stemming; the first ending that matches is replaced."""
+_MIN_FINAL_LENGTH = 4
+"""Minimum length of a word that may be the final part of a compound, as in `campfire`."""
+_MIN_PREFIX_LENGTH = 3
+"""Minimum number of letters before that final part."""
 _MAX_PROPOSALS = 4
-"""Limit of labels that are proposed for an unknown one."""
+"""Maximum number of labels that are proposed for an unknown one."""
 
 
 class Relatedness(Protocol):
-    """Decides which labels have a similar meaning."""
+    """Relation between labels of similar meaning."""
 
-    def related(self, one: str, other: str) -> bool:
-        """Return whether two labels have a similar meaning; symmetric."""
+    def related(self, label: str, other: str) -> bool:
+        """Return whether two labels have a similar meaning; their order does not matter."""
 
 
 class CombinedRelatedness:
@@ -53,23 +53,23 @@ class CombinedRelatedness:
     def __init__(self, *parts: Relatedness) -> None:
         self._parts = parts
 
-    def related(self, one: str, other: str) -> bool:
-        """Return whether two labels are related by any of the kinds."""
-        return any(part.related(one, other) for part in self._parts)
+    def related(self, label: str, other: str) -> bool:
+        """Return whether any kind of relatedness relates two labels."""
+        return any(part.related(label, other) for part in self._parts)
 
 
-class Words:
-    """Relatedness by words: labels share a word, or a word ends with one of the other label.
+class SharedWords:
+    """Relatedness by words: of labels that share a word, or the final part of a compound.
 
-    `Campfire` and `Fire` are related. Words are stemmed, and stop words such as `of` are ignored.
+    `Campfire` and `Fire` are related. Words are stemmed; stop words such as `of` are ignored.
     """
 
-    def related(self, one: str, other: str) -> bool:
-        """Return whether two labels share a word."""
+    def related(self, label: str, other: str) -> bool:
+        """Return whether two labels share a word or the final part of a compound."""
         return any(
-            mine == theirs or _is_kind_of(mine, theirs) or _is_kind_of(theirs, mine)
-            for mine in _words_and_stems(one)
-            for theirs in _words_and_stems(other)
+            left == right or _is_kind_of(left, right) or _is_kind_of(right, left)
+            for left in _words_and_stems(label)
+            for right in _words_and_stems(other)
         )
 
 
@@ -89,73 +89,76 @@ def _stem(word: str) -> str:
 
 
 def _is_kind_of(word: str, other: str) -> bool:
-    long_enough = len(other) >= _MIN_HEAD and len(word) >= len(other) + _MIN_BEFORE
+    long_enough = len(other) >= _MIN_FINAL_LENGTH and len(word) >= len(other) + _MIN_PREFIX_LENGTH
     return long_enough and word.endswith(other)
 
 
 class Taxonomy:
-    """A graph of labels; case and extra spaces are ignored."""
+    """Relatedness by a graph of labels; case and extra spaces are ignored."""
 
     def __init__(self, edges: Iterable[tuple[str, str]]) -> None:
         """Create the graph.
 
         Args:
-            edges: pairs of neighbouring labels, such as a kind of a thing and the thing.
+            edges: pairs of neighbouring labels, such as a thing and a kind of that thing.
         """
         self._neighbours: dict[str, set[str]] = {}
         for label, other in edges:
-            mine, theirs = _normalised(label), _normalised(other)
-            self._neighbours.setdefault(mine, {mine}).add(theirs)
-            self._neighbours.setdefault(theirs, {theirs}).add(mine)
+            left, right = _normalised(label), _normalised(other)
+            self._neighbours.setdefault(left, {left}).add(right)
+            self._neighbours.setdefault(right, {right}).add(left)
 
-    def related(self, one: str, other: str) -> bool:
-        """Return whether two labels are the same, neighbours, or have a neighbour in common.
+    def related(self, label: str, other: str) -> bool:
+        """Return whether two labels are equal, neighbours, or have a common neighbour.
 
-        Source: Keeper, section 4.2.
+        Source: Keeper paper, section 4.2.
         """
-        mine, theirs = _normalised(one), _normalised(other)
-        neighbours = self._neighbours.get(mine, {mine})
-        return theirs in neighbours or not neighbours.isdisjoint(self._neighbours.get(theirs, ()))
+        left, right = _normalised(label), _normalised(other)
+        neighbours = self._neighbours.get(left, {left})
+        return right in neighbours or not neighbours.isdisjoint(self._neighbours.get(right, ()))
 
 
 def _normalised(label: str) -> str:
     return " ".join(label.casefold().split())
 
 
-def proposed_labels(label: str, vocabulary: Vocabulary, *closeness: Relatedness) -> tuple[str, ...]:
+def proposed_labels(
+    label: str, vocabulary: Vocabulary, *relatedness_kinds: Relatedness
+) -> tuple[str, ...]:
     """Return a few labels that an unknown label may mean, the likeliest first.
 
-    The label in another case comes first. Related labels follow in the order of `closeness`, those
-    of similar spelling first. Labels that only have a similar spelling come last.
+    First comes the label in another case, then related labels in the order of `relatedness_kinds`.
+    Of equally related labels, those with a similar spelling come first. Unrelated labels with a
+    similar spelling come last.
 
     Args:
         label: the unknown label.
         vocabulary: the labels of the service.
-        closeness: kinds of relatedness, the closest first.
+        relatedness_kinds: kinds of relatedness, the closest one first.
     """
     similar = vocabulary.nearest(label)
-    same = [candidate for candidate in similar if candidate.lower() == label.lower()]
+    case_variants = [candidate for candidate in similar if candidate.lower() == label.lower()]
     others = sorted(
         vocabulary.labels.difference(similar), key=lambda candidate: (len(candidate), candidate)
     )
     related = [
         candidate
-        for relatedness in closeness
+        for relatedness in relatedness_kinds
         for candidate in (*similar, *others)
         if relatedness.related(label, candidate)
     ]
-    return tuple(dict.fromkeys((*same, *related, *similar)))[:_MAX_PROPOSALS]
+    return tuple(dict.fromkeys((*case_variants, *related, *similar)))[:_MAX_PROPOSALS]
 
 
 @cache
 def known_relations() -> Taxonomy:
     """Return the relations of everyday labels that come with ciguard."""
-    with as_file(files(__package__) / _SHIPPED) as file:
+    with as_file(files(__package__) / _RELATIONS_FILE) as file:
         return read_taxonomy(file)
 
 
 def read_taxonomy(file: Path) -> Taxonomy:
-    """Read relations: a label and its parent in each line, separated by a tab or as CSV.
+    """Read relations: a label and its parent on each line, separated by a tab or as CSV.
 
     Empty lines and lines that begin with `#` are skipped.
 
@@ -170,11 +173,13 @@ def read_taxonomy(file: Path) -> Taxonomy:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         msg = (
             f"{file}: cannot be read as relations of labels: {error}. Give a text file in UTF-8 "
-            "with a label, a tab and the parent label in each line."
+            "with a label, a tab and the parent label on each line."
         )
         raise ConfigurationError(msg) from error
     if not edges:
-        msg = f"{file}: holds no relation. Write a label, a tab and the parent label in each line."
+        msg = (
+            f"{file}: contains no relation. Write a label, a tab and the parent label on each line."
+        )
         raise ConfigurationError(msg)
     return Taxonomy(edges)
 
@@ -193,8 +198,8 @@ def _edges(file: Path) -> Iterator[tuple[str, str]]:
                 separator = "comma" if is_csv else "tab"
                 text = ("," if is_csv else "\t").join(row)
                 msg = (
-                    f"{file}: line {reader.line_num}: {text!r} is no relation. Write "
-                    f"two labels with a {separator} between them, or # before a comment."
+                    f"{file}: line {reader.line_num}: {text!r} is not a relation. Write two labels "
+                    f"separated by a {separator}, or start a comment with #."
                 )
                 raise ConfigurationError(msg)
             yield labels[0], labels[1]

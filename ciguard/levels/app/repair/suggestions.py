@@ -1,4 +1,4 @@
-"""Suggestions of changes, as a sentence and a patch (Keeper, section 4.2)."""
+"""Suggested changes, each as a sentence and a patch (Keeper paper, section 4.2)."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ class Suggestion:
     """A change that improves a branch."""
 
     sentence: str
-    """Description on one line, with text from services made printable."""
+    """Description of the change on one line; unprintable characters are escaped."""
     patch: str = ""
     """Patch for `git apply` in the application's root; empty if the user must edit by hand."""
 
 
-def more_labels(extension: Extension, line: int, patch: str | None) -> Suggestion:
+def suggest_labels(extension: Extension, line: int, patch: str | None) -> Suggestion:
     """Suggest labels to add to a sub-condition.
 
     Args:
         extension: the labels with their measures.
         line: the line of the sub-condition.
-        patch: the patch that adds them, if there is one.
+        patch: the patch that adds the labels; None if ciguard cannot write one.
     """
     before, after = extension.before, extension.after
     sentence = (
-        f"If line {line} also checked {listed(extension.added, 'and')}, {_recall(after)} of the "
-        f"{before.expected} inputs made for it would take the branch instead of {_recall(before)}, "
-        f"and {_precision(after)} of the {after.took} that take it would be meant to"
+        f"If line {line} also checked {enumeration(extension.added, 'and')}, the recall on the "
+        f"{before.expected} inputs made for it would be {_recall(after)} instead of "
+        f"{_recall(before)}, and the precision {_precision(after)}"
     )
-    if before.took and _precision(before) != _precision(after):
+    if before.taken and _precision(before) != _precision(after):
         sentence += f" instead of {_precision(before)}"
     held_out = f" {_held_out_sentence(extension.held_out)}" if extension.held_out else ""
     return Suggestion(f"{sentence}.{held_out}", patch or "")
@@ -51,15 +51,15 @@ def more_labels(extension: Extension, line: int, patch: str | None) -> Suggestio
 def _held_out_sentence(change: Change) -> str:
     before, after = change
     sentence = (
-        f"Of the {before.expected} among them that this was not fitted to, {_recall(after)} would "
-        f"take it instead of {_recall(before)}"
+        f"On the {before.expected} of them to which the labels were not fitted, the recall would "
+        f"be {_recall(after)} instead of {_recall(before)}"
     )
-    if not after.took:
+    if not after.taken:
         return f"{sentence}."
-    return f"{sentence}; {_precision(after)} of all such inputs that take it would be meant to."
+    return f"{sentence}, and the precision {_precision(after)}."
 
 
-def other_threshold(
+def suggest_threshold(
     threshold: Threshold, line: int, patch: str | None, *, names: tuple[str, str]
 ) -> Suggestion:
     """Suggest another threshold for a sentiment.
@@ -67,7 +67,7 @@ def other_threshold(
     Args:
         threshold: the threshold with its measures.
         line: the line of the sub-condition.
-        patch: the patch that writes it, if there is one.
+        patch: the patch that changes the threshold; None if ciguard cannot write one.
         names: the names of score and magnitude for the sentence.
     """
     sentence = (
@@ -76,7 +76,7 @@ def other_threshold(
     )
     if threshold.held_out:
         held_out = _sentiment_shares(*threshold.held_out)
-        sentence += f" Of the texts that this was not fitted to, {held_out}."
+        sentence += f" Of held-out texts, to which the threshold was not fitted, {held_out}."
     return Suggestion(sentence, patch or "")
 
 
@@ -87,14 +87,14 @@ def _sentiment_shares(before: Shares, after: Shares) -> str:
     )
 
 
-def listed(labels: Sequence[str], word: str) -> str:
+def enumeration(labels: Sequence[str], word: str) -> str:
     """Return labels as an enumeration, such as `"a", "b" and "c"`."""
     *others, last = map(quoted, labels)
     return f"{', '.join(others)} {word} {last}" if others else last
 
 
 def quoted(label: str) -> str:
-    """Return a label in quotation marks, made printable."""
+    """Return a label in quotation marks; unprintable characters are escaped."""
     return f'"{visible(label, limit=LABEL_LIMIT)}"'
 
 
@@ -107,7 +107,7 @@ def _precision(counts: BranchCounts) -> str:
 
 
 def _share(share: float) -> str:
-    """Return a share in percent; only exact shares become 0 % or 100 %."""
+    """Return a share in percent; only exactly 0 and 1 become 0 % and 100 %."""
     rounded = round(100 * share)
     if 0 < share < 1:
         rounded = min(max(rounded, 1), 99)

@@ -1,75 +1,81 @@
-"""Text report of an application's functions on inputs that people would recognise."""
+"""Text report of the assessment of an application's functions on synthesised inputs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ciguard.domain.text import shortened, visible
+from ciguard.levels.app.reports.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.levels.app.accuracy import Assessed, ConditionVerdict, Robustness
+    from ciguard.levels.app.accuracy import Assessment, ConditionVerdict, Robustness
     from ciguard.levels.app.input_synthesis import InputSpec
 
-_WIDTH = 200
-_REASON = 400
-_SENTENCE = 1000
+_MAX_LINE_LENGTH = 200
+_MAX_REASON_LENGTH = 400
+_MAX_SENTENCE_LENGTH = 1000
 
 
-def assessed_lines(assessed: Assessed) -> Iterator[str]:
+def assessment_lines(assessment: Assessment) -> Iterator[str]:
     """Yield the lines about one function."""
-    function = assessed.explored.found
+    function = assessment.explored.function
     place = f"{visible(function.file)}:{function.line} {visible(function.name)}"
-    if assessed.problem:
-        yield f"{place}: not tested: {visible(assessed.problem, limit=_REASON)}"
+    if assessment.problem:
+        yield f"{place}: not tested: {visible(assessment.problem, limit=_MAX_REASON_LENGTH)}"
         return
-    yield f"{place}: {inputs_of(assessed)}"
-    for verdict in assessed.verdicts:
-        yield from _verdict(verdict)
-    for note in notes_of(assessed):
+    yield f"{place}: {input_summary(assessment)}"
+    for verdict in assessment.verdicts:
+        yield from _verdict_lines(verdict)
+    for note in untested_notes(assessment):
         yield _line(f"  {note}")
-    for crash, sample in assessed.crashes:
+    for crash, sample in assessment.crashes:
         yield _line(f"  {crash.file}:{crash.line}: error: {crash.error}")
-        yield _line(f"    with {_wanted(sample.wanted)}: {sample.origin}")
-    if assessed.robustness is not None:
-        yield from _robustness(assessed.robustness)
+        yield _line(f"    with {_spec_text(sample.wanted)}: {sample.origin}")
+    if assessment.robustness is not None:
+        yield from _robustness_lines(assessment.robustness)
 
 
-def accuracy_summary(results: Sequence[Assessed]) -> str:
-    """Return the totals: functions tested, and sub-conditions judged."""
-    tested = sum(not assessed.problem for assessed in results)
-    judged = sum(len(assessed.verdicts) for assessed in results)
-    return f"{tested} functions tested, {len(results) - tested} not; {judged} sub-conditions judged"
+def accuracy_summary(results: Sequence[Assessment]) -> str:
+    """Return the numbers of tested functions and judged sub-conditions."""
+    tested = sum(not assessment.problem for assessment in results)
+    judged = sum(len(assessment.verdicts) for assessment in results)
+    return (
+        f"{counted(tested, 'function')} tested, {len(results) - tested} not tested; "
+        f"{counted(judged, 'sub-condition')} judged"
+    )
 
 
-def inputs_of(assessed: Assessed) -> str:
-    """Return the number of inputs of a function, and the outcomes that they reached."""
-    met, of = assessed.outcomes
-    reached = f"met {met} of {of} outcomes of sub-conditions"
-    return f"{assessed.trials} inputs {reached}, {assessed.seconds:.1f} s"
+def input_summary(assessment: Assessment) -> str:
+    """Return a function's number of inputs, and the number of outcomes that they reached."""
+    reached, total = assessment.outcome_counts
+    return (
+        f"{counted(assessment.trials, 'input')} reached {reached} of {counted(total, 'outcome')} "
+        f"of sub-conditions, {assessment.seconds:.1f} s"
+    )
 
 
-def notes_of(assessed: Assessed) -> Iterator[str]:
-    """Yield what was not tested or judged of a function, with the reasons."""
-    for problem, count in assessed.left_out.items():
-        yield f"{count} inputs not judged: {problem}"
-    for wanted in assessed.missing:
-        what = f"no inputs for {_wanted(wanted)}"
-        yield f"{what}: add a folder of files with --images, or search for images with --search"
+def untested_notes(assessment: Assessment) -> Iterator[str]:
+    """Yield a note for each input or specification of a function that was not judged."""
+    for problem, count in assessment.unjudged_inputs.items():
+        yield f"{counted(count, 'input')} not judged: {problem}"
+    for wanted in assessment.missing:
+        problem = f"no inputs for {_spec_text(wanted)}"
+        yield f"{problem}: add a folder of files to --images, or search for images with --search"
 
 
-def word_of(verdict: ConditionVerdict) -> str:
+def severity_of(verdict: ConditionVerdict) -> str:
     """Return the severity of a verdict: ok, warning or error."""
     if not verdict.is_failure:
         return "ok"
     return "error" if verdict.is_of_service else "warning"
 
 
-def _verdict(verdict: ConditionVerdict) -> Iterator[str]:
+def _verdict_lines(verdict: ConditionVerdict) -> Iterator[str]:
     goal = verdict.goal
-    word = word_of(verdict)
-    yield _line(f"  {goal.branch.file}:{goal.line}: {word}: {goal.text}: {verdict.claim}")
+    severity = severity_of(verdict)
+    yield _line(f"  {goal.branch.file}:{goal.line}: {severity}: {goal.text}: {verdict.claim}")
     if not verdict.is_failure:
         return
     if not verdict.is_of_service:
@@ -77,29 +83,32 @@ def _verdict(verdict: ConditionVerdict) -> Iterator[str]:
         yield _line(f"    answers were {source} ({verdict.engine}): check with --service real")
     if verdict.recognised:
         labels = ", ".join(repr(label) for label in verdict.recognised)
-        yield _line(f"    recognised in the inputs that fail: {labels}")
+        yield _line(f"    recognised in the missed inputs: {labels}")
     if verdict.suggestion is not None:
-        yield visible(f"    {verdict.suggestion.sentence}", limit=_SENTENCE)
+        yield visible(f"    {verdict.suggestion.sentence}", limit=_MAX_SENTENCE_LENGTH)
 
 
-def _robustness(robustness: Robustness) -> Iterator[str]:
+def _robustness_lines(robustness: Robustness) -> Iterator[str]:
     calls = robustness.calls
-    raised = sum(uncaught.calls for uncaught in robustness.raised.values())
-    yield _line(f"  with faults: {calls} calls, {raised} raised an uncaught exception")
-    for uncaught in robustness.raised.values():
-        word = "error" if uncaught.crash.is_judged else "warning"
+    raised = sum(uncaught.calls for uncaught in robustness.uncaught.values())
+    yield _line(
+        f"  with injected faults: {raised} of {counted(calls, 'call')} raised an uncaught exception"
+    )
+    for uncaught in robustness.uncaught.values():
+        severity = "error" if uncaught.crash.is_judged else "warning"
         place = f"{uncaught.crash.file}:{uncaught.crash.line}"
         yield _line(
-            f"    {place}: {word}: {uncaught.crash.error} ({uncaught.calls} of {calls} calls)"
+            f"    {place}: {severity}: {uncaught.crash.error} "
+            f"({uncaught.calls} of {counted(calls, 'call')})"
         )
-    for instead, count in robustness.endless.items():
-        yield _line(f"    {count} of {calls} calls: {instead}")
+    for behaviour, count in robustness.hangs.items():
+        yield _line(f"    {count} of {counted(calls, 'call')}: {behaviour}")
 
 
-def _wanted(wanted: InputSpec) -> str:
+def _spec_text(wanted: InputSpec) -> str:
     description = wanted.key or wanted.kind or (wanted.feeling or "") or "nothing in particular"
     return f"{wanted.task} {description!r}" if wanted.key else f"{wanted.task}, {description}"
 
 
 def _line(text: str) -> str:
-    return visible(shortened(text, _WIDTH))
+    return visible(shortened(text, _MAX_LINE_LENGTH))

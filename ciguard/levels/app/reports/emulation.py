@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.text import visible
 from ciguard.levels.app.emulation import GrpcAvailable
+from ciguard.levels.app.reports.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
     from ciguard.levels.app.emulation import Emulation, RequestLogEntry
     from ciguard.levels.app.virtualization import Engine
 
-_WIDTH = 300
+_MAX_LINE_LENGTH = 300
 
 
 def emulation_lines(running: Emulation) -> Iterator[str]:
-    """Yield the addresses, how to configure clients, and the engine of each operation."""
+    """Yield the addresses, instructions for clients, and the engine of each operation."""
     host = f"[{running.host}]" if ":" in running.host else running.host
     yield visible(f"REST http://{host}:{running.rest_port}")
     if isinstance(running.grpc, GrpcAvailable):
@@ -30,28 +31,32 @@ def emulation_lines(running: Emulation) -> Iterator[str]:
     else:
         reason = f"gRPC is not available: {running.grpc.reason}."
         hint = "Pass an interpreter that has Google's clients with --python."
-        yield visible(f"{reason} {hint}", limit=_WIDTH)
+        yield visible(f"{reason} {hint}", limit=_MAX_LINE_LENGTH)
     yield visible(
-        f"AWS: AWS_ENDPOINT_URL={running.address}, or endpoint_url; any credentials and region"
+        f"AWS: AWS_ENDPOINT_URL={running.address}, or argument endpoint_url; "
+        "any credentials and region"
     )
     yield visible(
-        f"Azure: endpoint {running.address}, any key; tokens with enforce_https=False in calls"
+        f"Azure: endpoint {running.address}, any key; "
+        "with tokens, pass enforce_https=False to calls"
     )
-    by_engine: dict[tuple[str, str], list[str]] = {}
+    names_by_engine: dict[tuple[str, str], list[str]] = {}
     for operation, engine in running.answering().items():
-        by_engine.setdefault((operation.provider, _engine(engine)), []).append(operation.name)
-    for (provider, engine_text), names in by_engine.items():
-        yield visible(f"{provider} {', '.join(names)}: {engine_text}", limit=_WIDTH)
+        names_by_engine.setdefault((operation.provider, _engine_text(engine)), []).append(
+            operation.name
+        )
+    for (provider, engine_text), names in names_by_engine.items():
+        yield visible(f"{provider} {', '.join(names)}: {engine_text}", limit=_MAX_LINE_LENGTH)
 
 
-def _engine(engine: Engine | None) -> str:
+def _engine_text(engine: Engine | None) -> str:
     if engine is None:
         return "not supported"
     return f"{'simulated' if engine.is_simulated else 'recognised'}, {engine.name}"
 
 
 class RequestLog:
-    """Writes log lines of requests, and counts results."""
+    """Formatter of a log line per request, which also counts the results."""
 
     def __init__(self) -> None:
         self._codes: Counter[str] = Counter()
@@ -62,10 +67,12 @@ class RequestLog:
         request = " ".join([entry.path, ", ".join(entry.operations)]).strip()
         result = f"{entry.code}: {entry.message}" if entry.message else entry.code
         clock = time.strftime("%H:%M:%S")
-        return visible(f"{clock} {request}: {result} ({entry.seconds:.2f} s)", limit=_WIDTH)
+        return visible(
+            f"{clock} {request}: {result} ({entry.seconds:.2f} s)", limit=_MAX_LINE_LENGTH
+        )
 
     def summary(self) -> str:
-        """Return the number of requests by result."""
+        """Return the number of requests, in total and by result."""
         parts = (f"{count} {code}" for code, count in sorted(self._codes.items()))
         by_code = f": {', '.join(parts)}" if self._codes else ""
-        return f"{self._codes.total()} requests{by_code}"
+        return f"{counted(self._codes.total(), 'request')}{by_code}"

@@ -1,4 +1,4 @@
-"""Writes suggested changes of an application as files for `git apply`."""
+"""Files with suggested changes of an application, for `git apply`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
-from ciguard.levels.app.repair import combined_patches
+from ciguard.levels.app.repair import merge_patches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,18 +21,18 @@ _ALL = "all.patch"
 def write_patches(
     application: Application, suggestions: Iterable[Suggestion], folder: Path
 ) -> Iterator[str]:
-    """Write each patch to a file, and all of them to another; yield a line about each file.
+    """Write each patch to its own file, and all together to another; yield a line per file.
 
     Args:
-        application: application to patch. Each patch applies to its current files.
-        suggestions: suggestions; those without a patch are skipped.
-        folder: folder to write to.
+        application: the application to patch, to whose current files each patch applies.
+        suggestions: the suggestions; those without a patch are skipped.
+        folder: the folder to write to.
 
     Raises:
         ConfigurationError: if the folder cannot be written.
     """
     try:
-        yield from _written(application, suggestions, folder)
+        yield from _write_all(application, suggestions, folder)
     except OSError as error:
         msg = (
             f"{folder}: cannot be written: {error.strerror}. Choose another folder with --patches."
@@ -40,7 +40,7 @@ def write_patches(
         raise ConfigurationError(msg) from error
 
 
-def _written(
+def _write_all(
     application: Application, suggestions: Iterable[Suggestion], folder: Path
 ) -> Iterator[str]:
     folder.mkdir(parents=True, exist_ok=True)
@@ -50,12 +50,12 @@ def _written(
         _write(file, patch)
         yield f"patch: {visible(str(file))}"
     if len(patches) > 1:
-        combined, left_out = combined_patches(application, patches)
+        combined, left_out = merge_patches(application, patches)
         _write(folder / _ALL, combined)
         conflicting = ", ".join(files[patch].name for patch in left_out)
-        note = f", except {conflicting}, which conflicts" if conflicting else ""
+        note = f", except for conflicts in {conflicting}" if conflicting else ""
         yield f"patch: {visible(str(folder / _ALL))}: all patches{note}"
 
 
 def _write(file: Path, patch: str) -> None:
-    file.write_text(patch, encoding="utf-8", newline="")  # keeps the line ends of the program
+    file.write_text(patch, encoding="utf-8", newline="")  # keeps the line endings of the program

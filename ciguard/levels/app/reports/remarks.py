@@ -8,33 +8,36 @@ from typing import TYPE_CHECKING
 from ciguard.domain.plan import Place
 from ciguard.domain.remarks import Remark, RemarkLevel
 from ciguard.domain.text import visible
+from ciguard.levels.app.reports.wording import counted
 from ciguard.reports import fenced, workflow_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ciguard.levels.app.accuracy import Assessed
+    from ciguard.levels.app.accuracy import Assessment
     from ciguard.levels.app.dead_conditions import DeadCondition
     from ciguard.levels.app.exploration import ExploredFunction
     from ciguard.levels.app.static_analysis import Application
 
-_MESSAGE = 1500
+_MAX_MESSAGE_LENGTH = 1500
 
 
 class AppRemarks:
-    """Collects remarks while a command prints, and yields both as the log of a GitHub step."""
+    """Remarks that are collected while a command prints; both form the log of a GitHub step."""
 
     def __init__(self, application: Application) -> None:
-        """Compute the paths of remarks.
+        """Create an empty collection.
 
         Args:
-            application: the application. Its paths are reported relative to the working directory.
+            application: the application, whose files are named relative to the current folder.
         """
-        here, root = Path.cwd(), application.root.resolve()
-        self._folder = root.relative_to(here) if root.is_relative_to(here) else Path()
+        current_folder, root = Path.cwd(), application.root.resolve()
+        self._folder = (
+            root.relative_to(current_folder) if root.is_relative_to(current_folder) else Path()
+        )
         self._remarks: list[Remark] = []
 
-    def note_dead(self, dead: Iterable[DeadCondition]) -> None:
+    def add_dead_conditions(self, dead: Iterable[DeadCondition]) -> None:
         """Add remarks on dead sub-conditions."""
         for condition in dict.fromkeys(dead):
             proposals = (
@@ -42,27 +45,28 @@ class AppRemarks:
             )
             message = f"{condition.text}: {condition.reason}.{proposals}"
             branch = condition.branch
-            self._note(RemarkLevel.WARNING, branch.file, branch.line, "Dead condition", message)
+            self._add(RemarkLevel.WARNING, branch.file, branch.line, "Dead condition", message)
 
-    def note_explored(self, explored: ExploredFunction) -> None:
-        """Add remarks on answers that make a function fail."""
+    def add_exploration(self, explored: ExploredFunction) -> None:
+        """Add remarks on stub responses that make a function fail."""
         for crash in explored.crashes:
             message = f"{crash.error} when {'; '.join(crash.titles)}"
-            self._note(RemarkLevel.ERROR, crash.file, crash.line, "Fails on an answer", message)
-        function = explored.found
+            self._add(RemarkLevel.ERROR, crash.file, crash.line, "Fails on an answer", message)
+        function = explored.function
         for hang in explored.hangs:
-            message = f"{function.name} {hang.instead} when {'; '.join(hang.titles)}"
-            self._note(RemarkLevel.ERROR, function.file, function.line, "Does not return", message)
-        for name, crash in explored.unguarded.items():
+            message = f"{function.name} {hang.behaviour} when {'; '.join(hang.titles)}"
+            self._add(RemarkLevel.ERROR, function.file, function.line, "Does not return", message)
+        for name, crash in explored.uncaught_refusals.items():
             refusal = f"{name}: {crash.refusal}"
             message = (
-                f"{function.name} does not catch that the service rejects its input: {refusal}"
+                f"an exception escapes {function.name} when the service rejects its input: "
+                f"{refusal}"
             )
-            self._note(RemarkLevel.WARNING, function.file, function.line, "Refusal", message)
+            self._add(RemarkLevel.WARNING, function.file, function.line, "Refusal", message)
 
-    def note_assessed(self, assessed: Assessed) -> None:
-        """Add remarks on branches that miss too many of their inputs."""
-        for verdict in assessed.verdicts:
+    def add_assessment(self, assessment: Assessment) -> None:
+        """Add remarks on inaccurate sub-conditions, and on inputs and faults that cause crashes."""
+        for verdict in assessment.verdicts:
             if not verdict.is_failure:
                 continue
             level = RemarkLevel.ERROR if verdict.is_of_service else RemarkLevel.WARNING
@@ -71,25 +75,27 @@ class AppRemarks:
                 f"{verdict.goal.text}: {verdict.claim}, answered by {verdict.engine}.{suggestion}"
             )
             branch = verdict.goal.branch
-            self._note(level, branch.file, verdict.goal.line, "Low accuracy", message)
-        for crash, sample in assessed.crashes:
+            self._add(level, branch.file, verdict.goal.line, "Low accuracy", message)
+        for crash, sample in assessment.crashes:
             message = f"{crash.error} with {sample.origin}"
-            self._note(RemarkLevel.ERROR, crash.file, crash.line, "Fails on an input", message)
-        for uncaught in assessed.robustness.raised.values() if assessed.robustness else ():
+            self._add(RemarkLevel.ERROR, crash.file, crash.line, "Fails on an input", message)
+        for uncaught in assessment.robustness.uncaught.values() if assessment.robustness else ():
             level = RemarkLevel.ERROR if uncaught.crash.is_judged else RemarkLevel.WARNING
-            message = f"{uncaught.crash.error} in {uncaught.calls} calls with faults"
-            self._note(level, uncaught.crash.file, uncaught.crash.line, "Fails on a fault", message)
+            message = (
+                f"{uncaught.crash.error} in {counted(uncaught.calls, 'call')} with injected faults"
+            )
+            self._add(level, uncaught.crash.file, uncaught.crash.line, "Fails on a fault", message)
 
-    def _note(self, level: RemarkLevel, file: str, line: int, title: str, message: str) -> None:
+    def _add(self, level: RemarkLevel, file: str, line: int, title: str, message: str) -> None:
         place = Place(path=(self._folder / file).as_posix(), line=max(line, 1))
-        shown = visible(message, limit=_MESSAGE)
+        shown = visible(message, limit=_MAX_MESSAGE_LENGTH)
         self._remarks.append(Remark(level=level, title=title, message=shown, place=place))
 
     def fenced(self, lines: Iterable[str]) -> Iterator[str]:
-        """Yield lines that the runner does not parse for commands, then the remarks.
+        """Yield the lines so that GitHub does not parse them for commands, then the remarks.
 
         Args:
-            lines: output of the command; remarks may be added while it is consumed.
+            lines: the output of the command; remarks may be added while it is consumed.
         """
         yield from fenced(lines)
         yield from workflow_commands(self._remarks)

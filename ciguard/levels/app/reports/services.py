@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain.text import shortened, visible
+from ciguard.levels.app.reports.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,127 +24,138 @@ if TYPE_CHECKING:
         ServiceFunction,
     )
 
-_WIDTH = 160
-_REASON = 400
+_MAX_LINE_LENGTH = 160
+_MAX_REASON_LENGTH = 400
 
 
-def services_lines(
+def service_lines(
     application: Application,
-    found: Sequence[ServiceFunction],
-    dead: Iterable[DeadCondition],
+    functions: Sequence[ServiceFunction],
+    dead_conditions: Iterable[DeadCondition],
     repairs: Mapping[DeadCondition, Suggestion],
 ) -> Iterator[str]:
-    """Yield the text: each function, its calls, and the branches that depend on answers.
+    """Yield the lines of the report: functions, their calls, and branches that answers decide.
 
     Args:
         application: the parsed application.
-        found: its functions that call services.
-        dead: sub-conditions that are always the same.
-        repairs: suggested changes of some of them.
+        functions: its functions that call services.
+        dead_conditions: the constant sub-conditions.
+        repairs: suggested changes, for some of the constant sub-conditions.
     """
-    for function in found:
+    for function in functions:
         yield f"{visible(function.file)}:{function.line} {visible(function.name)}"
         for call in function.calls:
-            yield f"  calls {_operation(call.answer)}{_through(call)}"
-            for name, steps in call.called_with.inputs:
-                yield _line(f"    input {name}{_by(steps)}")
-            for name, steps in call.made_with.inputs:
-                yield _line(f"    input {name} of its object's constructor{_by(steps)}")
+            yield f"  calls {_operation_text(call.answer)}{_call_path_text(call)}"
+            for name, steps in call.call_inputs.inputs:
+                yield _line(f"    input {name}{_steps_text(steps)}")
+            for name, steps in call.constructor_inputs.inputs:
+                yield _line(f"    input {name} of its object's constructor{_steps_text(steps)}")
         for branch, goals in function.branches().items():
-            yield from _branch(branch, goals)
-    for condition in dict.fromkeys(dead):
-        yield from _dead(condition)
+            yield from _branch_lines(branch, goals)
+    for condition in dict.fromkeys(dead_conditions):
+        yield from _dead_condition_lines(condition)
         if condition in repairs:
             yield f"  {repairs[condition].sentence}"
-    yield from unread_lines(application)
-    yield _total(application, found)
+    yield from unreadable_file_lines(application)
+    yield _summary(application, functions)
 
 
-def unread_lines(application: Application) -> Iterator[str]:
-    """Yield the files that could not be read, with the reasons."""
-    for unread in application.unread:
-        yield _line(f"not read: {unread.file}: {unread.reason}")
+def unreadable_file_lines(application: Application) -> Iterator[str]:
+    """Yield a line for each file that could not be read, with the reason."""
+    for unreadable in application.unreadable_files:
+        yield _line(f"not read: {unreadable.file}: {unreadable.reason}")
 
 
-def _operation(answer: Answer) -> str:
+def _operation_text(answer: Answer) -> str:
     operation = answer.operation
     return f"{operation.title} ({operation.task}), {visible(answer.file)}:{answer.line}"
 
 
-def _through(call: ServiceCallSite) -> str:
-    return f", through {visible(' → '.join(call.through))}" if call.through else ""
+def _call_path_text(call: ServiceCallSite) -> str:
+    return f", through {visible(' → '.join(call.call_path))}" if call.call_path else ""
 
 
-def _branch(branch: Branch, goals: Sequence[ServiceCondition]) -> Iterator[str]:
+def _branch_lines(branch: Branch, goals: Sequence[ServiceCondition]) -> Iterator[str]:
     yield _line(f"  decides {branch.file}:{branch.line}: {branch.condition}")
-    for decided in goals:
-        part = "" if decided.goal.text == branch.condition else f"{decided.goal.text} "
-        for answer, steps in decided.answers:
-            yield _line(f"    {part}by {answer.operation.name}, line {answer.line}{_by(steps)}")
+    for condition in goals:
+        part = "" if condition.goal.text == branch.condition else f"{condition.goal.text} "
+        for answer, steps in condition.answers:
+            yield _line(
+                f"    {part}by {answer.operation.name}, line {answer.line}{_steps_text(steps)}"
+            )
 
 
-def _dead(dead: DeadCondition) -> Iterator[str]:
-    branch = dead.branch
-    yield visible(f"{branch.file}:{branch.line}: warning: {dead.text}: {dead.reason}")
-    if dead.proposals:
-        yield visible(f"  perhaps: {', '.join(dead.proposals)}")
+def _dead_condition_lines(condition: DeadCondition) -> Iterator[str]:
+    branch = condition.branch
+    yield visible(f"{branch.file}:{branch.line}: warning: {condition.text}: {condition.reason}")
+    if condition.proposals:
+        yield visible(f"  perhaps: {', '.join(condition.proposals)}")
 
 
-def _by(steps: Sequence[str]) -> str:
+def _steps_text(steps: Sequence[str]) -> str:
     return f": {' '.join(steps)}" if steps else ""
 
 
 def _line(text: str) -> str:
-    return visible(shortened(text, _WIDTH))
+    return visible(shortened(text, _MAX_LINE_LENGTH))
 
 
-def _total(application: Application, found: Sequence[ServiceFunction]) -> str:
-    calls = {call.answer for function in found for call in function.calls}
-    branches = {branch for function in found for branch in function.branches()}
+def _summary(application: Application, functions: Sequence[ServiceFunction]) -> str:
+    calls = {call.answer for function in functions for call in function.calls}
+    branches = {branch for function in functions for branch in function.branches()}
     return (
-        f"{len(application.modules)} files read: {len(calls)} service calls, reached by "
-        f"{len(found)} functions; their answers decide {len(branches)} branches"
+        f"{counted(len(application.modules), 'file')} read: "
+        f"{counted(len(calls), 'service call')}, reached by "
+        f"{counted(len(functions), 'function')}; answers decide {counted(len(branches), 'branch')}"
     )
 
 
-def explored_lines(explored: ExploredFunction) -> Iterator[str]:
-    """Yield the results of a function that was called with stub responses."""
-    function = explored.found
+def exploration_lines(explored: ExploredFunction) -> Iterator[str]:
+    """Yield the lines about one function that was called with stub responses."""
+    function = explored.function
     place = f"{visible(function.file)}:{function.line} {visible(function.name)}"
     if explored.problem:
-        yield f"{place}: not explored: {visible(explored.problem, limit=_REASON)}"
-        yield from _hangs(explored)
+        yield f"{place}: not explored: {visible(explored.problem, limit=_MAX_REASON_LENGTH)}"
+        yield from _hang_lines(explored)
         return
-    met, total = explored.outcomes()
-    searched = f" ({explored.searched} searched for)" if explored.searched else ""
+    reached, total = explored.outcome_counts()
+    random = f" ({explored.random_runs} with random answers)" if explored.random_runs else ""
     yield (
-        f"{place}: {met} of {total} outcomes of sub-conditions met, {explored.runs} answers"
-        f"{searched}, {explored.seconds:.1f} s"
+        f"{place}: reached {reached} of {counted(total, 'outcome')} of sub-conditions in "
+        f"{counted(explored.runs, 'call')}{random}, {explored.seconds:.1f} s"
     )
-    for goal, values in explored.met.items():
+    for goal, values in explored.answers_by_outcome.items():
         for value in sorted({True, False} - values.keys()):
             yield _line(f"  never {str(value).lower()}: {goal.text} (line {goal.line})")
-    for crash in (*explored.crashes, *explored.unjudged):
-        verdict = "error" if crash.is_judged else "not judged, as something may be missing here"
+    for crash in (*explored.crashes, *explored.unjudged_crashes):
+        verdict = (
+            "error"
+            if crash.is_judged
+            else "not judged, as a missing file, network or key may cause it"
+        )
         yield _line(f"  {crash.file}:{crash.line}: {verdict}: {crash.error}")
         yield _line(f"    when {'; '.join(crash.titles)}")
-    for crash in explored.unsteady:
+    for crash in explored.flaky_crashes:
         yield _line(
             f"  {crash.file}:{crash.line}: not judged, as it occurred only once: {crash.error}"
         )
-    for name, crash in explored.unguarded.items():
+    for name, crash in explored.uncaught_refusals.items():
         refusal = f"{name}: {crash.refusal}"
-        yield _line(f"  warning: does not catch that the service rejects its input: {refusal}")
-    yield from _hangs(explored)
+        yield _line(
+            f"  warning: an exception escapes when the service rejects its input: {refusal}"
+        )
+    yield from _hang_lines(explored)
 
 
-def _hangs(explored: ExploredFunction) -> Iterator[str]:
+def _hang_lines(explored: ExploredFunction) -> Iterator[str]:
     for hang in explored.hangs:
-        yield _line(f"  {hang.instead} when {'; '.join(hang.titles)}")
+        yield _line(f"  {hang.behaviour} when {'; '.join(hang.titles)}")
 
 
 def services_to_json(
-    application: Application, found: Sequence[ServiceFunction], dead: Iterable[DeadCondition]
+    application: Application,
+    functions: Sequence[ServiceFunction],
+    dead_conditions: Iterable[DeadCondition],
 ) -> Json:
     """Return the report as JSON; see docs/machine-interface.md."""
     return {
@@ -155,10 +167,13 @@ def services_to_json(
                 "calls": [_call_to_json(call) for call in function.calls],
                 "branches": [_branch_to_json(*item) for item in function.branches().items()],
             }
-            for function in found
+            for function in functions
         ],
-        "dead": [_dead_to_json(condition) for condition in dict.fromkeys(dead)],
-        "unread": [{"file": unread.file, "reason": unread.reason} for unread in application.unread],
+        "dead": [_dead_to_json(condition) for condition in dict.fromkeys(dead_conditions)],
+        "unread": [
+            {"file": unreadable.file, "reason": unreadable.reason}
+            for unreadable in application.unreadable_files
+        ],
     }
 
 
@@ -170,9 +185,9 @@ def _call_to_json(call: ServiceCallSite) -> Json:
         "task": operation.task.value,
         "file": call.answer.file,
         "line": call.answer.line,
-        "through": list(call.through),
-        "inputs": _inputs_to_json(call.called_with),
-        "constructor_inputs": _inputs_to_json(call.made_with),
+        "through": list(call.call_path),
+        "inputs": _inputs_to_json(call.call_inputs),
+        "constructor_inputs": _inputs_to_json(call.constructor_inputs),
     }
 
 
@@ -187,23 +202,23 @@ def _branch_to_json(branch: Branch, goals: Sequence[ServiceCondition]) -> Json:
         "condition": branch.condition,
         "goals": [
             {
-                "text": decided.goal.text,
+                "text": condition.goal.text,
                 "answers": [
                     {"operation": answer.operation.name, "line": answer.line, "steps": list(steps)}
-                    for answer, steps in decided.answers
+                    for answer, steps in condition.answers
                 ],
             }
-            for decided in goals
+            for condition in goals
         ],
     }
 
 
-def _dead_to_json(dead: DeadCondition) -> Json:
+def _dead_to_json(condition: DeadCondition) -> Json:
     return {
-        "file": dead.branch.file,
-        "line": dead.branch.line,
-        "condition": dead.branch.condition,
-        "goal": dead.text,
-        "reason": dead.reason,
-        "proposals": list(dead.proposals),
+        "file": condition.branch.file,
+        "line": condition.branch.line,
+        "condition": condition.branch.condition,
+        "goal": condition.text,
+        "reason": condition.reason,
+        "proposals": list(condition.proposals),
     }

@@ -1,9 +1,9 @@
 """Static analysis: find the functions of an application that call cognitive services.
 
-`application` parses the files; `conditions` splits branches into sub-conditions. `values` models
-the data flow into an expression, `summaries` each function, `scope` the function under analysis.
-`calls`, `expressions` and `reading` analyse its calls, expressions and statements. `reaching` adds
-what functions reach through their callees. `findings` is the result.
+`application` parses the files, with `constructors` and `request_reads`. `conditions` splits
+conditions into sub-conditions. `values` models the data flow into an expression, `summaries` each
+function, and `scope` the function under analysis. `calls`, `expressions` and `statements` analyse
+its code. `reachability` adds what functions reach through their callees. `findings` is the result.
 """
 
 from ciguard.levels.app.static_analysis.application import Application, read_application

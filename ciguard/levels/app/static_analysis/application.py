@@ -1,4 +1,4 @@
-"""An application's files, parsed; no code of it is run."""
+"""Parsing of an application's files; none of its code is run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.static_analysis.conditions import literals_of
 from ciguard.levels.app.static_analysis.constructors import annotated_fields, constructor_of
-from ciguard.levels.app.static_analysis.request_reads import read_of_event, requested
+from ciguard.levels.app.static_analysis.request_reads import event_reads, request_reads
 from ciguard.sources import (
     Imports,
     UnreadableSourceError,
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _MAX_DEPTH = 120
+"""Maximum depth of a syntax tree; a deeper one could exceed Python's recursion limit."""
 MAIN = "<module>"
 """Name of a file's top-level code as a routine."""
-
-
 _MAX_TEXT_LENGTH, _MAX_TEXTS = 40, 40
+"""Limits of `ApplicationModule.texts`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
-    """A file that could not be read, and why."""
+class UnreadableFile:
+    """A file that could not be read, and the reason."""
 
     file: str
     reason: str
@@ -60,28 +60,28 @@ class Routine:
     line: int
     arguments: ast.arguments = field(default_factory=_no_arguments)
     owner: str = ""
-    """Name within the module of the class that the routine is a method of; else empty."""
+    """Class of a method, by its name within the module; empty for other routines."""
     outer: str = ""
     """Name of the enclosing function; empty if there is none."""
     is_bound: bool = False
     """True for methods, whose first parameter is the instance or the class."""
-    is_of_class: bool = False
+    is_class_method: bool = False
     """True for class methods."""
     is_routed: bool = False
     """True if a decorator such as `@app.route(…)` makes the routine a view."""
     constructor: ast.arguments | None = None
-    """Parameters of the constructor, `self` first, if the routine is an instance method."""
+    """Parameters of the class's constructor, `self` first; None unless it is an instance method."""
     request: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Parts of the web request that the routine reads → fields that it reads of each."""
+    """Part of the web request that the routine reads → fields of the part that it reads."""
     event: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Parts of the cloud event that the routine reads → fields that it reads of each."""
+    """Part of the cloud event that the routine reads → fields of the part that it reads."""
 
     def parameters(self) -> tuple[str, ...]:
         """Return the names of all parameters in order, including `self`."""
         return tuple(parameter.arg for parameter in self._parameters())
 
     def annotations(self) -> tuple[tuple[str, ast.expr], ...]:
-        """Return the annotated parameters, each with its annotation."""
+        """Return (name, annotation) of each annotated parameter."""
         return tuple(
             (parameter.arg, parameter.annotation)
             for parameter in self._parameters()
@@ -99,8 +99,8 @@ class Routine:
         parameters = (*self.arguments.posonlyargs, *self.arguments.args)
         return tuple(parameter.arg for parameter in parameters[1 if self.is_bound else 0 :])
 
-    def rest(self) -> tuple[str, ...]:
-        """Return the names of its catch-all parameters."""
+    def catch_all_parameters(self) -> tuple[str, ...]:
+        """Return the names of the parameters `*args` and `**kwargs`, if they exist."""
         return tuple(
             parameter.arg
             for parameter in (self.arguments.vararg, self.arguments.kwarg)
@@ -125,15 +125,15 @@ class ApplicationModule:
     classes: dict[str, tuple[str, ...]]
     """Name within the module → qualified names of its bases."""
     constants: dict[str, tuple[Literal, ...]]
-    """Variable of the module that is assigned once → its literals, or the keys of a dictionary."""
+    """Global variable that is assigned once → its literals, or the keys of its dictionary."""
     texts: tuple[str, ...] = ()
-    """Short strings in the values of the module's and its classes' variables."""
+    """Short strings in the values of global and class variables."""
     variables: tuple[str, ...] = ()
     """Names of the environment variables that the module reads."""
-    needed: frozenset[str] = frozenset()
+    required_variables: frozenset[str] = frozenset()
     """Environment variables that are read without a default, as in `os.environ["X"]`."""
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Name of a class → its annotated fields, which a generated constructor takes."""
+    """Class → its annotated fields, which are the parameters of a generated constructor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,8 @@ class Application:
 
     root: Path
     modules: tuple[ApplicationModule, ...]
-    unread: tuple[Unread, ...]
+    """Files that could be parsed."""
+    unreadable_files: tuple[UnreadableFile, ...]
 
 
 def read_application(path: Path) -> Application:
@@ -163,7 +164,7 @@ def read_application(path: Path) -> Application:
     path = path.resolve()
     root = import_root(path if path.is_dir() else path.parent)
     modules: list[ApplicationModule] = []
-    unread: list[Unread] = []
+    unreadable_files: list[UnreadableFile] = []
     seen: set[Path] = set()
     for file in _files(path):
         if file.resolve() in seen:
@@ -174,17 +175,17 @@ def read_application(path: Path) -> Application:
         if isinstance(read, ApplicationModule):
             modules.append(read)
         else:
-            unread.append(read)
-    if not modules and not unread:
+            unreadable_files.append(read)
+    if not modules and not unreadable_files:
         msg = f"{path}: holds no Python file. Give the folder of a Python application."
         raise ConfigurationError(msg)
-    return Application(root, tuple(modules), tuple(unread))
+    return Application(root, tuple(modules), tuple(unreadable_files))
 
 
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # a name that is too long
+    except OSError:  # for example, the name is too long
         return False
 
 
@@ -193,23 +194,23 @@ def _files(path: Path) -> Iterator[Path]:
         yield path
         return
     for file in files_below(path):
-        # Reading a pipe would block; a broken link is kept, to be reported as unread.
+        # Reading a pipe would block; a broken link is kept, to be reported as unreadable.
         if file.suffix == ".py" and (file.is_file() or not file.exists()):
             yield file
 
 
-def _module(file: Path, name: str) -> ApplicationModule | Unread:
+def _module(file: Path, name: str) -> ApplicationModule | UnreadableFile:
     try:
         tree = parse_file(file)
     except UnreadableSourceError as error:
         if not error.line:
-            return Unread(name, f"cannot be read: {error.reason}")
-        problem = "is no Python 3 as this interpreter reads it"
-        return Unread(name, f"{problem}: line {error.line}: {error.reason}")
+            return UnreadableFile(name, f"cannot be read: {error.reason}")
+        problem = f"line {error.line} is not valid in this Python version"
+        return UnreadableFile(name, f"{problem}: {error.reason}")
     except OSError as error:
-        return Unread(name, f"cannot be read: {error}")
+        return UnreadableFile(name, f"cannot be read: {error}")
     if _depth(tree) > _MAX_DEPTH:
-        return Unread(name, "nested too deeply to be followed")
+        return UnreadableFile(name, f"nested more than {_MAX_DEPTH} levels deep")
     package = name.rpartition("/")[0].replace("/", ".")
     names = imports_of(tree, package, _sibling_modules(file.parent) if package else ())
     definitions = [
@@ -229,7 +230,9 @@ def _module(file: Path, name: str) -> ApplicationModule | Unread:
         constants=_constants(tree),
         texts=_texts(tree),
         variables=tuple(dict.fromkeys(name for name, _ in _environment_reads(tree))),
-        needed=frozenset(name for name, is_needed in _environment_reads(tree) if is_needed),
+        required_variables=frozenset(
+            name for name, is_needed in _environment_reads(tree) if is_needed
+        ),
         fields={
             definition.name: tuple(
                 ast.unparse(field.target) for field in annotated_fields(definition)
@@ -241,14 +244,14 @@ def _module(file: Path, name: str) -> ApplicationModule | Unread:
 
 @cache
 def _sibling_modules(folder: Path) -> frozenset[str]:
-    """Return the modules that a script imports from its own folder; none inside a package."""
+    """Return the modules that a script in a folder can import by name; none inside a package."""
     if (folder / "__init__.py").exists():
         return frozenset()
     return frozenset(file.stem for file in folder.glob("*.py"))
 
 
 def _depth(tree: ast.AST) -> int:
-    """Return the depth of a syntax tree; a long `elif` chain or sum is as deep as it is long."""
+    """Return the depth of a syntax tree; each branch of an `elif` chain adds to it."""
     depth, level = 0, [tree]
     while level:
         depth += 1
@@ -257,11 +260,11 @@ def _depth(tree: ast.AST) -> int:
 
 
 def _constants(tree: ast.Module) -> dict[str, tuple[Literal, ...]]:
-    stored = Counter(name for node in ast.walk(tree) for name in may_change(node))
+    assignment_counts = Counter(name for node in ast.walk(tree) for name in may_change(node))
     constants = {}
     for name, value in _variables(tree):
         literals = literals_of(value)
-        if literals is not None and stored[name] == 1:
+        if literals is not None and assignment_counts[name] == 1:
             constants[name] = literals
     return constants
 
@@ -279,7 +282,7 @@ def _variables(tree: ast.Module | ast.ClassDef) -> Iterator[tuple[str, ast.expr]
 
 
 def _environment_reads(tree: ast.Module) -> Iterator[tuple[str, bool]]:
-    """Yield the environment variables that are read, and whether without a default."""
+    """Yield each environment variable that is read, with True if the read has no default."""
     for node in ast.walk(tree):
         match node:
             case (
@@ -315,14 +318,14 @@ def _routines(tree: ast.Module, names: Imports) -> Iterator[Routine]:
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     constructors = {name: constructor_of(node, classes) for name, node in classes.items()}
     for routine in _nested_routines(tree.body, prefix="", owner="", outer=""):
-        is_of_object = routine.is_bound and not routine.is_of_class
+        is_instance_method = routine.is_bound and not routine.is_class_method
         constructor = (
-            constructors.get(routine.owner) if is_of_object and not routine.outer else None
+            constructors.get(routine.owner) if is_instance_method and not routine.outer else None
         )
-        request = requested(routine.body, routine.arguments, names)
+        request = request_reads(routine.body, routine.arguments, names)
         if routine.is_routed and not request and names.imports("flask"):
             request = {"args": ()}
-        event = read_of_event(routine.body, routine.arguments, names)
+        event = event_reads(routine.body, routine.arguments, names)
         yield replace(routine, constructor=constructor, request=request, event=event)
 
 
@@ -338,8 +341,8 @@ def _nested_routines(
                     inner, prefix=f"{prefix}{name}.", owner=name, outer=outer
                 )
             case _:
-                for part in _blocks(node):
-                    yield from _nested_routines(part, prefix=prefix, owner=owner, outer=outer)
+                for block in _blocks(node):
+                    yield from _nested_routines(block, prefix=prefix, owner=owner, outer=outer)
 
 
 def _routine(node: Function, *, prefix: str, owner: str, outer: str) -> Iterator[Routine]:
@@ -353,16 +356,16 @@ def _routine(node: Function, *, prefix: str, owner: str, outer: str) -> Iterator
         owner,
         outer,
         is_bound=bool(owner) and "staticmethod" not in decorators,
-        is_of_class="classmethod" in decorators,
+        is_class_method="classmethod" in decorators,
         is_routed=any(".route(" in decorator for decorator in decorators),
     )
     yield from _nested_routines(node.body, prefix=f"{name}.<locals>.", owner="", outer=name)
 
 
 def _blocks(node: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
-    """Yield the blocks of a compound statement other than a definition."""
-    for part in ("body", "orelse", "finalbody"):
-        yield getattr(node, part, [])
+    """Yield the blocks of a compound statement, such as the branches of an `if`."""
+    for block in ("body", "orelse", "finalbody"):
+        yield getattr(node, block, [])
     for handler in getattr(node, "handlers", []):
         yield handler.body
     for case in getattr(node, "cases", []):

@@ -18,91 +18,98 @@ if TYPE_CHECKING:
 class Callees:
     """Resolve the calls in one function to their targets."""
 
-    def __init__(self, scope: FunctionScope, of: Callable[[ast.expr], Value]) -> None:
+    def __init__(self, scope: FunctionScope, value_of: Callable[[ast.expr], Value]) -> None:
         """Create the resolver.
 
         Args:
             scope: the scope of the function.
-            of: returns the value of an expression.
+            value_of: returns the value of an expression.
         """
         self._scope = scope
-        self._of = of
+        self._value_of = value_of
 
     def operations(self, node: ast.Call) -> frozenset[Operation]:
-        """Return the operations that a call may invoke; several if the method is out of a list.
+        """Return the operations that a call may invoke; several if the method comes from a list.
 
-        A method of a client that could not be followed is recognised by its name, if that is
-        unambiguous. A client method that is passed to a library function, such as an executor's
-        `submit`, counts as called there.
+        If the client is unknown, its method is recognised by an unambiguous name. A client method
+        that is passed to a library function, such as an executor's `submit`, counts as called.
         """
-        operations = self._of(node.func).operations
+        operations = self._value_of(node.func).operations
         if operations or self.functions(node):
             return operations
         if not isinstance(node.func, ast.Attribute):
             return self._passed_operations(node)
-        receiver, method = self._of(node.func.value), node.func.attr
+        receiver, method = self._value_of(node.func.value), node.func.attr
         if receiver.instances or receiver.clients:
             return frozenset()
-        likely = self._scope.world.likely(self._scope.module, method)
-        return frozenset({likely}) if likely else self._passed_operations(node)
+        operation = self._scope.state.operation_by_name(self._scope.module, method)
+        return frozenset({operation}) if operation else self._passed_operations(node)
 
     def _passed_operations(self, node: ast.Call) -> frozenset[Operation]:
         arguments = (*node.args, *(argument.value for argument in node.keywords))
         return frozenset(
-            operation for argument in arguments for operation in self._of(argument).operations
+            operation for argument in arguments for operation in self._value_of(argument).operations
         )
 
-    def made(self, node: ast.Call) -> Value:
-        """Return the client, or the application's instance, that a call creates; else nothing."""
+    def created_object(self, node: ast.Call) -> Value:
+        """Return the client or the instance that a call creates; `NOTHING` for any other call."""
         name = self._qualified(node.func)
         texts = {
             _text(value) for value in (*node.args, *(keyword.value for keyword in node.keywords))
         }
-        makers = self._makers(node, name)
+        created = self._created_clients(node, name)
         is_any = _is_any_service(node)
         clients = frozenset(
-            client for client in makers if is_any or not client.service or client.service in texts
+            client for client in created if is_any or not client.service or client.service in texts
         )
-        is_own = self._scope.world.is_class(name)
+        is_own = self._scope.state.is_class(name)
         return Value(clients=clients, instances=frozenset({name} if is_own else ()))
 
     def functions(self, node: ast.Call) -> list[tuple[str, bool]]:
-        """Return the application's functions that a call may invoke, and whether they are bound."""
-        world, name = self._scope.world, self._qualified(node.func)
-        if world.is_class(name):
-            constructor = world.method(name, "__init__")
+        """Return the application's functions that a call may invoke.
+
+        Each comes with True if the call passes its first parameter, such as `self`, implicitly.
+        """
+        state, name = self._scope.state, self._qualified(node.func)
+        if state.is_class(name):
+            constructor = state.method(name, "__init__")
             return [(constructor, True)] if constructor else []
-        inner = f"{self._scope.own}.<locals>.{dotted_name(node.func)}"
+        inner = f"{self._scope.qualified_name}.<locals>.{dotted_name(node.func)}"
         for candidate in (inner, name):
-            if candidate in world.placed:
+            if candidate in state.routines:
                 return [(candidate, False)]
         if not isinstance(node.func, ast.Attribute):
             return []
-        receiver = self._of(node.func.value)
+        receiver = self._value_of(node.func.value)
         methods = (
-            world.method(candidate, node.func.attr) for candidate in sorted(receiver.instances)
+            state.method(candidate, node.func.attr) for candidate in sorted(receiver.instances)
         )
         return [(method, True) for method in methods if method]
 
-    def _makers(self, node: ast.Call, name: str) -> Iterable[ServiceClient]:
-        """Return the clients that a call may create, also by a chain such as `Session().client`."""
+    def _created_clients(self, node: ast.Call, name: str) -> Iterable[ServiceClient]:
+        """Return the clients that a call may create.
+
+        Args:
+            node: the call; a chain such as `Session().client()` is resolved too.
+            name: the qualified name of its callee; empty if unknown.
+        """
         match node.func:
             case ast.Attribute(value=ast.Call(func=inner), attr=method) if not name:
                 name = f"{self._qualified(inner)}.{method}"
             case _:
                 pass
-        return self._scope.world.makers(name)
+        return self._scope.state.clients_created_by(name)
 
     def _qualified(self, node: ast.expr) -> str:
         """Return the qualified name of the callee, within the application or a library."""
-        world, module = self._scope.world, self._scope.module
+        state, module = self._scope.state, self._scope.module
         name = module.names.qualified(node)
         local = f"{module.name}.{name}"
-        return local if world.is_class(local) or local in world.placed else name
+        return local if state.is_class(local) or local in state.routines else name
 
 
 def _is_any_service(node: ast.Call) -> bool:
-    """Return whether the service of a client constructor is no literal, so that it may be any."""
+    """Return whether a constructor call may create any client: its service is not a literal."""
     services = [
         keyword.value for keyword in node.keywords if (keyword.arg or "").startswith("service")
     ]

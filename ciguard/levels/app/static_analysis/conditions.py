@@ -1,4 +1,4 @@
-"""Conditions split into sub-conditions, each a goal of its own (Keeper, section 3.1)."""
+"""Conditions split into sub-conditions: the goals that tests reach (Keeper paper, section 3.1)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LiteralTest:
     """A comparison with literals."""
 
     operator: str
-    """Operator with the literal on the right; `holds` for `literal in expression`."""
+    """Operator with the literals on the right; `holds` (or `holds not`) for `literal in x`."""
     literals: tuple[Literal, ...]
 
 
@@ -38,7 +38,7 @@ class Branch:
     condition: str
     """Source text of the condition, on one line."""
     constant: tuple[str, ...] = ()
-    """Sub-conditions that are bare literals, as in `if x == "a" or "b"`."""
+    """Sub-conditions that are bare literals, such as `"b"` in `if x == "a" or "b"`."""
     place: Place = (0, 0, 0, 0)
     """Position of the whole condition: first line and column, last line and column."""
 
@@ -48,7 +48,7 @@ class Goal:
     """One sub-condition of a branch."""
 
     branch: Branch
-    at: int
+    index: int
     """Index of the sub-condition within the branch."""
     text: str
     place: Place
@@ -59,8 +59,8 @@ class Goal:
     texts: tuple[str, ...] = ()
     """String literals in the sub-condition."""
 
-    def __hash__(self) -> int:  # cheaper than all fields; goals are hashed often
-        return hash((self.place, self.at))
+    def __hash__(self) -> int:  # goals are hashed often, and hashing all fields is slower
+        return hash((self.place, self.index))
 
     @property
     def line(self) -> int:
@@ -68,49 +68,54 @@ class Goal:
         return self.place[0]
 
 
-def texts_of(part: ast.expr, test: LiteralTest | None) -> tuple[str, ...]:
-    """Return the string literals that a sub-condition compares with or else contains.
+def texts_of(sub_condition: ast.expr, test: LiteralTest | None) -> tuple[str, ...]:
+    """Return the string literals that a sub-condition compares with; else all that it contains.
 
     Args:
-        part: the sub-condition.
+        sub_condition: the sub-condition.
         test: its comparison with literals, if it is one.
     """
     if test is not None:
         return tuple(text for text in test.literals if isinstance(text, str))
-    constants = (node.value for node in ast.walk(part) if isinstance(node, ast.Constant))
+    constants = (node.value for node in ast.walk(sub_condition) if isinstance(node, ast.Constant))
     return tuple(dict.fromkeys(text for text in constants if isinstance(text, str)))
 
 
-def parts(condition: ast.expr) -> Iterator[ast.expr]:
+def sub_conditions_of(condition: ast.expr) -> Iterator[ast.expr]:
     """Yield the sub-conditions of `A or not (B and C)`."""
     match condition:
         case ast.BoolOp(values=values):
             for value in values:
-                yield from parts(value)
+                yield from sub_conditions_of(value)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            yield from parts(operand)
+            yield from sub_conditions_of(operand)
         case _:
             yield condition
 
 
-def written(node: ast.AST) -> str:
-    """Return an expression as one line."""
+def one_line_source(node: ast.AST) -> str:
+    """Return the source text of an expression on one line."""
     return " ".join(ast.unparse(node).split())
 
 
-def test_of(part: ast.expr, constants: Mapping[str, tuple[Literal, ...]]) -> LiteralTest | None:
+def test_of(
+    sub_condition: ast.expr, constants: Mapping[str, tuple[Literal, ...]]
+) -> LiteralTest | None:
     """Return a sub-condition's comparison with literals; None if it is another expression.
 
     Args:
-        part: the sub-condition.
+        sub_condition: the sub-condition.
         constants: the literals that each constant of the module holds, by name.
     """
-    match part:
+    match sub_condition:
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             operator = OPERATORS[type(op)]
         case _:
             return None
-    left_literals, right_literals = literals(left, constants), literals(right, constants)
+    left_literals, right_literals = (
+        literals_or_constant(left, constants),
+        literals_or_constant(right, constants),
+    )
     if (
         operator in {"in", "not in"}
         and right_literals is not None
@@ -131,7 +136,7 @@ def _is_collection(node: ast.expr, values: tuple[Literal, ...]) -> bool:
 
 
 def literals_of(node: ast.expr) -> tuple[Literal, ...] | None:
-    """Return the value of a literal, or the items or keys of a collection of them; else None."""
+    """Return a literal, or the sorted items or keys of a collection of literals; else None."""
     try:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
@@ -142,7 +147,7 @@ def literals_of(node: ast.expr) -> tuple[Literal, ...] | None:
     return tuple(sorted(items, key=str))
 
 
-def literals(
+def literals_or_constant(
     node: ast.expr, constants: Mapping[str, tuple[Literal, ...]]
 ) -> tuple[Literal, ...] | None:
     """Return the literals of an expression or of the constant that it names; else None."""

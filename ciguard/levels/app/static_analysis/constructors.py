@@ -1,4 +1,4 @@
-"""Parameters of class constructors, as far as the class's file defines them."""
+"""Parameters of class constructors, from the classes of one file."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_GENERATING = frozenset({
+_CONSTRUCTOR_GENERATORS = frozenset({
     "attr.define", "attr.s", "attrs.define", "attrs.frozen", "dataclass", "dataclasses.dataclass",
     "define", "frozen", "NamedTuple", "typing.NamedTuple", "BaseModel", "pydantic.BaseModel",
 })  # fmt: skip
-"""Decorators and bases by which a class gets a constructor that takes its fields."""
-_MAKING_FIELDS = frozenset({
+"""Decorators and base classes that generate a constructor from a class's fields."""
+_FIELD_FUNCTIONS = frozenset({
     "attr.field", "attr.ib", "attrs.field", "dataclasses.field", "field", "Field", "pydantic.Field",
 })  # fmt: skip
-_DEFAULTS = frozenset({"default", "default_factory", "factory"})
+_DEFAULT_KEYWORDS = frozenset({"default", "default_factory", "factory"})
 
 
 def constructor_of(
     definition: ast.ClassDef, classes: Mapping[str, ast.ClassDef]
 ) -> ast.arguments | None:
-    """Return the parameters of a class's constructor, the object itself first.
+    """Return the parameters of a class's constructor, `self` first.
 
     Args:
         definition: the class.
-        classes: classes of the same module by name, as possible bases.
+        classes: the classes of the same module by name, among which bases are looked up.
 
     Returns:
         None if neither the class nor its bases in the module define a constructor.
     """
     lineage = list(_lineage(definition, classes))
     for ancestor in lineage:
-        written = _written_constructor(ancestor)
-        if written is not None:
-            return written
+        explicit = _explicit_constructor(ancestor)
+        if explicit is not None:
+            return explicit
         if has_generated_constructor(ancestor):
             generating = filter(has_generated_constructor, lineage[lineage.index(ancestor) :])
             fields_by_class = [list(annotated_fields(parent)) for parent in generating]
@@ -50,7 +50,7 @@ def has_generated_constructor(definition: ast.ClassDef) -> bool:
     generators = [
         generator
         for generator in (*definition.decorator_list, *definition.bases)
-        if _called_name(generator) in _GENERATING
+        if _called_name(generator) in _CONSTRUCTOR_GENERATORS
     ]
     return any(
         not isinstance(generator, ast.Call) or not _has_keyword(generator, "init", value=False)
@@ -58,9 +58,9 @@ def has_generated_constructor(definition: ast.ClassDef) -> bool:
     )
 
 
-def constructor_name(of: str) -> str:
-    """Return the qualified name of the constructor of a class, written or generated."""
-    return f"{of}.__init__"
+def constructor_name(class_name: str) -> str:
+    """Return the qualified name of a class's constructor, explicit or generated."""
+    return f"{class_name}.__init__"
 
 
 def _lineage(
@@ -78,7 +78,7 @@ def _lineage(
             waiting += [classes[name] for name in names if name in classes]
 
 
-def _written_constructor(definition: ast.ClassDef) -> ast.arguments | None:
+def _explicit_constructor(definition: ast.ClassDef) -> ast.arguments | None:
     for statement in definition.body:
         if isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
             return statement.args
@@ -101,7 +101,7 @@ def annotated_fields(definition: ast.ClassDef) -> Iterator[ast.AnnAssign]:
 
 
 def _generated_constructor(fields: list[ast.AnnAssign]) -> ast.arguments:
-    """Return the parameters of the generated constructor of a class with these fields."""
+    """Return the parameters of the constructor that is generated from fields, `self` first."""
     own = {ast.unparse(field.target): field for field in fields if _is_parameter(field)}
     return ast.arguments(
         posonlyargs=[],
@@ -121,18 +121,18 @@ def _is_parameter(field: ast.AnnAssign) -> bool:
 
 
 def _has_default(field: ast.AnnAssign) -> bool:
-    """Return whether a field has a default; `field(repr=False)` and `Field(...)` have none."""
+    """Return whether a field has a default: `field(repr=False)` and `Field(...)` give none."""
     match field.value:
         case None:
             return False
         case ast.Call(func=function, args=arguments, keywords=keywords) if (
-            _called_name(function) in _MAKING_FIELDS
+            _called_name(function) in _FIELD_FUNCTIONS
         ):
-            is_given = any(
+            has_default = any(
                 not (isinstance(argument, ast.Constant) and argument.value is ...)
                 for argument in arguments
             )
-            return is_given or any(argument.arg in _DEFAULTS for argument in keywords)
+            return has_default or any(argument.arg in _DEFAULT_KEYWORDS for argument in keywords)
         case _:
             return True
 

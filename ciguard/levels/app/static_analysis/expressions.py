@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.static_analysis.application import MAIN
 from ciguard.levels.app.static_analysis.calls import Callees
-from ciguard.levels.app.static_analysis.conditions import OPERATORS, literals, written
-from ciguard.levels.app.static_analysis.summaries import ANY, applied
+from ciguard.levels.app.static_analysis.conditions import (
+    OPERATORS,
+    literals_or_constant,
+    one_line_source,
+)
+from ciguard.levels.app.static_analysis.summaries import ANY, applied_summary
 from ciguard.levels.app.static_analysis.values import (
     EACH,
-    ELSEWHERE,
     LISTED,
     NOTHING,
+    OTHER_SOURCE,
     Answer,
     Value,
     ValueFlow,
@@ -28,11 +32,11 @@ if TYPE_CHECKING:
 
     Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
-_STORING = frozenset({
+_STORING_METHODS = frozenset({
     "add", "append", "appendleft", "extend", "insert", "put", "setdefault", "update", "write",
 })  # fmt: skip
 """Methods that store their arguments in their receiver."""
-_PRESERVING = frozenset({
+_PRESERVING_CALLS = frozenset({
     "copy", "enumerate", "filter", "get", "items", "iter", "list", "max", "min", "next", "pop",
     "reversed", "set", "sorted", "tuple", "values", "zip",
 })  # fmt: skip
@@ -45,22 +49,22 @@ class Expressions:
 
     def __init__(self, scope: FunctionScope) -> None:
         self._scope = scope
-        self._callees = Callees(scope, self.of)
-        self._known: dict[ast.expr, Value] = {}
+        self._callees = Callees(scope, self.value_of)
+        self._values: dict[ast.expr, Value] = {}
 
     def forget(self) -> None:
         """Forget values before the next statement: variables may have changed."""
-        self._known.clear()
+        self._values.clear()
 
-    def of(self, node: ast.expr | None) -> Value:
+    def value_of(self, node: ast.expr | None) -> Value:
         """Return the value of an expression, and record the effects of its evaluation."""
         if node is None or isinstance(node, ast.Constant):
             return NOTHING
-        if node not in self._known:
-            self._known[node] = self._read(node)
-        return self._known[node]
+        if node not in self._values:
+            self._values[node] = self._evaluate(node)
+        return self._values[node]
 
-    def _read(self, node: ast.expr) -> Value:
+    def _evaluate(self, node: ast.expr) -> Value:
         match node:
             case ast.Name(id=name):
                 return self._scope.variable(name)
@@ -69,12 +73,12 @@ class Expressions:
             case ast.Call():
                 return self._call(node)
             case ast.Subscript(value=container, slice=index):
-                looked_up = self.of(index).then(f"looked up in {_short(container)}")
-                return self.of(container).then(f"[{_short(index)}]") | looked_up
+                looked_up = self.value_of(index).then(f"looked up in {_short(container)}")
+                return self.value_of(container).then(f"[{_short(index)}]") | looked_up
             case _:
-                return self._composed(node)
+                return self._compound(node)
 
-    def assigned(self, node: ast.expr | None) -> Value:
+    def assigned_value(self, node: ast.expr | None) -> Value:
         """Return the value that a variable gets by the assignment of an expression."""
         return NOTHING if node is None else self._alternative(node)
 
@@ -84,23 +88,23 @@ class Expressions:
         Args:
             target: the target of an assignment, a loop or a `with` statement.
             value: the value that the target gets.
-            replaces: whether the previous value of a variable is gone.
+            replaces: whether the value replaces that of a variable; otherwise, the two are joined.
         """
         match target:
             case ast.Name(id=name):
                 self._scope.set(name, value, replaces=replaces)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                held = join_values([value, *map(self._fields, value.instances)])
+                unpacked = join_values([value, *map(self._fields, value.instances)])
                 for part in parts:
-                    self.bind(part, held, replaces=replaces)
+                    self.bind(part, unpacked, replaces=replaces)
             case ast.Starred(value=starred) | ast.Subscript(value=starred):
                 self.bind(starred, value)
             case ast.Attribute(value=owner, attr=name):
-                instances = self.of(owner).instances
+                instances = self.value_of(owner).instances
                 for class_name in instances:
-                    self._scope.world.set_field(class_name, name, value)
+                    self._scope.state.join_field(class_name, name, value)
                 if not instances:  # `image.source.image_uri = uri`
-                    self._scope.world.set_field(ANY, name, value)
+                    self._scope.state.join_field(ANY, name, value)
                     self.bind(owner, value)
             case _:
                 pass
@@ -108,31 +112,31 @@ class Expressions:
     def _comparison(self, node: ast.Compare) -> Value:
         constants = self._scope.module.constants
         sides = [
-            NOTHING if literals(side, constants) else self.of(side)
+            NOTHING if literals_or_constant(side, constants) else self.value_of(side)
             for side in (node.left, *node.comparators)
         ]
         other = node.comparators[0] if sides[0].flows else node.left
         return join_values(sides).then(f"{OPERATORS[type(node.ops[0])]} {_short(other)}")
 
-    def _composed(self, node: ast.expr) -> Value:
+    def _compound(self, node: ast.expr) -> Value:
         match node:
             case ast.Compare():
                 return self._comparison(node)
             case ast.IfExp(test=test, body=body, orelse=other):
-                self._scope.decide(test, self.of)
+                self._scope.add_branch_goals(test, self.value_of)
                 return self._alternative(body) | self._alternative(other)
             case ast.NamedExpr(target=target, value=value):
-                assigned = self.assigned(value)
+                assigned = self.assigned_value(value)
                 self.bind(target, assigned)
                 return assigned
             case ast.Lambda(body=body):
-                return self.of(body)
+                return self.value_of(body)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(node)
             case _:
-                return self._combined(node)
+                return self._joined_operands(node)
 
-    def _combined(self, node: ast.expr) -> Value:
+    def _joined_operands(self, node: ast.expr) -> Value:
         match node:
             case ast.Yield(value=value) if value is not None:
                 self._scope.summary.returned |= self._alternative(value).then(LISTED)
@@ -140,30 +144,30 @@ class Expressions:
             case ast.BoolOp(values=values):
                 return join_values(map(self._alternative, values))
             case ast.BinOp() | ast.UnaryOp() | ast.JoinedStr():
-                return self._parts(node).then(written(node)[:_MAX_LENGTH])
+                return self._operands(node).then(one_line_source(node)[:_MAX_LENGTH])
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
                 return join_values(map(self._alternative, elements))
             case _:
-                return self._parts(node)
+                return self._operands(node)
 
-    def _parts(self, node: ast.expr) -> Value:
+    def _operands(self, node: ast.expr) -> Value:
         children = (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
-        return join_values(map(self.of, children))
+        return join_values(map(self.value_of, children))
 
     def _alternative(self, node: ast.expr) -> Value:
-        """Return the value of one alternative, where a literal counts as a source too."""
-        return self.of(node) or (NOTHING if _is_empty(node) else ELSEWHERE)
+        """Return the value of an expression; a literal that is not empty counts as a source too."""
+        return self.value_of(node) or (NOTHING if _is_empty(node) else OTHER_SOURCE)
 
     def _comprehension(self, node: Comprehension) -> Value:
         before = dict(self._scope.local)
         for generator in node.generators:
-            self.bind(generator.target, self.of(generator.iter).then(EACH), replaces=True)
+            self.bind(generator.target, self.value_of(generator.iter).then(EACH), replaces=True)
             for test in generator.ifs:
-                self._scope.decide(test, self.of)
+                self._scope.add_branch_goals(test, self.value_of)
         if isinstance(node, ast.DictComp):
-            element = self.of(node.key) | self.of(node.value)
+            element = self.value_of(node.key) | self.value_of(node.value)
         else:
-            element = self.of(node.elt).then(LISTED)
+            element = self.value_of(node.elt).then(LISTED)
         for name in (name for generator in node.generators for name in names_in(generator.target)):
             self._scope.local.pop(name, None)  # variables of a comprehension are local to it
             if name in before:
@@ -171,7 +175,7 @@ class Expressions:
         return element
 
     def _attribute(self, node: ast.Attribute) -> Value:
-        receiver = self.of(node.value)
+        receiver = self.value_of(node.value)
         # A part of a client is a client: `client.face.detect_with_url`.
         operations_found = (item.operations.get(node.attr) for item in receiver.clients)
         operations = frozenset(item for item in operations_found if item is not None)
@@ -179,9 +183,11 @@ class Expressions:
             clients=receiver.clients, operations=operations
         )
         for item in receiver.instances:
-            value |= self._scope.world.field(item, node.attr)
-        home = self._scope.module.names.qualified(node.value)
-        return value | self._scope.world.variables.get((f"{home}.{MAIN}", node.attr), NOTHING)
+            value |= self._scope.state.field(item, node.attr)
+        module_name = self._scope.module.names.qualified(node.value)
+        return value | self._scope.state.variables.get(
+            (f"{module_name}.{MAIN}", node.attr), NOTHING
+        )
 
     # --- calls ----------------------------------------------------------------------------------
 
@@ -192,37 +198,37 @@ class Expressions:
                 args=[receiver, ast.Constant(value=str(name)), *default],
             ):
                 attribute = ast.copy_location(ast.Attribute(receiver, name, ast.Load()), node)
-                return join_values([self.of(attribute), *map(self._alternative, default)])
+                return join_values([self.value_of(attribute), *map(self._alternative, default)])
             case ast.Call(
                 func=ast.Name(id="setattr"), args=[receiver, ast.Constant(value=str(name)), value]
             ):
                 attribute = ast.copy_location(ast.Attribute(receiver, name, ast.Store()), node)
-                self.bind(attribute, self.assigned(value))
+                self.bind(attribute, self.assigned_value(value))
                 return NOTHING
             case _:
                 return self._resolved_call(node)
 
     def _resolved_call(self, node: ast.Call) -> Value:
-        arguments = [self.of(argument) for argument in node.args]
-        keywords = {keyword.arg or "": self.of(keyword.value) for keyword in node.keywords}
-        everything = join_values([*arguments, *keywords.values()])
+        arguments = [self.value_of(argument) for argument in node.args]
+        keywords = {keyword.arg or "": self.value_of(keyword.value) for keyword in node.keywords}
+        all_arguments = join_values([*arguments, *keywords.values()])
         operations = self._callees.operations(node)
         if operations:
             file = self._scope.module.file
-            inputs = everything | self._constructor_input(node)
+            inputs = all_arguments | self._constructor_input(node)
             answers = {
                 Answer(operation, file, node.lineno): (
                     frozenset() if operation.is_by_job_name else inputs.flows
                 )
                 for operation in operations
             }
-            self._scope.summary.own.update(answers)
-            self._scope.ask(answers)
-            self._scope.ask_by(
+            self._scope.summary.direct_calls.update(answers)
+            self._scope.add_calls(answers)
+            self._scope.add_client_sources(
                 {answer: self._client_sources(node, answer.operation) for answer in answers}
             )
             return Value(frozenset(map(ValueFlow, answers)))
-        result = self._callees.made(node)
+        result = self._callees.created_object(node)
         result |= _inputs_of_clients(result, arguments, keywords).then(f"{_short(node.func)}()")
         callees = self._callees.functions(node)
         for name, is_bound in callees:
@@ -231,20 +237,20 @@ class Expressions:
             for class_name in result.instances:
                 self._set_fields(class_name, arguments, keywords)
         is_known = callees or result.clients or result.instances
-        return result if is_known else self._library_call(node, everything)
+        return result if is_known else self._library_call(node, all_arguments)
 
     def _client_sources(self, node: ast.Call, operation: Operation) -> frozenset[ValueFlow]:
-        """Return the sources of the client of a call, where the client is passed on unchanged."""
+        """Return the sources of a call's client; empty if it was derived from another value."""
         if not isinstance(node.func, ast.Attribute):
             return frozenset()
-        flows = self.of(node.func.value).flows
+        flows = self.value_of(node.func.value).flows
         # A client may have its methods in a part of that name: `client.face.detect_with_url`.
         unchanged = {(), (f".{operation.client}",)}
         return frozenset(ValueFlow(flow.source) for flow in flows if flow.steps in unchanged)
 
     def _constructor_input(self, node: ast.Call) -> Value:
-        """Return the input that a client got from its constructor instead of from the call."""
-        method = self.of(node.func)
+        """Return the input that a client got from its constructor, instead of from the call."""
+        method = self.value_of(node.func)
         is_given = any(client.input_parameter is not None for client in method.clients)
         return Value(method.flows) if is_given else NOTHING
 
@@ -252,18 +258,20 @@ class Expressions:
         self, class_name: str, arguments: Sequence[Value], named: Mapping[str, Value]
     ) -> None:
         """Set the fields of an instance that a generated constructor creates."""
-        world = self._scope.world
-        fields = zip(world.given_fields(class_name), arguments, strict=False)
+        state = self._scope.state
+        fields = zip(state.constructor_fields(class_name), arguments, strict=False)
         for name, value in (*fields, *named.items()):
-            world.set_field(class_name, name, value or ELSEWHERE)
-        post_init = world.method(class_name, "__post_init__")
+            state.join_field(class_name, name, value or OTHER_SOURCE)
+        post_init = state.method(class_name, "__post_init__")
         if post_init:
             self._apply(post_init, {}, "__post_init__()")
 
     def _fields(self, class_name: str) -> Value:
-        """Return the join of an instance's fields, as the instance may be unpacked."""
-        world = self._scope.world
-        return join_values(world.field(class_name, name) for name in world.given_fields(class_name))
+        """Return the join of the fields of a class, for an instance that is unpacked."""
+        state = self._scope.state
+        return join_values(
+            state.field(class_name, name) for name in state.constructor_fields(class_name)
+        )
 
     def _function_call(
         self,
@@ -274,50 +282,54 @@ class Expressions:
         *,
         is_bound: bool,
     ) -> Value:
-        """Return the result of a call of the application's function; record its effects."""
-        placed = self._scope.world.placed[name]
-        parameters = placed.routine.parameters()[1 if is_bound else 0 :]
+        """Return the result of calling a function of the application, and record its effects."""
+        function = self._scope.state.routines[name]
+        parameters = function.routine.parameters()[1 if is_bound else 0 :]
         bound = dict(zip(parameters, arguments, strict=False))
         bound |= {key: value for key, value in keywords.items() if key in parameters}
         extra_keywords = [value for key, value in keywords.items() if key not in parameters]
         rest = join_values([*arguments[len(parameters) :], *extra_keywords])
-        bound |= dict.fromkeys(placed.routine.rest(), rest)
+        bound |= dict.fromkeys(function.routine.catch_all_parameters(), rest)
         return self._apply(name, bound, f"{_short(node.func)}()")
 
     def _apply(self, name: str, arguments: Mapping[str, Value], step: str) -> Value:
-        """Return the result of the application's function for arguments; record its effects.
+        """Return the result of a function of the application, and record its effects.
 
         Args:
             name: the qualified name of the function.
             arguments: the value of each argument, by parameter.
-            step: the step that flows through the call get.
+            step: the step that is added to each flow through the call.
         """
-        world = self._scope.world
+        state = self._scope.state
         self._scope.summary.callees.add(name)
         for parameter, value in arguments.items():
             if value.clients:
-                world.set_clients(name, parameter, value.clients)
-        effects = applied(world.summaries[name], world.placed[name], arguments, step)
-        self._scope.reach(effects.goals)
-        self._scope.ask(effects.asked)
-        self._scope.ask_by(effects.clients)
+                state.add_clients(name, parameter, value.clients)
+        effects = applied_summary(state.summaries[name], state.routines[name], arguments, step)
+        self._scope.add_goals(effects.goals)
+        self._scope.add_calls(effects.call_inputs)
+        self._scope.add_client_sources(effects.clients)
         return effects.returned
 
-    def _library_call(self, node: ast.Call, everything: Value) -> Value:
-        """Return the result of a call of a library function, from its arguments and receiver."""
+    def _library_call(self, node: ast.Call, all_arguments: Value) -> Value:
+        """Return the result of calling a library function: all that flows into it."""
         if not isinstance(node.func, ast.Attribute):
-            objects = everything.instances if written(node.func) in _PRESERVING else frozenset()
-            result = (self.of(node.func) | everything).then(f"{_short(node.func)}()")
+            objects = (
+                all_arguments.instances
+                if one_line_source(node.func) in _PRESERVING_CALLS
+                else frozenset()
+            )
+            result = (self.value_of(node.func) | all_arguments).then(f"{_short(node.func)}()")
             return result | Value(instances=objects)
-        receiver, method = self.of(node.func.value), node.func.attr
-        if method in _STORING:
-            self.bind(node.func.value, (everything or ELSEWHERE).then(LISTED))
+        receiver, method = self.value_of(node.func.value), node.func.attr
+        if method in _STORING_METHODS:
+            self.bind(node.func.value, (all_arguments or OTHER_SOURCE).then(LISTED))
         literals = ", ".join(
             _short(argument) for argument in node.args if isinstance(argument, ast.Constant)
         )
         step = f".{method}({literals})" if receiver.flows else f"{_short(node.func)}()"
-        objects = receiver.instances if method in _PRESERVING else frozenset()
-        return (receiver | everything).then(step) | Value(instances=objects)
+        objects = receiver.instances if method in _PRESERVING_CALLS else frozenset()
+        return (receiver | all_arguments).then(step) | Value(instances=objects)
 
 
 def _inputs_of_clients(
@@ -349,5 +361,5 @@ def _is_empty(node: ast.expr) -> bool:
 
 
 def _short(node: ast.AST) -> str:
-    text = written(node)
+    text = one_line_source(node)
     return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 1]}…"

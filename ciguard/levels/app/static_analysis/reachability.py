@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.static_analysis.summaries import open_in
+from ciguard.levels.app.static_analysis.summaries import parameter_flows
 from ciguard.levels.app.static_analysis.values import Value
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     _Key = TypeVar("_Key")
 
 
-def callees_first(world: AnalysisState) -> list[str]:
+def callees_first(state: AnalysisState) -> list[str]:
     """Return all functions in postorder of the call graph: callees first, except in cycles."""
     order: dict[str, None] = {}
     entered: set[str] = set()
-    for start in world.summaries:
+    for start in state.summaries:
         waiting = [start]
         while waiting:
             name = waiting[-1]
@@ -29,46 +29,49 @@ def callees_first(world: AnalysisState) -> list[str]:
                 order.setdefault(waiting.pop())
             else:
                 entered.add(name)
-                waiting += sorted(world.summaries[name].callees - entered, reverse=True)
+                waiting += sorted(state.summaries[name].callees - entered, reverse=True)
     return list(order)
 
 
-def once_through(world: AnalysisState, stale: set[str], grows: Callable[[str], bool]) -> None:
-    """Update stale functions once, callees first; callers of one that grew become stale.
+def update_once(state: AnalysisState, stale: set[str], update: Callable[[str], bool]) -> None:
+    """Update each stale function once, callees first; callers of a grown one become stale.
 
     Args:
-        world: the state of the analysis.
+        state: the state of the analysis.
         stale: functions to update; changed in place.
-        grows: updates a function, and returns whether its summary grew.
+        update: updates the facts of a function, and returns whether they grew.
     """
-    for name in callees_first(world):
+    for name in callees_first(state):
         if name in stale:
             stale.discard(name)
-            if grows(name):
-                stale |= world.callers.get(name, set())
+            if update(name):
+                stale |= state.callers.get(name, set())
 
 
-def reached(
-    world: AnalysisState, known: Mapping[str, Mapping[_Key, frozenset[ValueFlow]]]
+def reachable_flows(
+    state: AnalysisState, known: Mapping[str, Mapping[_Key, frozenset[ValueFlow]]]
 ) -> dict[str, dict[_Key, frozenset[ValueFlow]]]:
-    """Return the goals or service calls of each function, with those that its callees reach.
+    """Return all goals or service calls that each function reaches, with the flows into them.
 
     Args:
-        world: the state of the analysis.
-        known: the goals or service calls in each function's summary, with their flows.
+        state: the state of the analysis.
+        known: the goals or service calls in each function's summary, with the flows into them.
     """
     reachable: dict[str, dict[_Key, frozenset[ValueFlow]]] = {name: {} for name in known}
 
-    def grows(name: str) -> bool:
+    def update(name: str) -> bool:
         before = reachable[name]
-        own = {key: flows.difference(open_in(name, flows)) for key, flows in known[name].items()}
-        callees = world.summaries[name].callees
+        own = {
+            key: flows.difference(parameter_flows(name, flows))
+            for key, flows in known[name].items()
+        }
+        callees = state.summaries[name].callees
         reachable[name] = _merged([own, *(reachable[callee] for callee in sorted(callees))])
         return _size(reachable[name]) != _size(before)
 
     stale = set(known)
     while stale:
-        once_through(world, stale, grows)
+        update_once(state, stale, update)
     return {name: _merged([reachable[name], known[name]]) for name in known}
 
 
@@ -91,14 +94,17 @@ def _size(known: Mapping[_Key, frozenset[ValueFlow]]) -> tuple[int, int]:
     return len(known), sum(map(len, known.values()))
 
 
-def ways(world: AnalysisState, answer: Answer) -> dict[str, tuple[str, ...]]:
-    """Return the shortest call path from each function to a call of a service."""
-    nearest = [name for name, summary in world.summaries.items() if answer in summary.own]
+def shortest_call_paths(state: AnalysisState, answer: Answer) -> dict[str, tuple[str, ...]]:
+    """Return the shortest call path from each function that reaches a service call.
+
+    A path lists the callees, so that it is empty for functions with the call in their own body.
+    """
+    nearest = [name for name, summary in state.summaries.items() if answer in summary.direct_calls]
     paths: dict[str, tuple[str, ...]] = dict.fromkeys(nearest, ())
     while nearest:
-        callers = {caller for name in nearest for caller in world.callers.get(name, ())}
+        callers = {caller for name in nearest for caller in state.callers.get(name, ())}
         nearest, reached_before = sorted(callers - paths.keys()), nearest
         for name in nearest:
-            callee = min(world.summaries[name].callees.intersection(reached_before))
+            callee = min(state.summaries[name].callees.intersection(reached_before))
             paths[name] = (callee, *paths[callee])
     return paths

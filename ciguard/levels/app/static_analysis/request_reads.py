@@ -11,29 +11,29 @@ if TYPE_CHECKING:
 
     from ciguard.sources import Imports
 
-PASSED = "request"
-"""Name of the parameter of a cloud function that gets the request."""
+REQUEST = "request"
+"""Name of the parameter by which a cloud function gets the request."""
 EVENT = "event"
-"""Name of the parameter of a cloud function that gets an event; also the event as a part."""
+"""Name of the parameter by which a cloud function gets an event; also names the event as a part."""
 RAW = "data"
-"""The part that is the raw body of the request."""
+"""Name of the request's raw body as a part."""
 JSON = "json"
 ARGUMENTS = "args"
 BODY = "body"
-"""The field of an event with the body of a web request or the message of a queue."""
+"""Field of an event that holds the body of a web request or a queue's message."""
 _FLASK_REQUEST = "flask.request"
 _REQUEST_ATTRIBUTES = frozenset({
     "args", "base_url", "content_type", "cookies", "data", "files", "form", "get_data", "get_json",
     "headers", "host", "is_json", "json", "method", "mimetype", "path", "remote_addr", "stream",
     "url", "user_agent", "values", "view_args",
 })  # fmt: skip
-"""Attributes of Flask's requests."""
+"""Attributes of Flask's request objects."""
 _OTHER_FRAMEWORKS = ("django", "fastapi", "starlette", "grpc", "aiohttp", "sanic", "tornado")
 _DICTIONARY_METHODS = frozenset(
     {"copy", "get", "items", "keys", "pop", "setdefault", "update", "values"}
 )
 _DICTIONARY_ANNOTATION = re.compile(r"$|(\w+\.)*([Dd]ict|Any|(Mutable)?Mapping|object)\b")
-"""Annotations of a dictionary, by how they begin; no annotation matches too."""
+"""Annotation that a dictionary may have; an empty text stands for no annotation."""
 _PARTS = {
     "files": "files",
     "form": "form",
@@ -48,10 +48,10 @@ _GATEWAY_FIELDS = {BODY: RAW, "queryStringParameters": ARGUMENTS}
 _METHODS = {"get_json": "json", "get_data": RAW}
 
 
-def requested(
+def request_reads(
     body: Sequence[ast.stmt], arguments: ast.arguments, names: Imports
 ) -> dict[str, tuple[str, ...]]:
-    """Return the parts of a request that a function reads, with the fields that it reads of each.
+    """Return the parts of a web request that a function reads, each with its fields that are read.
 
     Args:
         body: the statements of the function.
@@ -59,26 +59,26 @@ def requested(
         names: the imports of its module.
 
     Returns:
-        An empty mapping if it reads no request, or the request of another framework.
+        An empty mapping if it reads no request, or one of a framework other than Flask.
     """
     passed = next(
-        (parameter for parameter in _all_parameters(arguments) if parameter.arg == PASSED), None
+        (parameter for parameter in _all_parameters(arguments) if parameter.arg == REQUEST), None
     )
     if passed is None:
-        return _parts_read(body, _RequestReads(names))
+        return _parts_read(body, _RequestReader(names))
     is_of_flask = _is_of_flask(passed.annotation, names)
-    if not is_of_flask or not _attributes(body, PASSED) <= _REQUEST_ATTRIBUTES:
+    if not is_of_flask or not _attributes(body, REQUEST) <= _REQUEST_ATTRIBUTES:
         return {}
-    return _parts_read(body, _RequestReads(names, is_passed=True))
+    return _parts_read(body, _RequestReader(names, is_passed=True))
 
 
-def read_of_event(
+def event_reads(
     body: Sequence[ast.stmt], arguments: ast.arguments, names: Imports
 ) -> dict[str, tuple[str, ...]]:
-    """Return the fields that a function reads of an event, and of a web request in the event.
+    """Return the parts of a cloud event that a function reads, each with its fields that are read.
 
     Returns:
-        An empty mapping if it gets no event, or an event that is no dictionary.
+        An empty mapping if the function gets no event, or an event that is not a dictionary.
     """
     is_first = [parameter.arg for parameter in _all_parameters(arguments)][:1] == [EVENT]
     is_dictionary = is_first and _attributes(body, EVENT) <= _DICTIONARY_METHODS
@@ -86,7 +86,7 @@ def read_of_event(
         _annotation_text(_all_parameters(arguments)[0].annotation)
     ):
         return {}
-    return _parts_read(body, _EventReads(names))
+    return _parts_read(body, _EventReader(names))
 
 
 def _all_parameters(arguments: ast.arguments) -> list[ast.arg]:
@@ -105,7 +105,7 @@ def _is_of_flask(annotation: ast.expr | None, names: Imports) -> bool:
 
 
 def _attributes(body: Sequence[ast.stmt], name: str) -> set[str]:
-    """Return the attributes that are read of a variable."""
+    """Return the names of a variable's attributes that statements read."""
     nodes = (node for statement in body for node in ast.walk(statement))
     return {
         node.attr
@@ -116,35 +116,35 @@ def _attributes(body: Sequence[ast.stmt], name: str) -> set[str]:
     }
 
 
-def _parts_read(body: Sequence[ast.stmt], reads: _RequestReads) -> dict[str, tuple[str, ...]]:
+def _parts_read(body: Sequence[ast.stmt], reader: _RequestReader) -> dict[str, tuple[str, ...]]:
     nodes = [node for statement in body for node in ast.walk(statement)]
     for node in nodes:
         if isinstance(node, ast.Assign):
-            reads.note(node)
+            reader.record_assignment(node)
     parts: dict[str, dict[str, None]] = {}
     for node in nodes:
-        if isinstance(node, ast.expr) and (part := reads.part(node)):
+        if isinstance(node, ast.expr) and (part := reader.part(node)):
             parts.setdefault(part, {})
-        for part, field in reads.fields(node):
+        for part, field in reader.fields(node):
             parts.setdefault(part, {})[field] = None
     return {part: tuple(fields) for part, fields in parts.items()}
 
 
-class _RequestReads:
-    """Find the parts of a request that the expressions of one function read."""
+class _RequestReader:
+    """Recognise the expressions of one function that read parts of a web request."""
 
     def __init__(self, names: Imports, *, is_passed: bool = False) -> None:
         self._names = names
         self._is_passed = is_passed
-        self._held: dict[str, str] = {}
+        self._part_by_variable: dict[str, str] = {}
         """Variable → part of the request that it holds."""
 
-    def note(self, node: ast.Assign) -> None:
-        """Record a variable that holds a part."""
+    def record_assignment(self, node: ast.Assign) -> None:
+        """Record the variables that hold a part after an assignment."""
         part = self.part(node.value)
         for target in node.targets:
             if part and isinstance(target, ast.Name):
-                self._held[target.id] = part
+                self._part_by_variable[target.id] = part
 
     def part(self, node: ast.expr) -> str:
         """Return the part of the request that an expression reads; empty if it reads none."""
@@ -160,12 +160,12 @@ class _RequestReads:
             case ast.BoolOp(values=[container, *_]) | ast.IfExp(body=container):
                 return self.part(container)
             case ast.Name(id=name):
-                return self._held.get(name, "")
+                return self._part_by_variable.get(name, "")
             case _:
                 return ""
 
     def fields(self, node: ast.AST) -> Iterator[tuple[str, str]]:
-        """Yield the part and the field of it that an expression reads."""
+        """Yield the part and its field that an expression reads; nothing if it reads no field."""
         match node:
             case (
                 ast.Subscript(value=container, slice=ast.Constant(value=str(field)))
@@ -185,7 +185,7 @@ class _RequestReads:
                 return
 
     def _is_request(self, node: ast.expr) -> bool:
-        if self._is_passed and isinstance(node, ast.Name) and node.id == PASSED:
+        if self._is_passed and isinstance(node, ast.Name) and node.id == REQUEST:
             return True
         return self._names.qualified(node) == _FLASK_REQUEST
 
@@ -193,8 +193,8 @@ class _RequestReads:
         return self._names.qualified(node) == "json.loads"
 
 
-class _EventReads(_RequestReads):
-    """Find the parts of an event that the expressions of one function read."""
+class _EventReader(_RequestReader):
+    """Recognise the expressions of one function that read parts of a cloud event."""
 
     def part(self, node: ast.expr) -> str:
         """Return the part of the event that an expression reads; empty if it reads none."""

@@ -10,10 +10,10 @@ from ciguard.levels.app.static_analysis.application import MAIN
 from ciguard.levels.app.static_analysis.conditions import (
     Branch,
     Goal,
-    parts,
+    one_line_source,
+    sub_conditions_of,
     test_of,
     texts_of,
-    written,
 )
 from ciguard.levels.app.static_analysis.summaries import Summary
 from ciguard.levels.app.static_analysis.values import NOTHING, FunctionParameter, Value, ValueFlow
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ciguard.levels.app.static_analysis.application import ApplicationModule
-    from ciguard.levels.app.static_analysis.summaries import AnalysisState, PlacedRoutine
+    from ciguard.levels.app.static_analysis.summaries import AnalysisState, QualifiedRoutine
     from ciguard.levels.app.static_analysis.values import Answer
 
     _Key = TypeVar("_Key", Goal, Answer)
@@ -34,27 +34,29 @@ if TYPE_CHECKING:
 class FunctionScope:
     """Variables and summary of one function while it is analysed."""
 
-    world: AnalysisState
-    placed: PlacedRoutine
+    state: AnalysisState
+    function: QualifiedRoutine
     local: dict[str, Value] = field(default_factory=dict)
     summary: Summary = field(default_factory=Summary)
 
     @property
     def module(self) -> ApplicationModule:
         """The module that the function is in."""
-        return self.placed.module
+        return self.function.module
 
     @property
-    def own(self) -> str:
+    def qualified_name(self) -> str:
         """The function's qualified name."""
-        return self.placed.qualified
+        return self.function.qualified_name
 
     def enter(self) -> None:
         """Bind the parameters."""
-        routine = self.placed.routine
-        for name in (*routine.parameters(), *routine.rest()):
-            flows = frozenset({ValueFlow(FunctionParameter(self.own, name))})
-            self.local[name] = Value(flows, self.world.passed.get((self.own, name), frozenset()))
+        routine = self.function.routine
+        for name in (*routine.parameters(), *routine.catch_all_parameters()):
+            flows = frozenset({ValueFlow(FunctionParameter(self.qualified_name, name))})
+            self.local[name] = Value(
+                flows, self.state.passed_clients.get((self.qualified_name, name), frozenset())
+            )
         for name, annotation in routine.annotations():
             self.local[name] |= self.annotated(annotation)
         if routine.is_bound and routine.parameters():
@@ -62,26 +64,26 @@ class FunctionScope:
             self.local[routine.parameters()[0]] = Value(instances=frozenset({owner}))
 
     def annotated(self, annotation: ast.expr) -> Value:
-        """Return the client, or the application's instance, that an annotation names."""
+        """Return the clients and instances of classes that an annotation names."""
         value = NOTHING
         for type_name in _annotated_types(annotation):
             name = self.module.names.qualified(type_name)
-            own = next(filter(self.world.is_class, (f"{self.module.name}.{name}", name)), "")
-            clients = frozenset(self.world.makers(name))
+            own = next(filter(self.state.is_class, (f"{self.module.name}.{name}", name)), "")
+            clients = frozenset(self.state.clients_created_by(name))
             value |= Value(clients=clients, instances=frozenset({own} if own else ()))
         return value
 
     def variable(self, name: str) -> Value:
-        """Return the value of a name: local, of an outer function, of the module, or imported."""
+        """Return the value of a variable: local, enclosing, global or imported; else `NOTHING`."""
         if name in self.local:
             return self.local[name]
-        module, outer = self.module.name, self.placed.routine.outer
+        module, outer = self.module.name, self.function.routine.outer
         owners = [f"{module}.{outer}"] if outer else []
         for owner in (*owners, f"{module}.{MAIN}"):
-            if (owner, name) in self.world.variables:
-                return self.world.variables[owner, name]
+            if (owner, name) in self.state.variables:
+                return self.state.variables[owner, name]
         source_module, _, source_name = self.module.names.meanings.get(name, "").rpartition(".")
-        return self.world.variables.get((f"{source_module}.{MAIN}", source_name), NOTHING)
+        return self.state.variables.get((f"{source_module}.{MAIN}", source_name), NOTHING)
 
     def set(self, name: str, value: Value, *, replaces: bool) -> None:
         """Set the value of a variable.
@@ -89,63 +91,74 @@ class FunctionScope:
         Args:
             name: the variable.
             value: its new value.
-            replaces: whether the previous value is gone; otherwise the variable may hold either.
+            replaces: whether the new value replaces the old one; otherwise, the two are joined.
         """
         self.local[name] = value if replaces else self.local.get(name, NOTHING) | value
-        self.world.set_variable(self.own, name, value)
+        self.state.join_variable(self.qualified_name, name, value)
 
-    def grown_since(self, before: Mapping[str, Value]) -> bool:
-        """Return whether the value of a variable has changed since `before`."""
+    def has_changed_since(self, before: Mapping[str, Value]) -> bool:
+        """Return whether the value of any variable differs from that in `before`."""
         return any(before.get(name) is not value for name, value in self.local.items())
 
     def join(self, before: Mapping[str, Value]) -> None:
-        """Join the values that variables had before into their present values."""
+        """Join the values in `before` into the present values of the same variables."""
         for name, value in before.items():
             self.local[name] = value | self.local[name]
 
-    def decide(self, condition: ast.expr, of: Callable[[ast.expr], Value]) -> None:
-        """Add the sub-conditions of a branch as goals, with the flows that they depend on.
+    def add_branch_goals(self, condition: ast.expr, value_of: Callable[[ast.expr], Value]) -> None:
+        """Add the sub-conditions of a branch as goals, with the flows into them.
 
         Args:
             condition: the condition of the branch.
-            of: returns the value of an expression.
+            value_of: returns the value of an expression.
         """
-        sub_conditions = list(parts(condition))
-        constant = tuple(written(part) for part in sub_conditions if isinstance(part, ast.Constant))
-        branch = self._branch(condition, written(condition), constant)
-        for at, part in enumerate(sub_conditions):
-            test = test_of(part, self.module.constants)
-            texts = texts_of(part, test)
-            goal = Goal(branch, at, written(part), place_of(part), test, texts=texts)
-            self.reach({goal: of(part).flows})
+        sub_conditions = list(sub_conditions_of(condition))
+        constant = tuple(
+            one_line_source(sub_condition)
+            for sub_condition in sub_conditions
+            if isinstance(sub_condition, ast.Constant)
+        )
+        branch = self._branch(condition, one_line_source(condition), constant)
+        for index, sub_condition in enumerate(sub_conditions):
+            test = test_of(sub_condition, self.module.constants)
+            texts = texts_of(sub_condition, test)
+            goal = Goal(
+                branch,
+                index,
+                one_line_source(sub_condition),
+                place_of(sub_condition),
+                test,
+                texts=texts,
+            )
+            self.add_goals({goal: value_of(sub_condition).flows})
 
-    def decide_by(self, node: ast.expr, value: Value, before: str) -> None:
+    def add_value_goal(self, node: ast.expr, value: Value, keyword: str) -> None:
         """Add a loop or a `match` as a goal that depends on a value.
 
         Args:
             node: the iterable, or the subject of the `match`.
             value: its value.
-            before: words in front of it, such as `match`.
+            keyword: words in front of it in the source text, such as `match`.
         """
-        text = f"{before} {written(node)}"
+        text = f"{keyword} {one_line_source(node)}"
         branch = self._branch(node, text)
         goal = Goal(branch, 0, text, place_of(node), is_condition=False)
-        self.reach({goal: value.flows})
+        self.add_goals({goal: value.flows})
 
     def _branch(self, node: ast.expr, text: str, constant: tuple[str, ...] = ()) -> Branch:
         place = place_of(node)
         return Branch(self.module.file, *place[:2], text, constant, place)
 
-    def reach(self, goals: Mapping[Goal, frozenset[ValueFlow]]) -> None:
-        """Add goals with the flows that they depend on; goals without flows are dropped."""
+    def add_goals(self, goals: Mapping[Goal, frozenset[ValueFlow]]) -> None:
+        """Add goals with the flows into them; goals without flows are dropped."""
         _add(self.summary.goals, {goal: flows for goal, flows in goals.items() if flows})
 
-    def ask(self, asked: Mapping[Answer, frozenset[ValueFlow]]) -> None:
-        """Add calls of services with the flows of their inputs."""
-        _add(self.summary.asked, asked)
+    def add_calls(self, call_inputs: Mapping[Answer, frozenset[ValueFlow]]) -> None:
+        """Add service calls with the flows of their inputs."""
+        _add(self.summary.call_inputs, call_inputs)
 
-    def ask_by(self, clients: Mapping[Answer, frozenset[ValueFlow]]) -> None:
-        """Add the sources of the clients of calls, where these come from outside the function."""
+    def add_client_sources(self, clients: Mapping[Answer, frozenset[ValueFlow]]) -> None:
+        """Add service calls with the flows of their clients; calls without flows are dropped."""
         _add(self.summary.clients, {answer: flows for answer, flows in clients.items() if flows})
 
 
@@ -165,7 +178,7 @@ def _annotated_types(annotation: ast.expr) -> Iterator[ast.expr]:
         case ast.Constant(value=str(text)):
             try:
                 yield from _annotated_types(parse_expression(text))
-            except (SyntaxError, ValueError):  # words
+            except (SyntaxError, ValueError):  # prose, not a type
                 return
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             yield from _annotated_types(left)

@@ -16,16 +16,20 @@ from ciguard.levels.app.static_analysis.values import EACH, FunctionParameter, V
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.levels.app.static_analysis.summaries import AnalysisState, PlacedRoutine, Summary
+    from ciguard.levels.app.static_analysis.summaries import (
+        AnalysisState,
+        QualifiedRoutine,
+        Summary,
+    )
 
 
-def analyse_function(world: AnalysisState, placed: PlacedRoutine) -> Summary:
+def analyse_function(state: AnalysisState, function: QualifiedRoutine) -> Summary:
     """Return the summary of a function, given the present summaries of its callees."""
-    scope = FunctionScope(world, placed)
+    scope = FunctionScope(state, function)
     scope.enter()
-    reading = _StatementInterpreter(scope)
-    for statement in placed.routine.body:
-        reading.statement(statement)
+    interpreter = _StatementInterpreter(scope)
+    for statement in function.routine.body:
+        interpreter.statement(statement)
     return scope.summary
 
 
@@ -35,8 +39,8 @@ class _StatementInterpreter:
     def __init__(self, scope: FunctionScope) -> None:
         self._scope = scope
         self._expressions = Expressions(scope)
-        self._value, self._bind = self._expressions.of, self._expressions.bind
-        self._assigned = self._expressions.assigned
+        self._value, self._bind = self._expressions.value_of, self._expressions.bind
+        self._assigned_value = self._expressions.assigned_value
         self._depth = 0
 
     def statement(self, node: ast.stmt) -> None:
@@ -47,20 +51,20 @@ class _StatementInterpreter:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 self._definition(node)
             case ast.Return(value=value):
-                self._scope.summary.returned |= self._assigned(value)
+                self._scope.summary.returned |= self._assigned_value(value)
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(
                 targets
             ) == len(values) and not _has_starred(*targets, *values):
                 for target, assigned in zip(
-                    targets, list(map(self._assigned, values)), strict=True
+                    targets, list(map(self._assigned_value, values)), strict=True
                 ):
                     self._bind(target, assigned, replaces=replaces)
             case ast.Assign(targets=targets, value=value):
-                assigned = self._assigned(value)
+                assigned = self._assigned_value(value)
                 for target in targets:
                     self._bind(target, assigned, replaces=replaces)
             case ast.AnnAssign(target=target, value=value) if value is not None:
-                self._bind(target, self._assigned(value), replaces=replaces)
+                self._bind(target, self._assigned_value(value), replaces=replaces)
             case ast.AugAssign(target=target, op=op, value=value):
                 self._bind(
                     target, (self._value(target) | self._value(value)).then(type(op).__name__)
@@ -69,14 +73,14 @@ class _StatementInterpreter:
                 self._compound(node)
 
     def _block(self, body: Iterable[ast.stmt]) -> None:
-        """Interpret statements that may not run: values from before them may still hold after."""
+        """Interpret statements that may not run; variables may keep their previous values."""
         self._depth += 1
         for statement in body:
             self.statement(statement)
         self._depth -= 1
 
     def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-        """Interpret decorators and class variables; the latter are fields of the instances too."""
+        """Interpret decorators and class variables, which are also fields of the instances."""
         for decorator in node.decorator_list:
             self._value(decorator)
         if isinstance(node, ast.ClassDef):
@@ -84,15 +88,17 @@ class _StatementInterpreter:
             for statement in node.body:
                 match statement:
                     case ast.Assign(targets=[ast.Name(id=field)], value=value):
-                        self._scope.world.set_field(name, field, self._assigned(value))
+                        self._scope.state.join_field(name, field, self._assigned_value(value))
                     case ast.AnnAssign(
                         target=ast.Name(id=field), value=value, annotation=annotation
                     ):
-                        field_value = self._assigned(value) | self._scope.annotated(annotation)
+                        field_value = self._assigned_value(value) | self._scope.annotated(
+                            annotation
+                        )
                         if has_generated_constructor(node):
                             parameter = FunctionParameter(constructor_name(name), field)
                             field_value |= Value(frozenset({ValueFlow(parameter)}))
-                        self._scope.world.set_field(name, field, field_value)
+                        self._scope.state.join_field(name, field, field_value)
                     case _:
                         pass
 
@@ -114,18 +120,18 @@ class _StatementInterpreter:
         """Interpret a loop, twice if its body changes variables that the next iteration reads."""
         before = dict(self._scope.local)
         self._iteration(node)
-        if self._scope.grown_since(before):
+        if self._scope.has_changed_since(before):
             self._iteration(node)
         self._block(node.orelse)
 
     def _iteration(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
-        """Interpret the body of a loop; its variables hold only the elements of the iterable."""
+        """Interpret a loop's body once, with its variables bound to elements of the iterable."""
         if isinstance(node, ast.While):
             self._head(node)
             self._block(node.body)
             return
         iterable = self._value(node.iter)
-        self._scope.decide_by(node.iter, iterable, f"for {ast.unparse(node.target)} in")
+        self._scope.add_value_goal(node.iter, iterable, f"for {ast.unparse(node.target)} in")
         names = names_in(node.target)
         values_before = {name: value for name in names if (value := self._scope.local.get(name))}
         self._bind(node.target, iterable.then(EACH), replaces=True)
@@ -133,15 +139,15 @@ class _StatementInterpreter:
         self._scope.join(values_before)
 
     def _head(self, node: ast.stmt) -> None:
-        """Interpret the expressions of a statement that run before its blocks."""
+        """Interpret the expressions that a compound statement evaluates before its blocks."""
         match node:
             case ast.If(test=test) | ast.While(test=test) | ast.Assert(test=test):
-                self._scope.decide(test, self._value)
+                self._scope.add_branch_goals(test, self._value)
             case ast.With(items=items) | ast.AsyncWith(items=items):
                 for item in items:
                     self._bind(item.optional_vars, self._value(item.context_expr))
             case ast.Match(subject=subject):
-                self._scope.decide_by(subject, self._value(subject), "match")
+                self._scope.add_value_goal(subject, self._value(subject), "match")
             case _:
                 for child in ast.iter_child_nodes(node):
                     if isinstance(child, ast.expr):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.static_analysis.application import MAIN
 from ciguard.levels.app.static_analysis.values import (
-    ELSEWHERE,
     NOTHING,
+    OTHER_SOURCE,
     Answer,
     FunctionParameter,
     Value,
@@ -39,33 +39,36 @@ class Summary:
     """Summary of one function, in terms of its parameters."""
 
     returned: Value = NOTHING
+    """Value that the function returns or yields."""
     goals: dict[Goal, frozenset[ValueFlow]] = field(default_factory=dict)
-    """Goals of the function, and those of callees that its arguments reach, with their flows."""
-    asked: dict[Answer, frozenset[ValueFlow]] = field(default_factory=dict)
-    """Calls of services by the function, and by callees that its arguments reach: input flows."""
+    """Goals of the function and of callees that its arguments reach → flows into them."""
+    call_inputs: dict[Answer, frozenset[ValueFlow]] = field(default_factory=dict)
+    """Service calls of the function and of callees that its arguments reach → input flows."""
     clients: dict[Answer, frozenset[ValueFlow]] = field(default_factory=dict)
-    """Calls of services whose client comes from outside the function, with the client's flows."""
-    own: set[Answer] = field(default_factory=set)
-    """Calls of services in the function's own body."""
+    """Service calls whose client comes from outside the function → flows of the client."""
+    direct_calls: set[Answer] = field(default_factory=set)
+    """Service calls in the function's own body."""
     callees: set[str] = field(default_factory=set)
     """Qualified names of the application's functions that it calls."""
 
     def size(self) -> int:
         """Return the number of facts, which only grows."""
-        flows = (*self.goals.values(), *self.asked.values(), *self.clients.values())
-        entries = len(self.goals) + len(self.asked) + len(self.own) + len(self.callees)
+        flows = (*self.goals.values(), *self.call_inputs.values(), *self.clients.values())
+        entries = (
+            len(self.goals) + len(self.call_inputs) + len(self.direct_calls) + len(self.callees)
+        )
         return sum(len(flow_set) for flow_set in flows) + entries + self.returned.size()
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedRoutine:
+class QualifiedRoutine:
     """A function and its module."""
 
     module: ApplicationModule
     routine: Routine
 
     @property
-    def qualified(self) -> str:
+    def qualified_name(self) -> str:
         """Qualified name within the application."""
         return f"{self.module.name}.{self.routine.name}" if self.module.name else self.routine.name
 
@@ -75,22 +78,25 @@ class AnalysisState:
 
     def __init__(self, application: Application, providers: Sequence[ProviderDescription]) -> None:
         self.providers = tuple(providers)
-        self.placed = {
-            placed.qualified: placed
+        self.routines = {
+            function.qualified_name: function
             for module in application.modules
-            for placed in (PlacedRoutine(module, routine) for routine in module.routines)
+            for function in (QualifiedRoutine(module, routine) for routine in module.routines)
         }
-        self.summaries = {name: Summary() for name in self.placed}
+        self.summaries = {name: Summary() for name in self.routines}
         self.callers: dict[str, set[str]] = {}
-        outer = {f"{placed.module.name}.{placed.routine.outer}" for placed in self.placed.values()}
+        outer = {
+            f"{function.module.name}.{function.routine.outer}"
+            for function in self.routines.values()
+        }
         mains = {f"{module.name}.{MAIN}" for module in application.modules}
-        self._seen_from_inside = outer | mains
+        self._owners_of_shared_variables = outer | mains
         self.variables: dict[tuple[str, str], Value] = {}
         """Variables of modules and of enclosing functions, by (qualified owner, name)."""
         self.fields: dict[str, dict[str, Value]] = {}
         """Attribute → qualified class → value of that attribute of its instances."""
-        self.passed: dict[tuple[str, str], frozenset[ServiceClient]] = {}
-        """Clients that are passed as parameters, by (qualified function, name)."""
+        self.passed_clients: dict[tuple[str, str], frozenset[ServiceClient]] = {}
+        """Clients that callers pass as arguments, by (qualified function, parameter)."""
         self._lineages: dict[str, list[str]] = {}
         self._bases = {
             f"{module.name}.{name}": [
@@ -99,16 +105,16 @@ class AnalysisState:
             for module in application.modules
             for name, bases in module.classes.items()
         }
-        self._given = {
+        self._constructor_fields = {
             f"{module.name}.{name}": fields
             for module in application.modules
             for name, fields in module.fields.items()
         }
-        self._makers: dict[str, list[ServiceClient]] = {}
+        self._clients_by_constructor: dict[str, list[ServiceClient]] = {}
         for provider in providers:
             for client in provider.clients:
-                for maker in client.made_by:
-                    self._makers.setdefault(maker, []).append(client)
+                for constructor in client.made_by:
+                    self._clients_by_constructor.setdefault(constructor, []).append(client)
 
     # --- names ----------------------------------------------------------------------------------
 
@@ -119,7 +125,7 @@ class AnalysisState:
     def method(self, class_name: str, name: str) -> str:
         """Return the qualified name of a method, own or inherited; empty if there is none."""
         for ancestor in self.lineage(class_name):
-            if f"{ancestor}.{name}" in self.placed:
+            if f"{ancestor}.{name}" in self.routines:
                 return f"{ancestor}.{name}"
         return ""
 
@@ -135,22 +141,23 @@ class AnalysisState:
             self._lineages[class_name] = ancestors
         return self._lineages[class_name]
 
-    def given_fields(self, class_name: str) -> list[str]:
-        """Return the fields that a generated constructor takes, in order."""
+    def constructor_fields(self, class_name: str) -> list[str]:
+        """Return the parameters of a class's generated constructor; empty if it has none."""
         fields_by_class = (
-            self._given.get(ancestor, ()) for ancestor in reversed(self.lineage(class_name))
+            self._constructor_fields.get(ancestor, ())
+            for ancestor in reversed(self.lineage(class_name))
         )
         return list(dict.fromkeys(name for fields in fields_by_class for name in fields))
 
-    def makers(self, name: str) -> Sequence[ServiceClient]:
-        """Return the clients that a call of this qualified name creates."""
-        return self._makers.get(name, ())
+    def clients_created_by(self, name: str) -> Sequence[ServiceClient]:
+        """Return the clients that a constructor or factory creates, by its qualified name."""
+        return self._clients_by_constructor.get(name, ())
 
-    def likely(self, module: ApplicationModule, method: str) -> Operation | None:
-        """Return the operation that a method of an unknown object probably is, by its name.
+    def operation_by_name(self, module: ApplicationModule, method: str) -> Operation | None:
+        """Return the operation that a method of an unknown object probably is; None if unclear.
 
         The module must import the provider's client, and the method's name must be unambiguous.
-        This finds calls by clients that the analysis could not follow.
+        Calls of clients that the analysis could not follow are found in this way.
         """
         operations = [
             operation
@@ -158,7 +165,7 @@ class AnalysisState:
             if any(module.names.imports(package) for package in provider.packages)
             for operation in provider.operations(method)
         ]
-        return operations[0] if len(operations) == 1 and method not in _COMMON else None
+        return operations[0] if len(operations) == 1 and method not in _AMBIGUOUS_NAMES else None
 
     # --- facts ----------------------------------------------------------------------------------
 
@@ -168,23 +175,23 @@ class AnalysisState:
         for callee in summary.callees:
             self.callers.setdefault(callee, set()).add(name)
 
-    def set_variable(self, owner: str, name: str, value: Value) -> None:
-        """Join a value into a variable that other functions can read."""
-        if owner in self._seen_from_inside:
+    def join_variable(self, owner: str, name: str, value: Value) -> None:
+        """Join a value into a variable, unless no other function can read it."""
+        if owner in self._owners_of_shared_variables:
             self.variables[owner, name] = self.variables.get((owner, name), NOTHING) | value
 
-    def set_clients(self, function: str, name: str, clients: frozenset[ServiceClient]) -> None:
+    def add_clients(self, function: str, name: str, clients: frozenset[ServiceClient]) -> None:
         """Add clients that a caller passes as a parameter of a function."""
-        known = self.passed.get((function, name), frozenset())
-        self.passed[function, name] = known | clients
+        known = self.passed_clients.get((function, name), frozenset())
+        self.passed_clients[function, name] = known | clients
 
-    def set_field(self, class_name: str, name: str, value: Value) -> None:
+    def join_field(self, class_name: str, name: str, value: Value) -> None:
         """Join a value into an attribute of a class's instances."""
         known = self.fields.setdefault(name, {})
         known[class_name] = known.get(class_name, NOTHING) | value
 
     def field(self, class_name: str, name: str) -> Value:
-        """Return the value of an attribute over a class, its bases and its subclasses."""
+        """Return the join of an attribute's values in a class, its bases and its subclasses."""
         joined = NOTHING
         for owner, value in self.fields.get(name, {}).items():
             if (
@@ -199,10 +206,10 @@ class AnalysisState:
         """Return the number of facts about variables and fields, which only grows."""
         fields = (value for known in self.fields.values() for value in known.values())
         values = (*self.variables.values(), *fields)
-        return sum(value.size() for value in values) + sum(map(len, self.passed.values()))
+        return sum(value.size() for value in values) + sum(map(len, self.passed_clients.values()))
 
 
-_COMMON = frozenset({
+_AMBIGUOUS_NAMES = frozenset({
     "analyze", "analyze_image", "classify_document", "compare_faces", "crop_hints", "detect",
     "detect_language", "detect_objects", "entities", "product_search", "recognize",
     "recognize_once", "sentiment", "annotate_image", "annotate_text",
@@ -212,53 +219,56 @@ ANY = "*"
 """Wildcard for the class of an object of unknown class."""
 
 
-def applied(
-    summary: Summary, placed: PlacedRoutine, arguments: Mapping[str, Value], step: str
+def applied_summary(
+    summary: Summary, callee: QualifiedRoutine, arguments: Mapping[str, Value], step: str
 ) -> Summary:
     """Return the summary of a callee applied to arguments, in terms of the caller's sources.
 
     Args:
         summary: the callee's summary.
-        placed: the callee.
+        callee: the called function.
         arguments: the value of each argument, by parameter.
-        step: the step that flows through the call get.
+        step: the step that is added to each flow through the call.
     """
 
-    def through(flows: Iterable[ValueFlow]) -> frozenset[ValueFlow]:
-        open_flows = open_in(placed.qualified, flows)
+    def substitute(flows: Iterable[ValueFlow]) -> frozenset[ValueFlow]:
+        open_flows = parameter_flows(callee.qualified_name, flows)
         substituted_flows = set(flows).difference(open_flows)
         for flow, source in open_flows.items():
-            for argument_flow in arguments.get(source.name, NOTHING).flows or ELSEWHERE.flows:
+            for argument_flow in arguments.get(source.name, NOTHING).flows or OTHER_SOURCE.flows:
                 extended = argument_flow.then(step)
                 for key in flow.steps:
                     extended = extended.then(key)
                 substituted_flows.add(extended)
         return frozenset(substituted_flows)
 
-    def substituted(known: Mapping[_Key, frozenset[ValueFlow]]) -> dict[_Key, frozenset[ValueFlow]]:
+    def substitute_open(
+        flows_by_key: Mapping[_Key, frozenset[ValueFlow]],
+    ) -> dict[_Key, frozenset[ValueFlow]]:
         open_flows_by_key = (
-            (key, open_in(placed.qualified, flows)) for key, flows in known.items()
+            (key, parameter_flows(callee.qualified_name, flows))
+            for key, flows in flows_by_key.items()
         )
-        return {key: through(flows) for key, flows in open_flows_by_key if flows}
+        return {key: substitute(flows) for key, flows in open_flows_by_key if flows}
 
     return Summary(
-        returned=replace(summary.returned, flows=through(summary.returned.flows)),
-        goals=substituted(summary.goals),
-        asked=substituted(summary.asked),
+        returned=replace(summary.returned, flows=substitute(summary.returned.flows)),
+        goals=substitute_open(summary.goals),
+        call_inputs=substitute_open(summary.call_inputs),
         clients={
             answer: frozenset(
                 flow
-                for source in open_in(placed.qualified, flows).values()
+                for source in parameter_flows(callee.qualified_name, flows).values()
                 for flow in arguments.get(source.name, NOTHING).flows
-                if not flow.steps  # a value derived from a parameter is no client from outside
+                if not flow.steps  # a value derived from a parameter is not a client from outside
             )
             for answer, flows in summary.clients.items()
         },
     )
 
 
-def open_in(name: str, flows: Iterable[ValueFlow]) -> dict[ValueFlow, FunctionParameter]:
-    """Return the flows that begin at a parameter of a function, with the parameter."""
+def parameter_flows(name: str, flows: Iterable[ValueFlow]) -> dict[ValueFlow, FunctionParameter]:
+    """Return the flows that begin at a parameter of a function, each with the parameter."""
     sources = ((flow, flow.source) for flow in flows)
     return {
         flow: source

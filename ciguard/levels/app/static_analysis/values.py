@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.description import Operation, ServiceClient
 
 _MAX_STEPS = 16
+"""Maximum number of steps in a flow."""
 _MAX_FLOWS = 3
+"""Maximum number of flows from one source in a value."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -24,7 +26,7 @@ class FunctionParameter:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer of a service to one call in the source text."""
+    """A source: the answer of a service to one call in the source text."""
 
     operation: Operation
     file: str
@@ -32,17 +34,17 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class OtherSource:
     """Any other source, such as a literal or the result of a library function."""
 
 
-Source: TypeAlias = FunctionParameter | Answer | Elsewhere
+Source: TypeAlias = FunctionParameter | Answer | OtherSource
 EACH = "each"
 """Step from a list to an element."""
 LISTED = "in a list"
-"""Step from an element to the list that it is put into."""
+"""Step from an element to a list that contains it."""
 MORE = "…"
-"""Step that stands for all steps beyond the limit."""
+"""Step that replaces all steps beyond the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,9 @@ class ValueFlow:
     steps: tuple[str, ...] = ()
 
     def then(self, step: str) -> ValueFlow:
-        """Return the flow extended by a step; a step repeated in a row counts once."""
-        is_taken_out = step.startswith("[") or step == EACH
-        is_repeated = self.steps[-1:] == (step,) and not is_taken_out
+        """Return the flow with one more step; a repeat is dropped unless it takes an item."""
+        is_item_step = step.startswith("[") or step == EACH
+        is_repeated = self.steps[-1:] == (step,) and not is_item_step
         if not step or is_repeated or self.steps[-1:] == (MORE,):
             return self
         return ValueFlow(self.source, (*self.steps, step if len(self.steps) < _MAX_STEPS else MORE))
@@ -68,9 +70,9 @@ class Value:
     flows: frozenset[ValueFlow] = frozenset()
     clients: frozenset[ServiceClient] = frozenset()
     instances: frozenset[str] = frozenset()
-    """Qualified names of the application's classes that it may be an instance of."""
+    """Classes of the application that the value may be an instance of, by qualified name."""
     operations: frozenset[Operation] = frozenset()
-    """Client methods that the expression may be."""
+    """Operations whose client methods the value may be."""
 
     def __or__(self, other: Value) -> Value:
         if other is NOTHING or (
@@ -96,7 +98,7 @@ class Value:
         return sum(map(len, known))
 
     def then(self, step: str) -> Value:
-        """Return the value after a step; only list steps keep instances and operations."""
+        """Return the value after a step; only steps into and out of lists keep objects."""
         flows = _shortest({flow.then(step) for flow in self.flows})
         is_list_step = step in {EACH, LISTED} or step.startswith("[")
         if not is_list_step:
@@ -105,7 +107,7 @@ class Value:
 
 
 NOTHING = Value()
-ELSEWHERE = Value(frozenset({ValueFlow(Elsewhere())}))
+OTHER_SOURCE = Value(frozenset({ValueFlow(OtherSource())}))
 
 
 def join_values(values: Iterable[Value]) -> Value:
@@ -121,11 +123,11 @@ def _shortest(flows: Iterable[ValueFlow]) -> frozenset[ValueFlow]:
     flows = frozenset(flows)
     if len(flows) <= 1:
         return flows
-    kept: dict[Source, list[ValueFlow]] = {}
+    flows_by_source: dict[Source, list[ValueFlow]] = {}
     for flow in sorted(flows, key=lambda flow: (len(flow.steps), flow.steps)):
-        known = kept.setdefault(flow.source, [])
+        known = flows_by_source.setdefault(flow.source, [])
         if len(known) < _MAX_FLOWS:
             known.append(flow)
         elif len(known) == _MAX_FLOWS:
             known.append(ValueFlow(flow.source, (MORE,)))
-    return frozenset(flow for known in kept.values() for flow in known)
+    return frozenset(flow for known in flows_by_source.values() for flow in known)

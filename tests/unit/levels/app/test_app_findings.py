@@ -13,7 +13,7 @@ from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Outcome, Pass
 from ciguard.domain.policy import FindingClass, class_of
 from ciguard.levels.app.dead_conditions import DeadCondition, dead_conditions
 from ciguard.levels.app.exploration import Crash, ExploredFunction, StubResponse
-from ciguard.levels.app.findings import TargetedApplication, of_answers, of_conditions
+from ciguard.levels.app.findings import TargetedApplication, answer_findings, condition_findings
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import (
     ServiceFunction,
@@ -59,7 +59,7 @@ def crash(
 
 
 def found_by(explored: ExploredFunction) -> list[Finding]:
-    return list(of_answers(explored, AT, lambda _: CALL))
+    return list(answer_findings(explored, AT, lambda _: CALL))
 
 
 def test_crash_reports_its_line_but_its_fingerprint_ignores_the_line(
@@ -92,7 +92,7 @@ def test_dead_condition_is_reported_for_its_enclosing_function(
             reached.setdefault(dead, []).append(function)
     ((dead, _),) = reached.items()
 
-    (finding,) = of_conditions([(dead, reached[dead])], AT)
+    (finding,) = condition_findings([(dead, reached[dead])], AT)
 
     assert finding.api == "src/app/app.py:app.inner"
     assert isinstance(finding.case, AppCase)

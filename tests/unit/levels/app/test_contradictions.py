@@ -43,12 +43,12 @@ def proved(folder: Path, body: str) -> list[tuple[str, str]]:
         (
             "if score * 100 > 120: pass",
             "score * 100 > 120",
-            "never: the service answers from 0 to 1",
+            "never: the service returns scores from 0 to 1",
         ),
         (
             "if (felt.score + 1) * 50 < -1: pass",
             "(felt.score + 1) * 50 < -1",
-            "never: the service answers from -1 to 1",
+            "never: the service returns scores from -1 to 1",
         ),
         (
             "if score > 0.8 and score < 0.5: pass",

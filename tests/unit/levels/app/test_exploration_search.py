@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.levels.app.exploration.drawn_answers import RecognisedItem, answer_of
 from ciguard.levels.app.exploration.hints import Hints, hints_of
+from ciguard.levels.app.exploration.random_answers import RecognisedItem, response_recognising
 from ciguard.levels.app.exploration.search import AnswerSearch
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import find_service_functions, read_application
@@ -121,8 +121,8 @@ def test_stub_response_contains_the_drawn_results(name: str) -> None:
         for at in range(5)
     ]
 
-    answered = answer_of(asked, results)
+    answered = response_recognising(asked, results)
 
-    assert answered.is_searched
+    assert answered.is_random
     assert answered.title.endswith("; and 2 more")
-    assert answer_of(asked, []).title == "nothing recognised"
+    assert response_recognising(asked, []).title == "nothing recognised"

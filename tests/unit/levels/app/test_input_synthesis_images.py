@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from ciguard.levels.app.input_synthesis import printing
-from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
+from ciguard.levels.app.input_synthesis import printed_text
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
-from ciguard.levels.app.input_synthesis.lettering import lines_of
+from ciguard.levels.app.input_synthesis.inverse_chain import InputSources, inverse_of
 from ciguard.levels.app.input_synthesis.pictures import decoded_picture
-from ciguard.levels.app.input_synthesis.printing import PrintedText
+from ciguard.levels.app.input_synthesis.printed_text import PrintedText
+from ciguard.levels.app.input_synthesis.text_pictures import lines_of
 from ciguard.levels.app.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def test_line_breaks_are_kept() -> None:
 
 
 @given(content=st.binary() | st.binary().map(lambda rest: b"\x89PNG\r\n\x1a\n" + rest))
-def test_file_that_is_no_image_is_not_opened(content: bytes) -> None:
+def test_file_that_is_not_an_image_is_not_opened(content: bytes) -> None:
     assert decoded_picture(content) is None
 
 
@@ -137,7 +137,7 @@ def test_placeholder_states_its_origin_and_serves_simulated_services_only(
 
 
 def test_without_pillow_no_image_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(printing, "find_spec", lambda _: None)
+    monkeypatch.setattr(printed_text, "find_spec", lambda _: None)
 
     assert not PrintedText().serves(TOTAL)
     assert not PrintedText().inputs(TOTAL, 3, seed=1)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis.documents import DocumentWriter
 from ciguard.levels.app.input_synthesis.inputs import Feeling, InputSpec
-from ciguard.levels.app.input_synthesis.naming import NamedEntities
-from ciguard.levels.app.input_synthesis.sentiment_texts import own_texts, read_texts
+from ciguard.levels.app.input_synthesis.named_entities import NamedEntities
+from ciguard.levels.app.input_synthesis.sentiment_texts import bundled_texts, read_texts
 from ciguard.levels.app.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
@@ -34,15 +34,15 @@ def texts_of(inverse: Inverse, wanted: InputSpec, count: int = 5, seed: int = 1)
 def test_bundled_texts_are_distinct_and_reproducible(feeling: Feeling) -> None:
     wanted = InputSpec(RecognitionTask.SENTIMENT, feeling=feeling)
 
-    texts = texts_of(own_texts(), wanted, 20)
+    texts = texts_of(bundled_texts(), wanted, 20)
 
     assert len(set(texts)) == 20
-    assert texts == texts_of(own_texts(), wanted, 20)
-    assert texts != texts_of(own_texts(), wanted, 20, seed=2)
+    assert texts == texts_of(bundled_texts(), wanted, 20)
+    assert texts != texts_of(bundled_texts(), wanted, 20, seed=2)
 
 
 def test_bundled_text_has_one_sentiment() -> None:
-    texts = [text for of_one in own_texts().texts.values() for text in of_one]
+    texts = [text for of_one in bundled_texts().texts.values() for text in of_one]
 
     assert len(texts) == len(set(texts))
 

@@ -11,7 +11,7 @@ import pytest
 
 from ciguard.levels.app.dead_conditions import DeadCondition, Vocabulary, dead_conditions
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.repair import combined_patches, nearest_in, repairs
+from ciguard.levels.app.repair import merge_patches, nearest_labels_in, repairs
 from ciguard.levels.app.static_analysis import find_service_functions, read_application
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def look(image, text):
 
 def judged(folder: Path) -> tuple[Application, list[DeadCondition]]:
     application = read_application(folder)
-    nearest = nearest_in(VOCABULARY)
+    nearest = nearest_labels_in(VOCABULARY)
     functions = find_service_functions(application, known_providers())
     dead = [
         dead for function in functions for dead in dead_conditions(function, VOCABULARY, nearest)
@@ -65,7 +65,7 @@ def git_apply(folder: Path, patch: str) -> None:
         (
             "names[0] == 'Fire' or 'Food'",
             "names[0] == 'Fire' or names[0] == 'Food'",
-            "compared with nothing",
+            "not compared with anything, so it is always true",
         ),
         ("labels[0].score > 80", "labels[0].score > 0.8", "0.8 may be meant"),
         ("labels[0].score >= 95", "labels[0].score >= 0.95", "0.95 may be meant"),
@@ -77,8 +77,8 @@ def git_apply(folder: Path, patch: str) -> None:
             "face.joy_likelihood.name == 'VERY_LIKELY'",
             "The name of the member may be meant",
         ),
-        ("names[0] == 'fire'", "names[0] == 'Fire'", 'it has "Fire"'),
-        ("'clothes' in low", "'clothing' in low", 'it has "clothing"'),
+        ("names[0] == 'fire'", "names[0] == 'Fire'", 'The service has "Fire"'),
+        ("'clothes' in low", "'clothing' in low", 'The service has "clothing"'),
     ],
 )
 def test_dead_condition_is_repaired(
@@ -132,7 +132,7 @@ def test_repairs_of_neighbouring_lines_apply_together(tmp_path: Path) -> None:
     )
     application = read_application(tmp_path)
 
-    patch, left_out = combined_patches(
+    patch, left_out = merge_patches(
         application, [suggestion.patch for suggestion in suggestions.values()]
     )
 

@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 from ciguard.levels.app.repair.labels import (
     Extension,
     Observation,
-    extended,
-    is_one,
-    is_within,
-    lowered,
+    contains_label,
+    equals_label,
+    extend_labels,
+    lower_case_match,
 )
 from ciguard.levels.app.repair.measures import (
     ALPHA,
     MIN_INPUTS_TO_HOLD_OUT,
     BranchCounts,
+    count_inputs,
     held_out_indices,
     is_below,
-    measured,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +46,9 @@ observations = st.lists(
     st.builds(Observation, st.lists(st.sampled_from(NAMES), max_size=4).map(tuple), st.booleans()),
     max_size=40,
 )
-ways = st.sampled_from([is_one, is_within, lowered(is_one), lowered(is_within)])
+ways = st.sampled_from(
+    [equals_label, contains_label, lower_case_match(equals_label), lower_case_match(contains_label)]
+)
 alphas = st.sampled_from([0.3, 0.75, 1.0])
 
 
@@ -68,23 +70,23 @@ def fires(*recognised: str, is_expected: bool = True) -> Observation:
 def test_recall_precision_and_f1_agree_with_the_paper(
     exercised: list[tuple[bool, bool]], recall: float, precision: float, f1: float
 ) -> None:
-    found = measured(exercised)
+    counts = count_inputs(exercised)
 
-    assert (found.recall, found.precision, found.f1) == (recall, precision, f1)
+    assert (counts.recall, counts.precision, counts.f1) == (recall, precision, f1)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans())))
 def test_f1_is_the_harmonic_mean_of_recall_and_precision(
     exercised: list[tuple[bool, bool]],
 ) -> None:
-    found = measured(exercised)
+    counts = count_inputs(exercised)
 
-    if found.right:
-        recall = Fraction(found.right, found.expected)
-        precision = Fraction(found.right, found.took)
-        assert found.f1 == float(2 * recall * precision / (recall + precision))
+    if counts.correct:
+        recall = Fraction(counts.correct, counts.expected)
+        precision = Fraction(counts.correct, counts.taken)
+        assert counts.f1 == float(2 * recall * precision / (recall + precision))
     else:
-        assert found.f1 == float(not found.expected and not found.took)
+        assert counts.f1 == float(not counts.expected and not counts.taken)
 
 
 @given(st.lists(st.booleans(), max_size=90))
@@ -99,51 +101,51 @@ def test_a_third_of_each_kind_is_held_out_of_enough_inputs(kinds: list[bool]) ->
         assert len(held) == (kinds.count(kind) // 3 if is_enough else 0)
 
 
-def test_extended_adds_labels_until_the_recall_suffices_as_in_the_paper() -> None:
+def test_extend_labels_adds_labels_until_the_recall_suffices_as_in_the_paper() -> None:
     observations = [
         *[fires("Fire")] * 8, *[fires("Flame", "Amber")] * 6, *[fires("Ash")] * 3,
         *[fires("Amber")] * 3, *[fires("Dog", is_expected=False)] * 20,
     ]  # fmt: skip
 
-    found = extended(["Fire"], observations, is_one, related=RELATED)
+    extension = extend_labels(["Fire"], observations, equals_label, related=RELATED)
 
-    assert found is not None
-    assert found.added == ("Flame", "Ash")
-    assert (found.before.recall, found.after.recall) == (0.4, 0.85)
-    assert found.after.precision == 1.0
-    assert found.held_out is not None
-    assert found.held_out.before.expected == 20 // 3
-    assert found.held_out.after.recall > found.held_out.before.recall
+    assert extension is not None
+    assert extension.added == ("Flame", "Ash")
+    assert (extension.before.recall, extension.after.recall) == (0.4, 0.85)
+    assert extension.after.precision == 1.0
+    assert extension.held_out is not None
+    assert extension.held_out.before.expected == 20 // 3
+    assert extension.held_out.after.recall > extension.held_out.before.recall
 
 
-def test_extended_skips_a_label_that_lowers_f1() -> None:
+def test_extend_labels_skips_a_label_that_lowers_f1() -> None:
     observations = [
         fires("Fire"), fires("Flame"), *[fires("Flame", is_expected=False)] * 4,
     ]  # fmt: skip
 
-    assert extended(["Fire"], observations, is_one, related=RELATED) is None
+    assert extend_labels(["Fire"], observations, equals_label, related=RELATED) is None
 
 
-def test_extended_prefers_a_smaller_gain_without_loss_to_a_larger_one_with_loss() -> None:
+def test_extend_labels_prefers_a_small_gain_without_loss_to_a_large_gain_with_loss() -> None:
     observations = [
         *[fires("Fire")] * 4, *[fires("Flame")] * 3, fires("Ash"),
         *[fires("Flame", is_expected=False)] * 9,
     ]  # fmt: skip
 
-    found = extended(["Fire"], observations, is_one, related=RELATED)
+    extension = extend_labels(["Fire"], observations, equals_label, related=RELATED)
 
-    assert found is not None
-    assert found.added == ("Ash",)
+    assert extension is not None
+    assert extension.added == ("Ash",)
 
 
 def test_candidates_come_from_inputs_that_miss_the_branch() -> None:
     observations = [fires("Fire", "Ash"), fires("Wood Ash"), fires("Tree Ash")]
     observations.append(fires("Ash", is_expected=False))
 
-    found = extended(["Fire"], observations, is_within, related=RELATED, alpha=1)
+    extension = extend_labels(["Fire"], observations, contains_label, related=RELATED, alpha=1)
 
-    assert found is not None
-    assert found.added == ("Tree Ash", "Wood Ash")
+    assert extension is not None
+    assert extension.added == ("Tree Ash", "Wood Ash")
 
 
 def test_labels_that_do_not_generalise_to_held_out_inputs_are_not_suggested() -> None:
@@ -157,17 +159,17 @@ def test_labels_that_do_not_generalise_to_held_out_inputs_are_not_suggested() ->
         )
     ]
 
-    assert extended(["Fire"], observations[:18], is_one, related=RELATED) is not None
-    assert extended(["Fire"], observations, is_one, related=RELATED) is None
+    assert extend_labels(["Fire"], observations[:18], equals_label, related=RELATED) is not None
+    assert extend_labels(["Fire"], observations, equals_label, related=RELATED) is None
 
 
 @pytest.mark.parametrize(
     ("matches", "label", "added"),
     [
-        (is_one, "Fire", "Camp Flame"),
-        (lowered(is_one), "fire", "camp flame"),
-        (is_within, "Fire", "Camp Flame"),
-        (lambda labels, recognised: is_one(labels, tuple(map(str.upper, recognised))), "FIRE",
+        (equals_label, "Fire", "Camp Flame"),
+        (lower_case_match(equals_label), "fire", "camp flame"),
+        (contains_label, "Fire", "Camp Flame"),
+        (lambda labels, recognised: equals_label(labels, tuple(map(str.upper, recognised))), "FIRE",
          "CAMP FLAME"),
     ],
 )  # fmt: skip
@@ -176,52 +178,55 @@ def test_labels_are_added_in_the_spelling_that_the_application_matches(
 ) -> None:
     observations = [fires("Fire"), fires("Camp Flame"), fires("Fire"), fires("Camp Flame")]
 
-    found = extended([label], observations, matches, related=RELATED)
+    extension = extend_labels([label], observations, matches, related=RELATED)
 
-    assert found is not None
-    assert found.before.recall == 0.5
-    assert found.added == (added,)
+    assert extension is not None
+    assert extension.before.recall == 0.5
+    assert extension.added == (added,)
 
 
 @given(observations, ways, alphas)
 def test_extension_has_the_measures_that_it_claims(
-    several: list[Observation], matches: Matches, alpha: float
+    inputs: list[Observation], matches: Matches, alpha: float
 ) -> None:
     labels = ("Fire", "fire")
-    found = extended(labels, several, matches, related=RELATED, alpha=alpha)
+    extension = extend_labels(labels, inputs, matches, related=RELATED, alpha=alpha)
 
-    assert found == extended(labels, several, matches, related=RELATED, alpha=alpha)
-    if found is None:
+    assert extension == extend_labels(labels, inputs, matches, related=RELATED, alpha=alpha)
+    if extension is None:
         return
-    judged = [(found.before, found.after), *([found.held_out] if found.held_out else [])]
+    judged = [
+        (extension.before, extension.after),
+        *([extension.held_out] if extension.held_out else []),
+    ]
     for before, after in judged:
         assert after.f1 >= before.f1
         assert after.recall >= before.recall
-    assert found.after == of_labels((*labels, *found.added), several, matches)
-    assert found.before == of_labels(labels, several, matches)
-    assert found.added
-    assert len(set(found.added)) == len(found.added)
-    assert not {label.lower() for label in found.added} & {"amber", "fire"}
+    assert extension.after == of_labels((*labels, *extension.added), inputs, matches)
+    assert extension.before == of_labels(labels, inputs, matches)
+    assert extension.added
+    assert len(set(extension.added)) == len(extension.added)
+    assert not {label.lower() for label in extension.added} & {"amber", "fire"}
 
 
 @given(observations, ways, alphas)
 def test_extension_equals_the_result_of_a_naive_search(
-    several: list[Observation], matches: Matches, alpha: float
+    inputs: list[Observation], matches: Matches, alpha: float
 ) -> None:
-    found = extended(("Fire", "fire"), several, matches, related=RELATED, alpha=alpha)
+    extension = extend_labels(("Fire", "fire"), inputs, matches, related=RELATED, alpha=alpha)
 
-    assert (found.added if found else ()) == plainly_extended(several, matches, alpha)
+    assert (extension.added if extension else ()) == naive_extension(inputs, matches, alpha)
 
 
 def of_labels(
     labels: Sequence[str], observations: Sequence[Observation], matches: Matches
 ) -> BranchCounts:
-    return measured(
+    return count_inputs(
         (item.is_expected, matches(frozenset(labels), item.recognised)) for item in observations
     )
 
 
-def plainly_extended(
+def naive_extension(
     observations: list[Observation], matches: Matches, alpha: float
 ) -> tuple[str, ...]:
     """Return the labels by measuring everything again in each round."""
@@ -241,9 +246,9 @@ def plainly_extended(
     }
     while (now := of_labels(labels, fit, matches)).recall < alpha:
         tried = [
-            (-then.right, then.took, place, label)
+            (-then.correct, then.taken, place, label)
             for label, place in candidates
-            if (then := of_labels([*labels, label], fit, matches)).right > now.right
+            if (then := of_labels([*labels, label], fit, matches)).correct > now.correct
             and then.f1 >= now.f1
         ]
         if not tried:
@@ -260,9 +265,11 @@ def plainly_extended(
 def test_branch_with_sufficient_recall_is_not_extended() -> None:
     observations = [*[fires("Fire")] * 3, fires("Flame")]
 
-    assert of_labels(["Fire"], observations, is_one).recall == ALPHA
-    assert extended(["Fire"], observations, is_one, related=RELATED) is None
-    assert isinstance(extended(["Fire"], observations, is_one, related=RELATED, alpha=1), Extension)
+    assert of_labels(["Fire"], observations, equals_label).recall == ALPHA
+    assert extend_labels(["Fire"], observations, equals_label, related=RELATED) is None
+    assert isinstance(
+        extend_labels(["Fire"], observations, equals_label, related=RELATED, alpha=1), Extension
+    )
 
 
 @pytest.mark.parametrize(
@@ -279,4 +286,4 @@ def test_branch_with_sufficient_recall_is_not_extended() -> None:
 def test_recall_is_too_low_only_if_significant(
     right: int, expected: int, *, is_failure: bool
 ) -> None:
-    assert is_below(BranchCounts(expected=expected, took=right, right=right), 0.75) is is_failure
+    assert is_below(BranchCounts(expected=expected, taken=right, correct=right), 0.75) is is_failure

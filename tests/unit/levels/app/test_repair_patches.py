@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ciguard.levels.app.repair.patches import (
     add_labels,
-    compare_constant,
+    compare_bare_text,
     replace_label,
     replace_threshold,
 )
@@ -219,7 +219,7 @@ def test_replace_label_changes_only_the_label(condition: str, expected: str | No
         ("x == 'dog' or 'a'", "'b'", None),
     ],
 )
-def test_compare_constant_copies_the_neighbouring_comparison(
+def test_compare_bare_text_copies_the_neighbouring_comparison(
     condition: str, text: str, expected: str | None
 ) -> None:
     program = "for x in y:\n    if {}:\n        pass\n"
@@ -227,7 +227,7 @@ def test_compare_constant_copies_the_neighbouring_comparison(
 
     changed = made_of(
         program.format(condition),
-        lambda source, _: compare_constant(source, branch, text),
+        lambda source, _: compare_bare_text(source, branch, text),
         condition,
     )
 

@@ -12,8 +12,8 @@ from ciguard.errors import ConfigurationError
 from ciguard.levels.app.dead_conditions.vocabulary import Vocabulary
 from ciguard.levels.app.repair.relatedness import (
     CombinedRelatedness,
+    SharedWords,
     Taxonomy,
-    Words,
     known_relations,
     proposed_labels,
     read_taxonomy,
@@ -34,8 +34,8 @@ LABELS = ["Fire", "campfire", "Fires", "Human face", "Face", "faces", "Tree", "o
     ],
 )  # fmt: skip
 def test_labels_with_a_common_word_are_related(one: str, other: str) -> None:
-    assert Words().related(one, other)
-    assert Words().related(other, one)
+    assert SharedWords().related(one, other)
+    assert SharedWords().related(other, one)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_labels_with_a_common_word_are_related(one: str, other: str) -> None:
     ],
 )  # fmt: skip
 def test_labels_without_a_common_word_are_unrelated(one: str, other: str) -> None:
-    assert not Words().related(one, other)
+    assert not SharedWords().related(one, other)
 
 
 def test_taxonomy_relates_neighbours_and_labels_with_a_common_neighbour() -> None:
@@ -67,7 +67,7 @@ def test_taxonomy_relates_neighbours_and_labels_with_a_common_neighbour() -> Non
 def test_relatedness_is_symmetric_and_combined_by_union(
     edges: list[tuple[str, str]], one: str, other: str
 ) -> None:
-    several = (Taxonomy(edges), Words(), known_relations())
+    several = (Taxonomy(edges), SharedWords(), known_relations())
     joined = CombinedRelatedness(*several)
 
     assert all(item.related(one, other) == item.related(other, one) for item in several)
@@ -90,7 +90,7 @@ def test_known_relations_relate_everyday_labels(one: str, other: str) -> None:
     ("one", "other"), [("Fire", "Amber"), ("Fire", "Dog"), ("Food", "Paper"), ("Pizza", "Puppy")]
 )
 def test_known_relations_separate_everyday_labels_of_different_kinds(one: str, other: str) -> None:
-    assert not CombinedRelatedness(known_relations(), Words()).related(one, other)
+    assert not CombinedRelatedness(known_relations(), SharedWords()).related(one, other)
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,10 @@ def test_taxonomy_is_read_from_lines_and_csv(tmp_path: Path, name: str, text: st
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.tsv", b"flame\tfire\nash\n", r"x\.tsv: line 2: 'ash' is no relation.* tab between"),
-        ("x.tsv", b"\n\na\tb\tc\n", r"x\.tsv: line 3: 'a.*c' is no relation"),
-        ("x.csv", b"flame,\n", r"x\.csv: line 1: 'flame,' is no relation.* comma between"),
-        ("x.tsv", b"# nothing\n", r"x\.tsv: holds no relation\. Write"),
+        ("x.tsv", b"flame\tfire\nash\n", r"x\.tsv: line 2: 'ash' is not a relation.* by a tab"),
+        ("x.tsv", b"\n\na\tb\tc\n", r"x\.tsv: line 3: 'a.*c' is not a relation"),
+        ("x.csv", b"flame,\n", r"x\.csv: line 1: 'flame,' is not a relation.* by a comma"),
+        ("x.tsv", b"# nothing\n", r"x\.tsv: contains no relation\. Write"),
         ("x.tsv", b"\xff\xfe", r"x\.tsv: cannot be read.* Give a text file in UTF-8"),
         ("gone.tsv", None, r"gone\.tsv: cannot be read"),
     ],
@@ -133,7 +133,7 @@ def test_proposals_are_equal_then_related_then_similarly_spelled_labels() -> Non
             {"Plants", "Trousers", "Clothing", "Human face", "Race", "FIRE", "Flame", "Tires"}
         )
     )
-    closeness = (known_relations(), Words())
+    closeness = (known_relations(), SharedWords())
 
     assert proposed_labels("pants", vocabulary, *closeness) == ("Clothing", "Trousers", "Plants")
     assert proposed_labels("clothes", vocabulary, *closeness)[0] == "Clothing"

@@ -10,8 +10,8 @@ from ciguard.levels.app.repair.labels import Extension
 from ciguard.levels.app.repair.measures import BranchCounts, Change
 from ciguard.levels.app.repair.suggestions import (
     Suggestion,
-    more_labels,
-    other_threshold,
+    suggest_labels,
+    suggest_threshold,
 )
 from ciguard.levels.app.repair.thresholds import DecisionLine, ShareChange, Shares, Threshold
 
@@ -19,9 +19,9 @@ EXTENSION = Extension(("flame", "ash"), BranchCounts(20, 8, 8), BranchCounts(20,
 
 
 def test_suggested_labels_come_with_their_recall_and_precision() -> None:
-    assert more_labels(EXTENSION, 3, "--- a") == Suggestion(
-        'If line 3 also checked "flame" and "ash", 85 % of the 20 inputs made for it would take '
-        "the branch instead of 40 %, and 100 % of the 17 that take it would be meant to.",
+    assert suggest_labels(EXTENSION, 3, "--- a") == Suggestion(
+        'If line 3 also checked "flame" and "ash", the recall on the 20 inputs made for it would '
+        "be 85 % instead of 40 %, and the precision 100 %.",
         "--- a",
     )
 
@@ -29,50 +29,49 @@ def test_suggested_labels_come_with_their_recall_and_precision() -> None:
 def test_suggestion_reports_a_changed_precision() -> None:
     extension = replace(EXTENSION, before=BranchCounts(20, 10, 8), after=BranchCounts(20, 20, 15))
 
-    assert more_labels(extension, 3, None).sentence.endswith(
-        "75 % of the 20 that take it would be meant to instead of 80 %."
+    assert suggest_labels(extension, 3, None).sentence.endswith(
+        "and the precision 75 % instead of 80 %."
     )
 
 
 def test_suggestion_reports_the_held_out_inputs() -> None:
-    held = Change(BranchCounts(6, 0, 0), BranchCounts(6, 6, 5))
-    extension = replace(EXTENSION, before=BranchCounts(20, 0, 0), held_out=held)
+    held_out = Change(BranchCounts(6, 0, 0), BranchCounts(6, 6, 5))
+    extension = replace(EXTENSION, before=BranchCounts(20, 0, 0), held_out=held_out)
 
-    sentence = more_labels(extension, 3, None).sentence
+    sentence = suggest_labels(extension, 3, None).sentence
 
     assert sentence == (
-        'If line 3 also checked "flame" and "ash", 85 % of the 20 inputs made for it would take '
-        "the branch instead of 0 %, and 100 % of the 17 that take it would be meant to. "
-        "Of the 6 among them that this was not fitted to, 83 % would take it instead of 0 %; "
-        "83 % of all such inputs that take it would be meant to."
+        'If line 3 also checked "flame" and "ash", the recall on the 20 inputs made for it would '
+        "be 85 % instead of 0 %, and the precision 100 %. On the 6 of them to which the labels "
+        "were not fitted, the recall would be 83 % instead of 0 %, and the precision 83 %."
     )
 
 
 @pytest.mark.parametrize(
-    ("right", "shown"), [(0, "0 %"), (1, "1 %"), (500, "50 %"), (999, "99 %"), (1000, "100 %")]
+    ("correct", "shown"), [(0, "0 %"), (1, "1 %"), (500, "50 %"), (999, "99 %"), (1000, "100 %")]
 )
-def test_shares_round_to_0_and_100_percent_only_if_exact(right: int, shown: str) -> None:
-    extension = replace(EXTENSION, after=BranchCounts(1000, right, right))
+def test_shares_round_to_0_and_100_percent_only_if_exact(correct: int, shown: str) -> None:
+    extension = replace(EXTENSION, after=BranchCounts(1000, correct, correct))
 
-    assert f'"ash", {shown} of the' in more_labels(extension, 3, None).sentence
+    assert f"would be {shown} instead of" in suggest_labels(extension, 3, None).sentence
 
 
 def test_labels_of_a_service_cannot_forge_lines() -> None:
     extension = replace(EXTENSION, added=("a\nb\x1b[31m\u202e", "b" * 1000))
 
-    sentence = more_labels(extension, 3, None).sentence
+    sentence = suggest_labels(extension, 3, None).sentence
 
     assert sentence.isprintable()
     assert len(sentence) < 500
 
 
 def test_suggested_threshold_reports_both_sentiments() -> None:
-    held = ShareChange(Shares(1, 0.5), Shares(0.75, 0.25))
-    threshold = Threshold(DecisionLine(1, 0.5, -0.2), Shares(1, 0.6), Shares(0.9, 0.1), held)
+    held_out = ShareChange(Shares(1, 0.5), Shares(0.75, 0.25))
+    threshold = Threshold(DecisionLine(1, 0.5, -0.2), Shares(1, 0.6), Shares(0.9, 0.1), held_out)
 
-    assert other_threshold(threshold, 7, None, names=("score", "magnitude")) == Suggestion(
+    assert suggest_threshold(threshold, 7, None, names=("score", "magnitude")) == Suggestion(
         "If line 7 checked score + 0.5 * magnitude - 0.2 > 0, 90 % of positive and 10 % of "
-        "negative texts would take the branch instead of 100 % and 60 %. Of the texts that "
-        "this was not fitted to, 75 % of positive and 25 % of negative texts would take the branch "
-        "instead of 100 % and 50 %."
+        "negative texts would take the branch instead of 100 % and 60 %. Of held-out texts, to "
+        "which the threshold was not fitted, 75 % of positive and 25 % of negative texts would "
+        "take the branch instead of 100 % and 50 %."
     )

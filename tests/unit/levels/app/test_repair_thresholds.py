@@ -15,7 +15,7 @@ from ciguard.levels.app.repair.thresholds import (
     DecisionLine,
     ScoredText,
     Shares,
-    fitted,
+    fit_threshold,
     is_mixed,
     shares,
 )
@@ -39,7 +39,7 @@ def texts(
 
 
 def text_of(score: float, magnitude: float, *, is_positive: bool = True) -> ScoredText:
-    return ScoredText(score, magnitude, is_positive=is_positive, took=True)
+    return ScoredText(score, magnitude, is_positive=is_positive, takes_branch=True)
 
 
 def by_score(rng: random.Random, is_positive: bool) -> tuple[float, float]:  # noqa: FBT001
@@ -52,8 +52,11 @@ def by_both(rng: random.Random, is_positive: bool) -> tuple[float, float]:  # no
 
 
 def test_shares_are_computed_for_each_sentiment() -> None:
-    samples = [ScoredText(0, 0, is_positive=True, took=took) for took in (True, True, False, False)]
-    samples.append(ScoredText(0, 0, is_positive=False, took=True))
+    samples = [
+        ScoredText(0, 0, is_positive=True, takes_branch=taken)
+        for taken in (True, True, False, False)
+    ]
+    samples.append(ScoredText(0, 0, is_positive=False, takes_branch=True))
 
     assert shares(samples) == Shares(positive=0.5, negative=1.0)
     assert shares([]) == Shares(0, 0)
@@ -113,7 +116,7 @@ def test_decision_line_agrees_with_its_python_condition(
 def test_fitted_score_threshold_has_few_digits(for_positive: bool) -> None:  # noqa: FBT001
     samples = texts(by_score, above=-2)
 
-    threshold = fitted(samples, for_positive=for_positive)
+    threshold = fit_threshold(samples, for_positive=for_positive)
 
     assert threshold is not None
     assert threshold.before == Shares(1, 1)
@@ -129,7 +132,7 @@ def test_fitted_score_threshold_has_few_digits(for_positive: bool) -> None:  # n
 def test_fitted_threshold_uses_the_magnitude_where_it_helps() -> None:
     samples = texts(by_both, above=-0.4, count=200)
 
-    threshold = fitted(samples, for_positive=True)
+    threshold = fit_threshold(samples, for_positive=True)
 
     assert threshold is not None
     assert threshold.line.magnitude < 0 < threshold.line.score
@@ -138,7 +141,7 @@ def test_fitted_threshold_uses_the_magnitude_where_it_helps() -> None:
 
 
 def test_few_samples_are_all_used_for_the_fit() -> None:
-    threshold = fitted(texts(by_score, above=-2, count=10), for_positive=True)
+    threshold = fit_threshold(texts(by_score, above=-2, count=10), for_positive=True)
 
     assert threshold is not None
     assert threshold.held_out is None
@@ -147,20 +150,20 @@ def test_few_samples_are_all_used_for_the_fit() -> None:
 def test_threshold_without_improvement_is_not_suggested() -> None:
     samples = texts(by_score, above=0.2)
 
-    assert fitted(samples, for_positive=True) is None
+    assert fit_threshold(samples, for_positive=True) is None
 
 
 @pytest.mark.parametrize("feelings", [(), (True,), (False, False)])
 def test_fit_to_one_sentiment_gives_no_threshold(feelings: tuple[bool, ...]) -> None:
     samples = [text_of(0.5, 1, is_positive=feeling) for feeling in feelings]
 
-    assert fitted(samples, for_positive=True) is None
+    assert fit_threshold(samples, for_positive=True) is None
 
 
 def test_fit_to_equal_scores_gives_no_threshold() -> None:
     samples = [text_of(0, 0, is_positive=at % 2 == 0) for at in range(8)]
 
-    assert fitted(samples, for_positive=True) is None
+    assert fit_threshold(samples, for_positive=True) is None
 
 
 def test_fit_without_scikit_learn_names_the_package_to_install(
@@ -169,4 +172,4 @@ def test_fit_without_scikit_learn_names_the_package_to_install(
     monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
 
     with pytest.raises(ConfigurationError, match="ciguard\\[apps\\]"):
-        fitted(texts(by_score, above=-2), for_positive=True)
+        fit_threshold(texts(by_score, above=-2), for_positive=True)

@@ -66,7 +66,7 @@ def place(fault: dict[str, Any]) -> str:
 
 
 @cache
-def found(folder: Path) -> dict[str, ServiceFunction]:
+def service_functions_in(folder: Path) -> dict[str, ServiceFunction]:
     """Return what asks services in the programs of a folder, by qualified name."""
     return {
         function.name: function
@@ -110,14 +110,16 @@ def test_fault_classes_are_planted_in_their_known_tasks() -> None:
 
 @pytest.mark.lengthy
 def test_every_task_has_a_fault_and_every_operation_is_called() -> None:
-    asked = {
-        call.answer.operation.name for function in found(APPS).values() for call in function.calls
+    operations = {
+        call.answer.operation.name
+        for function in service_functions_in(APPS).values()
+        for call in function.calls
     }
 
     assert {RecognitionTask(fault["task"]) for fault in FAULTS} == set(
         RecognitionTask
     ) - TASKS_WITHOUT_INPUTS
-    assert asked == OPERATIONS
+    assert operations == OPERATIONS
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=place)
@@ -134,7 +136,7 @@ def test_fault_has_a_complete_description(fault: dict[str, Any]) -> None:
 @pytest.mark.parametrize("fault", FAULTS, ids=place)
 def test_fault_is_in_a_function_that_calls_its_task(fault: dict[str, Any]) -> None:
     function = functions_in(APPS / f"{fault['application']}.py")[fault["function"]]
-    asking = found(APPS)[f"{fault['application']}.{fault['function']}"]
+    asking = service_functions_in(APPS)[f"{fault['application']}.{fault['function']}"]
 
     assert function.body[0].lineno < fault["line"] <= (function.end_lineno or 0)
     assert fault["task"] in {call.answer.operation.task for call in asking.calls}

@@ -69,9 +69,9 @@ def test_find_follows_callees_and_returns_branches_with_their_answers(
 
     assert set(functions) == {"can.labels_of", "can.smart_can"}
     (call,) = functions["can.smart_can"].calls
-    assert call.through == ("can.labels_of",)
+    assert call.call_path == ("can.labels_of",)
     assert call.answer.operation.task is RecognitionTask.LABELS
-    assert call.called_with.inputs == (
+    assert call.call_inputs.inputs == (
         ("path", ("labels_of()", "open()", ".read()", "vision.Image()")),
     )
     assert conditions(functions["can.smart_can"]) == ["for c in classes", "c == 'food'"]
@@ -204,7 +204,7 @@ def test_call_site_lists_the_steps_from_a_parameter(tmp_path: Path) -> None:
     )
 
     (call,) = functions["app.feel"].calls
-    assert call.called_with.inputs == (("lang", ()), ("text", (".strip()", "[1:]")))
+    assert call.call_inputs.inputs == (("lang", ()), ("text", (".strip()", "[1:]")))
     ((_, steps),) = functions["app.feel"].goals[0].answers
     assert steps == ("['Sentiment']", "== 'POSITIVE'")
 
@@ -223,7 +223,7 @@ def test_parameter_in_a_client_message_reaches_the_call(tmp_path: Path) -> None:
     )
 
     (call,) = functions["app.labels_of"].calls
-    assert call.called_with.inputs == (("uri", ()),)
+    assert call.call_inputs.inputs == (("uri", ()),)
 
 
 def test_find_returns_every_kind_of_branch(tmp_path: Path) -> None:
@@ -282,7 +282,7 @@ def test_each_sub_condition_that_an_answer_decides_is_a_goal(tmp_path: Path) -> 
     assert looked_for.branch == score.branch
 
 
-def test_methods_of_other_objects_with_the_same_name_are_no_service_calls(tmp_path: Path) -> None:
+def test_methods_of_other_objects_with_the_same_name_are_not_service_calls(tmp_path: Path) -> None:
     functions = found_in(
         tmp_path,
         app="""
@@ -358,8 +358,13 @@ def test_unreadable_files_are_reported_and_environments_skipped(tmp_path: Path) 
     application = read_application(tmp_path)
 
     assert [module.file for module in application.modules] == ["good.py"]
-    assert {file.file for file in application.unread} == {"old.py", "null.py", "link.py", "deep.py"}
-    assert any("line 1" in file.reason for file in application.unread)
+    assert {file.file for file in application.unreadable_files} == {
+        "old.py",
+        "null.py",
+        "link.py",
+        "deep.py",
+    }
+    assert any("line 1" in file.reason for file in application.unreadable_files)
 
 
 @pytest.mark.parametrize(
@@ -385,7 +390,7 @@ def test_any_file_is_read_or_reported(tmp_path: Path, content: bytes) -> None:
 
     application = read_application(tmp_path)
 
-    assert len(application.modules) + len(application.unread) == 1
+    assert len(application.modules) + len(application.unreadable_files) == 1
     assert find_service_functions(application, PROVIDERS) == ()
 
 
@@ -681,8 +686,8 @@ def ask_{at}(image):
     last = found["app.ask_299"]
     assert len(last.goals) == 300
     (call,) = last.calls
-    assert call.through == tuple(f"app.ask_{at}" for at in range(298, -1, -1))
-    assert call.called_with.inputs[0][0] == "image"
+    assert call.call_path == tuple(f"app.ask_{at}" for at in range(298, -1, -1))
+    assert call.call_inputs.inputs[0][0] == "image"
 
 
 def test_mutually_recursive_functions_reach_the_same_calls(tmp_path: Path) -> None:
@@ -708,7 +713,7 @@ def test_mutually_recursive_functions_reach_the_same_calls(tmp_path: Path) -> No
     for function in functions.values():
         assert operations(function) == {"text_detection", "label_detection"}
         assert len(function.goals) == 2
-    ways = {call.answer.operation.name: call.through for call in functions["app.main"].calls}
+    ways = {call.answer.operation.name: call.call_path for call in functions["app.main"].calls}
     assert ways["text_detection"] == ("app.odd", "app.even")
 
 
@@ -740,7 +745,7 @@ async def judge(path):
     functions = found_in(tmp_path, app=f"{head}    {way}\n{tail}")
 
     assert operations(functions["app.ask"]) == {"text_detection"}
-    assert ("image", ()) in functions["app.ask"].calls[0].called_with.inputs
+    assert ("image", ()) in functions["app.ask"].calls[0].call_inputs.inputs
     assert len(functions["app.judge"].goals) == 1
 
 
@@ -759,7 +764,7 @@ def stop(key, path):
     function = found_in(tmp_path, app=text)["app.stop"]
 
     (call,) = function.calls
-    assert [name for name, _ in call.called_with.inputs] == ["path"]
+    assert [name for name, _ in call.call_inputs.inputs] == ["path"]
     assert len(function.goals) == 1
 
 
@@ -783,7 +788,7 @@ def test_client_factory_with_a_variable_service_creates_any_client(tmp_path: Pat
 
 
 def clients(function: ServiceFunction) -> set[str]:
-    return {name for call in function.calls for name in call.called_with.clients}
+    return {name for call in function.calls for name in call.call_inputs.clients}
 
 
 def test_annotation_of_a_parameter_is_trusted(tmp_path: Path) -> None:
@@ -900,9 +905,9 @@ def test_method_call_site_lists_constructor_parameters(tmp_path: Path, made: str
     functions = found_in(tmp_path, app="import boto3\n" + text)
 
     (call,) = functions["app.Eye.look"].calls
-    assert call.called_with == ServiceCallInputs()
-    assert call.made_with.clients == ("client",)
-    assert [name for name, _ in call.made_with.inputs] == ["image"]
+    assert call.call_inputs == ServiceCallInputs()
+    assert call.constructor_inputs.clients == ("client",)
+    assert [name for name, _ in call.constructor_inputs.inputs] == ["image"]
     (module,) = read_application(tmp_path).modules
     routines = {one.name: one for one in module.routines}
     constructor = routines["Eye.look"].constructor
@@ -947,4 +952,4 @@ def test_required_environment_variables_are_distinguished_from_optional_ones(
     (module,) = read_application(tmp_path).modules
 
     assert set(module.variables) == {"A", "B", "C"}
-    assert module.needed == {"A"}
+    assert module.required_variables == {"A"}

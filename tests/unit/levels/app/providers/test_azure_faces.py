@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.levels.app.input_synthesis.drawing import faces
+from ciguard.levels.app.input_synthesis.drawn_images import faces
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
 from ciguard.levels.app.providers.azure.face_messages import (
     EMOTION_KINDS,

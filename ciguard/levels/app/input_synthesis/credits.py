@@ -1,4 +1,4 @@
-"""`SOURCES.csv`: origin and licence of the files of a folder."""
+"""`SOURCES.csv`: origins and licences of the files in a folder."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class FileCredit:
 
     licence: str
     url: str = ""
-    """Address of the original page."""
+    """URL of the page with the original."""
     creator: str = ""
 
     @property
     def credit(self) -> str:
-        """Attribution to show with the file."""
+        """Attribution that is shown with the file."""
         return ", ".join(filter(None, (self.licence, self.creator, self.url)))
 
 
@@ -37,7 +37,7 @@ _HEADER = ",".join(("file", *_COLUMNS))
 
 
 def read_sources(folder: Path) -> dict[str, FileCredit]:
-    """Return the credits of the files of a folder, by their relative names.
+    """Return the credits of the files in a folder: relative path → credit; empty without a file.
 
     Raises:
         ConfigurationError: if `SOURCES.csv` exists and cannot be read.
@@ -49,7 +49,10 @@ def read_sources(folder: Path) -> dict[str, FileCredit]:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             rows = csv.DictReader(lines)
             if not {"file", "licence"} <= set(rows.fieldnames or ()):
-                msg = f"{file}: no columns file and licence. The first line is `file,licence,url`."
+                msg = (
+                    f"{file}: columns file and licence are missing. "
+                    "The first line has to be `file,licence,url`."
+                )
                 raise ConfigurationError(msg)
             return {
                 row["file"] or "": FileCredit(*(row.get(name) or "" for name in _COLUMNS))
@@ -60,8 +63,8 @@ def read_sources(folder: Path) -> dict[str, FileCredit]:
         raise ConfigurationError(msg) from error
 
 
-def is_own(folder: Path) -> bool:
-    """Return whether the file is absent, or has exactly the columns that ciguard writes."""
+def is_rewritable(folder: Path) -> bool:
+    """Return whether ciguard may rewrite `SOURCES.csv`: it is absent, or has ciguard's columns."""
     file = folder / NAME
     return not file.is_file() or file.read_bytes().startswith(f"{_HEADER}\n".encode())
 
@@ -70,7 +73,7 @@ def write_sources(folder: Path, sources: Mapping[str, FileCredit]) -> None:
     """Write `SOURCES.csv` atomically.
 
     Raises:
-        OSError: if it cannot be written; the previous file remains.
+        OSError: if the file cannot be written; the previous file remains.
     """
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")

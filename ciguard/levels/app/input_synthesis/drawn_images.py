@@ -1,4 +1,4 @@
-"""Draws faces, and placeholders that only simulated services recognise."""
+"""Drawings of faces, and placeholders that only simulated services recognise."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from PIL import ImageDraw, ImageFilter
 
+from ciguard.levels.app.input_synthesis.input_maker import normalised_name
 from ciguard.levels.app.input_synthesis.inputs import ServiceInput
 from ciguard.levels.app.input_synthesis.pictures import gradient, png
-from ciguard.levels.app.input_synthesis.variants import normalised_name
 
 if TYPE_CHECKING:
     import random
@@ -19,50 +19,50 @@ if TYPE_CHECKING:
     from ciguard.levels.app.input_synthesis.inputs import InputSpec
 
 _SIZE = (320, 320)
-_DARKEST = 160
-_SHAPES = 7
-_SKINS = ((240, 205, 180), (225, 185, 155), (205, 160, 125), (185, 140, 105))
-_MOUTHS = {"face": (85, 95), "joy": (20, 160), "sorrow": (200, 340), "surprise": (0, 360)}
-"""Start and end angle of the mouth, in degrees, by what the face shows."""
+_MIN_BACKGROUND = 160
+_SHAPE_COUNT = 7
+_SKIN_COLOURS = ((240, 205, 180), (225, 185, 155), (205, 160, 125), (185, 140, 105))
+_MOUTH_ANGLES = {"face": (85, 95), "joy": (20, 160), "sorrow": (200, 340), "surprise": (0, 360)}
+"""Expression of a face → start and end angle of the mouth, in degrees."""
 
 
-def shown_by(key: str) -> str:
-    """Return the key of `_MOUTHS` for a label; empty if such a face is not drawn.
+def expression_of(key: str) -> str:
+    """Return the expression that a label means, a key of `_MOUTH_ANGLES`; empty if there is none.
 
-    `Joy`, `joy_likelihood` and `joy human face` are the same.
+    `Joy`, `joy_likelihood` and `joy human face` mean the same expression.
     """
     words = [
         word for word in normalised_name(key).split() if word not in {"human", "face", "likelihood"}
     ]
     name = " ".join(words) or "face"
-    return name if name in _MOUTHS else ""
+    return name if name in _MOUTH_ANGLES else ""
 
 
 def faces(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
-    """Yield drawn faces; the mouth shows joy, sorrow or surprise. Yield nothing for other keys.
+    """Yield drawn faces with an expression; yield nothing for an unknown expression.
 
     Args:
-        wanted: specification; its key names what the face shows.
-        rng: source of size, position and colours.
+        wanted: the specification, whose key names the expression.
+        rng: the random generator for sizes, positions and colours.
     """
-    shown = shown_by(wanted.key)
-    while shown:
-        picture = gradient(rng, _SIZE, _DARKEST)
-        _draw_face(picture, rng, shown)
-        yield ServiceInput(wanted, png(picture), f"a drawn face, {shown}")
+    expression = expression_of(wanted.key)
+    while expression:
+        picture = gradient(rng, _SIZE, _MIN_BACKGROUND)
+        _draw_face(picture, rng, expression)
+        yield ServiceInput(wanted, png(picture), f"a drawn face, {expression}")
 
 
-def _draw_face(picture: Image.Image, rng: random.Random, shown: str) -> None:
+def _draw_face(picture: Image.Image, rng: random.Random, expression: str) -> None:
     """Draw a face with dark hair, brows, eyes and mouth, as in photographs."""
     width = rng.randint(130, 170)
     height = int(width * 1.3)
     left, top = rng.randint(50, _SIZE[0] - width - 50), rng.randint(25, _SIZE[1] - height - 25)
-    skin = rng.choice(_SKINS)
+    skin = rng.choice(_SKIN_COLOURS)
     dark, shade = (tuple(int(part * factor) for part in skin) for factor in (0.25, 0.6))
     draw = ImageDraw.Draw(picture)
 
     def ellipse(x: float, y: float, w: float, h: float, colour: tuple[int, ...]) -> None:
-        """Draw an ellipse; centre and radii are shares of the size of the face."""
+        """Draw an ellipse; its centre and radii are fractions of the face's width and height."""
         x, y, w, h = left + x * width, top + y * height, w * width, h * height
         draw.ellipse((x - w, y - h, x + w, y + h), fill=colour)
 
@@ -76,8 +76,8 @@ def _draw_face(picture: Image.Image, rng: random.Random, shown: str) -> None:
     for x in (0.44, 0.56):
         ellipse(x, 0.67, 0.03, 0.015, shade)
     x, y, w, h = left + width * 0.5, top + height * 0.82, width * 0.2, height * 0.06
-    start, end = _MOUTHS[shown]
-    if shown == "face":
+    start, end = _MOUTH_ANGLES[expression]
+    if expression == "face":
         draw.line((x - w, y, x + w, y), fill=(130, 45, 45), width=7)
     else:
         draw.arc((x - w, y - h, x + w, y + h), start, end, fill=(130, 45, 45), width=7)
@@ -85,16 +85,16 @@ def _draw_face(picture: Image.Image, rng: random.Random, shown: str) -> None:
 
 
 def placeholders(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
-    """Yield images of coloured shapes, which show nothing.
+    """Yield images of coloured shapes, in which people recognise nothing.
 
     Args:
-        wanted: specification that a simulated service looks up for the image.
-        rng: source of shapes and colours.
+        wanted: the specification, which a simulated service looks up by the image.
+        rng: the random generator for shapes and colours.
     """
     while True:
-        picture = gradient(rng, _SIZE, _DARKEST)
+        picture = gradient(rng, _SIZE, _MIN_BACKGROUND)
         draw = ImageDraw.Draw(picture)
-        for _ in range(_SHAPES):
+        for _ in range(_SHAPE_COUNT):
             x, y = (rng.randint(0, side) for side in _SIZE)
             size = rng.randint(10, 80)
             colour = tuple(rng.randint(0, 255) for _ in range(3))

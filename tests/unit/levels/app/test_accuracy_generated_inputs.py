@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ciguard.levels.app.accuracy.aims import Aim
-from ciguard.levels.app.accuracy.generated_inputs import made_for
-from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
+from ciguard.levels.app.accuracy.generated_inputs import synthesise_inputs
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
+from ciguard.levels.app.input_synthesis.inverse_chain import InputSources, inverse_of
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import find_service_functions, read_application
@@ -38,24 +38,28 @@ OTHERS = [InputSpec(RecognitionTask.TEXT, f"{number} kg") for number in range(20
 def aims(tmp_path: Path) -> list[Aim]:
     (tmp_path / "app.py").write_text(TEXT)
     (function,) = find_service_functions(read_application(tmp_path), known_providers())
-    (asked,) = {call.answer.operation for call in function.calls}
+    (operation,) = {call.answer.operation for call in function.calls}
     goals = [condition.goal for condition in function.goals]
-    return [Aim(goal, asked, (wanted,)) for goal, wanted in zip(goals, (STOP, HALT), strict=True)]
+    return [
+        Aim(goal, operation, (wanted,)) for goal, wanted in zip(goals, (STOP, HALT), strict=True)
+    ]
 
 
-def test_made_for_gives_equal_counts_to_aims_and_one_input_to_others(aims: list[Aim]) -> None:
-    made = made_for(aims, [STOP, *OTHERS], inverse_of(InputSources()), 24, seed=0)
+def test_synthesis_gives_equal_counts_to_aims_and_one_input_to_each_further_specification(
+    aims: list[Aim],
+) -> None:
+    generated = synthesise_inputs(aims, [STOP, *OTHERS], inverse_of(InputSources()), 24, seed=0)
 
-    counted = Counter(service_input.wanted for service_input in made.inputs)
-    assert [counted[one] for one in (STOP, HALT, NOTHING)] == [8, 8, 8]
-    assert [counted[one] for one in OTHERS] == [1] * 6 + [0] * 14  # a quarter of all
-    assert made.missing == ()
+    counts = Counter(service_input.wanted for service_input in generated.inputs)
+    assert [counts[one] for one in (STOP, HALT, NOTHING)] == [8, 8, 8]
+    assert [counts[one] for one in OTHERS] == [1] * 6 + [0] * 14  # a quarter of all
+    assert generated.missing == ()
 
 
-def test_made_for_interleaves_the_specifications(aims: list[Aim]) -> None:
-    made = made_for(aims, OTHERS[:2], inverse_of(InputSources()), 24, seed=0)
+def test_synthesis_interleaves_the_specifications(aims: list[Aim]) -> None:
+    generated = synthesise_inputs(aims, OTHERS[:2], inverse_of(InputSources()), 24, seed=0)
 
-    assert {service_input.wanted for service_input in made.inputs[:5]} == {
+    assert {service_input.wanted for service_input in generated.inputs[:5]} == {
         STOP,
         HALT,
         NOTHING,
@@ -63,13 +67,13 @@ def test_made_for_interleaves_the_specifications(aims: list[Aim]) -> None:
     }
 
 
-def test_made_for_reports_missing_inputs_of_aims_only(aims: list[Aim]) -> None:
+def test_synthesis_reports_missing_inputs_of_aims_only(aims: list[Aim]) -> None:
     unknown = InputSpec(RecognitionTask.LABELS, "Zebra")
     aim = Aim(aims[0].goal, aims[0].operation, (unknown,))
 
-    made = made_for(
+    generated = synthesise_inputs(
         [aim], [InputSpec(RecognitionTask.TEXT, "\ue000")], inverse_of(InputSources()), 24, seed=0
     )
 
-    assert made.missing == (unknown,)
-    assert {service_input.wanted for service_input in made.inputs} == {NOTHING}
+    assert generated.missing == (unknown,)
+    assert {service_input.wanted for service_input in generated.inputs} == {NOTHING}

@@ -1,4 +1,4 @@
-"""Synthesises speech (Keeper, 3.2.2)."""
+"""Synthesised speech (Keeper paper, section 3.2.2)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ciguard.levels.app.input_synthesis.input_maker import InputMaker
 from ciguard.levels.app.input_synthesis.inputs import ServiceInput
-from ciguard.levels.app.input_synthesis.variants import InputMaker
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.programs import run_program
 
@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 RATE_HZ = 16_000
+"""Sampling rate of all sounds, in samples per second."""
 _MAX_LENGTH = 1_000
-"""Maximum length of a text in characters: about a minute, as services accept."""
+"""Maximum length of a text in characters: about a minute of speech, which services accept."""
 _TIMEOUT_S = 60
 _MAX_NOISE = 3_000
-"""Maximum amplitude of noise, of 32,767: quiet background noise."""
+"""Maximum amplitude of noise, of 32,767; this is quiet background noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,9 @@ class _Speaker:
     program: str
     voices: tuple[str, ...]
     options: Callable[[str, float, int], list[str]]
-    """Function from voice, speed (1 is normal) and pitch (50 is normal) to options."""
-    writes: str
-    """Option of the output file."""
+    """Function from voice, speed (1 is normal) and pitch (50 is normal) to program options."""
+    output_option: str
+    """Program option for the output file."""
 
 
 _SPEAKERS = (
@@ -66,40 +67,40 @@ _SPEAKERS = (
         "-w",
     ),
 )
-"""Synthesisers in order of preference: flite is easier to understand."""
+"""Synthesisers in order of preference, as the speech of flite is easier to understand."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenText(InputMaker):
-    """Speaks a transcript in the voices of a synthesiser (Keeper, 3.2.2).
+    """English speech in the voices of a synthesiser (Keeper paper, section 3.2.2).
 
-    It uses Flite, or else eSpeak NG, both in English. An empty transcript makes silence and noise,
-    which needs neither.
+    Flite is used if it is installed, otherwise eSpeak NG. For an empty transcript, silence and
+    noise are made, without a synthesiser.
     """
 
     @property
-    def reason(self) -> str:
-        """Reason why no text can be spoken here; empty if one can."""
+    def unavailable_reason(self) -> str:
+        """Reason why no text can be spoken here; empty if a synthesiser is installed."""
         if _installed_speaker():
             return ""
-        return "No speech synthesiser is installed: install flite, or else espeak-ng."
+        return "No speech synthesiser is installed: install flite or espeak-ng."
 
     def serves(self, wanted: InputSpec) -> bool:
-        """Return whether it is an English text, and a synthesiser is installed."""
+        """Return whether a synthesiser is installed, and an English voice can speak the text."""
         if wanted.task is not RecognitionTask.SPEECH:
             return False
-        return not wanted.key or (not self.reason and bool(_speakable(wanted.key)))
+        return not wanted.key or (not self.unavailable_reason and bool(_ascii_text(wanted.key)))
 
     def generate(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
-        """Yield sounds of the text; see `InputMaker`."""
-        return _speech(wanted, rng) if wanted.key else _no_speech(wanted, rng)
+        """Yield spoken texts, or sounds without speech; see `InputMaker`."""
+        return _spoken_inputs(wanted, rng) if wanted.key else _inputs_without_speech(wanted, rng)
 
 
 def _installed_speaker() -> _Speaker | None:
     return next((speaker for speaker in _SPEAKERS if shutil.which(speaker.program)), None)
 
 
-def _speakable(text: str) -> str:
+def _ascii_text(text: str) -> str:
     """Return a text in ASCII, without accents; empty if an English voice cannot speak it."""
     letters = unicodedata.normalize("NFKD", text)
     plain = " ".join(
@@ -109,15 +110,15 @@ def _speakable(text: str) -> str:
     return plain if is_speakable and len(plain) <= _MAX_LENGTH else ""
 
 
-def _speech(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
-    """Yield sounds of a text without an end, until all voices fail."""
-    speaker, text = _installed_speaker(), _speakable(wanted.key)
+def _spoken_inputs(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+    """Yield a spoken text endlessly in different voices, until all voices have failed."""
+    speaker, text = _installed_speaker(), _ascii_text(wanted.key)
     voices = list(speaker.voices) if speaker else []
     count = 0
     while speaker and voices:
         voice = voices[count % len(voices)]
         speed, pitch = (rng.uniform(0.8, 1.15), rng.randint(35, 65)) if count else (1.0, 50)
-        samples = _samples(speaker, speaker.options(voice, speed, pitch), text)
+        samples = _spoken_samples(speaker, speaker.options(voice, speed, pitch), text)
         if samples is None:
             voices.remove(voice)
             continue
@@ -126,15 +127,22 @@ def _speech(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
         count += 1
 
 
-def _samples(speaker: _Speaker, options: list[str], text: str) -> _Samples | None:
+def _spoken_samples(speaker: _Speaker, options: list[str], text: str) -> _Samples | None:
     """Return the samples of a spoken text; None if the synthesiser fails.
 
-    The text is passed in a file, as one that begins with `-` would be an option.
+    The text is passed in a file, as a text that begins with `-` would be read as an option.
     """
     with tempfile.TemporaryDirectory(prefix="ciguard-speech-") as folder:
         text_file, sound_file = Path(folder, "text.txt"), Path(folder, "speech.wav")
         text_file.write_text(text, "ascii")
-        command = [speaker.program, *options, "-f", str(text_file), speaker.writes, str(sound_file)]
+        command = [
+            speaker.program,
+            *options,
+            "-f",
+            str(text_file),
+            speaker.output_option,
+            str(sound_file),
+        ]
         try:
             result = run_program(command, limit_s=_TIMEOUT_S)
             if result.code == 0:
@@ -147,36 +155,36 @@ def _samples(speaker: _Speaker, options: list[str], text: str) -> _Samples | Non
 
 
 def _read_samples(file: Path) -> _Samples:
-    """Return the samples of a WAV file, 16,000 a second.
+    """Return the samples of a WAV file, 16,000 per second.
 
     Raises:
-        ValueError: if it is empty, or not one channel of 16 bits.
+        ValueError: if the file is empty, or does not have one channel of 16 bits.
     """
     with wave.open(str(file)) as sound:
         if (sound.getnchannels(), sound.getsampwidth()) != (1, 2) or not sound.getnframes():
-            msg = f"{sound.getparams()}: has to be one channel of 16 bits, and not empty"
+            msg = f"{sound.getparams()}: not one channel of 16 bits, or empty"
             raise ValueError(msg)
         samples = np.frombuffer(sound.readframes(sound.getnframes()), "<i2")
         return _resampled(samples.astype(np.int16), sound.getframerate())
 
 
 def _resampled(samples: _Samples, rate_hz: int) -> _Samples:
-    """Return a sound resampled to 16,000 samples a second, without aliasing.
+    """Return a sound resampled to 16,000 samples per second, without aliasing.
 
     Args:
-        samples: samples of one channel.
-        rate_hz: their sampling rate.
+        samples: the samples of one channel.
+        rate_hz: the sampling rate of the samples.
     """
     if rate_hz == RATE_HZ:
         return samples
-    tones = np.fft.rfft(samples.astype(np.float64))
+    frequencies = np.fft.rfft(samples.astype(np.float64))
     count = max(1, round(len(samples) * RATE_HZ / rate_hz))
-    kept = tones[: count // 2 + 1]  # frequencies that the new rate can represent
-    resampled = np.fft.irfft(kept, count) * (count / len(samples))
+    low_frequencies = frequencies[: count // 2 + 1]  # those that the new rate can represent
+    resampled = np.fft.irfft(low_frequencies, count) * (count / len(samples))
     return np.clip(np.rint(resampled), -32_768, 32_767).astype(np.int16)
 
 
-def _no_speech(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+def _inputs_without_speech(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
     """Yield sounds without speech: silence, then noise."""
     yield ServiceInput(wanted, _wav(np.zeros(2 * RATE_HZ, np.int16)), "silence")
     while True:

@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.levels.app.exploration.guessed_values import made_up, place, setting, text_form
+from ciguard.levels.app.exploration.guessed_values import (
+    location_value,
+    placeholder_value,
+    setting_value,
+    text_form,
+)
 from ciguard.levels.app.in_target.given import Awaited, Upload, argument, forms_in
 
 if TYPE_CHECKING:
@@ -33,20 +38,20 @@ if TYPE_CHECKING:
         ("slang", "", None),
     ],
 )
-def test_setting_is_recognised_by_the_name_of_a_parameter(
+def test_setting_value_is_guessed_from_the_name_of_a_parameter(
     name: str, annotation: str, value: object
 ) -> None:
-    assert setting(name, annotation, highest=100.0, is_speech=False) == value
+    assert setting_value(name, annotation, max_score=100.0, is_speech=False) == value
 
 
 def test_language_setting_of_speech_includes_a_country() -> None:
-    assert setting("language", "", highest=1.0, is_speech=True) == "en-US"
+    assert setting_value("language", "", max_score=1.0, is_speech=True) == "en-US"
 
 
 @pytest.mark.parametrize(
     ("name", "form"),
     [
-        ("apiKey", {"made_up": made_up("key")}),
+        ("apiKey", {"made_up": placeholder_value("key")}),
         ("endpoint", {"made_up": "https://example.cognitiveservices.azure.com/"}),
         ("jobName", {"guess": "name"}),
         ("job_uri", {"made_up": "s3://bucket/upload"}),
@@ -64,13 +69,13 @@ def test_text_form_is_recognised_by_the_name_of_a_parameter(name: str, form: obj
 
 
 @pytest.mark.parametrize("name", ["s3Bucket", "s3ObjectKey", "bucket_name", "region"])
-def test_place_returns_buckets_keys_and_regions(name: str) -> None:
-    assert place(name)
+def test_location_value_returns_buckets_keys_and_regions(name: str) -> None:
+    assert location_value(name)
 
 
 @pytest.mark.parametrize("name", ["keywords", "keyword", "monkey", "text", "regional"])
-def test_place_of_any_other_field_is_empty(name: str) -> None:
-    assert not place(name)
+def test_location_value_of_any_other_field_is_empty(name: str) -> None:
+    assert not location_value(name)
 
 
 def test_text_form_of_a_provider_without_storage_has_no_address() -> None:

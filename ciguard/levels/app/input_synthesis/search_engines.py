@@ -1,4 +1,4 @@
-"""Search engines for images with open licences (Keeper, 3.2.1)."""
+"""Search engines for images with open licences (Keeper paper, section 3.2.1)."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from ciguard.levels.app.input_synthesis.web import Web
 
 _PAGE_SIZE = 20
-"""Results per page: the maximum that Openverse allows anonymous clients."""
+"""Number of results per page, the maximum that Openverse allows anonymous clients."""
 _MAX_PAGES = 8
 _MAX_BYTES = 4 * 2**20
 """Maximum size of a page of results."""
 _OPEN_LICENCES = {"by": "CC BY", "by-sa": "CC BY-SA", "cc0": "CC0", "pdm": "Public Domain Mark"}
-"""Licences that permit use, change and distribution: code of Openverse → usual name."""
+"""Licence that permits use, change and distribution, by Openverse's code → usual name."""
 _WIDTH = 960
-"""Width of a scaled image in pixels: one of the few that Wikimedia has cached."""
+"""Width of a scaled-down image in pixels, one of those that Wikimedia caches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageSearchResult:
-    """A search result."""
+    """One image that a search engine has found."""
 
     image: str
-    """Address of the image, scaled down if available."""
+    """URL of the image, scaled down if available."""
     page: str
-    """Address of the page of its creator."""
+    """URL of the page that describes the image."""
     licence: str
     creator: str
 
@@ -46,28 +46,28 @@ class ImageSearch(Protocol):
 
     @property
     def endpoint(self) -> str:
-        """Address of its API."""
+        """URL of the search engine's API."""
 
-    def offered(self, words: str, web: Web) -> Iterator[ImageSearchResult]:
-        """Yield images for some words, the best first; pages are requested as they are needed.
+    def search(self, words: str, web: Web) -> Iterator[ImageSearchResult]:
+        """Yield images for search words, the best first; further pages are requested when needed.
 
         Args:
-            words: letters, digits and single spaces.
-            web: client that fetches the pages.
+            words: the words: letters, digits and single spaces.
+            web: the client that fetches the pages.
 
         Raises:
-            FetchError: if the engine does not answer, or its answer is invalid.
+            FetchError: if the search engine does not respond, or its response is invalid.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Openverse:
-    """Openverse, which indexes some 800 million images of Flickr, museums and others."""
+    """Openverse, an index of openly licensed images of Flickr, museums and others."""
 
     endpoint: str = "https://api.openverse.org/v1/images/"
 
-    def offered(self, words: str, web: Web) -> Iterator[ImageSearchResult]:
-        """Yield images whose licences require attribution at most."""
+    def search(self, words: str, web: Web) -> Iterator[ImageSearchResult]:
+        """Yield images with licences that permit use, change and distribution."""
         for number in range(1, _MAX_PAGES + 1):
             answer = _request(
                 web,
@@ -80,16 +80,16 @@ class Openverse:
                 },
             )
             results = _records(answer, "results")
-            yield from filter(None, map(_of_openverse, results))
+            yield from filter(None, map(_openverse_result, results))
             if not results or number >= _number(answer, "page_count"):
                 return
 
 
-def _of_openverse(result: dict[str, Any]) -> ImageSearchResult | None:
+def _openverse_result(result: dict[str, Any]) -> ImageSearchResult | None:
     name = _OPEN_LICENCES.get(_text(result, "license"))
     if name is None:
         return None
-    return _complete(
+    return _if_complete(
         ImageSearchResult(
             image=_text(result, "thumbnail") or _text(result, "url"),
             page=_text(result, "foreign_landing_url"),
@@ -105,7 +105,7 @@ class Commons:
 
     endpoint: str = "https://commons.wikimedia.org/w/api.php"
 
-    def offered(self, words: str, web: Web) -> Iterator[ImageSearchResult]:
+    def search(self, words: str, web: Web) -> Iterator[ImageSearchResult]:
         """Yield bitmap images; vector images would have to be rendered."""
         offset: object = 0
         for _ in range(_MAX_PAGES):
@@ -130,17 +130,17 @@ class Commons:
             pages = _records(_record(answer, "query"), "pages")
             pages.sort(key=lambda page: _number(page, "index"))
             infos = (info for page in pages for info in _records(page, "imageinfo")[:1])
-            yield from filter(None, map(_of_commons, infos))
+            yield from filter(None, map(_commons_result, infos))
             offset = _number(_record(answer, "continue"), "gsroffset")
             if not offset:
                 return
 
 
-def _of_commons(info: dict[str, Any]) -> ImageSearchResult | None:
+def _commons_result(info: dict[str, Any]) -> ImageSearchResult | None:
     metadata = _record(info, "extmetadata")
     if _metadata_text(metadata, "NonFree") or not _text(info, "mime").startswith("image/"):
         return None
-    return _complete(
+    return _if_complete(
         ImageSearchResult(
             image=_text(info, "thumburl") or _text(info, "url"),
             page=_text(info, "descriptionurl"),
@@ -151,18 +151,18 @@ def _of_commons(info: dict[str, Any]) -> ImageSearchResult | None:
 
 
 def _metadata_text(metadata: dict[str, Any], name: str) -> str:
-    """Return a field of the metadata, which is HTML, as text."""
+    """Return the text of a metadata field, whose value is HTML."""
     words = html.unescape(re.sub(r"<[^<>]*>", " ", _text(_record(metadata, name), "value")))
     return " ".join(words.split())
 
 
-def _complete(offered: ImageSearchResult) -> ImageSearchResult | None:
-    """Return a result that has address, page and licence; else None."""
-    return offered if offered.image and offered.page and offered.licence else None
+def _if_complete(result: ImageSearchResult) -> ImageSearchResult | None:
+    """Return a result if it has an image, a page and a licence; else None."""
+    return result if result.image and result.page and result.licence else None
 
 
 SEARCHES: dict[str, type[Openverse | Commons]] = {"openverse": Openverse, "wikimedia": Commons}
-"""Search engines by their names."""
+"""Name of a search engine → its class."""
 
 
 def search_of(name: str, url: str | None = None) -> ImageSearch:
@@ -170,16 +170,16 @@ def search_of(name: str, url: str | None = None) -> ImageSearch:
 
     Args:
         name: one of `SEARCHES`.
-        url: address of a compatible API; None for its own.
+        url: the URL of a compatible API; None for the search engine's own.
 
     Raises:
-        ConfigurationError: if the address is invalid.
+        ConfigurationError: if the URL is invalid.
     """
     engine = SEARCHES[name]
     if url is None:
         return engine()
     if not _is_address(url):
-        msg = f"--search-url {url}: not an address of a search API. Write https://HOST/PATH."
+        msg = f"--search-url {url}: not the URL of a search API. Write https://HOST/PATH."
         raise ConfigurationError(msg)
     return engine(url)
 
@@ -196,17 +196,17 @@ def _is_address(url: str) -> bool:
 
 
 def _request(web: Web, endpoint: str, parameters: dict[str, object]) -> dict[str, Any]:
-    """Return the answer of an API, a JSON object.
+    """Return the response of a search API, a JSON object.
 
     Raises:
-        FetchError: if there is none.
+        FetchError: if there is no response, or it is not a JSON object.
     """
     url = f"{endpoint}?{urlencode(parameters)}"
-    content = web.fetch(url, accept="application/json", most_bytes=_MAX_BYTES)
+    content = web.fetch(url, accept="application/json", max_bytes=_MAX_BYTES)
     try:
         answer = json.loads(content)
     except (ValueError, RecursionError) as error:
-        msg = f"{endpoint}: the answer is not JSON: {error}"
+        msg = f"{endpoint}: the response is not JSON: {error}"
         raise FetchError(msg) from error
     problem = (
         _record(answer, "error") if isinstance(answer, dict) else {"info": "not a JSON object"}
@@ -217,7 +217,7 @@ def _request(web: Web, endpoint: str, parameters: dict[str, object]) -> dict[str
     return dict(answer)
 
 
-# Answers are not trusted: each value may have any type.
+# Responses are not trusted: each value may have any type.
 
 
 def _text(record: dict[str, Any], key: str) -> str:

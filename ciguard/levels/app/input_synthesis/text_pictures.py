@@ -1,4 +1,4 @@
-"""Draws texts as pictures (Keeper, 3.2.2). Needs Pillow."""
+"""Pictures of texts (Keeper paper, section 3.2.2). Needs Pillow."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator, Sequence
 
-    from ciguard.levels.app.input_synthesis.fonts import Sized
+    from ciguard.levels.app.input_synthesis.fonts import SizedFont
     from ciguard.levels.app.input_synthesis.inputs import InputSpec
 
 _MAX_LENGTH = 2_000
 """Maximum length of a text, in characters."""
 _MAX_LINES = 40
 _MAX_WIDTH = 1600
-"""Maximum width of a line in pixels; a longer one is wrapped, so recognisers see two lines."""
+"""Maximum width of a line in pixels; a wider line is wrapped."""
 _MIN_SIZE = (640, 240)
 _SIZES = (28, 32, 36, 42, 48, 56)
-"""Heights of letters in pixels; smaller ones are hard to read for people."""
+"""Heights of letters in pixels; smaller letters are hard to read for people."""
 _MAX_ANGLE = 3.0
 """Maximum rotation of a text to either side, in degrees."""
 _MARGIN = 40
 _MIN_BACKGROUND = 200
-"""Minimum of red, green and blue of a background: the letters are dark."""
+"""Minimum of red, green and blue in a background, on which letters are dark."""
 _MAX_INK = 70
+"""Maximum of red, green and blue in letters."""
 _EDGE_WIDTH = 2
 """Width of the light edge around each letter, in pixels."""
 _RIGHT_TO_LEFT = {"R", "AL"}
@@ -46,7 +47,7 @@ def lines_of(text: str) -> tuple[str, ...]:
 
 
 def fonts_for(text: str) -> Iterator[Font]:
-    """Yield the fonts of this machine that show all of a text, if people can read it at all."""
+    """Yield the installed fonts that can show a text; none if people could not read the picture."""
     lines = lines_of(text)
     is_readable = any(lines) and len(lines) <= _MAX_LINES and len(text) <= _MAX_LENGTH
     if is_readable and not _RIGHT_TO_LEFT & {unicodedata.bidirectional(letter) for letter in text}:
@@ -54,11 +55,11 @@ def fonts_for(text: str) -> Iterator[Font]:
 
 
 def pictures_of(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
-    """Yield pictures of the text `wanted.key` without an end; nothing if no font shows it.
+    """Yield pictures of the text `wanted.key` endlessly; nothing if no font can show it.
 
     Args:
-        wanted: specification of the inputs.
-        rng: source of sizes, angles, colours and the order of fonts.
+        wanted: the specification of the inputs.
+        rng: the random generator for sizes, angles, colours and the order of fonts.
     """
     fonts = _alternating(list(fonts_for(wanted.key)), rng)
     for index in count() if fonts else ():
@@ -90,12 +91,12 @@ def _alternating(fonts: list[Font], rng: random.Random) -> list[Font]:
 
 def _picture(
     lines: Sequence[str],
-    font: Sized,
+    font: SizedFont,
     angle: float,
     make_background: Callable[[tuple[int, int]], Image.Image],
     ink: tuple[int, ...],
 ) -> Image.Image:
-    """Return a picture of the size that it needs, with a text in its middle."""
+    """Return a picture with a text in its middle, as large as the text needs."""
     layer = _text_layer(
         "\n".join(part for line in lines for part in _wrapped(line, font)), font, ink
     )
@@ -109,14 +110,14 @@ def _picture(
     return picture
 
 
-def _text_layer(text: str, font: Sized, ink: tuple[int, ...]) -> Image.Image:
-    """Return a text on a transparent layer of its size."""
+def _text_layer(text: str, font: SizedFont, ink: tuple[int, ...]) -> Image.Image:
+    """Return a transparent layer with a text, as large as the text."""
     box = ImageDraw.Draw(Image.new("RGBA", (1, 1))).textbbox(
         (0, 0), text, font, stroke_width=_EDGE_WIDTH
     )
     left, top, right, bottom = (round(side) for side in box)
     layer = Image.new("RGBA", (right - left + 2, bottom - top + 2), (*WHITE, 0))
-    # A light edge keeps letters readable on whatever is behind them.
+    # A light edge keeps letters readable on any background.
     ImageDraw.Draw(layer).text(
         (1 - left, 1 - top),
         text,
@@ -128,8 +129,8 @@ def _text_layer(text: str, font: Sized, ink: tuple[int, ...]) -> Image.Image:
     return layer
 
 
-def _wrapped(line: str, font: Sized) -> Iterator[str]:
-    """Yield the parts of a line that fit the width, split between words where possible."""
+def _wrapped(line: str, font: SizedFont) -> Iterator[str]:
+    """Yield the parts of a line that fit the maximum width, split between words if possible."""
     while font.getlength(line) > _MAX_WIDTH:
         fits = max(1, _fitting_count(line, font))
         space = line.rfind(" ", 0, fits + 1)
@@ -139,8 +140,8 @@ def _wrapped(line: str, font: Sized) -> Iterator[str]:
     yield line
 
 
-def _fitting_count(line: str, font: Sized) -> int:
-    """Return the number of leading characters that fit the width."""
+def _fitting_count(line: str, font: SizedFont) -> int:
+    """Return the number of leading characters that fit the maximum width."""
     return (
         bisect_right(range(len(line)), _MAX_WIDTH, key=lambda end: int(font.getlength(line[:end])))
         - 1

@@ -1,11 +1,16 @@
-"""Stub responses with randomly drawn results, in the format of the services."""
+"""Stub responses with randomly drawn results, in the services' message formats."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.exploration.answers import StubResponse, content_of, most_of, usual_for
+from ciguard.levels.app.exploration.answers import (
+    StubResponse,
+    common_result_of,
+    content_of,
+    max_score_of,
+)
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.recognised import BoundingBox, Face, ScoredSentence
 from ciguard.levels.app.providers.registered import face_messages_of, messages_of
@@ -24,7 +29,7 @@ UNLIKELY = "VERY_UNLIKELY"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecognisedItem:
-    """One result that a service recognises."""
+    """One result in a stub response."""
 
     key: str
     """Name or text; unused for sentiment and faces."""
@@ -33,14 +38,15 @@ class RecognisedItem:
     kind: str = ""
     """Type of an entity; empty for other results."""
     likelihoods: Mapping[str, str] = field(default_factory=dict)
-    """Likelihoods by attribute of a face."""
+    """Attribute of a face → its likelihood; empty for other results."""
     age: int = 30
+    """Age of a face, in years."""
     width: float = 18
     """Width of a face, in pixels."""
 
 
-def answer_of(operation: Operation, results: Sequence[RecognisedItem]) -> StubResponse:
-    """Return a stub response with results.
+def response_recognising(operation: Operation, results: Sequence[RecognisedItem]) -> StubResponse:
+    """Return a stub response that recognises results.
 
     Args:
         operation: the operation that answers.
@@ -54,7 +60,7 @@ def answer_of(operation: Operation, results: Sequence[RecognisedItem]) -> StubRe
     keys = tuple(item.key for item in results if item.key) if is_named else ()
     kind = results[0].kind if results else ""
     content = _content(operation, results)
-    return StubResponse(operation, title, content, keys, kind, is_searched=True)
+    return StubResponse(operation, title, content, keys, kind, is_random=True)
 
 
 def _face(item: RecognisedItem) -> Face:
@@ -72,11 +78,11 @@ def _title(operation: Operation, item: RecognisedItem) -> str:
             ]
             return f"a face that shows {', '.join(shown) or 'nothing'}, {item.age} years old"
         case RecognitionTask.SENTIMENT:
-            return f"a sentence, felt {item.score:g}"
+            return f"a sentence, sentiment {item.score:g}"
         case RecognitionTask.TEXT:
             return repr(item.key)
         case _:
-            return f"{item.key!r}, score {most_of(operation) * item.score:g}"
+            return f"{item.key!r}, score {max_score_of(operation) * item.score:g}"
 
 
 def _content(operation: Operation, results: Sequence[RecognisedItem]) -> Json:
@@ -84,14 +90,15 @@ def _content(operation: Operation, results: Sequence[RecognisedItem]) -> Json:
         case RecognitionTask.SENTIMENT:
             step = len(_SENTENCE) + 1
             sentences = [
-                ScoredSentence(_SENTENCE, step * at, item.score) for at, item in enumerate(results)
+                ScoredSentence(_SENTENCE, step * index, item.score)
+                for index, item in enumerate(results)
             ]
             mean = sum(item.score for item in results) / max(1, len(results))
             return messages_of(operation).sentiment_answer(mean, sentences)
         case RecognitionTask.FACES:
             return face_messages_of(operation).face_answer(list(map(_face, results)), _SIZE)
         case RecognitionTask.LANGUAGE if not results:  # a text always has a language
-            return content_of(operation, [(usual_for(operation), 1.0)])
+            return content_of(operation, [(common_result_of(operation), 1.0)])
         case _:
             named_items = [item for item in results if item.key.strip()]
             is_topic = operation.task is RecognitionTask.CATEGORIES

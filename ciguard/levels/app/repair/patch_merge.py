@@ -1,4 +1,4 @@
-"""Merge of patches that were each written against the original file."""
+"""Merge of patches that all apply to the original files."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ _Edit: TypeAlias = tuple[int, int, str]
 """Start, end and replacement of a range of characters."""
 
 
-def combined(source: Source, patches: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+def merge_file_patches(source: Source, patches: Iterable[str]) -> tuple[str, tuple[str, ...]]:
     """Merge patches of one file.
 
     Args:
-        source: the file that all of them change.
-        patches: patches of the original file, the most important first.
+        source: the original file.
+        patches: patches of the file, the most important one first.
 
     Returns:
-        The merged patch, and the patches that are left out because they overlap an earlier one.
+        The merged patch, and the patches that are left out because they overlap a previous one.
     """
-    kept: list[_Edit] = []
+    merged_edits: list[_Edit] = []
     left_out = []
     for patch in patches:
-        edits = [edit for edit in _edits(source, patch) if edit not in kept]
-        candidate = sorted([*kept, *edits])
-        if _are_disjoint(candidate) and has_meaning(_edited(source.text, candidate)):
-            kept = candidate
+        edits = [edit for edit in _edits(source, patch) if edit not in merged_edits]
+        candidate = sorted([*merged_edits, *edits])
+        if _are_disjoint(candidate) and has_meaning(_apply_edits(source.text, candidate)):
+            merged_edits = candidate
         else:
             left_out.append(patch)
-    return diff_of(source.file, source.text, _edited(source.text, kept)), tuple(left_out)
+    return diff_of(source.file, source.text, _apply_edits(source.text, merged_edits)), tuple(
+        left_out
+    )
 
 
-def combined_patches(
-    application: Application, patches: Iterable[str]
-) -> tuple[str, tuple[str, ...]]:
-    """Merge patches of all files of an application, as `combined` does for one file.
+def merge_patches(application: Application, patches: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+    """Merge patches of all files of an application, as `merge_file_patches` does for one file.
 
     Raises:
         OSError: if a file cannot be read any more.
@@ -64,7 +64,7 @@ def combined_patches(
     for file, file_patches in sorted(by_file.items()):
         source = read_source(application.root, file)
         merged, rejected = (
-            combined(source, file_patches) if source is not None else ("", file_patches)
+            merge_file_patches(source, file_patches) if source is not None else ("", file_patches)
         )
         merged_patches.append(merged)
         left_out += rejected
@@ -77,18 +77,18 @@ def _file_of(patch: str) -> str:
 
 
 def _are_disjoint(edits: Sequence[_Edit]) -> bool:
-    """Return whether no two edits, in the order of the file, touch each other."""
+    """Return whether edits, sorted by position, neither overlap nor touch each other."""
     return all(edit[1] < following[0] for edit, following in itertools.pairwise(edits))
 
 
-def _edited(text: str, edits: Sequence[_Edit]) -> str:
+def _apply_edits(text: str, edits: Sequence[_Edit]) -> str:
     for start, end, replacement in reversed(edits):
         text = text[:start] + replacement + text[end:]
     return text
 
 
 def _edits(source: Source, patch: str) -> Iterator[_Edit]:
-    """Yield the edits of a patch, word by word."""
+    """Yield the edits of a patch, as changes of single words."""
     starts = list(itertools.accumulate(map(len, git_lines(source.text)), initial=0))
     line_index, old, new = 0, "", ""
     for line in (*git_lines(patch)[2:], "@@"):

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from ciguard.levels.app.static_analysis.request_reads import read_of_event, requested
+from ciguard.levels.app.static_analysis.request_reads import event_reads, request_reads
 from ciguard.sources import imports_of
 
 
@@ -18,7 +18,7 @@ def arguments(*parameters: str) -> ast.arguments:
 
 
 @pytest.mark.parametrize(
-    ("written", "parameters", "found"),
+    ("source", "parameters", "expected"),
     [
         ("file = request.files['a']", [], {"files": ("a",)}),
         ("files = request.files\nfiles.get('a')", [], {"files": ("a",)}),
@@ -35,20 +35,20 @@ def arguments(*parameters: str) -> ast.arguments:
         ("data = {}\ndata['a']", [], {}),
     ],
 )
-def test_requested_returns_parts_with_their_fields(
-    written: str, parameters: list[str], found: dict[str, tuple[str, ...]]
+def test_request_reads_returns_parts_with_their_fields(
+    source: str, parameters: list[str], expected: dict[str, tuple[str, ...]]
 ) -> None:
     head = "import flask, json\nfrom flask import request\n"
-    tree = ast.parse(head + dedent(written))
+    tree = ast.parse(head + dedent(source))
 
-    assert requested(tree.body, arguments(*parameters), imports_of(tree, "")) == found
+    assert request_reads(tree.body, arguments(*parameters), imports_of(tree, "")) == expected
 
 
-def test_requested_ignores_objects_that_are_no_flask_request() -> None:
+def test_request_reads_ignores_objects_other_than_flask_requests() -> None:
     tree = ast.parse("from acme import request\nrequest.files['a']")
 
-    assert requested(tree.body, arguments(), imports_of(tree, "")) == {}
-    assert requested(tree.body, arguments("request"), imports_of(tree, "")) == {"files": ("a",)}
+    assert request_reads(tree.body, arguments(), imports_of(tree, "")) == {}
+    assert request_reads(tree.body, arguments("request"), imports_of(tree, "")) == {"files": ("a",)}
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_requested_ignores_objects_that_are_no_flask_request() -> None:
         ("", "request: 'AnalyzeRequest'", "request.data"),
     ],
 )
-def test_requested_ignores_requests_of_other_frameworks(
+def test_request_reads_ignores_requests_of_other_frameworks(
     head: str, parameter: str, reading: str
 ) -> None:
     tree = ast.parse(f"{head}\n{reading}")
 
-    assert requested(tree.body, arguments(parameter), imports_of(tree, "")) == {}
+    assert request_reads(tree.body, arguments(parameter), imports_of(tree, "")) == {}
 
 
 @pytest.mark.parametrize(
@@ -77,16 +77,14 @@ def test_requested_ignores_requests_of_other_frameworks(
         ("event: str", "event['x']"),
     ],
 )
-def test_read_of_event_ignores_events_that_are_no_dictionaries(
-    parameter: str, reading: str
-) -> None:
+def test_event_reads_ignores_events_other_than_dictionaries(parameter: str, reading: str) -> None:
     tree = ast.parse(reading)
 
-    assert read_of_event(tree.body, arguments(parameter), imports_of(tree, "")) == {}
+    assert event_reads(tree.body, arguments(parameter), imports_of(tree, "")) == {}
 
 
 @pytest.mark.parametrize(
-    ("written", "found"),
+    ("source", "expected"),
     [
         ("for one in event['Records']: print(one['body'])", {"event": ("Records",)}),
         ("print(event)", {"event": ()}),
@@ -101,11 +99,11 @@ def test_read_of_event_ignores_events_that_are_no_dictionaries(
         ("other['Records']", {}),
     ],
 )
-def test_read_of_event_returns_fields_of_the_event(
-    written: str, found: dict[str, tuple[str, ...]]
+def test_event_reads_returns_fields_of_the_event(
+    source: str, expected: dict[str, tuple[str, ...]]
 ) -> None:
-    tree = ast.parse(f"import json\n{written}")
+    tree = ast.parse(f"import json\n{source}")
 
     for first in ("event", "event: dict", "event: 'typing.Dict[str, Any]'"):
-        assert read_of_event(tree.body, arguments(first, "context"), imports_of(tree, "")) == found
-    assert read_of_event(tree.body, arguments("self", "event"), imports_of(tree, "")) == {}
+        assert event_reads(tree.body, arguments(first, "context"), imports_of(tree, "")) == expected
+    assert event_reads(tree.body, arguments("self", "event"), imports_of(tree, "")) == {}

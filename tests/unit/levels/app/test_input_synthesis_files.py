@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from ciguard.errors import ConfigurationError
-from ciguard.levels.app.input_synthesis.choosing import InputSources, InverseChain, inverse_of
 from ciguard.levels.app.input_synthesis.folder import LabelledFolder
+from ciguard.levels.app.input_synthesis.input_maker import distinct_inputs, normalised_name, rng_for
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
-from ciguard.levels.app.input_synthesis.variants import distinct_inputs, normalised_name, rng_for
+from ciguard.levels.app.input_synthesis.inverse_chain import InputSources, InverseChain, inverse_of
 from ciguard.levels.app.providers.description import TASKS_WITHOUT_INPUTS, RecognitionTask
 
 if TYPE_CHECKING:
@@ -102,11 +102,11 @@ def test_absent_or_empty_folder_raises_an_error(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigurationError, match="no such folder"):
         LabelledFolder(tmp_path / "absent")
-    with pytest.raises(ConfigurationError, match="no folder with an image or text"):
+    with pytest.raises(ConfigurationError, match="no subfolder with an image or text"):
         LabelledFolder(tmp_path / "empty")
 
 
-def test_images_of_the_user_come_first_and_others_fill_up(images: Path) -> None:
+def test_images_of_the_user_come_first_and_other_inverses_add_the_rest(images: Path) -> None:
     inverse = inverse_of(InputSources(images=images, is_simulated=True))
 
     samples = inverse.inputs(WANTED, 5, seed=1)
@@ -144,14 +144,14 @@ contents = st.lists(st.binary(max_size=1), max_size=5)
 
 
 @given(first=contents, second=contents, count=st.integers(0, 12))
-def test_inputs_of_several_ways_are_distinct_and_limited(
+def test_inputs_of_several_inverses_are_distinct_and_limited(
     first: list[bytes], second: list[bytes], count: int
 ) -> None:
     samples = InverseChain((Lists(*first), Lists(*second))).inputs(WANTED, count, seed=1)
 
-    found = [sample.content for sample in samples]
-    assert len(found) == len(set(found)) <= count
-    assert set(found) <= {*first, *second}
+    distinct = [sample.content for sample in samples]
+    assert len(distinct) == len(set(distinct)) <= count
+    assert set(distinct) <= {*first, *second}
 
 
 @given(name=st.text())
@@ -169,7 +169,7 @@ def test_random_generator_depends_on_specification_and_seed(key: str, seed: int)
     assert sample == same != other
 
 
-def test_way_that_repeats_one_input_terminates() -> None:
+def test_inverse_that_repeats_one_input_terminates() -> None:
     sample = ServiceInput(WANTED, b"x", "")
 
     assert distinct_inputs(iter(lambda: sample, None), 5) == (sample,)

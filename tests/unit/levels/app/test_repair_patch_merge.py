@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ciguard.levels.app.repair.combining import combined
+from ciguard.levels.app.repair.patch_merge import merge_file_patches
 from ciguard.sources import Source
 
 
@@ -50,7 +50,7 @@ def test_patches_of_one_line_and_of_neighbouring_lines_are_merged(
     words = ["one", "two", "three", "four"]
     patches = [patch_of(source, word, word.upper()) for word in words]
 
-    patch, left_out = combined(source, patches)
+    patch, left_out = merge_file_patches(source, patches)
 
     assert left_out == ()
     expected = source.text
@@ -64,7 +64,7 @@ def test_merge_keeps_the_first_of_two_overlapping_patches() -> None:
     first, second = patch_of(source, "one", "1"), patch_of(source, "one", "eins")
     other = patch_of(source, "two", "2")
 
-    patch, left_out = combined(source, [first, second, first, other])
+    patch, left_out = merge_file_patches(source, [first, second, first, other])
 
     assert left_out == (second,)
     assert applied(source, patch) == "x = '1'\ny = '2'\n"
@@ -81,7 +81,7 @@ def test_merged_patch_contains_all_changes(words: list[str], chosen: list[int]) 
     changed = sorted(at for at in chosen if at < len(words))
     patches = [patch_of(source, f"at {at}", f"new {at}") for at in changed]
 
-    patch, left_out = combined(source, patches)
+    patch, left_out = merge_file_patches(source, patches)
 
     assert left_out == ()
     expected = source.text
