@@ -138,7 +138,7 @@ def _is_client(value: Json) -> bool:
 
 
 def _is_stored_file(value: Json) -> bool:
-    """Return whether a value describes a file in a cloud storage: its name and contents."""
+    """Return whether a value describes a file in an object storage: its name and contents."""
     return (
         _has_exactly(value, {"base64", "name"})
         and _is_base64(value["base64"])

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 import pytest
 from model_programs import PROGRAMS
 
-from ciguard.levels.code.blocks import LibraryCall, TensorForm
+from ciguard.levels.code.blocks import BlockTensor, LibraryCall
 from ciguard.levels.code.disassembly import Disassembly, disassemble
 from ciguard.levels.code.fitting import argument, fitted, with_argument
 from ciguard.levels.code.seed_sources import shipped_programs
@@ -74,11 +74,11 @@ def target(environment: Environment) -> Iterator[Target]:
         process.stdin.close()
 
 
-def form_of(described: dict[str, Any]) -> TensorForm:
-    return TensorForm(tuple(described["shape"]), described["dtype"])
+def form_of(described: dict[str, Any]) -> BlockTensor:
+    return BlockTensor(tuple(described["shape"]), described["dtype"])
 
 
-def input_forms(process: Target, parts: Disassembly) -> list[TensorForm]:
+def input_forms(process: Target, parts: Disassembly) -> list[BlockTensor]:
     """Return the forms of the blocks' inputs in the seed, that of the output layer last."""
     variables = process.run(parts.template.observing())
     return [form_of(variables[f"fed_{n}"]) for n in range(1, len(parts.blocks) + 2)]

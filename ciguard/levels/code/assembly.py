@@ -20,7 +20,7 @@ from ciguard.levels.code.uses import rewrite_usage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.levels.code.blocks import Block, TensorForm
+    from ciguard.levels.code.blocks import Block, BlockTensor
     from ciguard.levels.code.dialects import Dialect
     from ciguard.levels.code.places import BlockPlace
 
@@ -62,7 +62,7 @@ class ProgramTemplate:
     definitions: dict[str, int] = field(repr=False)
     """Numbers of statements, by the name that each defines; without a block that needs the name,
     such a statement is removed."""
-    output_layer_input: TensorForm | None = None
+    output_layer_input: BlockTensor | None = None
     """Form of the output layer's input in the seed, see `observing`; None while unknown. Then no
     adapter is inserted before the output layer."""
 
@@ -71,7 +71,7 @@ class ProgramTemplate:
         """Number of blocks, not counting the output layer."""
         return len(self.places) - 1
 
-    def program(self, chain: Sequence[Block], result_form: TensorForm | None = None) -> Assembled:
+    def program(self, chain: Sequence[Block], result_form: BlockTensor | None = None) -> Assembled:
         """Return the program that has a chain of blocks before the output layer.
 
         Args:
@@ -91,7 +91,7 @@ class ProgramTemplate:
         source, lines = draft.text(nodes)
         return Assembled(source=source, lines=lines[: len(chain)], adapter=output.adapter)
 
-    def alone(self, block: Block, input_form: TensorForm) -> Assembled:
+    def alone(self, block: Block, input_form: BlockTensor) -> Assembled:
         """Return a program that runs one block alone, forwards and backwards.
 
         The program assigns the block's result for a random input to the global variable `y`.
@@ -137,7 +137,7 @@ class ProgramTemplate:
     def _draft(self) -> Draft:
         return Draft(Program(self.source, self.dialect), self.style, self.data)
 
-    def _fitting_output(self, form: TensorForm | None) -> Block:
+    def _fitting_output(self, form: BlockTensor | None) -> Block:
         """Return the output layer for an input of a form; unchanged if the form is None."""
         output_layer = self.blocks[-1]
         if form is None:
@@ -194,7 +194,7 @@ class ProgramTemplate:
         if self.style in {Style.METHOD, Style.FUNCTION, Style.SYMBOLIC}:
             end_after(draft, self.places[-1])
 
-    def _set_input_shape(self, draft: Draft, form: TensorForm) -> None:
+    def _set_input_shape(self, draft: Draft, form: BlockTensor) -> None:
         """Give symbolic inputs the shape and dtype of a form, where the program declares them."""
         if self.dialect.style.infers_sizes and self.style in {
             Style.SYMBOLIC,

@@ -83,7 +83,7 @@ class BlockMutant:
 
 
 @dataclass(frozen=True, slots=True)
-class TensorForm:
+class BlockTensor:
     """Form of a tensor, such as the input or result of a block."""
 
     shape: tuple[int, ...]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.levels.code.blocks import Block, TensorForm
+    from ciguard.levels.code.blocks import Block, BlockTensor
 
 
 class CompleteProgram(Protocol):
@@ -44,7 +44,7 @@ class DisassembledSeed(Protocol):
         """Hidden layers, in the order of the data."""
 
     def program(
-        self, chain: Sequence[Block], result_form: TensorForm, output_layer_input: TensorForm
+        self, chain: Sequence[Block], result_form: BlockTensor, output_layer_input: BlockTensor
     ) -> CompleteProgram:
         """Return the program that has a chain of blocks before the template's output layer.
 
@@ -59,7 +59,7 @@ class DisassembledSeed(Protocol):
             DisassemblyError: if the blocks cannot be assembled.
         """
 
-    def alone(self, block: Block, input_form: TensorForm) -> CompleteProgram:
+    def alone(self, block: Block, input_form: BlockTensor) -> CompleteProgram:
         """Return a program that runs one block forwards and backwards.
 
         Raises:
@@ -70,7 +70,7 @@ class DisassembledSeed(Protocol):
         """Return the seed, which also assigns the input of each block to a global variable."""
 
     def fitted(
-        self, block: Block, old: TensorForm, new: TensorForm, rank: int | None = None
+        self, block: Block, old: BlockTensor, new: BlockTensor, rank: int | None = None
     ) -> Block | None:
         """Return a block fitted to another input; None if it cannot be fitted.
 

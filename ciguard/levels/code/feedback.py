@@ -14,7 +14,7 @@ from ciguard.levels.code.nodes import (
 
 if TYPE_CHECKING:
     from ciguard.domain.values import Json
-    from ciguard.levels.code.blocks import TensorForm
+    from ciguard.levels.code.blocks import BlockTensor
     from ciguard.levels.code.nodes import CandidateBlock
 
 
@@ -24,7 +24,7 @@ class SeedObserved:
 
     seed: int
     """Index of the seed program."""
-    input_forms: tuple[TensorForm, ...]
+    input_forms: tuple[BlockTensor, ...]
     """Form of the input of each block, and of the output layer at the end."""
 
 

@@ -7,7 +7,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.levels.code.blocks import INPUT, Block, LibraryCall, OwnCall, TensorForm
+from ciguard.levels.code.blocks import INPUT, Block, BlockTensor, LibraryCall, OwnCall
 from ciguard.levels.code.dialects import FLOATS, SizeParameter
 from ciguard.levels.code.syntax import with_data
 from ciguard.sources import parse_expression
@@ -21,7 +21,7 @@ _SHARED_PARAMETER = "1"
 
 
 def fitted(
-    block: Block, old: TensorForm, new: TensorForm, dialect: Dialect, *, rank: int | None = None
+    block: Block, old: BlockTensor, new: BlockTensor, dialect: Dialect, *, rank: int | None = None
 ) -> tuple[Block, str] | None:
     """Fit a block to its input.
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.programs import Derivation
     from ciguard.domain.values import Json
-    from ciguard.levels.code.blocks import Block, TensorForm
+    from ciguard.levels.code.blocks import Block, BlockTensor
     from ciguard.levels.code.disassembled import DisassembledSeed
     from ciguard.levels.code.feedback import CodeFeedback
     from ciguard.levels.code.nodes import CandidateBlock, Node
@@ -136,7 +136,7 @@ class CodeLevel:
             )
             for number in range(replicas * len(self._programs))
         ]
-        self._input_forms: dict[int, tuple[TensorForm, ...]] = {}
+        self._input_forms: dict[int, tuple[BlockTensor, ...]] = {}
         """Forms of the blocks' inputs, by index of the seed program."""
         self._completed_checks: set[str] = set()
         """APIs whose blocks ran many times in one process, and names of standalone checks."""
@@ -241,7 +241,7 @@ class CodeLevel:
         input_forms = observed_forms(passed) if passed is not None else ()
         return SeedObserved(seed_index, input_forms) if input_forms else None
 
-    def _plant_trees(self, seed: int, input_forms: tuple[TensorForm, ...]) -> None:
+    def _plant_trees(self, seed: int, input_forms: tuple[BlockTensor, ...]) -> None:
         blocks = self._programs[seed].blocks
         if seed in self._input_forms or len(input_forms) <= len(blocks):
             return
@@ -262,7 +262,7 @@ class CodeLevel:
         )
 
     def _fit_block(
-        self, number: int, depth: int, new: TensorForm, block: Block, rank: int | None = None
+        self, number: int, depth: int, new: BlockTensor, block: Block, rank: int | None = None
     ) -> Block | None:
         old = self._input_forms[number % len(self._programs)][depth]
         return self._program_of(number).fitted(block, old, new, rank)
@@ -377,7 +377,7 @@ class CodeLevel:
 
     @staticmethod
     def _parent_source(
-        program: DisassembledSeed, node: Node, output_layer_input: TensorForm
+        program: DisassembledSeed, node: Node, output_layer_input: BlockTensor
     ) -> str:
         """Return the text of a node's program; empty if it cannot be assembled."""
         try:

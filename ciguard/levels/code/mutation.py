@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator
 
-    from ciguard.levels.code.blocks import Block, BlockMutant, TensorForm
+    from ciguard.levels.code.blocks import Block, BlockMutant, BlockTensor
     from ciguard.levels.code.operators import Operators
 
 _MAX_NEGATIVE = 3
@@ -28,7 +28,7 @@ _MAX_NEGATIVE = 3
 class BlockSlot:
     """A slot of a program, for one block."""
 
-    input_form: TensorForm
+    input_form: BlockTensor
     """Form of the input that reaches the slot."""
     fit: Callable[[Block, int | None], Block | None]
     """Function that fits a block to the slot, and returns None if it cannot. The block accepts

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.domain.programs import Derivation, Operator, derivation_from_json, derivation_to_json
-from ciguard.levels.code.blocks import Block, LibraryCall, OwnCall, TensorForm
+from ciguard.levels.code.blocks import Block, BlockTensor, LibraryCall, OwnCall
 
 if TYPE_CHECKING:
     from ciguard.domain.values import Json
@@ -21,9 +21,9 @@ class CandidateBlock:
     """Steps that derived the block: one step, or two for a block that the library should reject."""
     place: int = 0
     """Index of the changed call in the block."""
-    input_form: TensorForm
+    input_form: BlockTensor
     """Form of the input with which the block runs alone: that of the node's result."""
-    result_form: TensorForm | None = None
+    result_form: BlockTensor | None = None
     """Form of the block's result; None until the block has run."""
 
     @property
@@ -45,7 +45,7 @@ class Node:
     """Blocks in the places of the seed's first blocks."""
     path: tuple[Derivation, ...] = ()
     """Steps that derived the blocks."""
-    result_form: TensorForm
+    result_form: BlockTensor
     """Form of the last block's result; without blocks, of the model's input."""
 
     def child(self, candidate: CandidateBlock) -> Node:
@@ -86,19 +86,19 @@ def candidate_from_json(encoded: Json) -> CandidateBlock:
     )
 
 
-def tensor_form_to_json(form: TensorForm) -> Json:
+def tensor_form_to_json(form: BlockTensor) -> Json:
     """Return the JSON form of a tensor's form."""
     return [[*form.shape], form.dtype, form.below]
 
 
-def tensor_form_from_json(encoded: Json) -> TensorForm:
+def tensor_form_from_json(encoded: Json) -> BlockTensor:
     """Rebuild a tensor's form from JSON.
 
     Raises:
         TypeError, ValueError: if `encoded` is not the JSON form of a tensor's form.
     """
     shape, dtype, below = encoded
-    return TensorForm(tuple(map(int, shape)), str(dtype), int(below))
+    return BlockTensor(tuple(map(int, shape)), str(dtype), int(below))
 
 
 def _block_to_json(block: Block) -> Json:

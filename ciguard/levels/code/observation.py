@@ -11,7 +11,7 @@ from ciguard.domain.outcomes import Passed
 from ciguard.domain.programs import ProgramCase
 from ciguard.execution import Container, TensorDigest, TensorOutput, decode_outputs
 from ciguard.levels import cost_of
-from ciguard.levels.code.blocks import TensorForm
+from ciguard.levels.code.blocks import BlockTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ def _by_key(output: Output | None) -> dict[str, Output]:
     return dict(zip(map(str, output.keys), output.items, strict=False))
 
 
-def observed_forms(outcome: Outcome) -> tuple[TensorForm, ...]:
+def observed_forms(outcome: Outcome) -> tuple[BlockTensor, ...]:
     """Return the forms of the inputs of blocks, in order, from a program that records them."""
     variables = variables_of(outcome)
     names = takewhile(variables.__contains__, (_INPUT.format(number) for number in count(1)))
@@ -47,7 +47,7 @@ def observed_forms(outcome: Outcome) -> tuple[TensorForm, ...]:
     return tuple(form for form in forms if form is not None)
 
 
-def result_of(outcome: Outcome) -> TensorForm | None:
+def result_of(outcome: Outcome) -> BlockTensor | None:
     """Return the form of the result of a block that ran alone; None if it is not a tensor."""
     variables = variables_of(outcome)
     return _form_of(variables[_RESULT]) if _RESULT in variables else None
@@ -73,18 +73,18 @@ def successful_candidates(
             yield replace(candidate, result_form=result_form)
 
 
-def _can_continue(input_form: TensorForm, result_form: TensorForm) -> bool:
+def _can_continue(input_form: BlockTensor, result_form: BlockTensor) -> bool:
     """Return whether a next block can take a result: it has as many samples and is not empty."""
     return input_form.shape[:1] == result_form.shape[:1] and 0 not in result_form.shape
 
 
-def _form_of(output: Output) -> TensorForm | None:
+def _form_of(output: Output) -> BlockTensor | None:
     """Return the form of a tensor; None for other outputs."""
     match output:
         case TensorOutput(dtype, shape, elements) | TensorDigest(dtype, shape, elements):
             is_index = elements.dtype.kind in "iu" and bool(elements.size)
             below = max(1, int(elements.max()) + 1) if is_index else 0
-            return TensorForm(tuple(shape), dtype, below)
+            return BlockTensor(tuple(shape), dtype, below)
         case _:
             return None
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from ciguard.levels.code.dialects import FLOATS, dialect_of
 
 if TYPE_CHECKING:
-    from ciguard.levels.code.blocks import TensorForm
+    from ciguard.levels.code.blocks import BlockTensor
 
 _INTEGER_PREFIXES = ("int", "uint")
 _DEFAULT_UPPER_BOUND = 2
 """Exclusive upper bound of random integers if the form has none."""
 
 
-def random_input(library: str, form: TensorForm) -> str:
+def random_input(library: str, form: BlockTensor) -> str:
     """Return an expression that creates a random tensor; a floating-point one records gradients."""
     inputs = dialect_of(library).style.inputs
     if form.dtype == "bool":
@@ -33,7 +33,7 @@ def random_input(library: str, form: TensorForm) -> str:
     )
 
 
-def run_statements(library: str, model: str, form: TensorForm) -> str:
+def run_statements(library: str, model: str, form: BlockTensor) -> str:
     """Return statements that assign a model's result to `y`, and backpropagate if possible.
 
     Args:

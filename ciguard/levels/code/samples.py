@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.knowledge import without_markup
-from ciguard.levels.code.blocks import TensorForm
+from ciguard.levels.code.blocks import BlockTensor
 from ciguard.levels.code.pruning import equivalence_class
 from ciguard.levels.code.standalone import (
     CALL_LINE,
@@ -52,7 +52,7 @@ class SampleCheck:
             _batch_and_sample_forms(api.record, len(input_form.shape)) if api is not None else ()
         )
         if call is not None and forms:
-            sample = TensorForm(input_form.shape[1:], input_form.dtype, input_form.below)
+            sample = BlockTensor(input_form.shape[1:], input_form.dtype, input_form.below)
             step = Derivation(
                 block=candidate.block.name,
                 line=CALL_LINE,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.levels.code.assembly import ProgramTemplate
-    from ciguard.levels.code.blocks import Block, TensorForm
+    from ciguard.levels.code.blocks import Block, BlockTensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class SeedProgram:
         return self.template.source
 
     def program(
-        self, chain: Sequence[Block], result_form: TensorForm, output_layer_input: TensorForm
+        self, chain: Sequence[Block], result_form: BlockTensor, output_layer_input: BlockTensor
     ) -> AssembledProgram:
         """Return the program that has a chain of blocks before the template's output layer.
 
@@ -81,7 +81,7 @@ class SeedProgram:
         )
         return AssembledProgram(assembled.source, assembled.lines, assembled.adapter)
 
-    def alone(self, block: Block, input_form: TensorForm) -> AssembledProgram:
+    def alone(self, block: Block, input_form: BlockTensor) -> AssembledProgram:
         """Return a program that runs one block forwards and backwards.
 
         Raises:
@@ -95,7 +95,7 @@ class SeedProgram:
         return self.template.observing()
 
     def fitted(
-        self, block: Block, old: TensorForm, new: TensorForm, rank: int | None = None
+        self, block: Block, old: BlockTensor, new: BlockTensor, rank: int | None = None
     ) -> Block | None:
         """Return a block fitted to another input; None if it cannot be fitted.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.domain.programs import Derivation
-    from ciguard.levels.code.blocks import Block, LibraryCall, TensorForm
+    from ciguard.levels.code.blocks import Block, BlockTensor, LibraryCall
 
 CALL_LINE = 2
 """Line of a standalone program that creates the layer."""
@@ -57,7 +57,7 @@ def standalone_call(block: Block, place: int, source: str) -> LibraryCall | None
     return _with_constants(block.calls[place], _constants(source))
 
 
-def standalone_program(call: LibraryCall, input_form: TensorForm) -> str:
+def standalone_program(call: LibraryCall, input_form: BlockTensor) -> str:
     """Return a program that runs a layer forwards and backwards on a random input of a form."""
     root = call.api.partition(".")[0]
     arguments = ", ".join((*call.positional, *(f"{name}={text}" for name, text in call.keywords)))

@@ -15,7 +15,7 @@ from ciguard.levels.code.pruning import select_parents
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from ciguard.levels.code.blocks import TensorForm
+    from ciguard.levels.code.blocks import BlockTensor
     from ciguard.levels.code.nodes import CandidateBlock
 
 
@@ -65,7 +65,7 @@ class Tree:
         """Number of blocks in the program of `node`."""
         return len(self.node.chain)
 
-    def plant(self, input_form: TensorForm, can_grow: Callable[[Node], bool]) -> None:
+    def plant(self, input_form: BlockTensor, can_grow: Callable[[Node], bool]) -> None:
         """Start the tree.
 
         Args:

@@ -179,7 +179,7 @@ def test_a_library_without_layer_graphs_rejects_models() -> None:
 
     assert isinstance(outcome, Rejected)
     assert outcome.stage is Stage.BUILD
-    assert "plain runs no layer graphs" in outcome.message
+    assert "plain does not support layer graphs" in outcome.message
 
 
 def test_unknown_data_rejects_the_case() -> None:

@@ -23,7 +23,7 @@ from ciguard.errors import RegistrationError
 from ciguard.knowledge import mined
 from ciguard.knowledge.clues import ClueSource
 from ciguard.levels.api.forms import form_mutator
-from ciguard.levels.code.blocks import TensorForm
+from ciguard.levels.code.blocks import BlockTensor
 from ciguard.levels.code.calling import rank_of
 from ciguard.levels.code.dialects import dialect_of
 from ciguard.levels.code.running import recorder_statements, run_statements
@@ -152,7 +152,7 @@ def test_programs_of_the_library_are_disassembled_in_its_style() -> None:
 def test_statements_of_the_style_run_in_the_library(dtype: str) -> None:
     namespace: dict[str, Any] = {"planted_tiles": planted_tiles, "model": planted_tiles.absolute}
 
-    exec(run_statements("tiles", "model", TensorForm((2, 3), dtype)), namespace)
+    exec(run_statements("tiles", "model", BlockTensor((2, 3), dtype)), namespace)
     exec(recorder_statements("tiles"), namespace)
 
     assert namespace["y"].shape == (2, 3)

@@ -11,7 +11,7 @@ import numpy as np
 from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.domain.programs import Derivation, Operator, ProgramCase
 from ciguard.execution.worker.summarise import Summariser
-from ciguard.levels.code.blocks import Block, BlockMutant, LibraryCall, TensorForm
+from ciguard.levels.code.blocks import Block, BlockMutant, BlockTensor, LibraryCall
 
 if TYPE_CHECKING:
     import random
@@ -61,21 +61,21 @@ class Program:
     )
 
     def program(
-        self, chain: Sequence[Block], result_form: TensorForm, output_layer_input: TensorForm
+        self, chain: Sequence[Block], result_form: BlockTensor, output_layer_input: BlockTensor
     ) -> ExampleAssembly:
         assert output_layer_input.shape == SHAPE
         return ExampleAssembly(
             json.dumps(["whole", [_description(block) for block in chain], result_form.shape])
         )
 
-    def alone(self, block: Block, input_form: TensorForm) -> ExampleAssembly:
+    def alone(self, block: Block, input_form: BlockTensor) -> ExampleAssembly:
         return ExampleAssembly(json.dumps(["alone", [_description(block)], input_form.shape]))
 
     def observing(self) -> str:
         return "observing"
 
     def fitted(
-        self, block: Block, old: TensorForm, new: TensorForm, rank: int | None = None
+        self, block: Block, old: BlockTensor, new: BlockTensor, rank: int | None = None
     ) -> Block | None:
         del rank
         if len(old.shape) == len(new.shape):

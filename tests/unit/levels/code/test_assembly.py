@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_programs import PROGRAMS, program
 
-from ciguard.levels.code.blocks import Block, LibraryCall, TensorForm
+from ciguard.levels.code.blocks import Block, BlockTensor, LibraryCall
 from ciguard.levels.code.disassembly import Disassembly, disassemble
 
 PARTS = {key: disassemble(source, key[0]) for key, source in PROGRAMS.items()}
@@ -73,8 +73,8 @@ def test_only_the_mutated_call_changes_in_the_program(
     line = assembled.lines[index][place]
     assert name in calls_at(assembled.source, line)
     assert name in calls_at(
-        parts.template.alone(mutant, TensorForm((4, 3, 8, 8))).source,
-        parts.template.alone(mutant, TensorForm((4, 3, 8, 8))).lines[0][place],
+        parts.template.alone(mutant, BlockTensor((4, 3, 8, 8))).source,
+        parts.template.alone(mutant, BlockTensor((4, 3, 8, 8))).lines[0][place],
     )
     text = assembled.source.splitlines()
     assert sum(f".{name}(" in line for line in text) == 1
@@ -105,9 +105,9 @@ def test_a_definition_with_other_users_is_kept() -> None:
 
 def test_the_output_layer_is_fitted() -> None:
     parts = PARTS["torch", "class"]
-    template = replace(parts.template, output_layer_input=TensorForm((4, 16)))
+    template = replace(parts.template, output_layer_input=BlockTensor((4, 16)))
 
-    assembled = template.program(parts.blocks[:1], TensorForm((4, 6, 4, 4)))
+    assembled = template.program(parts.blocks[:1], BlockTensor((4, 6, 4, 4)))
 
     assert "self.fc2 = nn.Linear(96, classes)" in assembled.source
     assert "return self.fc2(x.flatten(1))" in assembled.source
@@ -127,9 +127,9 @@ def test_the_output_layer_is_fitted() -> None:
 )
 def test_adapters_are_inserted_in_every_style(key: tuple[str, str], text: str) -> None:
     parts = PARTS[key]
-    template = replace(parts.template, output_layer_input=TensorForm((4, 9)))
+    template = replace(parts.template, output_layer_input=BlockTensor((4, 9)))
 
-    assert text in template.program(parts.blocks[:1], TensorForm((4, 6, 6, 6))).source
+    assert text in template.program(parts.blocks[:1], BlockTensor((4, 6, 6, 6))).source
 
 
 def test_an_adapter_before_a_branch_keeps_the_name_of_the_input() -> None:
@@ -185,7 +185,7 @@ model = Sequential(Linear(3, 4), ReLU(), Linear(4, 2))
 def test_a_block_alone_keeps_only_what_it_needs(key: tuple[str, str]) -> None:
     parts = PARTS[key]
     for block in parts.blocks:
-        assembled = parts.template.alone(block, TensorForm((4, 5, 6, 7)))
+        assembled = parts.template.alone(block, BlockTensor((4, 5, 6, 7)))
 
         ast.parse(assembled.source)
         assert "(4, 5, 6, 7)" in assembled.source
@@ -197,7 +197,7 @@ def test_a_block_alone_keeps_only_what_it_needs(key: tuple[str, str]) -> None:
 def test_a_symbolic_block_alone_has_its_own_input() -> None:
     parts = PARTS["tensorflow", "functional"]
 
-    text = parts.template.alone(parts.blocks[4], TensorForm((4, 6, 6, 8))).source
+    text = parts.template.alone(parts.blocks[4], BlockTensor((4, 6, 6, 8))).source
 
     assert "inputs = keras.Input(shape=(6, 6, 8), dtype='float32')" in text
     assert "x = layers.Activation('relu')(layers.MaxPooling2D(2)(x))" in text
@@ -221,7 +221,7 @@ def test_a_template_can_be_reused() -> None:
     parts: Disassembly = PARTS["torch", "branches"]
 
     first = parts.template.program(parts.blocks[:3]).source
-    parts.template.alone(parts.blocks[1], TensorForm((4, 6, 8, 8)))
+    parts.template.alone(parts.blocks[1], BlockTensor((4, 6, 8, 8)))
 
     assert parts.template.program(parts.blocks[:3]).source == first
 
@@ -239,4 +239,4 @@ images = net(images)
     parts = disassemble(program("torch", model), "torch")
 
     assert [block.name for block in parts.blocks] == ["block1", "block2"]
-    assert "y = net(x)" in parts.template.alone(parts.blocks[1], TensorForm((1, 2, 3, 3))).source
+    assert "y = net(x)" in parts.template.alone(parts.blocks[1], BlockTensor((1, 2, 3, 3))).source

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.errors import UnknownNameError
-from ciguard.levels.code.blocks import LibraryCall, TensorForm
+from ciguard.levels.code.blocks import BlockTensor, LibraryCall
 from ciguard.levels.code.dialects import dialect_of, has_weights, keeps_size
 from ciguard.levels.code.running import recorder_statements, run_statements
 
@@ -127,7 +127,7 @@ def test_layers_with_weights_are_recognised() -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "uint8"])
 def test_statements_that_run_a_model_are_python(library: str, dtype: str) -> None:
-    text = run_statements(library, "model", TensorForm((2, 3), dtype))
+    text = run_statements(library, "model", BlockTensor((2, 3), dtype))
 
     assert "(2, 3)" in text
     ast.parse(text)

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.levels.code.blocks import Block, LibraryCall, OwnCall, TensorForm
+from ciguard.levels.code.blocks import Block, BlockTensor, LibraryCall, OwnCall
 from ciguard.levels.code.dialects import dialect_of
 from ciguard.levels.code.fitting import fitted
 
 TORCH = dialect_of("torch")
-IMAGE = TensorForm((4, 8, 6, 6))
+IMAGE = BlockTensor((4, 8, 6, 6))
 
 
 def layer(api: str, *positional: str, **keywords: str) -> LibraryCall:
@@ -79,7 +79,7 @@ def test_a_fitting_block_is_unchanged() -> None:
 def test_sizes_follow_the_input(
     call: LibraryCall, now: tuple[int, ...], repaired: LibraryCall
 ) -> None:
-    assert fitted(block(call), IMAGE, TensorForm(now), TORCH) == (block(repaired), "")
+    assert fitted(block(call), IMAGE, BlockTensor(now), TORCH) == (block(repaired), "")
 
 
 def test_sizes_follow_the_layers_before_them_in_the_block() -> None:
@@ -106,7 +106,7 @@ def test_both_directions_of_a_recurrent_layer_are_not_guessed() -> None:
         input_sources=(-1, 0),
     )
 
-    assert fitted(seed, TensorForm((4, 3, 6)), TensorForm((4, 3, 6)), TORCH) == (seed, "")
+    assert fitted(seed, BlockTensor((4, 3, 6)), BlockTensor((4, 3, 6)), TORCH) == (seed, "")
 
 
 @pytest.mark.parametrize(("given_text", "text"), [("8", "5"), ("64", "40"), ("a // b", "5")])
@@ -115,7 +115,7 @@ def test_a_class_of_the_program_gets_its_size_in_proportion(given_text: str, tex
     own = OwnCall(call=call, parameter="channels", position=0, axis=1)
 
     fit = fitted(
-        Block(name="b", calls=(), own_calls=(own,)), IMAGE, TensorForm((4, 5, 6, 6)), TORCH
+        Block(name="b", calls=(), own_calls=(own,)), IMAGE, BlockTensor((4, 5, 6, 6)), TORCH
     )
 
     assert fit is not None
@@ -125,18 +125,20 @@ def test_a_class_of_the_program_gets_its_size_in_proportion(given_text: str, tex
 def test_another_rank_gets_an_adapter_and_adjusted_sizes() -> None:
     seed = block(layer("Linear", "64", "3"))
 
-    assert fitted(seed, TensorForm((4, 64)), IMAGE, TORCH) == (
+    assert fitted(seed, BlockTensor((4, 64)), IMAGE, TORCH) == (
         replace(block(layer("Linear", "288", "3")), adapter="x.flatten(1)"),
         "x.flatten(1)",
     )
 
 
 def test_integers_are_cast_and_adapted_in_one_expression() -> None:
-    torch = fitted(block(layer("ReLU")), TensorForm((4, 9)), TensorForm((4, 3, 3), "int64"), TORCH)
+    torch = fitted(
+        block(layer("ReLU")), BlockTensor((4, 9)), BlockTensor((4, 3, 3), "int64"), TORCH
+    )
     keras = fitted(
         block(layer("ReLU")),
-        TensorForm((4, 9)),
-        TensorForm((4, 3, 3), "int64"),
+        BlockTensor((4, 9)),
+        BlockTensor((4, 3, 3), "int64"),
         dialect_of("tensorflow"),
     )
 
@@ -150,21 +152,21 @@ def test_integers_are_cast_and_adapted_in_one_expression() -> None:
 def test_a_block_of_integers_accepts_nothing_else() -> None:
     seed = block(layer("Embedding", "9", "4"))
 
-    assert fitted(seed, TensorForm((4, 3), "int64", 9), TensorForm((4, 3)), TORCH) is None
+    assert fitted(seed, BlockTensor((4, 3), "int64", 9), BlockTensor((4, 3)), TORCH) is None
 
 
 def test_an_empty_vector_fits_no_block() -> None:
-    assert fitted(block(layer("ReLU")), IMAGE, TensorForm((4, 0)), TORCH) is None
+    assert fitted(block(layer("ReLU")), IMAGE, BlockTensor((4, 0)), TORCH) is None
 
 
 @given(st.lists(st.integers(1, 20), min_size=2, max_size=5).map(tuple))
 def test_fitting_is_idempotent(shape: tuple[int, ...]) -> None:
     seed = block(layer("Conv2d", "8", "16", "3"), layer("BatchNorm2d", "16"), input_sources=(-1, 0))
 
-    once = fitted(seed, IMAGE, TensorForm(shape), TORCH)
+    once = fitted(seed, IMAGE, BlockTensor(shape), TORCH)
 
     assert once is not None
-    assert fitted(once[0], IMAGE, TensorForm(shape), TORCH) == once
+    assert fitted(once[0], IMAGE, BlockTensor(shape), TORCH) == once
 
 
 def test_a_replacement_for_volumes_gets_volumes() -> None:

@@ -20,7 +20,7 @@ from code_records import (
 
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.knowledge import understand
-from ciguard.levels.code.blocks import TensorForm
+from ciguard.levels.code.blocks import BlockTensor
 from ciguard.levels.code.calling import rank_of, required_settings, usage_for_replacement, usage_of
 from ciguard.levels.code.encoders import TfIdf
 from ciguard.levels.code.knowledge import Apis
@@ -193,7 +193,7 @@ def test_the_slot_fits_the_rank_of_the_new_layer() -> None:
         ranks_requested.append((block.calls[0].api, rank))
         return block
 
-    slot = BlockSlot(input_form=TensorForm((4, 6, 8, 8)), fit=fit)
+    slot = BlockSlot(input_form=BlockTensor((4, 6, 8, 8)), fit=fit)
     yielded = candidates(
         block_of(_plain(layer_call("torch.nn.ReLU"))), slot, operators, rng_of(1), mutations=9
     )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from model_programs import PROGRAMS
 
 from ciguard.domain.programs import Derivation
-from ciguard.levels.code.blocks import TensorForm
+from ciguard.levels.code.blocks import BlockTensor
 from ciguard.levels.code.disassembly import Disassembly, disassemble
 from ciguard.levels.code.nodes import CandidateBlock, candidate_from_json, candidate_to_json
 from ciguard.levels.code.uses import PLAIN
@@ -20,7 +20,7 @@ from ciguard.levels.code.uses import PLAIN
 if TYPE_CHECKING:
     from ciguard.levels.code.blocks import Block
 
-FED = TensorForm((4, 6, 8, 8))
+FED = BlockTensor((4, 6, 8, 8))
 
 
 def torch_class(init: str, forward: str) -> Disassembly:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.domain.records import ApiRecord, ParameterRecord
-from ciguard.levels.code.blocks import INPUT, Block, LibraryCall, TensorForm
+from ciguard.levels.code.blocks import INPUT, Block, BlockTensor, LibraryCall
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.nodes import CandidateBlock
 from ciguard.levels.code.omissions import OmissionCheck
@@ -34,7 +34,7 @@ def candidate(*positional: str, **keywords: str) -> CandidateBlock:
     )
     block = Block(name="larger", calls=(call,), input_sources=(INPUT,))
     step = Derivation(block="larger", line=0)
-    return CandidateBlock(block=block, steps=(step,), input_form=TensorForm((5, 3, 4, 4)))
+    return CandidateBlock(block=block, steps=(step,), input_form=BlockTensor((5, 3, 4, 4)))
 
 
 def test_the_layer_runs_without_the_argument_after_a_control_with_it() -> None:

@@ -10,7 +10,7 @@ import pytest
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.domain.records import ApiRecord, ParameterRecord
-from ciguard.levels.code.blocks import INPUT, Block, LibraryCall, TensorForm
+from ciguard.levels.code.blocks import INPUT, Block, BlockTensor, LibraryCall
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.nodes import CandidateBlock
 from ciguard.levels.code.samples import SampleCheck
@@ -28,7 +28,7 @@ CONV = ApiRecord(
 NORM = replace(CONV, api="torch.nn.BatchNorm1d", forms=("(N, C)", "(N, C, L)"))
 SAMPLES = SampleCheck(Apis([CONV, NORM]))
 SEED = "WIDTH = 4\nNAME = 'x'\n"
-BATCH = TensorForm((25, 3, 9))
+BATCH = BlockTensor((25, 3, 9))
 
 
 def block(*positional: str, api: str = "torch.nn.Conv1d", adapter: str = "") -> Block:
@@ -39,7 +39,7 @@ def block(*positional: str, api: str = "torch.nn.Conv1d", adapter: str = "") -> 
 
 
 def tried(
-    changed: Block, input_form: TensorForm = BATCH, place: int = 0
+    changed: Block, input_form: BlockTensor = BATCH, place: int = 0
 ) -> list[StandaloneProgram]:
     step = Derivation(block="conv", line=0, api=changed.calls[place].api)
     candidate = CandidateBlock(block=changed, steps=(step,), place=place, input_form=input_form)
@@ -62,7 +62,7 @@ def test_the_layer_runs_on_one_sample_after_a_control_on_a_batch() -> None:
     [
         (block("3", "4", api="torch.nn.BatchNorm1d"), BATCH),
         (block("3", "4", api="torch.nn.Unknown"), BATCH),
-        (block("3", "4"), TensorForm((3, 9))),
+        (block("3", "4"), BlockTensor((3, 9))),
         (block("channels", "4"), BATCH),
         (block("*sizes"), BATCH),
         (block("3", "4", adapter="x.flatten(1)"), BATCH),
@@ -71,7 +71,7 @@ def test_the_layer_runs_on_one_sample_after_a_control_on_a_batch() -> None:
     ids=["forms", "unknown", "rank", "name", "unpacked", "adapter", "elsewhere"],
 )
 def test_a_layer_without_both_documented_forms_is_not_checked(
-    other: Block, input_form: TensorForm
+    other: Block, input_form: BlockTensor
 ) -> None:
     assert tried(other, input_form) == []
 
