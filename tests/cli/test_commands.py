@@ -263,7 +263,7 @@ def test_the_grouping_is_that_of_one_bucket(ciguard: Command) -> None:
     answer = ciguard("show", "--grouping")
 
     assert answer.returncode == 2
-    assert "--grouping: it needs a bucket" in answer.stderr
+    assert "--grouping needs a bucket" in answer.stderr
 
 
 def _crash_of_two_apis(folder: Path) -> None:

@@ -78,7 +78,9 @@ def test_a_repository_where_all_is_well_has_only_no_baseline(
     assert shown.startswith("exit 0\n")
     assert "problem" not in shown
     (baseline,) = _lines(shown, "baseline")
-    assert baseline.startswith("warning baseline: there is none in git+origin#ciguard-baseline")
+    assert baseline.startswith(
+        "warning baseline: there is no baseline in git+origin#ciguard-baseline"
+    )
     for subject in ("required check", "schedule", "baseline branch", "label", "permissions"):
         assert _lines(shown, subject)[0].startswith("ok ")
     assert TOKEN not in shown
@@ -104,7 +106,7 @@ def test_a_checkout_at_a_desk_is_examined_where_its_remote_is(
     if asked:
         assert _lines(shown, "repository")[0] == "ok repository: default branch main"
     else:
-        assert "neither GITHUB_REPOSITORY nor a remote" in _lines(shown, "github")[0]
+        assert "GITHUB_REPOSITORY is not set, and no git remote" in _lines(shown, "github")[0]
 
 
 def test_what_is_shown_offline(project: Path) -> None:
@@ -162,10 +164,8 @@ def test_required_signatures_are_fine_since_the_api_signs(
 
     assert shown.startswith("exit 0\n")
     (line,) = _lines(shown, "baseline branch")
-    assert (
-        line
-        == "ok baseline branch: runs write ciguard-baseline through the API, which signs commits"
-    )
+    writing = "runs write ciguard-baseline through GitHub's API, which signs the commits"
+    assert line == f"ok baseline branch: {writing}"
 
 
 def test_the_wrong_required_check_is_a_problem(project: Path, server: GitHubServer) -> None:
@@ -187,7 +187,7 @@ def test_a_merge_queue_that_would_wait_in_vain_is_a_problem(
 
     assert shown.startswith("exit 1\n")
     assert (
-        "the merge queue requires it, but no workflow reports it"
+        "the merge queue requires ciguard / Verdict, but no workflow reports it"
         in _lines(shown, "required check")[0]
     )
 
@@ -220,9 +220,9 @@ def _wants_gpu(project: Path, label: str = "GPU-linux") -> None:
         (runner("gpu-linux", "a100"), "ok runners: gpu-linux online"),
         (
             runner("gpu-linux", is_online=False),
-            "problem runners: none with the label gpu-linux is online",
+            "problem runners: no runner with the label gpu-linux is online",
         ),
-        (runner("gpu"), "warning runners: none of this repository has the label gpu-linux"),
+        (runner("gpu"), "warning runners: this repository has no runner with the label gpu-linux"),
     ],
 )
 def test_runners_of_the_repository_s_own_are_looked_for(
@@ -247,7 +247,7 @@ def test_a_runner_needs_all_labels_of_a_list(project: Path, server: GitHubServer
 
     (line,) = _lines(_doctor(project, server), "runners")
     assert line.startswith(
-        "warning runners: none of this repository has the label a100 + self-hosted"
+        "warning runners: this repository has no runner with the label a100 + self-hosted"
     )
 
     server.settings.runners.append(runner("a100"))
@@ -263,7 +263,7 @@ def test_who_may_not_list_runners_is_told_which_are_needed(
 
     (line,) = _lines(_doctor(project, server), "runners")
 
-    assert line.startswith("not checked runners: gpu-linux: only administrators can list them")
+    assert line.startswith("not checked runners: gpu-linux: only administrators can list runners")
 
 
 def test_runners_that_github_hosts_are_not_looked_for(project: Path, server: GitHubServer) -> None:
@@ -333,7 +333,8 @@ def test_workflows_of_another_commit_are_told(project: Path) -> None:
     shown = _doctor(project, None, "--offline", CIGUARD_PROJECT=f"owner/ciguard@{'9' * 40}")
 
     assert (
-        "use another commit than this copy of ciguard (999999999999)" in _lines(shown, "version")[0]
+        "do not use the commit of the installed ciguard (999999999999)"
+        in _lines(shown, "version")[0]
     )
 
 
@@ -350,7 +351,7 @@ def test_a_permission_that_is_missing_is_a_problem(project: Path) -> None:
 def test_an_upgrade_that_waits_is_a_problem(project: Path) -> None:
     (project / f"{GUARD}.ciguard-merge").write_text("<<<<<<< yours\n", "utf-8")
 
-    assert "unresolved conflicts" in _lines(_doctor(project, None, "--offline"), "workflows")[0]
+    assert "left merge conflicts" in _lines(_doctor(project, None, "--offline"), "workflows")[0]
 
 
 def test_a_baseline_of_last_year_is_a_warning(project: Path) -> None:
@@ -364,7 +365,7 @@ def test_a_baseline_of_last_year_is_a_warning(project: Path) -> None:
     shown = _doctor(project, None, "--offline", CIGUARD_BASELINE=str(project / "kept"))
 
     assert _lines(shown, "baseline")[0].startswith("warning baseline: ")
-    assert "1 buckets, last seen" in _lines(shown, "baseline")[0]
+    assert "1 buckets, last updated" in _lines(shown, "baseline")[0]
 
 
 def test_a_remote_out_of_reach_is_not_checked(project: Path) -> None:

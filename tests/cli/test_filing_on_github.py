@@ -97,7 +97,11 @@ def test_a_refusal_ends_with_3_and_says_what_to_do(tmp_path: Path, server: GitHu
         (("--issues", "github:owner"), TOKEN, "not a repository. Write github:owner/name"),
         (("--issues", "gitlab:a/b"), TOKEN, "tracker 'gitlab': no such tracker"),
         (("--issues", "owner/name"), TOKEN, "Write a tracker such as github:owner/name"),
-        (("--issue-template", "missing.j2"), TOKEN, "no such file. Write the path of a template"),
+        (
+            ("--issue-template", "missing.j2"),
+            TOKEN,
+            "no such file. Write the path of a Jinja template",
+        ),
     ],
 )
 def test_what_cannot_be_filed_is_told_before_the_campaign(

@@ -104,7 +104,7 @@ def test_what_people_changed_is_replaced_only_when_told_to(tmp_path: Path) -> No
     unchanged = (tmp_path / "ciguard.toml").read_text("utf-8")
     _init(tmp_path, "--force")
 
-    assert "ciguard.toml: kept: it differs" in kept.stdout
+    assert "ciguard.toml: kept: it has other content" in kept.stdout
     assert unchanged == 'budget = "9m"\n'
     assert 'budget = "3m"' in (tmp_path / "ciguard.toml").read_text("utf-8")
 

@@ -147,9 +147,9 @@ def test_only_the_stage_that_keeps_the_baseline_has_credentials(written: Path) -
     stages = re.split(r"\n    stage\(", text)[1:]
 
     assert [stage.partition("'")[2].partition("'")[0] for stage in stages] == [
-        "Judge the change",
-        "Fuzz at length",
-        "Keep the baseline",
+        "Test the change",
+        "Run the nightly campaign",
+        "Update the baseline",
     ]
     assert ["withCredentials" in stage for stage in stages] == [False, False, True]
     assert "branch 'trunk'" in text

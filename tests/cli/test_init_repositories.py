@@ -140,6 +140,6 @@ def test_the_check_to_require_is_reported_for_pull_requests_and_merge_queues(
     assert guard["jobs"]["ciguard"]["name"] == "ciguard"
     assert "if" not in guard["jobs"]["ciguard"]
     read = read_workflows(repositories[name])
-    assert (read.required_check, read.answers_merge_queue) == ("ciguard / Verdict", True)
+    assert (read.required_check, read.runs_in_merge_queue) == ("ciguard / Verdict", True)
     health = {each.health for each in examine_workflows(read, CiguardProject(commit=ACTION[-40:]))}
     assert health == {Health.OK}

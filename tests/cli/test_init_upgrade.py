@@ -10,7 +10,7 @@ from command_server import answer
 from git_examples import git
 
 from ciguard.actions import RECORD
-from ciguard.actions.upgrading import SIDE
+from ciguard.actions.upgrading import MERGE_SUFFIX
 
 if TYPE_CHECKING:
     import subprocess
@@ -131,9 +131,9 @@ def test_a_conflict_changes_no_file_and_lies_beside_it(project: Path) -> None:
     again = _init(project, NEW, "--upgrade")
 
     assert (done.returncode, again.returncode) == (2, 2)
-    assert f"Resolve them in {GUARD}{SIDE}" in done.stderr
+    assert f"Resolve the conflicts in {GUARD}{MERGE_SUFFIX}" in done.stderr
     assert _state(project) == after
-    marked = after.pop(f"{GUARD}{SIDE}")
+    marked = after.pop(f"{GUARD}{MERGE_SUFFIX}")
     assert after == before
     assert OWN in marked
     assert f"guard.yml@{'2' * 40}" in marked
@@ -144,7 +144,7 @@ def test_a_resolution_is_taken_over_with_what_was_edited_since(project: Path) ->
     _edit(project / GUARD, WRITTEN, OWN)
     _edit(project / NIGHTLY, "budget: 1h", "budget: 3h")
     before = _state(project)
-    side = project / f"{GUARD}{SIDE}"
+    side = project / f"{GUARD}{MERGE_SUFFIX}"
     _init(project, NEW, "--upgrade")
     side.write_text(before[GUARD].replace("@v9", "@v10"), "utf-8")
     _edit(project / GUARD, "# Written by", "# Ours, written by")
@@ -163,7 +163,7 @@ def test_a_resolution_is_taken_over_with_what_was_edited_since(project: Path) ->
 
 def test_a_resolution_meets_what_is_newer_than_the_conflict(project: Path) -> None:
     _edit(project / GUARD, WRITTEN, OWN)
-    side = project / f"{GUARD}{SIDE}"
+    side = project / f"{GUARD}{MERGE_SUFFIX}"
     _init(project, NEW, "--upgrade")
     resolved = (project / GUARD).read_text("utf-8").replace("@v9", "@v10")
     side.write_text(resolved, "utf-8")
@@ -186,16 +186,18 @@ def test_the_resolution_of_one_file_waits_for_that_of_another(project: Path) -> 
         _edit(project / name, f"guard.yml@{'1' * 40}", "guard.yml@v9")
     _init(project, NEW, "--upgrade")
     own = (project / GUARD).read_text("utf-8")
-    (project / f"{GUARD}{SIDE}").write_text(own, "utf-8")
+    (project / f"{GUARD}{MERGE_SUFFIX}").write_text(own, "utf-8")
 
     waiting = _init(project, NEW, "--upgrade")
-    (project / f"{NIGHTLY}{SIDE}").write_text((project / NIGHTLY).read_text("utf-8"), "utf-8")
+    (project / f"{NIGHTLY}{MERGE_SUFFIX}").write_text(
+        (project / NIGHTLY).read_text("utf-8"), "utf-8"
+    )
     done = _init(project, NEW, "--upgrade")
 
     assert waiting.returncode == 2
     assert done.returncode == 0, done.stderr
     assert (project / GUARD).read_text("utf-8") == own
-    assert list(project.rglob(f"*{SIDE}")) == []
+    assert list(project.rglob(f"*{MERGE_SUFFIX}")) == []
 
 
 def test_what_was_removed_stays_away_and_what_is_new_is_written(project: Path) -> None:
@@ -208,7 +210,7 @@ def test_what_was_removed_stays_away_and_what_is_new_is_written(project: Path) -
     done = _init(project, NEW, "--upgrade")
 
     assert done.returncode == 0, done.stderr
-    assert f"{NIGHTLY}: not written: you removed it after init wrote it" in done.stdout
+    assert f"{NIGHTLY}: not written: you removed it after `ciguard init` wrote it" in done.stdout
     assert f"{GUARD}: written" in done.stdout
     assert not (project / NIGHTLY).exists()
 
@@ -221,7 +223,7 @@ def test_a_file_that_init_never_wrote_is_left_alone(project: Path) -> None:
 
     done = _init(project, NEW, "--upgrade")
 
-    assert f"{GUARD}: kept: there is no record of what init wrote" in done.stdout
+    assert f"{GUARD}: kept: nothing records what `ciguard init` wrote" in done.stdout
     assert (project / GUARD).read_text("utf-8") == before
 
 
@@ -231,7 +233,7 @@ def test_without_a_record_an_upgrade_is_refused(project: Path) -> None:
     done = _init(project, NEW, "--upgrade")
 
     assert done.returncode == 2
-    assert "what init wrote is unknown" in done.stderr
+    assert "which records what `ciguard init` wrote" in done.stderr
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 9}', '{"schema": 1, "ci": "github"}'])
@@ -251,7 +253,7 @@ def test_an_upgrade_by_plain_init_is_offered_and_not_made(project: Path) -> None
 
     done = _init(project, NEW)
 
-    assert done.stdout.count("--upgrade merges your changes with the new one") == 3
+    assert done.stdout.count("--upgrade merges your changes into the new one") == 3
     assert _state(project) == before
 
 

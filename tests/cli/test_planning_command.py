@@ -103,7 +103,7 @@ def test_a_gpu_is_left_out_where_a_change_cannot_matter_to_it(repository: Path) 
     [
         (("--against", "nowhere"), "git fetch origin"),
         (("--mode", "pull-request"), "name it with --against"),
-        (("--base-wheel", "x.whl"), "--base-wheel: it needs --wheel"),
+        (("--base-wheel", "x.whl"), "--base-wheel needs --wheel"),
         (("--wheel", "x.whl"), "Keep the file name that the build gave the wheel"),
         (("--device", "gpu"), "unknown device 'gpu'. Write cpu, cuda or cuda:1."),
         (("--target", "nothing==1"), "ciguard cannot test any of nothing"),

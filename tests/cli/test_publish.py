@@ -89,7 +89,7 @@ def test_without_the_permission_the_annotations_go_to_the_log(
 
     for told in (refused, alone):
         assert told.returncode == 0
-        assert "No check run, because the permission is missing" in told.stdout
+        assert "The permission for a check run is missing" in told.stdout
         assert "::error file=requirements.txt,line=2,title=NEW " in told.stdout
         assert "checks: write" in told.stderr
 
@@ -150,7 +150,7 @@ def test_code_scanning_that_is_off_is_a_warning_and_fails_nothing(
 
     assert answer.returncode == 0, answer.stderr
     (warning,) = [text for name, text in executed_commands(answer.stdout) if name == "warning"]
-    assert "code scanning is off. Enable it in the settings" in warning
+    assert "code scanning is disabled" in warning
     assert "Advanced Security must be enabled" in warning
 
 
@@ -172,10 +172,13 @@ def test_no_results_say_where_they_go(folder: Path, tmp_path: Path, server: GitH
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("publish", "--head-sha", HEAD, "--repository", NAME), "add --check, --comment, --sarif"),
+        (
+            ("publish", "--head-sha", HEAD, "--repository", NAME),
+            "add at least one of --check, --comment and --sarif",
+        ),
         (
             ("publish", "--comment", "--head-sha", HEAD, "--repository", NAME),
-            "--comment: it needs the pull request",
+            "--comment needs the pull request",
         ),
         (
             (*PUBLISH, "--repository", "not-a-repository"),
@@ -183,7 +186,7 @@ def test_no_results_say_where_they_go(folder: Path, tmp_path: Path, server: GitH
         ),
         (
             ("publish", "--sarif", "--head-sha", HEAD, "--repository", NAME),
-            "--sarif: it needs a branch or pull request",
+            "--sarif needs a branch or pull request",
         ),
         (PUBLISH, "Missing option '--repository'"),
         (("publish", "--check", "--repository", NAME), "Missing option '--head-sha'"),

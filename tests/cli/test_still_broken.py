@@ -11,7 +11,7 @@ import pytest
 from finding_examples import call, finding
 from program_examples import positive, ran
 
-from ciguard.cli.reproduce import refuse_incomplete, still_broken
+from ciguard.cli.reproduce import is_still_broken, refuse_incomplete
 from ciguard.domain.findings import Bucket, Finding
 from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.domain.values import TensorValue, Uniform
@@ -40,15 +40,15 @@ def bucket(kind: str, *, oracle: str = "metamorphic", relation: str = "") -> Buc
 def test_a_broken_law_is_judged_by_what_happened_this_time(twin: float, *, is_broken: bool) -> None:
     known = bucket("same call twice", relation="same call twice")
 
-    assert still_broken(known, seen(1.0, twin)) is is_broken
-    assert still_broken(known, Rejected("ValueError", "no")) is False
+    assert is_still_broken(known, seen(1.0, twin)) is is_broken
+    assert is_still_broken(known, Rejected("ValueError", "no")) is False
 
 
 def test_a_forbidden_argument_is_accepted_or_not() -> None:
     known = bucket("accepted-illegal", oracle="boundary")
 
-    assert still_broken(known, Passed(b"null", 0.1)) is True
-    assert still_broken(known, Rejected("ValueError", "no")) is False
+    assert is_still_broken(known, Passed(b"null", 0.1)) is True
+    assert is_still_broken(known, Rejected("ValueError", "no")) is False
 
 
 def test_the_promise_of_a_derived_program_is_judged_by_what_happened_this_time() -> None:
@@ -62,12 +62,12 @@ def test_the_promise_of_a_derived_program_is_judged_by_what_happened_this_time()
     )
     known = Bucket(fingerprint="v1:" + "0" * 16, grouping=(), finding=found)
 
-    assert still_broken(known, fails) is True
-    assert still_broken(known, ran()) is False
+    assert is_still_broken(known, fails) is True
+    assert is_still_broken(known, ran()) is False
 
 
 def test_other_findings_are_compared_with_what_was_recorded() -> None:
-    assert still_broken(bucket("signal", oracle="crash"), Passed(b"null", 0.1)) is None
+    assert is_still_broken(bucket("signal", oracle="crash"), Passed(b"null", 0.1)) is None
 
 
 def test_a_relation_that_is_not_installed_is_named_with_a_remedy() -> None:

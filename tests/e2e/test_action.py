@@ -107,7 +107,7 @@ def test_the_two_lines_of_the_readme_judge_what_checkout_leaves(
 
     assert git(remote, "merge-base", base, head) == start
     assert (job.conclusion, job.outputs["verdict"]) == ("success", "no-baseline"), job.log
-    assert "There is no baseline yet, so nothing was compared" in job.summary
+    assert "There is no baseline yet to compare with" in job.summary
 
 
 def test_a_pull_request_of_documentation_runs_nothing_and_says_so(runner: Runner) -> None:
@@ -127,7 +127,7 @@ def test_without_a_baseline_nothing_is_compared_and_that_is_said_aloud(runner: R
     job = runner.run({**INPUTS, "targets": BEFORE, "api": "planted.checked"})
 
     assert (job.conclusion, job.outputs["verdict"]) == ("success", "no-baseline"), job.log
-    assert "There is no baseline yet, so nothing was compared" in job.summary
+    assert "There is no baseline yet to compare with" in job.summary
     assert not (runner.workspace / ".ciguard" / "baseline").exists()
 
 

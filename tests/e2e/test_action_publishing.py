@@ -77,7 +77,7 @@ def test_a_fork_whose_token_only_reads_has_annotations_and_a_notice_instead(
     assert (job.conclusion, job.outputs["verdict"]) == ("failure", "new-findings"), job.log
     assert "error" in told_in_the_log(job)
     log = job.step("Publish on the pull request").log
-    assert "No check run, because the permission is missing" in log
+    assert "The permission for a check run is missing" in log
     assert "Comment skipped: " in log
     assert server.checks.runs == []
     assert server.repository.issues[NUMBER].comments == []

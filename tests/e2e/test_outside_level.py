@@ -190,5 +190,5 @@ def test_a_level_that_is_named_as_a_command_is_and_declares_commands_is_refused(
     done = answer(command("version"), tmp_path, PYTHONPATH=str(tmp_path))
 
     assert done.returncode == 2
-    assert "error: level 'plan' declares commands, and ciguard has a command" in done.stderr
+    assert "error: level 'plan' declares commands, but ciguard already has a command" in done.stderr
     assert "Traceback" not in done.stderr

@@ -88,7 +88,7 @@ def test_a_case_of_the_corpus_that_was_tampered_with_is_refused(
         ('buget = "3m"\n', "ciguard.toml: buget: no such setting. Did you mean 'budget'?"),
         ('budget = "soon"\n', "ciguard.toml: budget = 'soon'"),
         ("targets = torch\n", "ciguard.toml: not valid TOML"),
-        ("resume = true\n", "applies to one run, so a file cannot set it"),
+        ("resume = true\n", "applies to a single run, so files cannot set it"),
     ],
 )
 def test_a_bad_configuration_is_named_by_file_and_key(tmp_path: Path, text: str, says: str) -> None:

@@ -402,6 +402,6 @@ def test_a_run_that_left_nothing_is_passed_over(
     filing.start()
 
     assert filing.result(job) == "success", filing.log
-    assert "the workflow run to file left no results" in filing.only(job).summary
+    assert "the tested workflow run left no results" in filing.only(job).summary
     assert server.repository.issues == {}
     assert [r.method for r in server.requests if r.method != "GET"] == []

@@ -15,7 +15,7 @@ from tracker_stages import GitHubStage
 from ciguard.domain.findings import Comparison, Confirmation
 from ciguard.domain.outcomes import Frame
 from ciguard.errors import TrackerError
-from ciguard.trackers import Connection, RetryBudget, Terms
+from ciguard.trackers import Connection, IssueDefaults, RetryBudget
 from ciguard.trackers.contract import marker
 from ciguard.trackers.github_private import Advisories, PrivateRepository
 from ciguard.triage import Buckets
@@ -54,7 +54,7 @@ class Guard:
         if self.kind == "advisory":
             return Advisories(to, retry_budget=retry_budget)
         if self.kind == "private":
-            return PrivateRepository(to, terms=Terms(), retry_budget=retry_budget)
+            return PrivateRepository(to, defaults=IssueDefaults(), retry_budget=retry_budget)
         return None
 
     def run(self, *compared: Bucket) -> list[str]:
@@ -177,7 +177,7 @@ def test_drafts_of_crashes_that_have_one_cause_outlive_a_decision_about_one_of_t
     found = {a["summary"]: (a["state"], a["description"]) for a in server.advisories.advisories}
     assert [found[api][0] for api in apis if api != decided] == ["draft", "draft"]
     assert found[decided][1].endswith("by hand")
-    assert sum("3 APIs probably have one cause" in text for _, text in found.values()) == 1
+    assert sum("3 APIs probably have the same cause" in text for _, text in found.values()) == 1
     assert len(found) == 3
 
 

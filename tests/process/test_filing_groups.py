@@ -95,7 +95,7 @@ def test_members_that_join_within_a_day_are_one_comment(repository: Repository) 
     assert "Also shown by torch.b.\n\nAlso shown by torch.c." in first
     assert "Also shown by torch.d." in second
     assert repository.known_issues() == {"1"}
-    assert "4 APIs probably have one cause" in body(repository, 1)
+    assert "4 APIs probably have the same cause" in body(repository, 1)
 
 
 def test_issues_of_before_there_were_groups_become_one_and_the_newer_are_duplicates(
@@ -107,7 +107,7 @@ def test_issues_of_before_there_were_groups_become_one_and_the_newer_are_duplica
 
     assert repository.states() == {1: "open", 2: "closed", 3: "closed"}
     assert marked_with(body(repository, 1)) == GROUP
-    assert body(repository, 2) == "Duplicate of #1, which is about the same cause."
+    assert body(repository, 2) == "Duplicate of #1, which has the same cause."
     assert repository.server.repository.issues[2].latest["state_reason"] == "duplicate"
     assert repository.known_issues() == {"1"}
 
@@ -185,7 +185,7 @@ def test_the_only_member_with_another_cause_by_now_brings_its_issue_along(
     repository.run(silent("torch.a", KNOWN), silent("torch.c", KNOWN))
 
     assert repository.states() == {1: "open", 2: "closed"}
-    assert body(repository, 2) == "Duplicate of #1, which is about the same cause."
+    assert body(repository, 2) == "Duplicate of #1, which has the same cause."
     assert repository.known_issues() == {"1"}
 
 

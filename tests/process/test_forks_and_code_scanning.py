@@ -146,15 +146,15 @@ def test_an_upload_that_meets_a_bad_gateway_is_repeated(server: GitHubServer) ->
     [
         (
             "Advanced Security must be enabled for this repository to use code scanning.",
-            "code scanning is off. Enable it",
+            "code scanning is disabled",
         ),
         (
             "Code Security must be enabled for this repository to use code scanning.",
-            "code scanning is off. Enable it",
+            "code scanning is disabled",
         ),
         (
             "Code scanning is not enabled for this repository. Please enable it in the settings.",
-            "code scanning is off. Enable it",
+            "code scanning is disabled",
         ),
         ("Resource not accessible by integration", "the permission `security-events: write`"),
     ],

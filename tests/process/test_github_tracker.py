@@ -15,7 +15,7 @@ from github_server import GRAPHQL, TOKEN, Fault, GitHubServer
 from tracker_stages import GitHubStage
 
 from ciguard.errors import TrackerError, TrackerUnavailableError
-from ciguard.trackers import Connection, RetryBudget, Terms
+from ciguard.trackers import Connection, IssueDefaults, RetryBudget
 from ciguard.trackers.contract import Report, marker
 from ciguard.trackers.github import GitHubTracker
 from ciguard.trackers.tasks import Close, File, Refresh, perform
@@ -207,7 +207,11 @@ def test_a_server_that_is_gone_is_told_without_a_traceback(stage: GitHubStage) -
         ("has_issues", False, "issues are disabled; enable them"),
         ("is_archived", True, "the repository is archived; unarchive it"),
         ("may_write", False, "lacks the permission `issues: write`"),
-        ("drops_labels", True, "GitHub dropped the label 'ciguard', so ciguard closed the issue"),
+        (
+            "drops_labels",
+            True,
+            "GitHub did not set the label 'ciguard', so ciguard closed the issue",
+        ),
     ],
 )
 def test_what_only_a_person_can_put_right_is_told_at_once(
@@ -280,10 +284,10 @@ def test_an_issue_that_is_gone_is_filed_anew_where_it_is_needed_and_left_gone_el
 def test_an_unknown_repository_a_bad_token_and_an_unknown_person_are_told(
     server: GitHubServer, stage: GitHubStage
 ) -> None:
-    def attempt(to: Connection, terms: Terms | None = None) -> str:
+    def attempt(to: Connection, defaults: IssueDefaults | None = None) -> str:
         retry_budget = RetryBudget(10, clock=stage.clock.monotonic, sleep=stage.clock.sleep)
         with pytest.raises(TrackerError) as caught:
-            GitHubTracker(to, retry_budget=retry_budget, terms=terms).open(REPORT)
+            GitHubTracker(to, retry_budget=retry_budget, defaults=defaults).open(REPORT)
         return str(caught.value)
 
     api = server.address()
@@ -291,7 +295,7 @@ def test_an_unknown_repository_a_bad_token_and_an_unknown_person_are_told(
     missing = attempt(Connection(repository="owner/other", api=api, token=TOKEN))
     refused = attempt(Connection(repository=NAME, api=api, token="wrong"))
     known = Connection(repository=NAME, api=api, token=TOKEN, pause_s=0)
-    unknown = attempt(known, Terms(assignees=("nobody",)))
+    unknown = attempt(known, IssueDefaults(assignees=("nobody",)))
 
     assert "owner/other: no such repository, or the token cannot read it" in missing
     assert "the token in GITHUB_TOKEN or GH_TOKEN is invalid" in refused
@@ -302,7 +306,9 @@ def test_an_unknown_repository_a_bad_token_and_an_unknown_person_are_told(
 def test_labels_and_assignees_are_those_of_the_settings(
     server: GitHubServer, stage: GitHubStage
 ) -> None:
-    stage.tracker(terms=Terms(labels=("bug", "ciguard"), assignees=("octocat",))).open(REPORT)
+    stage.tracker(defaults=IssueDefaults(labels=("bug", "ciguard"), assignees=("octocat",))).open(
+        REPORT
+    )
 
     filed = server.repository.issues[1].latest
     assert filed["labels"] == ("ciguard", "bug")
@@ -393,11 +399,11 @@ def test_an_issue_under_an_older_fingerprint_is_found_by_its_number(
 def test_issues_with_another_label_are_found_by_it(
     server: GitHubServer, stage: GitHubStage
 ) -> None:
-    terms = Terms(label="fuzzing: found")
-    stage.tracker(terms=terms).open(REPORT)
+    defaults = IssueDefaults(label="fuzzing: found")
+    stage.tracker(defaults=defaults).open(REPORT)
     server.repository.writer = "octocat"
 
-    found = stage.tracker(terms=terms).find(FINGERPRINT)
+    found = stage.tracker(defaults=defaults).find(FINGERPRINT)
 
     assert found is not None
     assert server.repository.issues[1].latest["labels"] == ("fuzzing: found",)

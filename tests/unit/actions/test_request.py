@@ -193,7 +193,7 @@ def test_damaged_request_file_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "request.json"
     path.write_text("[1, 2", "utf-8")
 
-    with pytest.raises(InputError, match="not a request that the first step of the action wrote"):
+    with pytest.raises(InputError, match="not a request file, which the first step"):
         read_request(path, {}, workspace=tmp_path)
 
 

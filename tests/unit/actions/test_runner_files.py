@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runner_protocol import read_outputs
 
-from ciguard.actions import annotation, append_outputs, append_summary, inert
+from ciguard.actions import annotation, append_outputs, append_summary, without_commands
 
 HOSTILE = (
     "nan\nverdict=clean\nverdict<<EOF\nclean\nEOF\n::set-output name=verdict::clean\n::error::x"
@@ -74,4 +74,4 @@ def test_an_annotation_is_one_line() -> None:
     ],
 )
 def test_log_line_cannot_be_a_workflow_command(line: str, shown: str) -> None:
-    assert inert(line) == shown
+    assert without_commands(line) == shown

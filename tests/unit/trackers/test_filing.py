@@ -73,7 +73,7 @@ def test_clean_runs_close_the_issue_with_evidence(project: Project) -> None:
     assert [state["torch.fold"] for state in states] == [True, True, False]
     text = project.text(bucket())
     assert (
-        "Not seen in 3 runs in a row that exercised it: 2026-01-03T00:00:00Z on torch==2.13.0"
+        "3 consecutive runs of its case did not show it: 2026-01-03T00:00:00Z on torch==2.13.0"
         in (text)
     )
     assert text.count("commit abc") >= 3
@@ -101,7 +101,7 @@ def test_regression_reopens_the_issue_with_the_version(project: Project) -> None
 
     assert project.numbers() == {"torch.fold": True}
     assert "Seen again on torch==2.13.0 (version 2.14.0)" in project.text(bucket())
-    assert "This had been fixed and is back." in project.text(bucket())
+    assert "This defect was fixed before and has returned." in project.text(bucket())
 
 
 def test_buckets_beyond_the_caps_are_listed_in_one_issue(project: Project) -> None:

@@ -120,7 +120,7 @@ def test_a_member_that_was_listed_before_is_part_of_the_issue_that_a_new_one_ope
 
     assert project.numbers()["further-findings"] is False
     assert set(map(bool, project.noted().values())) == {True}
-    assert "2 APIs probably have one cause" in project.of()
+    assert "2 APIs probably have the same cause" in project.of()
 
 
 def test_the_issue_shows_which_members_are_fixed_and_closes_with_the_last(
@@ -137,13 +137,13 @@ def test_the_issue_shows_which_members_are_fixed_and_closes_with_the_last(
     project.fix("torch.a")
 
     assert said.startswith(whole.rpartition("### History")[0]), "what it shows stays"
-    assert "Newly fixed, 1 of 2: torch.b: Not seen in 3 runs in a row" in said
+    assert "Newly fixed, 1 of 2: torch.b: 3 consecutive runs of its case" in said
     assert "| seen 2026-01-02 | ✓ fixed |" in partly
     assert partly.count("✓ fixed") == 1
     assert is_open
     assert project.numbers() == {"torch.a": False}
     assert project.history()[-1].startswith(
-        "closed: All 2 buckets of this issue are fixed; the last was torch.a: Not seen in 3 runs"
+        "closed: All 2 buckets of this issue are fixed; the last was torch.a: 3 consecutive runs"
     )
 
 
@@ -169,7 +169,7 @@ def test_a_member_that_comes_back_reopens_the_issue(project: GroupProject) -> No
 
     assert project.numbers() == {"torch.a": True}
     assert project.history()[-1].startswith("reopened: Seen again on torch==2.13.0")
-    assert "This had been fixed and is back." in project.of()
+    assert "This defect was fixed before and has returned." in project.of()
 
 
 def test_a_member_that_comes_back_while_others_are_open_is_one_line(project: GroupProject) -> None:
@@ -180,7 +180,7 @@ def test_a_member_that_comes_back_while_others_are_open_is_one_line(project: Gro
 
     assert project.history()[-1].startswith("Seen again on torch==2.13.0")
     assert "✓ fixed" not in project.of()
-    assert "This had been fixed" not in project.of()
+    assert "This defect was fixed before" not in project.of()
 
 
 def test_a_new_member_of_a_fixed_group_reopens_its_issue(project: GroupProject) -> None:
@@ -281,7 +281,7 @@ def test_a_member_whose_cause_is_known_better_gets_an_issue_that_links_the_first
     assert project.numbers() == {"torch.a": True, "torch.b": True}
     assert noted["torch.a"] == first != noted["torch.b"]
     (other,) = (project.folder / "issues").glob("*torch.b.md")
-    assert f"Split from `{first}`: the cause is now known to be" in other.read_text("utf-8")
+    assert f"Split from `{first}`, because the cause turned out" in other.read_text("utf-8")
     assert "torch.b" not in (project.folder / "issues" / first).read_text("utf-8")
 
 
@@ -313,7 +313,7 @@ def test_unresponsive_trackers_group_is_filed_once(
     assert project.numbers() == {"torch.a": True}
     assert len(set(project.noted().values())) == 1
     assert project.outbox.tasks() == []
-    assert "3 APIs probably have one cause" in project.of()
+    assert "3 APIs probably have the same cause" in project.of()
 
 
 def test_a_lost_baseline_adopts_the_group_s_issue_for_all_members(project: GroupProject) -> None:
@@ -347,7 +347,7 @@ def test_one_member_that_must_not_be_published_withholds_the_whole_group(
     assert project.numbers() == {}
     assert any("1 security-relevant crash was not filed" in line for line in says)
     (text,) = (project.folder / "run" / "upstream-report").iterdir()
-    assert "2 APIs probably have one cause" in text.read_text("utf-8")
+    assert "2 APIs probably have the same cause" in text.read_text("utf-8")
 
 
 def test_a_member_that_must_not_be_published_is_not_added_to_a_public_issue(

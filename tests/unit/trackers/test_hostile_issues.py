@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 OURS = re.compile(
     r"<!-- ciguard-fp: [gv]1:[0-9a-f]{16} -->\n?|"
-    r"</?details>|</?code>|<summary>Fingerprint: what findings of this bucket share</summary>|"
+    r"</?details>|</?code>|"
+    r"<summary>Fingerprint: what this bucket's findings have in common</summary>|"
     r"<summary><code>[^<]*</code></summary>"
 )
 MAX_TITLE = 256

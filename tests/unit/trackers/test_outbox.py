@@ -19,7 +19,7 @@ from ciguard.trackers.tasks import (
     File,
     Refresh,
     Task,
-    still_holds,
+    is_due,
     task_from_json,
     task_to_json,
 )
@@ -94,7 +94,7 @@ def test_refused_task_moves_to_the_end_of_the_queue(tmp_path: Path) -> None:
     refused, other, done = (Close(fingerprint=f"v1:{n:016x}", because="gone") for n in (1, 2, 3))
     Outbox(FolderStore(tmp_path)).add([refused, done, other])
 
-    Outbox(FolderStore(tmp_path)).remove([done], behind=[refused])
+    Outbox(FolderStore(tmp_path)).remove([done], postponed=[refused])
 
     assert Outbox(FolderStore(tmp_path)).tasks() == [other, refused]
 
@@ -157,22 +157,22 @@ def test_close_task_is_due_only_if_all_counted_members_are_fixed() -> None:
     partly = {ONE: record(ONE), OTHER: fixed}
     accepted = {ONE: record(ONE, state=State.ACCEPTED), OTHER: fixed}
 
-    assert still_holds(filing, partly)
-    assert not still_holds(closing, partly)
-    assert still_holds(closing, accepted)
-    assert not still_holds(filing, accepted)
-    assert not still_holds(closing, {})
+    assert is_due(filing, partly)
+    assert not is_due(closing, partly)
+    assert is_due(closing, accepted)
+    assert not is_due(filing, accepted)
+    assert not is_due(closing, {})
 
 
 def test_later_run_performs_only_tasks_that_are_still_due() -> None:
     records = {ONE: record(ONE), OTHER: record(OTHER, state=State.FIXED)}
     listing = File(report=report(ROLL_UP))
 
-    assert still_holds(File(report=report(ONE)), records)
-    assert still_holds(Close(fingerprint=OTHER, because="gone"), records)
-    assert still_holds(listing, records)
-    assert not still_holds(Close(fingerprint=ONE, because="gone"), records)
-    assert not still_holds(File(report=report(OTHER)), records)
-    assert not still_holds(File(report=report(NAMES[3])), records)
+    assert is_due(File(report=report(ONE)), records)
+    assert is_due(Close(fingerprint=OTHER, because="gone"), records)
+    assert is_due(listing, records)
+    assert not is_due(Close(fingerprint=ONE, because="gone"), records)
+    assert not is_due(File(report=report(OTHER)), records)
+    assert not is_due(File(report=report(NAMES[3])), records)
     accepted = {ONE: record(ONE, state=State.ACCEPTED)}
-    assert not still_holds(File(report=report(ONE)), accepted)
+    assert not is_due(File(report=report(ONE)), accepted)

@@ -4,8 +4,8 @@ import pytest
 
 from ciguard.config import PUBLIC_API
 from ciguard.errors import ConfigurationError, UnknownNameError
-from ciguard.trackers import Connection, RetryBudget, Terms, open_disclosure, open_tracker
-from ciguard.trackers.connection import connection
+from ciguard.trackers import Connection, IssueDefaults, RetryBudget, open_disclosure, open_tracker
+from ciguard.trackers.connection import connect
 from ciguard.trackers.places import page_of_run
 
 
@@ -32,7 +32,7 @@ from ciguard.trackers.places import page_of_run
 def test_a_repository_is_where_the_location_or_the_runner_says(
     location: str, environment: dict[str, str], api: str
 ) -> None:
-    opened = connection(location, environment)
+    opened = connect(location, environment)
 
     assert (opened.repository, opened.api) == ("owner/name", api)
 
@@ -51,7 +51,7 @@ def test_a_repository_is_where_the_location_or_the_runner_says(
 )
 def test_invalid_or_unencrypted_location_is_rejected(location: str) -> None:
     with pytest.raises(ConfigurationError):
-        connection(location, {"GITHUB_TOKEN": "secret"})
+        connect(location, {"GITHUB_TOKEN": "secret"})
 
 
 def test_the_token_comes_from_the_environment() -> None:
@@ -60,7 +60,7 @@ def test_the_token_comes_from_the_environment() -> None:
         {"GITHUB_TOKEN": "", "GH_TOKEN": "2\n"},
     )
 
-    tokens = [connection("a/b", environment).token for environment in (both, second, {})]
+    tokens = [connect("a/b", environment).token for environment in (both, second, {})]
 
     assert tokens == ["one", "2", ""]
 
@@ -72,12 +72,12 @@ def test_missing_token_is_an_error_before_the_run(
         monkeypatch.delenv(name, raising=False)
 
     with pytest.raises(ConfigurationError, match=r"no token. Set GITHUB_TOKEN or GH_TOKEN"):
-        open_tracker("github:a/b", terms=Terms(), retry_budget=RetryBudget(1))
+        open_tracker("github:a/b", defaults=IssueDefaults(), retry_budget=RetryBudget(1))
 
 
 def test_an_unknown_tracker_gets_the_closest_match() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'github'"):
-        open_tracker("gitbub:a/b", terms=Terms(), retry_budget=RetryBudget(1))
+        open_tracker("gitbub:a/b", defaults=IssueDefaults(), retry_budget=RetryBudget(1))
 
 
 def test_the_page_of_a_run_is_what_the_runner_says_and_nothing_else() -> None:
@@ -101,7 +101,7 @@ def test_the_page_of_a_run_is_what_the_runner_says_and_nothing_else() -> None:
 
 
 def disclosure(how: str, issues: str = "github:owner/library") -> object:
-    return open_disclosure(how, issues, terms=Terms(), retry_budget=RetryBudget(1))
+    return open_disclosure(how, issues, defaults=IssueDefaults(), retry_budget=RetryBudget(1))
 
 
 @pytest.mark.parametrize(

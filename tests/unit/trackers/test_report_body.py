@@ -73,7 +73,7 @@ def test_an_issue_says_what_happens_where_and_how_to_see_it() -> None:
     assert "| `torch==2.13.0` | `2.13.0` | **yes** | process crashed" in issue.body
     assert "result = torch.fold(" in issue.body
     assert "torch/functional.py: fold" in issue.body
-    assert "ciguard ran the script and saw this effect" in issue.body
+    assert "ciguard ran the script and observed this effect" in issue.body
     assert "With the defect, the interpreter crashes." in issue.body
     assert f"`ciguard reproduce {issue.fingerprint}`" in issue.body
 
@@ -113,7 +113,7 @@ def test_malformed_requirement_is_not_offered_for_pasting(words: str) -> None:
     ).body
 
     assert "```shell" not in body
-    assert "install what its line `Install:` names" in body
+    assert "install the packages in its line `Install:`" in body
 
 
 def test_an_issue_links_to_run_results_commit_guide_and_project() -> None:
@@ -154,7 +154,7 @@ def test_an_issue_says_what_the_script_prints(oracle: str, word: str) -> None:
     silent = report(made, Context(script="print()\n")).body
 
     assert "begins with `" not in silent
-    assert f"starts with `{word}` and the exit code is 1" in body
+    assert f"starts with `{word}`, and the exit code is 1" in body
 
 
 def test_a_list_of_one_finding_is_in_the_singular() -> None:
@@ -378,7 +378,7 @@ def test_an_issue_of_several_apis_is_titled_by_its_cause() -> None:
 
     assert issue.title == "torch: failed check fold.cpp: n > 0 (3 APIs)"
     assert issue.fingerprint == CHECK.name
-    assert issue.body.startswith(f"{marker(CHECK.name)}\n\n3 APIs probably have one cause: ")
+    assert issue.body.startswith(f"{marker(CHECK.name)}\n\n3 APIs probably have the same cause: ")
 
 
 def test_a_long_cause_leaves_room_in_the_title_for_the_number_of_apis() -> None:
@@ -395,14 +395,14 @@ def test_several_findings_of_one_api_are_titled_by_the_api() -> None:
     issue = grouped("a()", "b()", api="torch.fold")
 
     assert issue.title == "torch.fold: SIGABRT"
-    assert "2 findings probably have one cause" in issue.body
+    assert "2 findings probably have the same cause" in issue.body
 
 
 def test_an_issue_of_a_group_shows_one_script_and_folds_the_others() -> None:
     body = grouped("first()", "second()", "third()").body
 
     assert body.index("```python\nfirst()") < body.index("### Affected APIs")
-    assert body.index("### Affected APIs") < body.index("### Scripts of the others")
+    assert body.index("### Affected APIs") < body.index("### Scripts of the other cases")
     assert body.count("<details>") == 2
     assert "<summary><code>torch.f1</code></summary>\n\n```python\nsecond()" in body
     assert body.count("| above |") == 1
@@ -421,8 +421,8 @@ def test_a_group_of_hundreds_makes_an_issue_of_bounded_size() -> None:
     body = grouped(*["x = 1"] * 400, api="torch." + "ü" * 80 + "{}").body
 
     assert len(body) <= MAX_BODY + 100
-    assert "400 APIs probably have one cause" in body
-    assert "… and 300 more, which `ciguard show` lists." in body
+    assert "400 APIs probably have the same cause" in body
+    assert "… and 300 more; `ciguard show` lists all of them." in body
 
 
 @pytest.mark.parametrize("api", ["torch.nn.fold", "../../etc/passwd", "a/b\x00c", "…", "a" * 500])
