@@ -59,7 +59,7 @@ def _state(folder: Path) -> dict[str, str]:
     }
 
 
-def test_what_nobody_edited_becomes_what_init_writes_now(project: Path, tmp_path: Path) -> None:
+def test_upgrade_replaces_unedited_files(project: Path, tmp_path: Path) -> None:
     done = _init(project, NEW, "--upgrade")
 
     assert done.returncode == 0, done.stderr
@@ -75,7 +75,7 @@ def test_what_nobody_edited_becomes_what_init_writes_now(project: Path, tmp_path
     assert _state(project) == _state(fresh)
 
 
-def test_an_edit_survives_and_the_new_pins_arrive(project: Path) -> None:
+def test_upgrade_keeps_an_edit_and_updates_the_pins(project: Path) -> None:
     _edit(project / NIGHTLY, "budget: 1h", "budget: 3h")
     _edit(project / CONFIGURATION, 'fail-on = "medium"', 'fail-on = "low"')
     _commit(project)
@@ -90,7 +90,7 @@ def test_an_edit_survives_and_the_new_pins_arrive(project: Path) -> None:
     assert 'fail-on = "low"' in (project / CONFIGURATION).read_text("utf-8")
 
 
-def test_an_edit_before_the_first_commit_survives_in_a_shallow_clone(
+def test_upgrade_of_a_shallow_clone_keeps_an_edit_of_the_first_commit(
     project: Path, tmp_path: Path
 ) -> None:
     _edit(project / NIGHTLY, "budget: 1h", "budget: 3h")
@@ -107,7 +107,7 @@ def test_an_edit_before_the_first_commit_survives_in_a_shallow_clone(
     assert NEW.partition("@")[2] in text
 
 
-def test_targets_that_were_added_by_hand_are_no_conflict(project: Path) -> None:
+def test_added_targets_are_not_a_conflict(project: Path) -> None:
     path = project / CONFIGURATION
     path.write_text('targets = ["torch==2.12.0"]\n' + path.read_text("utf-8"), "utf-8")
 
@@ -121,7 +121,7 @@ OWN = "uses: fork/ciguard/.github/workflows/guard.yml@v9"
 WRITTEN = f"uses: owner/ciguard/.github/workflows/guard.yml@{'1' * 40}"
 
 
-def test_a_conflict_changes_no_file_and_lies_beside_it(project: Path) -> None:
+def test_conflict_changes_no_file_and_is_written_beside_it(project: Path) -> None:
     _edit(project / GUARD, WRITTEN, OWN)
     _edit(project / NIGHTLY, "budget: 1h", "budget: 3h")
     before = _state(project)
@@ -140,7 +140,7 @@ def test_a_conflict_changes_no_file_and_lies_beside_it(project: Path) -> None:
     assert "<<<<<<< yours" in marked
 
 
-def test_a_resolution_is_taken_over_with_what_was_edited_since(project: Path) -> None:
+def test_resolution_is_merged_with_later_edits(project: Path) -> None:
     _edit(project / GUARD, WRITTEN, OWN)
     _edit(project / NIGHTLY, "budget: 1h", "budget: 3h")
     before = _state(project)
@@ -161,7 +161,7 @@ def test_a_resolution_is_taken_over_with_what_was_edited_since(project: Path) ->
     assert settled.stdout.count(": unchanged") == 4
 
 
-def test_a_resolution_meets_what_is_newer_than_the_conflict(project: Path) -> None:
+def test_resolution_is_merged_with_newer_templates(project: Path) -> None:
     _edit(project / GUARD, WRITTEN, OWN)
     side = project / f"{GUARD}{MERGE_SUFFIX}"
     _init(project, NEW, "--upgrade")
@@ -181,7 +181,7 @@ def test_a_resolution_meets_what_is_newer_than_the_conflict(project: Path) -> No
     assert "3" * 40 in (project / NIGHTLY).read_text("utf-8")
 
 
-def test_the_resolution_of_one_file_waits_for_that_of_another(project: Path) -> None:
+def test_upgrade_waits_until_all_conflicts_are_resolved(project: Path) -> None:
     for name in (GUARD, NIGHTLY):
         _edit(project / name, f"guard.yml@{'1' * 40}", "guard.yml@v9")
     _init(project, NEW, "--upgrade")
@@ -200,7 +200,7 @@ def test_the_resolution_of_one_file_waits_for_that_of_another(project: Path) -> 
     assert list(project.rglob(f"*{MERGE_SUFFIX}")) == []
 
 
-def test_what_was_removed_stays_away_and_what_is_new_is_written(project: Path) -> None:
+def test_upgrade_keeps_removed_files_removed_and_writes_new_files(project: Path) -> None:
     (project / NIGHTLY).unlink()
     record = json.loads((project / RECORD).read_text("utf-8"))
     del record["written"][GUARD]  # as if the older ciguard had not known it
@@ -215,7 +215,7 @@ def test_what_was_removed_stays_away_and_what_is_new_is_written(project: Path) -
     assert not (project / NIGHTLY).exists()
 
 
-def test_a_file_that_init_never_wrote_is_left_alone(project: Path) -> None:
+def test_upgrade_does_not_change_a_file_that_init_never_wrote(project: Path) -> None:
     record = json.loads((project / RECORD).read_text("utf-8"))
     del record["written"][GUARD]
     (project / RECORD).write_text(json.dumps(record), "utf-8")
@@ -227,7 +227,7 @@ def test_a_file_that_init_never_wrote_is_left_alone(project: Path) -> None:
     assert (project / GUARD).read_text("utf-8") == before
 
 
-def test_without_a_record_an_upgrade_is_refused(project: Path) -> None:
+def test_upgrade_without_a_record_is_rejected(project: Path) -> None:
     (project / RECORD).unlink()
 
     done = _init(project, NEW, "--upgrade")
@@ -237,7 +237,7 @@ def test_without_a_record_an_upgrade_is_refused(project: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 9}', '{"schema": 1, "ci": "github"}'])
-def test_a_damaged_record_is_named_and_changes_nothing(project: Path, text: str) -> None:
+def test_upgrade_with_a_damaged_record_changes_nothing(project: Path, text: str) -> None:
     (project / RECORD).write_text(text, "utf-8")
     before = _state(project)
 
@@ -248,7 +248,7 @@ def test_a_damaged_record_is_named_and_changes_nothing(project: Path, text: str)
     assert _state(project) == before
 
 
-def test_an_upgrade_by_plain_init_is_offered_and_not_made(project: Path) -> None:
+def test_init_suggests_an_upgrade_without_performing_it(project: Path) -> None:
     before = _state(project)
 
     done = _init(project, NEW)
@@ -257,7 +257,7 @@ def test_an_upgrade_by_plain_init_is_offered_and_not_made(project: Path) -> None
     assert _state(project) == before
 
 
-def test_force_gives_up_edits_and_is_no_upgrade(project: Path) -> None:
+def test_force_discards_edits_and_excludes_upgrade(project: Path) -> None:
     _edit(project / NIGHTLY, "budget: 1h", "budget: 3h")
 
     both = _init(project, NEW, "--upgrade", "--force")

@@ -43,7 +43,7 @@ HOSTILE = (
 )
 
 
-def test_a_build_that_breaks_something_fails_and_says_what(runner: Runner) -> None:
+def test_wheel_with_a_regression_fails_with_the_finding(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
     wheels = runner.workspace / "wheels"
     planted_wheel(wheels / "base", "1.0", checked="return n")
@@ -110,7 +110,7 @@ def test_the_two_lines_of_the_readme_judge_what_checkout_leaves(
     assert "There is no baseline yet to compare with" in job.summary
 
 
-def test_a_pull_request_of_documentation_runs_nothing_and_says_so(runner: Runner) -> None:
+def test_documentation_pull_request_reports_nothing_to_test(runner: Runner) -> None:
     pull_request(runner, README__md="words\n")
 
     job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE})
@@ -121,7 +121,7 @@ def test_a_pull_request_of_documentation_runs_nothing_and_says_so(runner: Runner
 
 
 @pytest.mark.slow
-def test_without_a_baseline_nothing_is_compared_and_that_is_said_aloud(runner: Runner) -> None:
+def test_missing_baseline_is_reported(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
 
     job = runner.run({**INPUTS, "targets": BEFORE, "api": "planted.checked"})
@@ -170,7 +170,7 @@ def test_a_step_that_fails_is_the_reason_in_the_summary_and_the_exit_code(runner
 
 
 @pytest.mark.slow
-def test_a_cancelled_job_leaves_results_that_say_so(runner: Runner) -> None:
+def test_cancelled_job_reports_interrupted(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
     journals = runner.workspace / ".ciguard"
     runner.variables = {}
@@ -204,7 +204,7 @@ def test_the_default_branch_keeps_a_baseline_on_a_branch(runner: Runner, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_matrix_comes_to_one_verdict_and_names_what_is_missing(runner: Runner) -> None:
+def test_matrix_has_one_verdict_and_names_missing_rows(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
     planned = runner.run({**INPUTS, **MATRIX, "task": "plan", "shards": "2", "artifact": "plan"})
     plan = planned.artifacts["plan-1"] / "plan.json"
@@ -235,7 +235,7 @@ def test_a_matrix_comes_to_one_verdict_and_names_what_is_missing(runner: Runner)
 @pytest.mark.slow
 @pytest.mark.parametrize("with_plan", [True, False])
 @pytest.mark.parametrize("event_name", ["pull_request", "schedule"])
-def test_the_privileged_half_takes_hostile_artifacts_for_data(
+def test_filing_job_treats_hostile_artifacts_as_data(
     runner: Runner, event_name: str, *, with_plan: bool
 ) -> None:
     git(runner.workspace, "init", "--quiet", "--initial-branch", "main")

@@ -114,7 +114,7 @@ def test_a_finding_of_a_run_opens_to_its_diff_and_leads_to_its_bucket(
 
 @pytest.mark.library("torch")
 @pytest.mark.slow
-def test_show_tells_the_difference_of_a_run_s_finding(run_folder: Path) -> None:
+def test_show_prints_the_diff_of_a_program_finding(run_folder: Path) -> None:
     buckets = lines_of(run_folder / "buckets.jsonl")
     planted = next(b for b in buckets if b["kind"] == "positive-failed")
 

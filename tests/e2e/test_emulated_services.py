@@ -344,7 +344,7 @@ def sent(running: Running, method: str, path: str, headers: dict[str, str], body
         return response.status, dict(response.headers), json.load(response)
 
 
-def test_what_nobody_can_read_is_refused_in_the_form_of_whom_it_asks(running: Running) -> None:
+def test_malformed_request_is_rejected_in_the_format_of_its_service(running: Running) -> None:
     target = {"X-Amz-Target": "Comprehend_20171127.DetectSentiment"}
     aws_status, aws_headers, aws_answer = sent(running, "POST", "/", target, b"{")
     put_status, _, put_answer = sent(running, "PUT", "/", target, b"")
@@ -360,7 +360,7 @@ def test_what_nobody_can_read_is_refused_in_the_form_of_whom_it_asks(running: Ru
 
 
 @pytest.mark.parametrize("host", ["evil.example/x", "a b", "", "x\x7f", "[::1", "a:999999"])
-def test_a_host_that_is_none_is_not_repeated(running: Running, host: str) -> None:
+def test_invalid_host_is_not_echoed(running: Running, host: str) -> None:
     path, kind = "/vision/v3.2/read/analyze", {"Content-Type": "application/octet-stream"}
 
     status, headers, _ = sent(running, "POST", path, {**kind, "Host": host}, png())
@@ -434,7 +434,7 @@ def asked_of_all(found: Running) -> list[object]:
     return [felt["SentimentScore"], dict(again.confidence_scores), tags.as_dict()]
 
 
-def test_what_was_recorded_is_replayed_and_nothing_else(tmp_path: Path) -> None:
+def test_replay_returns_only_recorded_responses(tmp_path: Path) -> None:
     with emulate(tmp_path, "--record", "recording.jsonl") as found:
         first = asked_of_all(found)
     with emulate(tmp_path, "--replay", "recording.jsonl") as found:
@@ -459,7 +459,7 @@ def test_what_was_recorded_is_replayed_and_nothing_else(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_requests_are_told_without_their_content_and_keys(tmp_path: Path) -> None:
+def test_requests_are_logged_without_content_and_keys(tmp_path: Path) -> None:
     with emulate(tmp_path) as found:
         with aws(found, "comprehend") as asking:
             asking.detect_sentiment(**said_in_english(Text="Nobody is to know this."))

@@ -71,7 +71,7 @@ def test_what_a_package_found_that_is_gone_is_kept_and_never_called_fixed(tmp_pa
     assert shown.returncode == 0, shown.stderr
 
 
-def test_level_that_nobody_brings_is_refused_by_its_name(tmp_path: Path) -> None:
+def test_unregistered_level_is_rejected_with_its_name(tmp_path: Path) -> None:
     done = answer(command("run", "--level", "stesp", "--target", PLANTED[0]), tmp_path)
 
     assert done.returncode == 2

@@ -196,7 +196,7 @@ def test_an_advisory_that_a_person_has_closed_or_published_is_left_alone(
     assert advisory["description"].endswith("edited")
 
 
-def test_an_advisory_that_a_stranger_submitted_is_not_adopted(
+def test_advisory_submitted_by_another_user_is_not_adopted(
     tmp_path: Path, server: GitHubServer
 ) -> None:
     guard = Guard(tmp_path, server, "advisory")

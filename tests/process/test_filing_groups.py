@@ -83,7 +83,7 @@ def filed_alone(repository: Repository, *apis: str) -> None:
     repository.project.store.change(lambda _: stored)
 
 
-def test_members_that_join_within_a_day_are_one_comment(repository: Repository) -> None:
+def test_members_added_within_a_day_share_one_comment(repository: Repository) -> None:
     repository.run(checked("torch.a"))
 
     repository.run(checked("torch.a", KNOWN), checked("torch.b"))
@@ -98,7 +98,7 @@ def test_members_that_join_within_a_day_are_one_comment(repository: Repository) 
     assert "4 APIs probably have the same cause" in body(repository, 1)
 
 
-def test_issues_of_before_there_were_groups_become_one_and_the_newer_are_duplicates(
+def test_issues_filed_per_bucket_are_merged_into_the_oldest(
     repository: Repository,
 ) -> None:
     filed_alone(repository, "torch.a", "torch.b", "torch.c")
@@ -125,7 +125,7 @@ def test_duplicates_that_a_person_closed_do_not_silence_the_group(repository: Re
     assert repository.known_issues() == {"2"}
 
 
-def test_a_group_that_a_person_silenced_stays_silent_when_a_member_joins(
+def test_silenced_group_stays_silent_for_a_new_member(
     repository: Repository,
 ) -> None:
     repository.run(checked("torch.a"))
@@ -225,7 +225,7 @@ def test_a_group_whose_cause_has_another_name_by_now_keeps_its_issue(
 
 
 @pytest.mark.parametrize("way", ["deleted", "transferred"])
-def test_a_group_whose_issue_is_gone_is_not_filed_anew_for_one_that_joins(
+def test_group_with_a_deleted_issue_is_not_filed_again_for_a_new_member(
     repository: Repository, server: GitHubServer, way: str
 ) -> None:
     repository.run(checked("torch.a"))
@@ -240,7 +240,7 @@ def test_a_group_whose_issue_is_gone_is_not_filed_anew_for_one_that_joins(
     assert list(server.repository.issues) == [1]
 
 
-def test_a_locked_issue_takes_in_its_text_who_joined(
+def test_locked_issue_lists_a_new_member_in_its_text(
     repository: Repository, server: GitHubServer
 ) -> None:
     repository.run(checked("torch.a"))

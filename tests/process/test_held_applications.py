@@ -250,14 +250,14 @@ def test_application_breaking_its_connection_is_ended(tmp_path: Path, attack: st
     assert answer == CallDidNotReturn("ends its process")
 
 
-def test_application_is_held_by_all_that_this_kernel_has(tmp_path: Path) -> None:
+def test_application_is_confined_by_all_mechanisms_of_this_kernel(tmp_path: Path) -> None:
     names = attacked(tmp_path, "1").confined_by
 
     assert set(names) >= {"reaper", confine.CAPABILITIES, confine.LANDLOCK, confine.SECCOMP}
 
 
 @pytest.mark.parametrize("version", [0, 3, 4, 5])
-def test_application_on_an_older_kernel_starts_nothing_and_connects_to_nobody(
+def test_application_on_an_older_kernel_cannot_start_processes_or_connect(
     tmp_path: Path, version: int
 ) -> None:
     variables = {
@@ -280,7 +280,7 @@ def test_application_on_an_older_kernel_starts_nothing_and_connects_to_nobody(
     assert not heard
 
 
-def test_application_that_is_not_confined_does_what_the_user_may(tmp_path: Path) -> None:
+def test_unconfined_application_has_the_rights_of_the_user(tmp_path: Path) -> None:
     result = attacked(tmp_path, "os.fork()", surroundings=Surroundings(is_confined=False))
 
     assert "GOT THROUGH" in result.message
@@ -363,7 +363,7 @@ def held_host(folder: Path, code: str) -> Host:
     )
 
 
-def test_death_of_a_held_process_by_a_signal_is_told_with_its_stack(tmp_path: Path) -> None:
+def test_confined_process_ended_by_a_signal_is_reported_with_its_stack(tmp_path: Path) -> None:
     with held_host(tmp_path, "os.kill(os.getpid(), signal.SIGSEGV)") as host:
         answer = host.ask({}, limit_s=30)
 
@@ -372,14 +372,14 @@ def test_death_of_a_held_process_by_a_signal_is_told_with_its_stack(tmp_path: Pa
     assert [frame.function for frame in answer.frames][-1] == "fatal"
 
 
-def test_exit_of_a_held_process_is_told_with_its_status(tmp_path: Path) -> None:
+def test_confined_process_that_exits_is_reported_with_its_status(tmp_path: Path) -> None:
     with held_host(tmp_path, "os._exit(3)") as host:
         answer = host.ask({}, limit_s=30)
 
     assert answer == ProcessEnded("exit status 3", is_signal=False, frames=())
 
 
-def test_stack_of_a_held_process_that_does_not_answer_is_told(tmp_path: Path) -> None:
+def test_unresponsive_confined_process_is_reported_with_its_stack(tmp_path: Path) -> None:
     with held_host(tmp_path, "time.sleep(600)") as host:
         answer = host.ask({}, limit_s=1)
 
@@ -387,7 +387,7 @@ def test_stack_of_a_held_process_that_does_not_answer_is_told(tmp_path: Path) ->
     assert [frame.function for frame in answer.frames][-1] == "fatal"
 
 
-def test_held_process_cannot_replace_the_files_that_are_read_of_it(tmp_path: Path) -> None:
+def test_confined_process_cannot_replace_its_result_files(tmp_path: Path) -> None:
     code = "os.unlink(settings_stack())"
     with held_host(tmp_path, code.replace("settings_stack()", "'../stack'")) as host:
         answer = host.ask({}, limit_s=30)
@@ -397,7 +397,7 @@ def test_held_process_cannot_replace_the_files_that_are_read_of_it(tmp_path: Pat
     assert "PermissionError" in errors
 
 
-def test_held_process_is_gone_when_it_ignores_its_end(tmp_path: Path) -> None:
+def test_confined_process_that_ignores_termination_is_killed(tmp_path: Path) -> None:
     code = "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
     began = time.monotonic()
     with held_host(tmp_path, code) as host:

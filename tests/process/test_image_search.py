@@ -250,7 +250,7 @@ def test_a_busy_server_is_waited_for_as_it_asks(server: ImageServer, tmp_path: P
 
 
 @pytest.mark.parametrize("header", ["3600", "Fri, 31 Dec 2099 23:59:59 GMT", "9" * 400])
-def test_a_server_that_is_busy_for_long_is_let_alone_and_what_was_found_stays(
+def test_long_busy_server_ends_the_search_and_keeps_found_images(
     server: ImageServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, header: str
 ) -> None:
     inverse = searched(server, tmp_path)
@@ -283,7 +283,7 @@ def test_a_server_that_is_busy_for_long_is_let_alone_and_what_was_found_stays(
         b" " * (5 * 2**20),
     ],
 )
-def test_an_answer_that_is_none_is_told_and_ends_the_search(
+def test_invalid_response_is_reported_and_ends_the_search(
     server: ImageServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, body: bytes
 ) -> None:
     server.next = [Answer(body)]
@@ -310,7 +310,7 @@ def test_an_answer_of_another_shape_finds_nothing(
     assert len(server.asked) == 1
 
 
-def test_a_server_that_is_gone_is_told(
+def test_unreachable_image_server_is_reported(
     server: ImageServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.next = [Answer(status=500)]
@@ -394,7 +394,7 @@ def test_an_address_that_is_none_is_an_error(url: str) -> None:
         search_of("openverse", url)
 
 
-def test_unless_a_user_says_so_nothing_is_looked_for() -> None:
+def test_images_are_searched_only_on_request() -> None:
     for sources in (InputSources(), InputSources(kept=Path("kept"))):
         assert not any(isinstance(one, SearchedImages) for one in inverse_of(sources).ways)
 

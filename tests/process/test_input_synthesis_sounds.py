@@ -33,7 +33,7 @@ def heard(content: bytes) -> NDArray[np.int16]:
         return np.frombuffer(sound.readframes(sound.getnframes()), np.int16)
 
 
-def test_nothing_spoken_is_silence_and_noise_and_needs_no_synthesiser(
+def test_silence_and_noise_need_no_synthesiser(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
@@ -45,7 +45,7 @@ def test_nothing_spoken_is_silence_and_noise_and_needs_no_synthesiser(
     assert all(heard(one.content).std() > 50 for one in noise)
 
 
-def test_without_a_synthesiser_no_text_is_served_and_the_reason_is_said(
+def test_missing_synthesiser_is_reported_with_the_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
@@ -55,7 +55,7 @@ def test_without_a_synthesiser_no_text_is_served_and_the_reason_is_said(
     assert "install flite" in SpokenText().reason
 
 
-def test_what_is_installed_here_speaks_and_else_the_reason_is_said() -> None:
+def test_installed_synthesiser_speaks_or_reports_the_reason() -> None:
     is_installed = any(shutil.which(one) for one in ("flite", "espeak-ng"))
 
     made, again = (SpokenText().inputs(LIGHT, 4, seed=1) for _ in range(2))
