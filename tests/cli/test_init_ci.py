@@ -52,7 +52,7 @@ def test_script_is_valid_bash_and_installs_the_pinned_commit(written: Path) -> N
 
 @pytest.mark.parametrize("words", [[], ["guess"], ["judge"]])
 @pytest.mark.parametrize("written", ["cron"], indirect=True)
-def test_script_without_a_verdict_fails(written: Path, words: list[str]) -> None:
+def test_script_with_wrong_usage_fails(written: Path, words: list[str]) -> None:
     done = subprocess.run(
         ["/bin/bash", written / SCRIPT, *words],
         env={"PATH": "/usr/bin:/bin"},

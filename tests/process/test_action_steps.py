@@ -82,7 +82,7 @@ def _fuzzing(folder: Path, python: str) -> subprocess.Popen[bytes]:
     return process
 
 
-def test_killed_command_has_a_higher_exit_code_than_success(tmp_path: Path, python: str) -> None:
+def test_killed_command_exits_with_128_plus_the_signal(tmp_path: Path, python: str) -> None:
     process = _fuzzing(tmp_path, python)
     (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
 
@@ -91,9 +91,7 @@ def test_killed_command_has_a_higher_exit_code_than_success(tmp_path: Path, pyth
     assert process.wait(timeout=60) == 128 + signal.SIGKILL
 
 
-def test_the_first_signal_reaches_the_command_and_the_second_does_not(
-    tmp_path: Path, python: str
-) -> None:
+def test_only_the_first_signal_is_forwarded_to_the_command(tmp_path: Path, python: str) -> None:
     process = _fuzzing(tmp_path, python)
 
     process.send_signal(signal.SIGINT)

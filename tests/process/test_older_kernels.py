@@ -84,7 +84,7 @@ def test_worker_cannot_connect_or_create_an_io_uring(
 @pytest.mark.parametrize(
     "attack", ["set_time", "set_mode", "set_owner", "set_attribute", "cut_short"]
 )
-def test_worker_without_full_landlock_cannot_change_files(
+def test_worker_cannot_change_times_mode_or_owner_of_a_file(
     dispatcher: Dispatcher, attack: str, victim: Path
 ) -> None:
     before = victim.stat()

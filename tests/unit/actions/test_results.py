@@ -98,7 +98,7 @@ def test_missing_plan_is_the_reported_reason(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("code", "shown"), [(2, 2), (3, 3), (130, 130), (137, 3), (64, 3)])
-def test_a_run_without_results_has_the_reason_and_code_of_the_first_failure(
+def test_run_without_results_reports_the_first_failure(
     tmp_path: Path, code: int, shown: int
 ) -> None:
     request = tmp_path / "request-1.json"

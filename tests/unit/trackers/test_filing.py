@@ -43,7 +43,7 @@ def test_new_bucket_is_filed_and_its_issue_recorded(project: Project) -> None:
     assert project.outbox.tasks() == []
 
 
-def test_the_first_run_files_nothing_of_its_own(tmp_path: Path) -> None:
+def test_first_run_files_only_the_roll_up_issue(tmp_path: Path) -> None:
     project = Project(tmp_path)
 
     project.run(bucket())
@@ -174,7 +174,7 @@ def test_errors_of_single_issues_do_not_block_others(project: Project) -> None:
     assert len(project.outbox.tasks()) == len(troubled)
 
 
-def test_a_run_that_is_killed_while_filing_leaves_no_second_issue(project: Project) -> None:
+def test_run_killed_while_filing_leaves_no_second_issue(project: Project) -> None:
     class Killed(Stopped):
         def open(self, report: Report) -> object:
             self._tracker.open(report)
@@ -188,7 +188,7 @@ def test_a_run_that_is_killed_while_filing_leaves_no_second_issue(project: Proje
     assert project.store.load()[bucket().fingerprint].issue
 
 
-def test_failing_intend_does_not_prevent_writing_the_baseline(
+def test_failing_plan_issues_does_not_prevent_writing_the_baseline(
     project: Project,
 ) -> None:
     outbox = project.store.folder / "outbox.jsonl"
@@ -216,7 +216,7 @@ def test_rejecting_tracker_does_not_prevent_writing_the_baseline(
     assert set(project.store.load()) == {bucket().fingerprint}
 
 
-def test_filing_without_intend_files_at_the_end(project: Project) -> None:
+def test_filing_without_plan_issues_files_at_the_end(project: Project) -> None:
     issue_filer = IssueFiler(project.issues, project.outbox)
     filing = FilingReporter(
         issue_filer, project.store, rules=RULES, sources=IssueSources(out=project.folder / "run")
@@ -230,7 +230,7 @@ def test_filing_without_intend_files_at_the_end(project: Project) -> None:
     assert project.outbox.tasks() == []
 
 
-def test_a_dry_run_says_what_would_be_done_and_does_nothing(project: Project) -> None:
+def test_dry_run_reports_what_would_be_done_and_does_nothing(project: Project) -> None:
     project.run(bucket("torch.a"))
     before = (project.text(bucket("torch.a")), project.store.load()[bucket("torch.a").fingerprint])
 

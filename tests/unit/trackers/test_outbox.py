@@ -52,7 +52,7 @@ def report(name: str = ONE, body: str = "body") -> Report:
 
 
 @given(tasks)
-def test_a_task_survives_its_json(task: Task) -> None:
+def test_task_round_trips_through_json(task: Task) -> None:
     assert task_from_json(json.loads(json.dumps(task_to_json(task)))) == task
 
 
@@ -126,7 +126,7 @@ def test_damaged_outbox_is_reported_by_line_and_unchanged(tmp_path: Path, line: 
     assert path.read_text() == text
 
 
-def test_a_link_in_the_place_of_the_outbox_is_not_followed(tmp_path: Path) -> None:
+def test_link_in_place_of_the_outbox_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "outbox.jsonl").symlink_to("/etc/passwd")
 
     with pytest.raises(OutputError, match="cannot be read"):
@@ -143,7 +143,7 @@ def test_outbox_of_a_version_without_groups_is_read() -> None:
 
 
 @pytest.mark.parametrize("name", ["g1:../../etc/passwd", "g0:0123456789abcdef", "0123", 7])
-def test_a_task_of_something_that_names_no_issue_is_refused(name: object) -> None:
+def test_task_with_an_invalid_name_is_rejected(name: object) -> None:
     with pytest.raises(ValueError, match="not a task"):
         task_from_json({"task": "close", "fingerprint": ONE, "because": "", "aliases": [name]})
     with pytest.raises(ValueError, match="not a task"):
