@@ -137,7 +137,7 @@ def test_crashes_with_one_cause_are_filed_in_private_once(
     title = "torch: native frames at::fold ← at::loop (2 APIs)"
     assert (guard.drafts() or guard.titles()) == [title]
     texts = [path.read_text("utf-8") for path in (tmp_path / "run/upstream-report").iterdir()]
-    assert all("probably have one cause" in text for text in texts)
+    assert all("probably have the same cause" in text for text in texts)
     if kind == "advisory":
         (advisory,) = server.advisories.advisories
         assert advisory["vulnerabilities"][0]["vulnerable_functions"] == ["torch.a", "torch.b"]

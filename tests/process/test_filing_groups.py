@@ -151,7 +151,7 @@ def test_a_member_with_another_cause_by_now_gets_an_issue_that_links_the_first(
     again = repository.run(silent("torch.a", KNOWN), silent("torch.b", KNOWN))
 
     assert repository.states() == {1: "open", 2: "open"}
-    assert "Split from #1: the cause is now known to be" in body(repository, 2)
+    assert "Split from #1, because the cause turned out to be" in body(repository, 2)
     assert "torch.b" not in body(repository, 1)
     assert repository.known_issues() == {"1", "2"}
     assert again == []

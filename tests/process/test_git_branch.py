@@ -188,7 +188,7 @@ HOSTILE = {
         {"buckets.jsonl": (PLAIN, '{"schema": 3, "digits": 1}\n')},
         "buckets/0.jsonl: cannot be read: No such file",
     ),
-    "a default branch": ({"setup.py": (PLAIN, "import this")}, "holds no baseline"),
+    "a default branch": ({"setup.py": (PLAIN, "import this")}, "contains no baseline"),
 }
 
 

@@ -181,7 +181,7 @@ def test_all_waits_together_stay_within_the_retry_budget(
     server.gate = lambda _: Fault.SECONDARY_LIMIT
     began_s = server.clock.monotonic()
 
-    with pytest.raises(TrackerUnavailableError, match="The next run tries again"):
+    with pytest.raises(TrackerUnavailableError, match="The next run will try again"):
         stage.tracker(budget_s=30).open(REPORT)
 
     assert server.clock.monotonic() - began_s <= 31
