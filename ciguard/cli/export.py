@@ -37,6 +37,6 @@ def export(*, files: tuple[Path, ...], output: Path) -> None:
     from ciguard.functions.writing import export_tests
 
     for written in export_tests(files, output):
-        click.echo(f"{written.path}: functions: {written.functions}")
+        click.echo(f"{written.path}: functions written: {written.functions}")
         for line in written.missing:
             click.echo(f"  not written: {line}", err=True)
