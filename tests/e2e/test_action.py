@@ -68,7 +68,7 @@ def test_wheel_with_a_regression_fails_with_the_finding(runner: Runner) -> None:
     assert "<img" not in live_parts(job.summary)
 
 
-def test_a_pull_request_that_breaks_nothing_passes(runner: Runner) -> None:
+def test_pull_request_without_a_regression_passes(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
 
     job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE, "api": "planted.double"})
@@ -144,7 +144,7 @@ def test_no_step_that_fuzzes_sees_a_token_and_no_message_is_a_command(runner: Ru
     assert not [p for p in (runner.temp).glob("request-*.json") if runner.token in p.read_text()]
 
 
-def test_a_wrong_input_ends_the_job_with_the_name_of_the_input(runner: Runner) -> None:
+def test_invalid_input_fails_the_job_with_its_name(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
 
     job = runner.run({**INPUTS, "budget": "10q\n::set-output name=verdict::nothing-new"})
@@ -158,7 +158,7 @@ def test_a_wrong_input_ends_the_job_with_the_name_of_the_input(runner: Runner) -
     assert job.step("Fuzz").outcome == "skipped"
 
 
-def test_a_step_that_fails_is_the_reason_in_the_summary_and_the_exit_code(runner: Runner) -> None:
+def test_failed_step_is_reported_in_summary_and_exit_code(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
 
     job = runner.run({**INPUTS, "wheel": "wheels/*.whl"})
@@ -319,7 +319,7 @@ def test_a_private_index_is_known_to_the_step_that_builds_and_to_no_other(
 
 @pytest.mark.lengthy
 @pytest.mark.slow
-def test_a_scheduled_batch_files_issues(runner: Runner, server: GitHubServer) -> None:
+def test_scheduled_batch_files_issues(runner: Runner, server: GitHubServer) -> None:
     git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
     commit(runner.workspace, README="first\n")
     runner.event_name, runner.ref, runner.token = "schedule", "refs/heads/main", TOKEN
@@ -341,9 +341,7 @@ def test_a_scheduled_batch_files_issues(runner: Runner, server: GitHubServer) ->
 @pytest.mark.lengthy
 @pytest.mark.slow
 @pytest.mark.library("tensorflow")
-def test_an_upgrade_of_a_library_is_tried_on_what_the_project_uses(
-    runner: Runner, tmp_path: Path
-) -> None:
+def test_upgrade_of_a_library_is_tested_on_the_used_apis(runner: Runner, tmp_path: Path) -> None:
     git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
     source = "import tensorflow as tf\n\n\ndef f(x):\n    return tf.nn.relu(tf.cumsum(x))\n"
     base = commit(runner.workspace, requirements__txt="tensorflow-cpu==2.12.0\n", model__py=source)

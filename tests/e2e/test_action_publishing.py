@@ -84,9 +84,7 @@ def test_a_fork_whose_token_only_reads_has_annotations_and_a_notice_instead(
 
 
 @pytest.mark.slow
-def test_a_fork_without_a_token_gets_its_verdict_all_the_same(
-    judged: Runner, server: GitHubServer
-) -> None:
+def test_fork_without_a_token_gets_a_verdict(judged: Runner, server: GitHubServer) -> None:
     judged.token = ""
 
     job = judged.run(TELLING)

@@ -173,7 +173,7 @@ def test_comprehend_answers_boto3(running: Running) -> None:
     assert language["LanguageCode"] == "de"
 
 
-def test_what_aws_refuses_boto3_raises(running: Running) -> None:
+def test_boto3_raises_the_errors_of_aws(running: Running) -> None:
     with aws(running, "rekognition") as asking:
         with pytest.raises(asking.exceptions.InvalidImageFormatException, match="image format"):
             asking.detect_labels(**shown(b"none"))
@@ -227,7 +227,7 @@ def test_language_answers_its_client_in_all_versions(running: Running, version: 
     assert language.primary_language.iso6391_name == "de"
 
 
-def test_what_language_refuses_its_client_raises(running: Running) -> None:
+def test_language_client_raises_the_errors_of_the_service(running: Running) -> None:
     unanswered: list[Callable[[Any], object]] = [
         lambda asking: asking.recognize_pii_entities(["Ada"]),
         lambda asking: asking.begin_analyze_healthcare_entities(["Ada"]),
@@ -266,7 +266,7 @@ def test_image_analysis_answers_its_client(running: Running, given: Any) -> None
     assert found.objects is None
 
 
-def test_what_image_analysis_refuses_its_client_raises(running: Running) -> None:
+def test_image_analysis_client_raises_the_errors_of_the_service(running: Running) -> None:
     tags = [VisualFeatures.TAGS]
     with eyes(running) as asking:
         with pytest.raises(HttpResponseError, match="Input data is not a valid image"):
@@ -301,7 +301,7 @@ def test_computer_vision_answers_its_client(running: Running, tmp_path: Path) ->
     assert begun.headers["Operation-Location"].startswith(f"{running.azure}/vision/v3.2/read/")
 
 
-def test_what_computer_vision_refuses_its_client_raises(running: Running) -> None:
+def test_computer_vision_client_raises_the_errors_of_the_service(running: Running) -> None:
     with vision(running) as asking:
         with pytest.raises(
             ComputerVisionErrorResponseException, match="Input data is not a valid image"

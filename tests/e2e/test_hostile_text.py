@@ -255,7 +255,7 @@ def test_every_hostile_text_was_used(told: Told) -> None:
     assert len(told.repository.issues) > 1, "beside the pull request"
 
 
-def test_what_github_renders_is_inert_and_bounded(told: Told) -> None:
+def test_rendered_markdown_is_inert_and_bounded(told: Told) -> None:
     rendered = dict(told.markdown())
 
     assert {name.split(" ")[0] for name in rendered} == {"summary.md", "check", "body", "comment"}

@@ -220,7 +220,7 @@ def _width(drawn: Locator) -> float:
     return box["width"] if box else 0.0
 
 
-def test_a_layer_of_a_large_model_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
+def test_layer_of_a_large_model_fits_a_phone_screen(browser: Browser, tmp_path: Path) -> None:
     rates = tuple((f"mixed{n}_branch3x3dbl_batch_normalization_{n}" * 2, n / 7) for n in range(159))
     origin = GraphOrigin(model="inception-v3", deviations=rates, suspect=rates[40][0])
     report = write_report(run_of([bucket(1, layer_difference(layer_case(origin)))]), tmp_path)

@@ -45,7 +45,7 @@ def python(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     return python
 
 
-def test_the_folder_at_hand_is_no_place_for_modules(
+def test_working_folder_is_not_on_the_module_path(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "click.py").write_text("raise SystemExit('taken over')\n", "utf-8")

@@ -113,7 +113,7 @@ def test_no_family_of_sockets_can_be_opened(
     assert outcome.exception == "PermissionError"
 
 
-def test_no_ring_of_system_calls_can_be_made(dispatcher: Dispatcher) -> None:
+def test_worker_cannot_create_an_io_uring(dispatcher: Dispatcher) -> None:
     assert_refused(outcome_of(dispatcher, "attacks.make_ring"))
 
 
@@ -337,7 +337,7 @@ def test_daemons_that_cases_leave_are_counted_together() -> None:
         assert all(wait_until_gone(int(note.read_text())) for note in notes)
 
 
-def test_a_modest_daemon_is_left_alone() -> None:
+def test_daemon_within_its_quota_is_not_ended() -> None:
     with Dispatcher() as running:
         started(running, spec_of(processes=True))
         assert isinstance(outcome_of(running, "attacks.leave_daemon", "daemon", 8), Passed)

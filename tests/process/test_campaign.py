@@ -177,7 +177,7 @@ def test_defect_of_the_older_version_is_not_new_on_the_newer(campaign: Campaign)
     assert end(newer).exit_code == 0
 
 
-def test_the_same_version_twice_shows_no_difference_though_some_calls_are_random(
+def test_same_version_twice_shows_no_difference_despite_random_calls(
     campaign: Campaign,
 ) -> None:
     events = campaign(
@@ -260,9 +260,7 @@ def test_run_without_remaining_targets_ends_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("campaign")
-def test_a_target_that_dies_while_known_buckets_are_replayed_ends_the_replay(
-    campaign: Campaign, tmp_path: Path
-) -> None:
+def test_target_that_crashes_during_the_replay_ends_it(campaign: Campaign, tmp_path: Path) -> None:
     campaign(api=QUICK)
     began = time.monotonic()
     events: list[Event] = []
@@ -287,7 +285,7 @@ def test_budget_is_kept_for_any_behaviour_of_workers(campaign: Campaign, api: st
     assert isinstance(events[0], RunStarted)
 
 
-def test_a_campaign_ends_early_when_every_call_was_left_alone(campaign: Campaign) -> None:
+def test_campaign_ends_early_if_all_calls_are_quarantined(campaign: Campaign) -> None:
     began = time.monotonic()
 
     events = campaign(targets=(ONE,), api=("planted.divide",), budget_s=90.0, max_cases=0)
@@ -308,7 +306,7 @@ def test_new_bucket_has_a_minimised_case(campaign: Campaign) -> None:
 
 
 @pytest.mark.usefixtures("campaign")
-def test_a_bucket_is_minimised_on_request(campaign: Campaign) -> None:
+def test_minimise_reduces_a_large_case(campaign: Campaign) -> None:
     (bucket,) = end(campaign(targets=(ONE,), api=("planted.fragile",))).buckets
     case = replace(as_call(bucket.finding.case), arguments=(LiteralValue(-7000),))
     large = replace(bucket, finding=replace(bucket.finding, case=case))
@@ -324,7 +322,7 @@ def test_a_bucket_is_minimised_on_request(campaign: Campaign) -> None:
     assert minimise(fixed, Config(targets=(ONE,))) is None
 
 
-def test_an_accepted_bucket_fails_no_run(
+def test_accepted_bucket_does_not_fail_a_run(
     campaign: Campaign, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     campaign(api=("planted.leak",))
@@ -411,7 +409,7 @@ def test_target_without_executed_cases_does_not_pass(
     assert "was executed in time" in stopped.not_run
 
 
-def test_a_run_that_was_killed_before_its_first_line_is_started_afresh(
+def test_run_killed_before_its_first_journal_line_is_restarted(
     campaign: Campaign, tmp_path: Path
 ) -> None:
     (tmp_path / "run").mkdir()
@@ -423,7 +421,7 @@ def test_a_run_that_was_killed_before_its_first_line_is_started_afresh(
     assert any("starting from the beginning" in e.message for e in events if isinstance(e, Warned))
 
 
-def test_no_bucket_is_opened_twice(campaign: Campaign) -> None:
+def test_bucket_is_opened_only_once(campaign: Campaign) -> None:
     events = campaign(api=QUICK)
 
     opened = [e.bucket.fingerprint for e in events if isinstance(e, BucketOpened)]

@@ -20,7 +20,7 @@ def test_each_attempt_of_a_worker_has_a_line() -> None:
 @pytest.mark.parametrize(
     ("is_required", "health"), [(True, Health.PROBLEM), (False, Health.WARNING)]
 )
-def test_what_is_not_refused_is_reported_with_a_remedy(
+def test_attack_that_is_not_blocked_is_reported_with_a_remedy(
     monkeypatch: pytest.MonkeyPatch, *, is_required: bool, health: Health
 ) -> None:
     open_door = Probe(name="network", attack="connect to a port", holds=False, detail="")

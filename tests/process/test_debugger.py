@@ -57,7 +57,7 @@ def test_a_call_that_does_not_return_is_ended() -> None:
     assert traced("spin", -1, limit_s=10.0) == NativeTrace((), "")
 
 
-def test_a_file_outside_is_not_to_be_reached(tmp_path: Path) -> None:
+def test_case_under_the_debugger_cannot_remove_a_file_outside(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("kept", encoding="utf-8")
 

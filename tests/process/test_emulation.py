@@ -141,7 +141,7 @@ def test_clients_of_vision_get_their_messages(running: Emulation, way: Any, clie
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_is_written_is_read(running: Emulation, way: Any) -> None:
+def test_printed_text_is_recognised(running: Emulation, way: Any) -> None:
     with way(running, vision.ImageAnnotatorClient) as asking:
         text = asking.text_detection(image=vision.Image(content=png()))
 
@@ -282,7 +282,7 @@ def test_other_methods_are_not_implemented(running: Emulation, method: str) -> N
         assert code_of(opened, method.encode(), b"") is grpc.StatusCode.UNIMPLEMENTED  # type: ignore[arg-type]
 
 
-def test_what_is_too_long_is_refused(running: Emulation) -> None:
+def test_too_long_request_is_rejected(running: Emulation) -> None:
     status, answer = posted(running, "/v1/images:annotate", b" " * (20 * 2**20 + 1))
     with channel(running) as opened:
         code = code_of(opened, "/google.cloud.speech.v1.Speech/Recognize", bytes(16 * 2**20))

@@ -180,7 +180,7 @@ def test_a_runaway_allocation_meets_the_memory_limit() -> None:
     assert isinstance(after, Passed)
 
 
-def test_what_earlier_cases_left_in_memory_costs_no_later_case() -> None:
+def test_memory_left_by_earlier_cases_does_not_count_for_later_ones() -> None:
     with Dispatcher() as running:
         running.start([spec(limits=Limits(case_s=20.0, memory_mib=256))])
 
@@ -412,7 +412,7 @@ def test_nothing_is_left_behind_when_the_dispatcher_closes() -> None:
         os.killpg(group, 0)
 
 
-def test_what_a_killed_guard_left_behind_is_swept(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_run_are_removed(tmp_path: Path) -> None:
     ended = subprocess.Popen(["/bin/true"])
     ended.wait()
     abandoned = tmp_path / f"ciguard-{ended.pid}-x"

@@ -104,7 +104,7 @@ def test_folders_nested_deeper_than_the_stack_are_removed() -> None:
     assert not scratch.exists()
 
 
-def test_what_cannot_be_removed_does_not_end_the_next_run(tmp_path: Path) -> None:
+def test_unremovable_folder_does_not_stop_the_next_run(tmp_path: Path) -> None:
     abandoned = tmp_path / f"ciguard-{2**22 - 1}-x"  # higher than any process of this machine
     abandoned.mkdir()
     here = Path.cwd()

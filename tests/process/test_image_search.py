@@ -76,7 +76,7 @@ def test_images_are_found_kept_and_credited(server: ImageServer, tmp_path: Path,
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_what_was_found_once_is_not_asked_for_again(
+def test_cached_images_are_not_requested_again(
     server: ImageServer, tmp_path: Path, name: str
 ) -> None:
     first = searched(server, tmp_path, name).inputs(FIRE, 10, seed=1)
@@ -96,7 +96,7 @@ def test_what_was_found_once_is_not_asked_for_again(
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_where_there_are_no_more_the_search_ends_for_good(tmp_path: Path, name: str) -> None:
+def test_search_without_further_images_ends(tmp_path: Path, name: str) -> None:
     with ImageServer(photos(3)) as server:
         made = searched(server, tmp_path, name).inputs(FIRE, 10, seed=1)
         again = searched(server, tmp_path, name).inputs(FIRE, 10, seed=1)
@@ -170,7 +170,7 @@ def test_a_label_becomes_words_and_a_folder_inside_of_the_folder(
         assert len(LabelledFolder(kept).inputs(wanted, 9, seed=1)) == 2
 
 
-def test_what_is_no_image_is_too_large_or_not_open_is_left_out(tmp_path: Path) -> None:
+def test_invalid_large_or_unlicensed_images_are_left_out(tmp_path: Path) -> None:
     bomb = io.BytesIO()
     Image.new("1", (9_000, 9_000)).save(bomb, "PNG")
     tiny = io.BytesIO()
@@ -323,7 +323,7 @@ def test_unreachable_image_server_is_reported(
     assert "refused" in caplog.text
 
 
-def test_what_makers_are_called_is_one_readable_cell(tmp_path: Path) -> None:
+def test_creators_are_written_as_one_readable_cell(tmp_path: Path) -> None:
     hostile = '=1+1,"x"\n\x1b[31m<b>' + "y" * 5000
     found = [Photo("/a.jpg", creator=hostile, answer=Answer(photo(1)))]
     with ImageServer(found) as server:

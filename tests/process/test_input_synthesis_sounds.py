@@ -112,5 +112,5 @@ def test_a_voice_that_fails_is_left_out_and_a_sound_gets_its_rate() -> None:
 
 
 @pytest.mark.parametrize("text", ["日本", "...", "\x00", "a" * 2_000])
-def test_what_an_english_voice_cannot_say_is_not_served(text: str) -> None:
+def test_text_that_an_english_voice_cannot_speak_is_not_served(text: str) -> None:
     assert not SpokenText().serves(InputSpec(RecognitionTask.SPEECH, text))

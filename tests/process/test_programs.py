@@ -272,7 +272,7 @@ times = len(seen)
 """
 
 
-def test_what_is_run_over_and_over_is_compiled_once(library: Library) -> None:
+def test_repeatedly_run_program_is_compiled_once(library: Library) -> None:
     """Libraries keep what they have met of code, which would pass for a leak."""
     (outcome,) = library.run(program(library.training + _NOTING_ITS_CODE, cycles=3))
 

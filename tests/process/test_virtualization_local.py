@@ -325,7 +325,7 @@ WORDS_19 = "word " * 18 + "end"
         ("recognize", b"", "RecognitionAudio not set."),
     ],
 )
-def test_what_services_refuse_is_refused_before_any_engine_looks(
+def test_content_that_services_reject_does_not_reach_an_engine(
     name: str, about: bytes, message: str
 ) -> None:
     with pytest.raises(ServiceError) as caught:
@@ -345,7 +345,7 @@ def test_what_services_refuse_is_refused_before_any_engine_looks(
         ("recognize", b"anything"),
     ],
 )
-def test_what_services_take_is_not_refused(name: str, about: bytes) -> None:
+def test_content_that_services_accept_is_not_rejected(name: str, about: bytes) -> None:
     refuse(OPERATIONS[name], about)
 
 
