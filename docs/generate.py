@@ -95,7 +95,7 @@ def settings_section() -> str:
 
 def relations_section() -> str:
     """Return the table of all metamorphic relations."""
-    rows = ["| relation | law | source | tried |", "| --- | --- | --- | --- |"]
+    rows = ["| relation | invariant | source | checked |", "| --- | --- | --- | --- |"]
     for name, relation in sorted(RELATIONS.items().items()):
         turns = "every turn" if relation.every == 1 else f"every {relation.every} turns"
         if relation.weight > 1:
@@ -126,13 +126,13 @@ def syscalls_section() -> str:
     worker = ProcessRole(truncates=True)
     rows = ["| system calls | allowed to a worker |", "| --- | --- |"]
     rows += [f"| {_code(names)} | {group} |" for group, names in EVERYWHERE.items()]
-    rows.append("| `truncate` | where Landlock rules it, since its version 3 |")
+    rows.append("| `truncate` | if Landlock, from version 3 on, restricts the file |")
     rows += _bound_rows(worker, known={})
     for title, role in _ROLES.items():
         more = [name for name in plain_calls(role) if name not in plain_calls(worker)]
         rows.append(f"| {_code(more)} | {title} |")
         rows += _bound_rows(role, known=bound_calls(worker), title=f"{title}: ")
-    rows.append("| every other one | nowhere: `EPERM`, or `ENOSYS` from number 424 on |")
+    rows.append("| all others | not allowed: `EPERM`, or `ENOSYS` for numbers from 424 on |")
     return "\n".join(rows)
 
 

@@ -5,11 +5,11 @@ outputs. `action.yml` calls it through `ciguard action`.
 """
 
 from ciguard.actions.cache_key import cache_key
-from ciguard.actions.children import inert
+from ciguard.actions.children import without_commands
 from ciguard.actions.commands import annotation
-from ciguard.actions.failures import keep_failure, kept_failure
+from ciguard.actions.failures import store_failure, stored_failure
 from ciguard.actions.inputs import InputError
-from ciguard.actions.repository import ActionSource, action_source, look_at
+from ciguard.actions.repository import ActionSource, action_source, detect_repository
 from ciguard.actions.request import (
     ActionRequest,
     ActionTask,
@@ -20,17 +20,17 @@ from ciguard.actions.request import (
 from ciguard.actions.results import (
     FILES,
     Results,
-    explained,
     idle_results,
     not_prepared,
     nothing_to_file,
     results_of,
+    with_failure,
     without_baseline,
     without_plan,
 )
 from ciguard.actions.runner_files import append_outputs, append_summary
 from ciguard.actions.scaffold_record import RECORD, ScaffoldRecord, read_record
-from ciguard.actions.scaffolding import CI_SYSTEMS, CONFIGURATION, contents, write_all
+from ciguard.actions.scaffolding import CI_SYSTEMS, CONFIGURATION, render_files, write_all
 from ciguard.actions.steps import Steps
 from ciguard.actions.upgrading import upgrade
 
@@ -51,21 +51,21 @@ __all__ = [
     "append_outputs",
     "append_summary",
     "cache_key",
-    "contents",
-    "explained",
+    "detect_repository",
     "idle_results",
-    "inert",
-    "keep_failure",
-    "kept_failure",
-    "look_at",
     "not_prepared",
     "nothing_to_file",
     "read_record",
     "read_request",
+    "render_files",
     "request_of",
     "results_of",
+    "store_failure",
+    "stored_failure",
     "upgrade",
+    "with_failure",
     "without_baseline",
+    "without_commands",
     "without_plan",
     "write_all",
     "write_request",

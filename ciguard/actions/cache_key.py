@@ -1,8 +1,9 @@
 """The key under which the environments of targets are cached between jobs.
 
 The key contains all that an environment depends on: exact targets, platform and interpreter. Jittor
-compiles its kernels for one compiler, Linux kernel and processor model, so its key contains these
-too. On another processor, the environment is restored by its prefix.
+compiles its operators for one compiler, Linux kernel and processor model, so the key of a Jittor
+environment contains these three too. On another processor, the key's prefix restores the
+environment.
 """
 
 from __future__ import annotations
@@ -28,27 +29,29 @@ _EXACT = re.compile(r"==\s*\d")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheKey:
-    """The path and the keys of the cache; empty if nothing should be cached."""
+    """The path and the keys of the cache; all are empty if nothing should be cached."""
 
     path: str = ""
     key: str = ""
     prefix: str = ""
-    """Prefix for restoring on another machine: the key without the processor."""
+    """Start of the key that environments on other machines share: the key without processor."""
 
 
 def cache_key(targets: Iterable[str], environment: Mapping[str, str]) -> CacheKey:
-    """Return the key for the environments of these targets.
+    """Return the cache key for the environments of the targets.
+
+    Only exact versions without CUDA are cached; the key is empty if there are none.
 
     Args:
         targets: the targets, as the user wrote them.
-        environment: the environment of the step. GitHub's runners name their image in it, and a new
-            image has its interpreters in other folders.
+        environment: the environment variables of the step. GitHub's runners name their image in
+            them, and a new image has its interpreters in other folders.
 
     Raises:
-        CiguardError: if a target cannot be read.
+        CiguardError: if a target is malformed.
     """
     exact = sorted({text for text in targets if _EXACT.search(text)})
-    # CUDA builds have gigabytes: a few of them would evict all other caches of the repository.
+    # A CUDA build has gigabytes: a few of them would evict all other caches of the repository.
     if not exact or any("@cuda" in text for text in exact):
         return CacheKey()
     machine = f"{platform.system()}-{platform.machine()}-py{platform.python_version()}"
@@ -56,11 +59,11 @@ def cache_key(targets: Iterable[str], environment: Mapping[str, str]) -> CacheKe
     prefix = f"ciguard-{_SCHEMA}-{machine}-{_digest(*image, *exact)}-"
     libraries = [library for text in exact for library in libraries_of(parse_target(text))]
     compiles = any(library.needs_cache for library in libraries)
-    suffix = _digest(*_compiled_for()) if compiles else "any"
+    suffix = _digest(*_compilation_platform()) if compiles else "any"
     return CacheKey(path=str(cache_folder()), key=prefix + suffix, prefix=prefix)
 
 
-def _compiled_for() -> tuple[str, ...]:
+def _compilation_platform() -> tuple[str, ...]:
     return _compiler_version(), platform.release(), _processor()
 
 

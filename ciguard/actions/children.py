@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import FrameType
 
-_OUR_ERROR = "ciguard: error: "
+_ERROR_PREFIX = "ciguard: error: "
+"""Start of a line by which a command reports an error."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _OPENS_COMMAND = re.compile(r"^(\s*):(?=:)")
 
@@ -28,7 +29,7 @@ def run_command(
     *,
     folder: Path,
     environment: Mapping[str, str],
-    fenced: bool = True,
+    stops_commands: bool = True,
     on_failure: Callable[[int, str], None] | None = None,
 ) -> int:
     """Run `ciguard WORDS` to its end and return its exit code; 128 plus the number for a signal.
@@ -36,15 +37,15 @@ def run_command(
     Args:
         words: the command and its options.
         folder: the working folder of the process.
-        environment: the environment of the process.
-        fenced: whether to stop workflow commands in its output; False if the command does so
-            itself.
+        environment: the environment variables of the process.
+        stops_commands: whether the runner must ignore workflow commands in the output; False if
+            `ciguard WORDS` escapes them itself.
         on_failure: a function that is called with the exit code and the last error message.
     """
     # -I: the working folder holds code of the pull request, which must not be imported.
     argv = [sys.executable, "-I", "-m", "ciguard", *words]
     with ExitStack() as stack:
-        if fenced:
+        if stops_commands:
             stack.enter_context(_stopped_commands())
         child = stack.enter_context(
             subprocess.Popen(
@@ -60,10 +61,10 @@ def run_command(
         errors: list[str] = []
         pump = Thread(target=_copy_errors, args=(child.stderr, errors))
         pump.start()
-        ended = _ended(child)
+        status = _wait(child)
         pump.join()
-    # subprocess reports a signal as a negative number, which must not compare as less than 0.
-    code = ended if ended >= 0 else 128 - ended
+    # subprocess reports a signal as a negative number, which would be the lowest exit code.
+    code = status if status >= 0 else 128 - status
     if errors and code:
         _print(annotation("error", errors[-1]))
         if on_failure is not None:
@@ -71,27 +72,27 @@ def run_command(
     return code
 
 
-def _ended(child: subprocess.Popen[str]) -> int:
+def _wait(child: subprocess.Popen[str]) -> int:
     """Wait for a command and return its exit status.
 
-    This polls, since Python runs signal handlers in the main thread only: a signal that another
-    thread receives would otherwise be handled only after the command has ended.
+    The function polls, since Python runs signal handlers in the main thread only. Without polling,
+    a signal that another thread receives would be handled only after the command has ended.
     """
     while True:
         with suppress(subprocess.TimeoutExpired):
             return child.wait(timeout=1.0)
 
 
-def inert(line: str) -> str:
-    """Return a line of a log without workflow commands, so that the runner executes none."""
+def without_commands(line: str) -> str:
+    """Return a line of a log with workflow commands escaped, so that the runner ignores them."""
     return _OPENS_COMMAND.sub(r"\1: ", line).replace("##[", "## [")
 
 
 def _copy_errors(stream: IO[str], errors: list[str]) -> None:
     for line in stream:
-        if line.startswith(_OUR_ERROR):
-            errors[:] = [line.removeprefix(_OUR_ERROR).strip()]
-        sys.stderr.write(inert(line))
+        if line.startswith(_ERROR_PREFIX):
+            errors[:] = [line.removeprefix(_ERROR_PREFIX).strip()]
+        sys.stderr.write(without_commands(line))
     sys.stderr.flush()
 
 
@@ -106,7 +107,7 @@ def _stopped_commands() -> Iterator[None]:
 
 
 def _print(line: str) -> None:
-    # Flush at once: the child writes to the same stream past our buffer.
+    # Flush at once, because the child writes to the same stream without our buffer.
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
@@ -115,8 +116,8 @@ def _print(line: str) -> None:
 def _forwarded_signals(child: subprocess.Popen[str]) -> Iterator[None]:
     """Forward the first signal to the child, which then writes its reports.
 
-    A runner that cancels sends SIGINT, SIGTERM 7.5 s later and SIGKILL 2.5 s after that. On a
-    second signal, the child would stop without writing its reports.
+    A runner that cancels a step sends SIGINT, SIGTERM 7.5 s later and SIGKILL after another 2.5 s.
+    On a second signal, the child would exit without writing its reports.
     """
     forwarded: list[int] = []
 

@@ -18,10 +18,10 @@ _MAX_BYTES = 32 * 1024 * 1024
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _BRANCH = re.compile(r"[\w][\w./-]{0,200}", re.ASCII)
 _BRANCHES = "refs/heads/"
-_PULL_REQUESTS = frozenset({"pull_request", "pull_request_target", "merge_group"})
-_OF_BRANCHES = frozenset({"push", "schedule", "workflow_dispatch", "repository_dispatch"})
-"""Events whose run tests the content of a branch. Others, such as a comment, may run on the default
-branch but check out untrusted code."""
+_PULL_REQUEST_EVENTS = frozenset({"pull_request", "pull_request_target", "merge_group"})
+_BRANCH_EVENTS = frozenset({"push", "schedule", "workflow_dispatch", "repository_dispatch"})
+"""Events for which a run tests the content of a branch. A run for another event, such as a comment,
+may belong to the default branch and still check out untrusted code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,15 +31,16 @@ class PullRequest:
     base: str
     """Commit or branch of the base; empty if the event does not name it."""
     head: str = ""
-    """Newest commit of the pull request, which checks belong to, not the tested merge."""
+    """Newest commit of the pull request, to which checks belong; not the tested merge commit."""
     number: int = 0
-    """Number of the pull request; 0 if the event does not name it, as for a fork's other run."""
+    """Number of the pull request; 0 if the event does not name it, as in `workflow_run` events of
+    forks."""
     repository: str = ""
-    """Repository of the head, `owner/name`; set with `branch` if the number must be looked up."""
+    """Repository of the head, `owner/name`; empty unless the number must be looked up by it."""
     branch: str = ""
-    """Branch of the head."""
+    """Branch of the head; empty unless the number must be looked up by it."""
     is_from_fork: bool = False
-    """True if it comes from a fork, whose token can only read."""
+    """True if the pull request comes from a fork, where the token of a run can only read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,7 @@ class WorkflowEvent:
     name: str = ""
     """Name of the event, such as `push`."""
     is_default_branch: bool = False
-    """True for a run of the default branch: only such runs may write what later runs trust."""
+    """True for a run of the default branch. Only such runs may write the baseline and caches."""
     pull_request: PullRequest | None = None
     commit: str = ""
     """Tested commit of a run without a pull request; empty if the event does not name it."""
@@ -63,91 +64,95 @@ class WorkflowEvent:
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> WorkflowEvent:
-        """Return the event in a step's environment; an empty one outside of GitHub Actions."""
+        """Return the event that a step's environment names; an empty event outside of a step."""
         name = environment.get("GITHUB_EVENT_NAME", "")
         payload = _payload(environment.get("GITHUB_EVENT_PATH", ""))
         if name == "workflow_run":
-            return _of_another_run(payload)
-        default = _at(payload, "repository", "default_branch")
+            return _event_of_other_run(payload)
+        default = _string_at(payload, "repository", "default_branch")
         ref = environment.get("GITHUB_REF", "")
-        is_default = bool(default) and ref == _BRANCHES + default and name in _OF_BRANCHES
-        is_pull_request = name in _PULL_REQUESTS
-        if is_pull_request:
+        is_default = bool(default) and ref == _BRANCHES + default and name in _BRANCH_EVENTS
+        if name in _PULL_REQUEST_EVENTS:
             return cls(name=name, pull_request=_pull_request(payload))
-        is_branch = ref.startswith(_BRANCHES) and name in _OF_BRANCHES
-        # Another branch is tested like the pull request that it may become.
-        is_judged = not is_default and bool(_BRANCH.fullmatch(default))
+        is_branch = ref.startswith(_BRANCHES) and name in _BRANCH_EVENTS
+        # A branch other than the default branch is tested like a pull request.
+        has_base = not is_default and bool(_BRANCH.fullmatch(default))
         return cls(
             name=name,
             is_default_branch=is_default,
-            pull_request=PullRequest(base=f"origin/{default}") if is_judged else None,
+            pull_request=PullRequest(base=f"origin/{default}") if has_base else None,
             commit=_commit(environment.get("GITHUB_SHA", "")) if is_branch else "",
             ref=ref if is_branch else "",
         )
 
 
-def _of_another_run(payload: object) -> WorkflowEvent:
-    """Return the event of the run that `workflow_run` is about.
+def _event_of_other_run(payload: object) -> WorkflowEvent:
+    """Return the event of the workflow run that triggered this run by `workflow_run`.
 
-    A fork may name its branch like our default branch, so its repository is compared too.
+    A fork may have a branch with the name of our default branch, so the repository is checked too.
     """
     run = payload.get("workflow_run") if isinstance(payload, dict) else None
-    name, branch = _at(run, "event"), _at(run, "head_branch")
-    own = _at(payload, "repository", "full_name")
-    is_own = bool(own) and _at(run, "head_repository", "full_name") == own
-    is_default = bool(branch) and branch == _at(payload, "repository", "default_branch")
-    is_pull_request = name in _PULL_REQUESTS
-    is_of_branch = is_own and bool(branch) and name in _OF_BRANCHES
+    name, branch = _string_at(run, "event"), _string_at(run, "head_branch")
+    repository = _string_at(payload, "repository", "full_name")
+    head_repository = _string_at(run, "head_repository", "full_name")
+    is_own = bool(repository) and head_repository == repository
+    is_default = bool(branch) and branch == _string_at(payload, "repository", "default_branch")
+    is_branch = is_own and bool(branch) and name in _BRANCH_EVENTS
+    has_pull_request = name in _PULL_REQUEST_EVENTS
     return WorkflowEvent(
         name=name,
-        is_default_branch=is_of_branch and is_default,
-        pull_request=_pull_request_of_run(payload, is_own=is_own) if is_pull_request else None,
-        commit=_commit(_at(run, "head_sha")) if is_of_branch else "",
-        ref=_BRANCHES + branch if is_of_branch else "",
+        is_default_branch=is_branch and is_default,
+        pull_request=_pull_request_of_run(payload, is_own=is_own) if has_pull_request else None,
+        commit=_commit(_string_at(run, "head_sha")) if is_branch else "",
+        ref=_BRANCHES + branch if is_branch else "",
     )
 
 
 def _pull_request_of_run(payload: Any, *, is_own: bool) -> PullRequest:
     run = payload["workflow_run"]
     listed = run.get("pull_requests")
-    # Our branch may also be the head of a pull request into a fork, whose number is not ours.
-    url = _at(payload, "repository", "url")
-    ours = (
+    # The list may contain pull requests into forks, whose numbers are not valid here.
+    url = _string_at(payload, "repository", "url")
+    own_pull_requests = (
         item
         for item in (listed if isinstance(listed, list) else ())
-        if _at(item, "base", "repo", "url") == url
+        if _string_at(item, "base", "repo", "url") == url
     )
-    number = _number(next(ours, {}))
+    number = _pull_request_number(next(own_pull_requests, {}))
     # A merge group has several pull requests, and gets no comment.
-    needs_lookup = not number and _at(run, "event") != "merge_group"
+    needs_lookup = not number and _string_at(run, "event") != "merge_group"
     return PullRequest(
         base="",
-        head=_commit(_at(run, "head_sha")),
+        head=_commit(_string_at(run, "head_sha")),
         number=number,
-        repository=_at(run, "head_repository", "full_name") if needs_lookup else "",
-        branch=_at(run, "head_branch") if needs_lookup else "",
+        repository=_string_at(run, "head_repository", "full_name") if needs_lookup else "",
+        branch=_string_at(run, "head_branch") if needs_lookup else "",
         is_from_fork=not is_own,
     )
 
 
 def _pull_request(payload: object) -> PullRequest:
-    base = _at(payload, "pull_request", "base", "sha") or _at(payload, "merge_group", "base_sha")
-    head = _at(payload, "pull_request", "head", "repo", "full_name")
-    described = payload.get("pull_request") if isinstance(payload, dict) else None
+    pull_request = payload.get("pull_request") if isinstance(payload, dict) else None
+    base = _string_at(pull_request, "base", "sha")
+    base = base or _string_at(payload, "merge_group", "base_sha")
+    head_repository = _string_at(pull_request, "head", "repo", "full_name")
+    repository = _string_at(payload, "repository", "full_name")
     return PullRequest(
         base=_commit(base),
-        head=_commit(_at(described, "head", "sha")),
-        number=_number(described),
-        is_from_fork=bool(head) and head != _at(payload, "repository", "full_name"),
+        head=_commit(_string_at(pull_request, "head", "sha")),
+        number=_pull_request_number(pull_request),
+        is_from_fork=bool(head_repository) and head_repository != repository,
     )
 
 
 def _commit(text: str) -> str:
+    """Return the text if it is a commit hash, else an empty string."""
     return text if _COMMIT.fullmatch(text) else ""
 
 
-def _number(payload: Any) -> int:
-    number = payload.get("number") if isinstance(payload, dict) else None
+def _pull_request_number(pull_request: Any) -> int:
+    """Return the number of a pull request in a payload; 0 if it is missing or invalid."""
+    number = pull_request.get("number") if isinstance(pull_request, dict) else None
     return number if isinstance(number, int) and number > 0 else 0
 
 
@@ -160,11 +165,12 @@ def _payload(path: str) -> Any:
         OSError,
         ValueError,
         RecursionError,
-    ):  # An unreadable event leads to the strictest mode.
+    ):  # Without a payload, the run counts as a pull request, which may write nothing.
         return {}
 
 
-def _at(payload: Any, *keys: str) -> str:
+def _string_at(payload: Any, *keys: str) -> str:
+    """Return the string below nested keys of a payload; empty if there is none."""
     for key in keys:
         payload = payload.get(key) if isinstance(payload, dict) else None
     return payload if isinstance(payload, str) else ""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _MAX_REASON = 2_000
 _MAX_BYTES = 64 * 1024
-_KNOWN = frozenset({ExitCode.USAGE, ExitCode.INTERNAL, ExitCode.INTERRUPTED})
+_FAILURE_CODES = frozenset({ExitCode.USAGE, ExitCode.INTERNAL, ExitCode.INTERRUPTED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,33 +24,33 @@ class StepFailure:
 
     exit_code: ExitCode
     reason: str
-    """Reason in one line; untrusted text."""
+    """Error message in one line; untrusted text."""
 
 
-def keep_failure(request: Path, exit_code: int, reason: str) -> None:
-    """Store the failure of a step, unless one is stored: later failures follow from the first.
+def store_failure(request_file: Path, exit_code: int, reason: str) -> None:
+    """Store the failure of a step, unless an earlier step failed, which is the cause.
 
     Args:
-        request: the request file that `prepare` wrote, which all steps of one call share.
+        request_file: the file that the step `prepare` wrote, which all steps of one call share.
         exit_code: the exit code of the step's command.
-        reason: its last error message; empty if it printed none.
+        reason: the command's last error message. Without a message, nothing is stored.
     """
-    path = _path(request)
+    path = _failure_file(request_file)
     if reason and not path.exists():
-        kept = {"exit_code": exit_code, "reason": visible(reason, limit=_MAX_REASON)}
-        replace_file(path, json.dumps(kept) + "\n")
+        failure = {"exit_code": exit_code, "reason": visible(reason, limit=_MAX_REASON)}
+        replace_file(path, json.dumps(failure) + "\n")
 
 
-def kept_failure(request: Path) -> StepFailure | None:
-    """Return the first failure of this call's steps; None if there is none."""
-    path = _path(request)
+def stored_failure(request_file: Path) -> StepFailure | None:
+    """Return the first failure of this call's steps; None if no step failed."""
+    path = _failure_file(request_file)
     if not path.is_file():
         return None
-    kept = json.loads(read_text(path, most=_MAX_BYTES))
-    code = kept["exit_code"]
-    known = ExitCode(code) if code in _KNOWN else ExitCode.INTERNAL
-    return StepFailure(exit_code=known, reason=str(kept["reason"]))
+    failure = json.loads(read_text(path, most=_MAX_BYTES))
+    code = failure["exit_code"]
+    exit_code = ExitCode(code) if code in _FAILURE_CODES else ExitCode.INTERNAL
+    return StepFailure(exit_code=exit_code, reason=str(failure["reason"]))
 
 
-def _path(request: Path) -> Path:
-    return request.with_suffix(".failure.json")
+def _failure_file(request_file: Path) -> Path:
+    return request_file.with_suffix(".failure.json")

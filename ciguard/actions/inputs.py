@@ -1,4 +1,4 @@
-"""The inputs of the action: the valid values of each, and the setting that it becomes."""
+"""The inputs of the action: the valid values of each, and the setting that each input sets."""
 
 from __future__ import annotations
 
@@ -28,29 +28,30 @@ class ActionInput:
 
     name: str
     setting: str = ""
-    """Key of the setting that it becomes; empty if the action itself reads it."""
+    """Key of the setting that the input sets; empty if the action itself reads the input."""
     choices: tuple[str, ...] = ()
-    """Valid values; empty if they are not a fixed set."""
+    """All valid values; empty if `setting` or `pattern` decides which values are valid."""
     pattern: str = ""
-    """Pattern of valid values; empty if any text is valid."""
+    """Regular expression of valid values; empty if any text is valid."""
     remedy: str = ""
-    """Description of valid values, as the end of `Write …`, for inputs with a pattern."""
+    """Description of valid values, as the end of the sentence `Write …`, if there is a pattern."""
 
     def check(self, text: str) -> str:
         """Return the value without surrounding whitespace.
 
         Raises:
-            InputError: if it is invalid; describes valid values.
+            InputError: if the value is invalid; the message describes valid values.
         """
         value = text.strip()
-        if value and (reason := self._reason(value)):
+        if value and (reason := self._error_reason(value)):
             msg = f"input {self.name!r} = {visible(value, limit=80)!r}: {reason}"
             raise InputError(msg)
         return value
 
-    def _reason(self, value: str) -> str:
+    def _error_reason(self, value: str) -> str:
+        """Return why a value is invalid; empty if it is valid."""
         if self.setting:
-            return _wrong_setting(self.setting, value)
+            return _setting_error(self.setting, value)
         if self.choices and value not in self.choices:
             return f"not a valid choice.{suggestion(value, self.choices)}"
         if self.pattern and not re.fullmatch(self.pattern, value):
@@ -58,7 +59,7 @@ class ActionInput:
         return ""
 
 
-def _wrong_setting(key: str, value: str) -> str:
+def _setting_error(key: str, value: str) -> str:
     kind = SETTINGS[key].kind
     try:
         kind.from_text(value)
@@ -67,7 +68,7 @@ def _wrong_setting(key: str, value: str) -> str:
     return ""
 
 
-def _switch(name: str) -> ActionInput:
+def _boolean(name: str) -> ActionInput:
     return ActionInput(name=name, choices=_BOOLEANS)
 
 
@@ -75,8 +76,8 @@ def _setting(name: str, key: str = "") -> ActionInput:
     return ActionInput(name=name, setting=key or name)
 
 
-def _of_levels() -> list[ActionInput]:
-    """Return the inputs of ciguard's own levels; `action.yml` has no others."""
+def _level_inputs() -> list[ActionInput]:
+    """Return the inputs of the built-in levels; `action.yml` has no inputs of other levels."""
     settings = [setting for name in OWN_LEVELS for setting in LEVEL_SETTINGS.get(name).settings]
     return [_setting(setting.key) for setting in settings if setting.is_input]
 
@@ -98,7 +99,7 @@ INPUTS: Mapping[str, ActionInput] = MappingProxyType(
             ActionInput(name="base-wheel"),
             _setting("levels"),
             _setting("api"),
-            *_of_levels(),
+            *_level_inputs(),
             _setting("budget"),
             ActionInput(name="config"),
             _setting("baseline"),
@@ -108,7 +109,7 @@ INPUTS: Mapping[str, ActionInput] = MappingProxyType(
             _setting("jobs"),
             _setting("memory"),
             _setting("out"),
-            _switch("file-issues"),
+            _boolean("file-issues"),
             _setting("issue-marker"),
             _setting("issue-labels"),
             _setting("issue-assignees"),
@@ -137,10 +138,10 @@ INPUTS: Mapping[str, ActionInput] = MappingProxyType(
                 remedy="variables as NAME=value, one per line",
             ),
             ActionInput(name="index-url"),
-            _switch("check"),
-            _switch("comment"),
-            _switch("sarif"),
-            _switch("cache"),
+            _boolean("check"),
+            _boolean("comment"),
+            _boolean("sarif"),
+            _boolean("cache"),
             ActionInput(
                 name="artifact",
                 pattern=r'[^"/:<>|*?\\\r\n]{1,200}',
@@ -151,7 +152,7 @@ INPUTS: Mapping[str, ActionInput] = MappingProxyType(
         )
     }
 )
-"""All inputs by name. `action.yml` declares the same ones, which a test checks."""
+"""All inputs by name. A test checks that `action.yml` declares the same inputs."""
 
 
 def variable_of(name: str) -> str:
@@ -159,13 +160,13 @@ def variable_of(name: str) -> str:
     return "INPUT_" + name.upper().replace("-", "_")
 
 
-def given_inputs(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the checked values of all inputs that are set, by name.
+def read_inputs(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the values of all inputs that are set, by name.
 
     Raises:
         InputError: for the first input with an invalid value.
     """
-    checked = {
+    values = {
         name: known.check(environment.get(variable_of(name), "")) for name, known in INPUTS.items()
     }
-    return {name: value for name, value in checked.items() if value}
+    return {name: value for name, value in values.items() if value}

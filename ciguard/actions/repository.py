@@ -29,7 +29,7 @@ _BRANCH = re.compile(r"[\w][\w./-]{0,200}")
 _ACTION = re.compile(r"([\w.-]+/[\w.-]+)@([\w./-]+)")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 PLACEHOLDERS = frozenset({"OWNER", "NAME", "COMMIT", "REF", "TAG", "VERSION"})
-"""Placeholders for an owner, a name or a commit in documentation."""
+"""Placeholders in documentation for an owner, a name or a commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +41,11 @@ class ActionSource:
     ref: str
     """Commit, tag or branch."""
     tag: str = ""
-    """Release of the commit; empty if there is none or it is unknown."""
+    """Tag of the release at this commit; empty if there is none or it is unknown."""
 
     @property
     def is_pinned(self) -> bool:
-        """True if `ref` is a commit, which cannot be moved."""
+        """True if `ref` is a commit hash; branches and tags can be moved."""
         return bool(_COMMIT.fullmatch(self.ref))
 
 
@@ -54,13 +54,14 @@ class DetectedRepository:
     """The detected properties of a repository, with the reasons."""
 
     targets: tuple[str, ...]
-    are_required: bool
-    """True if the targets come from requirements, which later runs read again."""
+    has_required_targets: bool
+    """True if the targets come from the repository's requirements, which later runs read again."""
     default_branch: str
     gpu_runner: str
     """Label of a GPU runner that a workflow uses; empty if there is none."""
     minute: int
-    """Start minute of the nightly run: odd, and different between repositories."""
+    """Start minute of the nightly run: an odd number derived from the repository's URL, so that
+    repositories do not all start at once."""
     hour: int
     """Start hour of the nightly run, in UTC."""
     builds: str
@@ -70,10 +71,14 @@ class DetectedRepository:
 
 
 def action_source(text: str, *, project: CiguardProject) -> ActionSource:
-    """Return the source of the action: the given one, else that of this copy of ciguard.
+    """Return the repository and version of the action for the workflows.
+
+    Args:
+        text: `OWNER/NAME@COMMIT`; empty for the source of the installed ciguard.
+        project: the installed ciguard.
 
     Raises:
-        ConfigurationError: if it is unknown, or a placeholder from the documentation.
+        ConfigurationError: if the source is unknown, or a placeholder from the documentation.
     """
     tag = ""
     if not text and project.repository and project.commit:
@@ -84,67 +89,75 @@ def action_source(text: str, *, project: CiguardProject) -> ActionSource:
     if match:
         msg = (
             f"--action {visible(text, limit=80)!r}: this is a placeholder from the documentation. "
-            "Write the repository and the commit of ciguard for the workflows."
+            "Replace it by ciguard's repository and the commit for the workflows."
         )
         raise ConfigurationError(msg)
     msg = (
         f"--action {visible(text, limit=80)!r}: this is not a valid action. Write "
-        "OWNER/NAME@COMMIT of ciguard's repository, as after `uses:` in a workflow."
+        "OWNER/NAME@COMMIT with ciguard's repository, as after `uses:` in a workflow."
     )
     raise ConfigurationError(msg)
 
 
-def look_at(folder: Path, *, chosen: tuple[str, ...], are_chosen: bool) -> DetectedRepository:
+def detect_repository(
+    folder: Path, *, configured: tuple[str, ...], is_configured: bool
+) -> DetectedRepository:
     """Return the properties of the checkout at `folder`.
 
     Args:
         folder: the root of the repository.
-        chosen: the targets in the settings.
-        are_chosen: whether the user set the targets; otherwise requirements have precedence.
+        configured: the targets in the settings.
+        is_configured: whether the user set the targets; if not, targets in the repository's
+            requirements replace them.
 
     Raises:
         PlanError: if the folder is not a git checkout.
     """
-    from ciguard.planning import PlanRequest, make_plan  # noqa: PLC0415 - no step needs it
+    # Imported here, because only `ciguard init` needs it, and not the steps of the action.
+    from ciguard.planning import PlanRequest, make_plan  # noqa: PLC0415
 
     plan = make_plan(
         PlanRequest(
-            folder=folder, mode=PlanMode.BATCH, targets=chosen, targets_are_chosen=are_chosen
+            folder=folder,
+            mode=PlanMode.BATCH,
+            targets=configured,
+            targets_are_chosen=is_configured,
         )
     )
-    branch, why_branch = _default_branch(folder)
-    runner, why_runner = _gpu_runner(folder)
+    branch, branch_reason = _default_branch(folder)
+    runner, runner_reason = _gpu_runner(folder)
     digest = hashlib.sha256(git_output(folder, "remote", "get-url", "origin").encode()).digest()
     targets = _targets(plan)
     builds = _own_library(folder)
     return DetectedRepository(
         targets=targets,
-        are_required=not are_chosen and targets != chosen,
+        has_required_targets=not is_configured and targets != configured,
         default_branch=branch,
         gpu_runner=runner,
         minute=digest[0] % 30 * 2 + 1,
         hour=digest[1] % 6,
         builds=builds,
-        reasons=(*plan.reasons, *_why_wheels(builds), why_branch, why_runner),
+        reasons=(*plan.reasons, *_wheel_reasons(builds), branch_reason, runner_reason),
     )
 
 
 def _own_library(folder: Path) -> str:
+    """Return the supported library that the repository builds; empty if there is none."""
     try:
-        described = tomllib.loads(read_text(folder / "pyproject.toml", most=_MAX_BYTES))
-        name = canonicalize_name(described["project"]["name"])
+        document = tomllib.loads(read_text(folder / "pyproject.toml", most=_MAX_BYTES))
+        name = canonicalize_name(document["project"]["name"])
     except (OSError, ValueError, KeyError, TypeError):  # No such file, or no project name in it.
         return ""
     known = any(name in library.distributions for library in LIBRARIES.items().values())
     return name if known else ""
 
 
-def _why_wheels(builds: str) -> list[str]:
+def _wheel_reasons(builds: str) -> list[str]:
     if not builds:
         return []
     sentence = (
-        f"This repository builds {builds}: the workflows build its wheels with pip, and compare "
-        "those of a pull request and its base. Change this job if you build in another way."
+        f"This repository builds {builds}: the workflows build wheels of a pull request and of its "
+        "base with pip, and compare them. Change the job `wheels` if you build in another way."
     )
     return [sentence]
 
@@ -154,6 +167,7 @@ def _targets(plan: Plan) -> tuple[str, ...]:
 
 
 def _default_branch(folder: Path) -> tuple[str, str]:
+    """Return the default branch, and a sentence with the reason."""
     remote = git_output(folder, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
     branch = remote.removeprefix("origin/")
     if _BRANCH.fullmatch(branch):
@@ -164,15 +178,15 @@ def _default_branch(folder: Path) -> tuple[str, str]:
 
 
 def _gpu_runner(folder: Path) -> tuple[str, str]:
+    """Return the label of a GPU runner, or an empty string, and a sentence with the reason."""
     for path in sorted((folder / ".github" / "workflows").glob("*.y*ml")):
         if path.name.startswith("ciguard"):
             continue
         try:
             match = _GPU_LABEL.search(read_text(path, most=_MAX_BYTES))
-        except (OSError, ValueError):  # An unreadable workflow gives no hint.
+        except (OSError, ValueError):  # GitHub cannot read this file either.
             continue
         if match:
-            return match[
-                1
-            ], f"{visible(path.name)} uses the runner {match[1]}: GPU jobs run there too."
+            label = match[1]
+            return label, f"{visible(path.name)} uses the runner {label}: GPU jobs also run there."
     return "", "No workflow uses a GPU runner: all jobs run on CPUs."

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from ciguard.actions.event import WorkflowEvent
-from ciguard.actions.inputs import INPUTS, InputError, given_inputs, variable_of
+from ciguard.actions.inputs import INPUTS, InputError, read_inputs, variable_of
 from ciguard.config import SETTINGS, SourceKind, load_config
 from ciguard.domain.plan import PlanMode
 from ciguard.domain.text import visible
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from ciguard.config import Config
 
 DEFAULT_BASELINE = "git+origin#ciguard-baseline"
-"""Default location of the baseline; a folder would be lost with the job."""
-TOKEN_INPUT = "github-token"  # noqa: S105 - a name
-SECURITY_TOKEN_INPUT = "security-token"  # noqa: S105 - likewise
+"""Default location of the baseline in the action. A folder would be lost at the end of the job."""
+TOKEN_INPUT = "github-token"  # noqa: S105 - the name of an input, not a secret
+SECURITY_TOKEN_INPUT = "security-token"  # noqa: S105 - the name of an input, not a secret
 INDEX_INPUT = "index-url"
 _CONFIGURATION_FILES = ("ciguard.toml", "pyproject.toml")
 _MAX_BYTES = 1024 * 1024
 
 
 class ActionTask(StrEnum):
-    """The part of the work that one call of the action does, with the value of the input."""
+    """The part of the work that one call of the action does: the values of the input `task`."""
 
     GUARD = "guard"
     """All parts in one job."""
@@ -38,7 +38,7 @@ class ActionTask(StrEnum):
     SHARD = "shard"
     MERGE = "merge"
     FILE = "file"
-    """The privileged part: writes baseline and issues from the results of another workflow run."""
+    """The privileged part: writes the baseline and files issues for another workflow run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,14 +48,14 @@ class ActionRequest:
     task: ActionTask
     mode: PlanMode
     folder: Path
-    """Working folder of all commands: the folder of the configuration."""
+    """Working folder of all commands: the folder of the configuration file."""
     config: Config
     """Effective settings."""
     inputs: Mapping[str, str]
     """Inputs that are set, by name, without secrets."""
     event: WorkflowEvent = field(default_factory=WorkflowEvent)
     attempt: str = "1"
-    """Attempt of the workflow run, which makes the names of its artifacts unique."""
+    """Number of the attempt of the workflow run, which makes names of artifacts unique."""
 
     def is_on(self, name: str) -> bool:
         """Return whether a boolean input is true."""
@@ -79,8 +79,8 @@ class ActionRequest:
     def writes(self) -> bool:
         """True if this call writes the baseline and issues.
 
-        Only runs of the default branch do. In a matrix, a separate job writes after all rows, so
-        that no fuzzing job needs write permissions.
+        Only runs of the default branch write. In a matrix, a separate job writes after all rows,
+        so that fuzzing jobs do not need write permissions.
         """
         return self._is_trusted and self.task in {ActionTask.GUARD, ActionTask.FILE}
 
@@ -106,28 +106,32 @@ class ActionRequest:
 
 
 def request_of(environment: Mapping[str, str], *, workspace: Path) -> ActionRequest:
-    """Return the request of the inputs in `environment`.
+    """Return the request of a call of the action.
+
+    Args:
+        environment: the environment variables of the step, which include the inputs.
+        workspace: the root of the checkout.
 
     Raises:
-        InputError: if an input is invalid; names the input.
+        InputError: if an input is invalid; the message names the input.
         ConfigurationError: if the configuration file is invalid.
     """
-    inputs = given_inputs(environment)
+    inputs = read_inputs(environment)
     for secret in (TOKEN_INPUT, SECURITY_TOKEN_INPUT, INDEX_INPUT):
         inputs.pop(secret, None)
     event = WorkflowEvent.of(environment)
     task = ActionTask(inputs.get("task", ActionTask.GUARD))
     _require(task, inputs)
     folder = _folder(inputs, workspace)
-    own = {n: value for n, value in environment.items() if n.startswith("CIGUARD_")}
-    if load_config({}, own, folder=folder).sources["baseline"].kind is SourceKind.DEFAULT:
+    variables = {n: value for n, value in environment.items() if n.startswith("CIGUARD_")}
+    if load_config({}, variables, folder=folder).sources["baseline"].kind is SourceKind.DEFAULT:
         inputs.setdefault("baseline", DEFAULT_BASELINE)
     mode = inputs.get("mode", "auto")
     return ActionRequest(
         task=task,
         mode=event.mode if mode == "auto" else PlanMode(mode),
         folder=folder,
-        config=load_config({}, own | settings_of(inputs), folder=folder).config,
+        config=load_config({}, variables | settings_of(inputs), folder=folder).config,
         inputs=inputs,
         event=event,
         attempt=environment.get("GITHUB_RUN_ATTEMPT", "1"),
@@ -135,7 +139,7 @@ def request_of(environment: Mapping[str, str], *, workspace: Path) -> ActionRequ
 
 
 def settings_of(inputs: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings in the inputs as environment variables of ciguard's commands."""
+    """Return the environment variables by which ciguard's commands get settings from inputs."""
     return {
         SETTINGS[INPUTS[name].setting].variable: value
         for name, value in inputs.items()
@@ -170,11 +174,16 @@ _REQUIRED_INPUTS = {
 
 def _require(task: ActionTask, inputs: Mapping[str, str]) -> None:
     if "base-wheel" in inputs and "wheel" not in inputs:
-        msg = "input 'wheel' is missing: 'base-wheel' needs it. Name the build to compare."
+        msg = (
+            "input 'wheel' is missing: 'base-wheel' needs it. Name the wheel to compare with the "
+            "base."
+        )
         raise InputError(msg)
-    for name, example in _REQUIRED_INPUTS.get(task, ()):
+    for name, description in _REQUIRED_INPUTS.get(task, ()):
         if name not in inputs:
-            msg = f"input {name!r} is missing: the task {task.value!r} needs it. Write {example}."
+            msg = (
+                f"input {name!r} is missing: the task {task.value!r} needs it. Write {description}."
+            )
             raise InputError(msg)
 
 
@@ -185,16 +194,16 @@ def write_request(request: ActionRequest, path: Path) -> None:
 
 
 def read_request(path: Path, environment: Mapping[str, str], *, workspace: Path) -> ActionRequest:
-    """Return the request that the step `prepare` wrote.
+    """Return the request whose inputs the step `prepare` wrote to `path`.
 
     Raises:
         InputError: if the file is missing or invalid.
     """
     try:
-        kept = json.loads(read_text(path, most=_MAX_BYTES))
-        inputs = {variable_of(name): str(kept[name]) for name in INPUTS if name in kept}
+        stored = json.loads(read_text(path, most=_MAX_BYTES))
+        inputs = {variable_of(name): str(stored[name]) for name in INPUTS if name in stored}
     except (OSError, ValueError, TypeError, RecursionError) as error:
-        msg = f"{path}: not a request that the first step of the action wrote: {error}"
+        msg = f"{path}: not a request file, which the first step of the action writes: {error}"
         raise InputError(msg) from error
     others = {name: value for name, value in environment.items() if not name.startswith("INPUT_")}
     return request_of({**others, **inputs}, workspace=workspace)

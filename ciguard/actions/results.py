@@ -1,4 +1,7 @@
-"""The outputs of the action for a results folder; `not-run` if it is missing or damaged."""
+"""The outputs of the action, from a folder with results.
+
+The verdict is `not-run` if results are missing or damaged.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from ciguard.errors import CiguardError
 
 NO_BASELINE = "no-baseline"
-"""Verdict of a run without a baseline that may not establish one."""
+"""Verdict of a run that found no baseline and may not establish one."""
 NOTHING_TO_TEST = "nothing-to-test"
 """Verdict of a plan without jobs, such as for a change of documentation only."""
 COUNTED = ("new", "known", "accepted", "fixed", "flaky", "unconfirmed", "not-run")
@@ -34,7 +37,7 @@ FILES = {
 RUN_FILE = "run.json"
 NOT_RUN = "not-run"
 INTERRUPTED = "interrupted"
-_NO_PASS = frozenset({Verdict.NOT_RUN, Verdict.INTERRUPTED})
+_UNFINISHED = frozenset({Verdict.NOT_RUN, Verdict.INTERRUPTED})
 _MAX_REASONS = 20
 _MAX_BYTES = 64 * 1024 * 1024
 
@@ -44,9 +47,9 @@ class Results:
     """The results of one call of the action."""
 
     verdict: str
-    """Verdict of the run in kebab-case, or `NO_BASELINE`."""
+    """Verdict of the run in kebab-case, or `NO_BASELINE` or `NOTHING_TO_TEST`."""
     sentence: str
-    """Summary of the run for an annotation."""
+    """Summary of the run for an annotation: one sentence, or lines of sentences."""
     exit_code: int
     counts: dict[str, int]
     folder: Path
@@ -59,7 +62,7 @@ class Results:
         return "warning" if self.verdict in {NOT_RUN, NO_BASELINE} else "notice"
 
     def outputs(self) -> dict[str, str]:
-        """Return all outputs by name; that of a missing report is empty."""
+        """Return all outputs by name; the path of a missing report is empty."""
         paths = {name: self.folder / file for name, file in FILES.items()}
         return {
             "verdict": self.verdict,
@@ -95,36 +98,36 @@ def without_baseline(results: Results, *, is_written_later: bool) -> Results:
     if results.verdict != _kebab_case(Verdict.ESTABLISHED):
         return results
     remedy = (
-        "file-issues.yml, which runs next, establishes it"
+        "The workflow that calls file-issues.yml runs next and establishes the baseline."
         if is_written_later
-        else "let a run of the default branch establish it, or name the base"
+        else "Establish the baseline by a run of the default branch, or set the input `base`."
     )
     sentence = (
-        f"There is no baseline yet, so nothing was compared: {remedy}. "
-        f"Results of this run: {results.sentence}"
+        f"There is no baseline yet to compare with. {remedy} Results of this run: "
+        f"{results.sentence}"
     )
     return replace(results, verdict=NO_BASELINE, sentence=sentence)
 
 
 def nothing_to_file(results: Results) -> Results:
-    """Return the results of filing for a run that left no results."""
-    sentence = "Nothing was filed: the workflow run to file left no results. See its log."
+    """Return the results of the task `file` for a workflow run that left no results."""
+    sentence = "No issues were filed, because the tested workflow run left no results. See its log."
     return replace(results, sentence=sentence, exit_code=ExitCode.CLEAN)
 
 
 def without_plan(results: Results, plan: Path) -> Results:
-    """Return the results of a run that did not start because there is no plan."""
+    """Return the results with an explanation if the run did not start without a plan."""
     if results.verdict != NOT_RUN or plan.is_file():
         return results
     sentence = (
-        "Not run: there is no plan. The job or step that creates it failed, or its artifact is "
-        "missing: see its log."
+        "Not run: there is no plan. The job or step that creates the plan failed, or its artifact "
+        "is missing. See the log of that job."
     )
     return replace(results, sentence=sentence)
 
 
-def explained(results: Results, failure: StepFailure | None) -> Results:
-    """Return the results with the reason of a step's failure if the run left none."""
+def with_failure(results: Results, failure: StepFailure | None) -> Results:
+    """Return the results; if the run left none, they report the failure of a step."""
     if failure is None or results.verdict != NOT_RUN or (results.folder / RUN_FILE).is_file():
         return results
     sentence = f"Not run: {failure.reason}"
@@ -147,7 +150,7 @@ def _kebab_case(verdict: Verdict) -> str:
 
 
 def idle_results(plan: Plan, folder: Path) -> Results:
-    """Return the results of a plan without jobs: a failure if rows were skipped."""
+    """Return the results for a plan without jobs; they fail the action if rows were skipped."""
     skipped = [f"{row.name}: {row.reason}" for row in plan.skipped]
     title = "Not run." if skipped else "Nothing to test."
     return Results(
@@ -163,7 +166,7 @@ def _results(run: Any, folder: Path) -> Results:
     # ExitCode rejects other numbers, such as 256, which a shell truncates to 0.
     verdict, exit_code = Verdict(run["verdict"]), ExitCode(run["exit_code"])
     counts = {name.replace(" ", "-"): int(count) for name, count in run["buckets"].items()}
-    is_pass = exit_code is ExitCode.CLEAN and verdict not in _NO_PASS
+    is_pass = exit_code is ExitCode.CLEAN and verdict not in _UNFINISHED
     return Results(
         verdict=_kebab_case(verdict),
         sentence=str(run["summary"]),

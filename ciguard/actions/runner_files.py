@@ -1,7 +1,7 @@
 """The files by which a step sets its outputs and its summary.
 
-A value may hold fuzzed text. Each is written between random delimiters that are drawn after the
-value is known, so that no line of it can end it and start another output.
+A value may contain text from fuzzed calls. It is written between random delimiters, so that no line
+of the value can end the value and start another output.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 OUTPUT_VARIABLE = "GITHUB_OUTPUT"
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 LIMIT_BYTES = 1024 * 1024
-"""The runner's limit on all outputs of a step, and on its summary."""
+"""Maximum size of all outputs of a step, and of its summary, set by the runner."""
 _TRUNCATED = "\n\nThe rest is omitted: it exceeds the limit of a step summary.\n"
 
 
@@ -24,17 +24,20 @@ def append_outputs(outputs: Mapping[str, str], environment: Mapping[str, str]) -
     """Set outputs of this step; do nothing outside of GitHub Actions.
 
     Raises:
-        ValueError: if they exceed the runner's limit.
+        ValueError: if the outputs exceed the runner's limit.
     """
     text = "".join(_entry(name, value) for name, value in outputs.items())
     if len(text.encode("utf-8")) > LIMIT_BYTES:
-        msg = f"outputs of more than {LIMIT_BYTES} bytes"
+        msg = f"the outputs of this step have more than {LIMIT_BYTES} bytes, the runner's limit"
         raise ValueError(msg)
     _append(environment.get(OUTPUT_VARIABLE), text)
 
 
 def append_summary(markdown: str, environment: Mapping[str, str]) -> None:
-    """Append to the step's summary, truncated to the runner's limit."""
+    """Append a text to the step's summary; do nothing outside of GitHub Actions.
+
+    Lines beyond the runner's limit are left out.
+    """
     content = markdown.encode("utf-8", "replace")
     limit = LIMIT_BYTES - len(_TRUNCATED)
     if len(content) > limit:

@@ -27,40 +27,41 @@ _TEMPLATES = {
     "jenkins": {**_SCRIPT, "ci/ciguard.Jenkinsfile": "ciguard.Jenkinsfile"},
     "cron": {**_SCRIPT, "ci/ciguard.crontab": "ciguard.crontab"},
 }
-"""Names of templates by the path of the file, for each CI system."""
+"""Name of the template of each file by the file's path, for each CI system."""
 CI_SYSTEMS = tuple(_TEMPLATES)
 _MAX_BYTES = 1024 * 1024
 
 
-class Fate(StrEnum):
-    """What init did with one file."""
+class FileChange(StrEnum):
+    """What `ciguard init` did with one file, in words for the user."""
 
     WRITTEN = "written"
     SAME = "unchanged"
-    KEPT = "kept: it differs, and --force was not used"
-    OLD = "kept: init wrote an older text; --upgrade merges your changes with the new one"
+    KEPT = "kept: it has other content; --force overwrites it"
+    OLD = "kept: `ciguard init` wrote an older text; --upgrade merges your changes into the new one"
     UPGRADED = "upgraded"
     MERGED = "merged: your changes are kept"
-    CONFLICT = "changed by you and by ciguard"
-    REMOVED = "not written: you removed it after init wrote it"
-    UNKNOWN = "kept: there is no record of what init wrote; compare by hand, or use --force"
+    CONFLICT = "not merged: you and ciguard changed the same lines"
+    REMOVED = "not written: you removed it after `ciguard init` wrote it"
+    UNKNOWN = "kept: nothing records what `ciguard init` wrote; merge by hand, or use --force"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenFile:
-    """One file, and what init did with it."""
+class ScaffoldFile:
+    """One file, and what `ciguard init` did with it."""
 
     path: Path
-    fate: Fate
+    change: FileChange
 
 
-def contents(
+def render_files(
     repository: DetectedRepository, source: ActionSource, ci: str = "github"
 ) -> dict[str, str]:
-    """Return the texts of all files, by path below the repository's root."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - no step does
+    """Return the texts of all files, by path relative to the repository's root."""
+    # Imported here, because only `ciguard init` needs it, and not the steps of the action.
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
 
-    # Brackets as delimiters, since GitHub's expressions and bash use braces.
+    # The delimiters are brackets, since GitHub's expressions and bash use braces.
     templates = Environment(
         loader=PackageLoader("ciguard.actions", "scaffold"),
         variable_start_string="[[",
@@ -71,7 +72,7 @@ def contents(
         comment_end_string="#]",
         undefined=StrictUndefined,
         keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 - YAML; every value has been matched against a pattern
+        autoescape=False,  # noqa: S701 - not HTML; a pattern has validated every value
     )
     values = {
         "workflows": f"{source.repository}/.github/workflows",
@@ -83,7 +84,7 @@ def contents(
         "branch": repository.default_branch,
         "minute": repository.minute,
         "hour": repository.hour,
-        "are_required": repository.are_required,
+        "has_required_targets": repository.has_required_targets,
         "targets": json.dumps(repository.targets),
     }
     paths = _TEMPLATES[ci] | {CONFIGURATION: CONFIGURATION}
@@ -94,38 +95,45 @@ def contents(
 
 def write_all(
     files: Mapping[str, str], root: Path, record: ScaffoldRecord, *, force: bool
-) -> list[WrittenFile]:
-    """Write files, except existing ones that differ unless `force`, and the record.
+) -> list[ScaffoldFile]:
+    """Write the files and the record; return what was done with each file.
+
+    Args:
+        files: the texts, by path relative to `root`.
+        root: the root of the repository.
+        record: the record of the last call.
+        force: whether to overwrite existing files with other content.
 
     Raises:
-        OutputError: if one cannot be written.
+        OutputError: if a file cannot be written.
     """
-    written = [
-        WrittenFile(path=root / name, fate=_write(root, name, text, record, force=force))
+    scaffold_files = [
+        ScaffoldFile(path=root / name, change=_write(root, name, text, record, force=force))
         for name, text in files.items()
     ]
-    kept = {file.path for file in written if file.fate in {Fate.KEPT, Fate.OLD}}
+    is_kept = {FileChange.KEPT, FileChange.OLD}
+    kept = {file.path for file in scaffold_files if file.change in is_kept}
     recorded = {name: text for name, text in files.items() if root / name not in kept}
     write_record(root, replace(record, written={**record.written, **recorded}))
-    return written
+    return scaffold_files
 
 
-def _write(root: Path, name: str, text: str, record: ScaffoldRecord, *, force: bool) -> Fate:
+def _write(root: Path, name: str, text: str, record: ScaffoldRecord, *, force: bool) -> FileChange:
     path = root / name
-    present = read_if_any(path)
-    if present == text:
-        return Fate.SAME
-    if present is not None and not force:
-        return Fate.OLD if name in record.written else Fate.KEPT
+    existing = read_if_any(path)
+    if existing == text:
+        return FileChange.SAME
+    if existing is not None and not force:
+        return FileChange.OLD if name in record.written else FileChange.KEPT
     write_file(path, text)
-    return Fate.WRITTEN
+    return FileChange.WRITTEN
 
 
 def read_if_any(path: Path) -> str | None:
-    """Return the text of a file; None if there is none.
+    """Return the text of a file; None if the file does not exist.
 
     Raises:
-        OutputError: if it cannot be read.
+        OutputError: if the file cannot be read.
     """
     try:
         return read_text(path, most=_MAX_BYTES) if path.exists() or path.is_symlink() else None
@@ -135,10 +143,10 @@ def read_if_any(path: Path) -> str | None:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file, and create its folders.
+    """Write a file, and create its folder if needed.
 
     Raises:
-        OutputError: if it cannot be written.
+        OutputError: if the file cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

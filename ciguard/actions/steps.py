@@ -1,4 +1,4 @@
-"""The steps of the action: the commands that each runs, their settings and environment."""
+"""The steps of the action: the commands that each step runs, with settings and environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.actions.children import run_command
-from ciguard.actions.failures import keep_failure
+from ciguard.actions.failures import store_failure
 from ciguard.actions.inputs import InputError, variable_of
 from ciguard.actions.request import (
     INDEX_INPUT,
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 PLAN_FILE = "plan.json"
 _MAX_PLAN_BYTES = 32 * 1024 * 1024
-_FOR_STEPS_ONLY = re.compile(
+_STEP_VARIABLE = re.compile(
     r"INPUT_.*|ACTIONS_.*|.*TOKEN.*|GITHUB_(OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)", re.IGNORECASE
 )
-"""Variables that are hidden from commands, and so from the parents of fuzzed processes."""
+"""Matches environment variables of a step that must not reach the processes of fuzzed calls."""
 _INCONCLUSIVE = frozenset({NOT_RUN, INTERRUPTED})
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9 _.-]")
 _MAX_NAME = 80
@@ -48,13 +48,13 @@ _SEPARATOR = re.compile(r"[,\s]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """Runs the steps of a request."""
+    """The steps of one call of the action."""
 
     request: ActionRequest
     environment: Mapping[str, str]
-    """Environment of the step."""
-    kept: Path | None = None
-    """Path of the request, beside which failures are stored; None stores none."""
+    """Environment variables of the step."""
+    request_file: Path | None = None
+    """Path of the request file, beside which failures are stored; None to store no failures."""
 
     @property
     def plan_file(self) -> Path:
@@ -73,10 +73,8 @@ class Steps:
         if pull_request and pull_request.base:
             words += ["--against", pull_request.base, "--deepen"]
         elif self.request.mode is PlanMode.PULL_REQUEST and "wheel" in inputs:
-            words += [
-                "--against",
-                "HEAD",
-            ]  # two builds are compared, so the history does not matter
+            # Two wheels are compared, so the history of the sources does not matter.
+            words += ["--against", "HEAD"]
         words += [
             f"--{name}={self._wheel(name)}" for name in ("wheel", "base-wheel") if name in inputs
         ]
@@ -91,10 +89,12 @@ class Steps:
         return self._run([*words, "--out", str(self.plan_file)])
 
     def _wheel(self, name: str) -> str:
-        """Return the single file that an input matches, as a path that is valid in other jobs.
+        """Return the path of the single file that a glob in an input matches.
+
+        The path is relative to the working folder, so that it is valid in other jobs.
 
         Raises:
-            InputError: if it matches no file, or several.
+            InputError: if the glob matches no file, or several.
         """
         text, pattern = self.request.inputs[name], Path(self.request.inputs[name])
         folder = (self.request.folder / pattern).parent
@@ -102,13 +102,13 @@ class Steps:
         if len(files) == 1:
             return str(pattern.with_name(files[0]))
         reason = f"{len(files)} files match" if files else f"there is no such file in {folder}"
-        msg = f"input {name!r} = {visible(text, limit=80)!r}: {reason}. Name the built wheel."
+        msg = f"input {name!r} = {visible(text, limit=80)!r}: {reason}. Name exactly one wheel."
         raise InputError(msg)
 
     def provision(self) -> int:
         """Build the environments before any fuzzed call could tamper with the cache.
 
-        The run reports environments that cannot be built as targets that were not run. Only this
+        If an environment cannot be built, the step `run` reports its target as not run. Only this
         step has the credentials of a package index, so that no fuzzed process can read them.
         """
         if self.is_idle:
@@ -134,21 +134,22 @@ class Steps:
                 "CIGUARD_TARGETS": "\n".join(job.targets),
                 "CIGUARD_BASE": "\n".join(job.base),
                 "CIGUARD_BUDGET": f"{max(1.0, self.request.config.budget_s / len(jobs)):.0f}s",
-                "CIGUARD_OUT": str(self._out_of(index)),
+                "CIGUARD_OUT": str(self._job_folder(index)),
             }
-            _remove_results(self._out_of(index))
+            _remove_results(self._job_folder(index))
             words = ["run", "--plan", str(self.plan_file), "--shard", job.shard, "--part"]
-            code = self._run(words, settings, fenced=False)
+            code = self._run(words, settings, stops_commands=False)
             highest = max(highest, code)
             if code == ExitCode.INTERRUPTED:
                 break
-        return 0 if highest == ExitCode.FINDINGS else highest  # `merge` decides the verdict
+        # The step `merge` decides whether findings fail the action.
+        return 0 if highest == ExitCode.FINDINGS else highest
 
     def merge(self) -> int:
-        """Merge the results of the jobs, and write baseline and issues if this run may.
+        """Merge the results of the jobs, and write baseline and issues if this run may do so.
 
-        Results of a run for which nothing is filed are untrusted. If they cannot be merged, the
-        verdict is `not-run`, and the workflow of the default branch does not fail.
+        The task `file` also publishes results of pull requests, which are untrusted. If they cannot
+        be merged, the verdict is `not-run`, and the workflow of the default branch does not fail.
         """
         if self.request.task is not ActionTask.FILE or self.request.writes:
             return self._merge()
@@ -157,8 +158,8 @@ class Steps:
         except CiguardError as error:
             code = int(ExitCode.INTERNAL)
             _remove_results(self.request.out)
-            if self.kept is not None:
-                keep_failure(self.kept, code, str(error))
+            if self.request_file is not None:
+                store_failure(self.request_file, code, str(error))
         return code if code >= ExitCode.INTERRUPTED else ExitCode.CLEAN
 
     def _merge(self) -> int:
@@ -167,17 +168,17 @@ class Steps:
             return ExitCode.CLEAN
         if request.task in {ActionTask.MERGE, ActionTask.FILE}:
             results = request.path_of("results")
-            # Without results, `merge` gets the folder itself, and reports what is missing.
+            # Without results, `ciguard merge` gets the folder itself, and reports it as missing.
             folders = sorted(path.parent for path in results.rglob(RUN_FILE)) or [results]
         else:
-            folders = [self._out_of(index) for index in range(len(self.jobs()))]
-        # Rules of the repository may allow writing the baseline only through GitHub's API.
+            folders = [self._job_folder(index) for index in range(len(self.jobs()))]
+        # A rule of the repository may allow writing the baseline only through GitHub's API.
         settings = self._token() if request.writes else self._read_only_settings()
         if request.files_issues:
             settings["CIGUARD_ISSUES"] = f"github:{self.environment['GITHUB_REPOSITORY']}"
             settings |= self._token() | self._security_token()
         elif "CIGUARD_COMPARE_ONLY" not in settings:
-            # The configuration may name a tracker, but only the input enables filing.
+            # The configuration may name a tracker, but only an input of the action enables it.
             folder = settings.get("CIGUARD_TRACKER", self.request.config.tracker)
             settings["CIGUARD_ISSUES"] = f"local:{folder}"
         if request.out not in folders:
@@ -185,11 +186,11 @@ class Steps:
         # Without the plan, rows without results would go unnoticed.
         words = ["merge", *map(str, folders), "--out", str(request.out)]
         words += ["--plan", str(self.plan_file)]
-        code = self._run(words, settings, fenced=False)
+        code = self._run(words, settings, stops_commands=False)
         if request.task is ActionTask.FILE and self._is_inconclusive():
-            return ExitCode.CLEAN  # the other workflow run has failed itself
+            return ExitCode.CLEAN  # the tested workflow run has already failed
         if request.writes and code in {ExitCode.CLEAN, ExitCode.FINDINGS}:
-            # Prune here, since no other step removes old and redundant records.
+            # Only this step removes old and redundant records.
             code = max(code, self._run(["baseline", "prune"], self._token()))
         return code
 
@@ -208,7 +209,7 @@ class Steps:
 
     @property
     def has_nothing_to_file(self) -> bool:
-        """True if the run to file left neither a plan nor results."""
+        """True for the task `file` if the tested workflow run left neither a plan nor results."""
         if self.request.task is not ActionTask.FILE:
             return False
         results = self.request.path_of("results")
@@ -221,25 +222,25 @@ class Steps:
     def publish(self) -> int:
         """Publish the results on the commit and the pull request, if requested.
 
-        A missing permission or a server that does not respond changes no verdict.
+        A missing permission or a server that does not respond does not change the verdict.
         """
-        wanted = [name for name in ("check", "comment", "sarif") if self.request.is_on(name)]
+        requested = [name for name in ("check", "comment", "sarif") if self.request.is_on(name)]
         if self.has_nothing_to_file or self._has_nothing_to_publish():
             return ExitCode.CLEAN
-        possible, place = self._place()
-        switches = [f"--{name}" for name in wanted if name in possible]
+        possible, place_options = self._publishing_place()
+        switches = [f"--{name}" for name in requested if name in possible]
         if not switches:
             return ExitCode.CLEAN
         name = f"--name={_check_name(self.request.inputs.get('artifact', ''))}"
-        words = ["publish", str(self.request.out), *switches, *place, name]
-        code = self._run(words, self._token(), fenced=False)
+        words = ["publish", str(self.request.out), *switches, *place_options, name]
+        code = self._run(words, self._token(), stops_commands=False)
         is_lost = not (self.request.out / RUN_FILE).is_file()
         if self.request.task is ActionTask.FILE and is_lost and code == ExitCode.INTERNAL:
-            return ExitCode.CLEAN  # the published status says that there are no results
+            return ExitCode.CLEAN  # the published status reports the missing results
         return code
 
-    def _place(self) -> tuple[frozenset[str], list[str]]:
-        """Return the kinds of results that the event allows, and the options for the place."""
+    def _publishing_place(self) -> tuple[frozenset[str], list[str]]:
+        """Return what can be published for the event, and options that name commit and place."""
         event = self.request.event
         pull_request = event.pull_request
         if pull_request is None or not pull_request.head:
@@ -267,13 +268,14 @@ class Steps:
 
     def _read_only_settings(self) -> dict[str, str]:
         """Return the settings of a merge that writes neither baseline nor issues."""
-        from ciguard.baseline import open_store  # noqa: PLC0415 - one step of many needs it
+        # Imported here, because the other steps do not need it.
+        from ciguard.baseline import open_store  # noqa: PLC0415
 
         planned = self.read_plan().jobs if self.plan_file.is_file() else ()
         base = [target for job in planned for target in job.base]
         if base or open_store(self.request.config.baseline).exists():
             return {"CIGUARD_COMPARE_ONLY": "true", "CIGUARD_BASE": "\n".join(base)}
-        # The run establishes a temporary baseline; the step `report` says so.
+        # The merge establishes a temporary baseline; the step `report` reports `no-baseline`.
         temporary = self.environment.get("RUNNER_TEMP")
         folder = Path(tempfile.mkdtemp(prefix="ciguard-no-baseline-", dir=temporary))
         return {
@@ -318,7 +320,8 @@ class Steps:
             msg = f"input 'plan': {self.plan_file} cannot be read: {reason}. Run the task 'plan'."
             raise InputError(msg) from error
 
-    def _out_of(self, index: int) -> Path:
+    def _job_folder(self, index: int) -> Path:
+        """Return the folder for the results of the job with an index."""
         out = self.request.out
         if self.request.task is ActionTask.SHARD:
             return out
@@ -329,7 +332,7 @@ class Steps:
         words: Sequence[str],
         settings: Mapping[str, str] | None = None,
         *,
-        fenced: bool = True,
+        stops_commands: bool = True,
     ) -> int:
         environment = {
             **scrubbed(self.environment),
@@ -337,38 +340,41 @@ class Steps:
             **(settings or {}),
         }
         if project := project_of_action(self.environment.get("GITHUB_ACTION_PATH", "")).name:
-            # An installed package does not know its repository, to which issues and reports link.
+            # Issues and reports link to ciguard's repository, which an installed package lacks.
             environment.setdefault(VARIABLE, project)
         if self.request.is_on("cache"):
-            # A restored environment also needs its interpreter, which is cached with it.
+            # A cached environment also needs its interpreter, which is cached in this folder.
             pythons = str(cache_folder() / "python")
             environment.setdefault("UV_PYTHON_INSTALL_DIR", pythons)
         return run_command(
             words,
             folder=self.request.folder,
             environment=environment,
-            fenced=fenced,
-            on_failure=None if self.kept is None else partial(keep_failure, self.kept),
+            stops_commands=stops_commands,
+            on_failure=None
+            if self.request_file is None
+            else partial(store_failure, self.request_file),
         )
 
 
 def _remove_results(out: Path) -> None:
-    """Remove the results of an earlier job, which may be in a checkout that was not cleaned."""
+    """Remove results that an earlier job left; self-hosted runners may not clean the checkout."""
     (out / RUN_FILE).unlink(missing_ok=True)
 
 
 def _check_name(artifact: str) -> str:
     """Return the name of the check, which distinguishes several projects of one repository.
 
-    It derives from the name of the artifact. The workflow that files appends `-filed` to it.
+    Args:
+        artifact: the name of the artifact, to which file-issues.yml appends `-filed`.
     """
     name = _NOT_IN_NAMES.sub("-", artifact.removesuffix("-filed"))[:_MAX_NAME]
     return name if name.startswith("ciguard") else f"ciguard ({name})" if name else "ciguard"
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without tokens, inputs and the runner's files."""
-    return {n: value for n, value in environment.items() if not _FOR_STEPS_ONLY.fullmatch(n)}
+    """Return the environment variables without tokens, inputs and paths of the runner's files."""
+    return {n: value for n, value in environment.items() if not _STEP_VARIABLE.fullmatch(n)}
 
 
 def _words(text: str) -> list[str]:

@@ -1,7 +1,7 @@
-"""`ciguard init --upgrade`: a three-way merge of old template, the user's file and new template.
+"""`ciguard init --upgrade`: a three-way merge of old template, user's file and new template.
 
-All merges are computed before any file is written. If one has a conflict, no file changes: the
-merges are written beside the files, where the next call reads the resolution.
+All merges are computed before any file is written. If a merge has a conflict, no file changes. The
+merge is written beside the file, where the user resolves it; the next call reads the resolution.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.actions.scaffold_record import Offer, ScaffoldRecord, write_record
-from ciguard.actions.scaffolding import Fate, WrittenFile, read_if_any, write_file
+from ciguard.actions.scaffold_record import MergeConflict, ScaffoldRecord, write_record
+from ciguard.actions.scaffolding import FileChange, ScaffoldFile, read_if_any, write_file
 from ciguard.domain.text import visible
 from ciguard.errors import CiguardError, ConfigurationError
 from ciguard.programs import run_program
@@ -22,14 +22,16 @@ from ciguard.programs import run_program
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SIDE = ".ciguard-merge"
-"""Suffix of files with conflicting merges, which GitHub does not read as workflows."""
+MERGE_SUFFIX = ".ciguard-merge"
+"""Suffix of files with merge conflicts, which GitHub does not read as workflows."""
 _MARKERS = ("<<<<<<< ", ">>>>>>> ")
 _GIT_TIMEOUT_S = 30
 _GIT_FAILED = 128
 
 
 class _Label(StrEnum):
+    """Labels of the three sides in conflict markers, in the order of `git merge-file`."""
+
     YOURS = "yours"
     BASE = "as init wrote it"
     NEW = "new in ciguard"
@@ -41,82 +43,100 @@ class UpgradeConflictError(ConfigurationError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Merge:
+    """The result of merging one file."""
+
     path: str
-    fate: Fate
+    """Path relative to the root of the repository."""
+    change: FileChange
     text: str = ""
+    """Merged text, with conflict markers if there is a conflict; empty if nothing is written."""
     yours: str = ""
+    """Text of the user's file; only set for a conflict."""
     new: str = ""
+    """Text from the new template; only set for a conflict."""
 
 
-def upgrade(files: Mapping[str, str], root: Path, record: ScaffoldRecord) -> list[WrittenFile]:
-    """Merge new templates into the files of a repository.
+def upgrade(files: Mapping[str, str], root: Path, record: ScaffoldRecord) -> list[ScaffoldFile]:
+    """Merge new templates into the files of a repository; return what was done with each file.
 
     Args:
-        files: the new texts, by path below the root.
+        files: the texts from the new templates, by path relative to `root`.
         root: the root of the repository.
-        record: the record of what init wrote, which is updated.
+        record: the record of what `ciguard init` wrote; the file with the record is updated.
 
     Raises:
-        UpgradeConflictError: if both sides changed the same lines. No file changes then; the merges
-            are written beside the files.
+        UpgradeConflictError: if the user and ciguard changed the same lines. Then no file changes,
+            and merges with conflict markers are written beside the files.
         OutputError: if a file cannot be written.
     """
     merges = [_merge(path, new, root, record) for path, new in files.items()]
-    conflicts = [merge for merge in merges if merge.fate is Fate.CONFLICT]
+    conflicts = [merge for merge in merges if merge.change is FileChange.CONFLICT]
     if conflicts:
-        _offer(conflicts, root, record)
+        _write_conflicts(conflicts, root, record)
     for merge in merges:
-        if merge.fate in {Fate.WRITTEN, Fate.UPGRADED, Fate.MERGED}:
+        if merge.change in {FileChange.WRITTEN, FileChange.UPGRADED, FileChange.MERGED}:
             write_file(root / merge.path, merge.text)
-        (root / f"{merge.path}{SIDE}").unlink(missing_ok=True)
-    kept = {merge.path for merge in merges if merge.fate is Fate.UNKNOWN}
+        (root / f"{merge.path}{MERGE_SUFFIX}").unlink(missing_ok=True)
+    kept = {merge.path for merge in merges if merge.change is FileChange.UNKNOWN}
     written = {path: new for path, new in files.items() if path not in kept}
-    write_record(root, replace(record, written={**record.written, **written}, offered={}))
-    return [WrittenFile(path=root / merge.path, fate=merge.fate) for merge in merges]
+    write_record(root, replace(record, written={**record.written, **written}, conflicts={}))
+    return [ScaffoldFile(path=root / merge.path, change=merge.change) for merge in merges]
 
 
 def _merge(path: str, new: str, root: Path, record: ScaffoldRecord) -> _Merge:
     yours, base = read_if_any(root / path), record.written.get(path)
     if yours is None:
-        return _Merge(path=path, fate=Fate.WRITTEN if base is None else Fate.REMOVED, text=new)
+        change = FileChange.WRITTEN if base is None else FileChange.REMOVED
+        return _Merge(path=path, change=change, text=new)
     if yours == new:
-        return _Merge(path=path, fate=Fate.SAME)
+        return _Merge(path=path, change=FileChange.SAME)
     if base is None:
-        return _Merge(path=path, fate=Fate.UNKNOWN)
+        return _Merge(path=path, change=FileChange.UNKNOWN)
     if yours == base:
-        return _Merge(path=path, fate=Fate.UPGRADED, text=new)
+        return _Merge(path=path, change=FileChange.UPGRADED, text=new)
     return _merge_edited(path, (base, yours, new), root, record)
 
 
 def _merge_edited(
     path: str, texts: tuple[str, str, str], root: Path, record: ScaffoldRecord
 ) -> _Merge:
-    """Merge the new text into an edited file, or into the user's resolution of a conflict."""
+    """Merge the new template into an edited file, or into the user's resolution of a conflict.
+
+    Args:
+        path: the path of the file, relative to `root`.
+        texts: the old template, the user's file and the new template.
+        root: the root of the repository.
+        record: the record, which has the conflicts of earlier calls.
+    """
     base, yours, new = texts
     current, is_clean = yours, True
-    side, offer = read_if_any(root / f"{path}{SIDE}"), record.offered.get(path)
-    if side is not None and offer is not None:
+    resolution, conflict = read_if_any(root / f"{path}{MERGE_SUFFIX}"), record.conflicts.get(path)
+    if resolution is not None and conflict is not None:
         # The file may have been edited after the conflict.
-        current, is_clean = _three_way(offer.yours, yours, side)
-        base = offer.new
+        current, is_clean = _three_way_merge(conflict.yours, yours, resolution)
+        base = conflict.new
     if not is_clean or _has_markers(current):
-        return _Merge(path=path, fate=Fate.CONFLICT, text=current, yours=yours, new=base)
-    text, is_clean = _three_way(base, current, new)
+        return _Merge(path=path, change=FileChange.CONFLICT, text=current, yours=yours, new=base)
+    text, is_clean = _three_way_merge(base, current, new)
     if not is_clean:
-        return _Merge(path=path, fate=Fate.CONFLICT, text=text, yours=yours, new=new)
-    return _Merge(path=path, fate=Fate.SAME if text == yours else Fate.MERGED, text=text)
+        return _Merge(path=path, change=FileChange.CONFLICT, text=text, yours=yours, new=new)
+    change = FileChange.SAME if text == yours else FileChange.MERGED
+    return _Merge(path=path, change=change, text=text)
 
 
-def _offer(conflicts: list[_Merge], root: Path, record: ScaffoldRecord) -> None:
-    offers = {merge.path: Offer(yours=merge.yours, new=merge.new) for merge in conflicts}
-    offered = {**record.offered, **offers}  # older ones may be resolved but not merged yet
-    for merge in conflicts:
-        write_file(root / f"{merge.path}{SIDE}", merge.text)
-    write_record(root, replace(record, offered=offered))
-    names = ", ".join(visible(f"{merge.path}{SIDE}") for merge in conflicts)
+def _write_conflicts(merges: list[_Merge], root: Path, record: ScaffoldRecord) -> None:
+    """Write merges with conflict markers beside the files, and raise an UpgradeConflictError."""
+    new = {merge.path: MergeConflict(yours=merge.yours, new=merge.new) for merge in merges}
+    # Older conflicts may be resolved but not merged yet.
+    conflicts = {**record.conflicts, **new}
+    for merge in merges:
+        write_file(root / f"{merge.path}{MERGE_SUFFIX}", merge.text)
+    write_record(root, replace(record, conflicts=conflicts))
+    names = ", ".join(visible(f"{merge.path}{MERGE_SUFFIX}") for merge in merges)
     msg = (
-        f"no file was upgraded: you and ciguard changed the same lines. Resolve them in {names}, "
-        "then call `ciguard init --upgrade` again; --force discards your changes."
+        "no file was upgraded, because you and ciguard changed the same lines. Resolve the "
+        f"conflicts in {names}, then run `ciguard init --upgrade` again; `ciguard init --force` "
+        "discards your changes."
     )
     raise UpgradeConflictError(msg)
 
@@ -125,8 +145,8 @@ def _has_markers(text: str) -> bool:
     return any(line.startswith(_MARKERS) for line in text.splitlines())
 
 
-def _three_way(base: str, yours: str, new: str) -> tuple[str, bool]:
-    """Return the merge of two texts with a common ancestor, and whether it is free of conflicts."""
+def _three_way_merge(base: str, yours: str, new: str) -> tuple[str, bool]:
+    """Return the merge of two texts with the common ancestor `base`, and whether it is clean."""
     program = shutil.which("git")
     if program is None:
         msg = "git was not found. Install it: --upgrade uses it to merge your changes."
@@ -136,12 +156,12 @@ def _three_way(base: str, yours: str, new: str) -> tuple[str, bool]:
         for path, text in zip(paths, (yours, base, new), strict=True):
             path.write_text(text, "utf-8", newline="")
         labels = [word for label in _Label for word in ("-L", label.value)]
-        done = run_program(
+        result = run_program(
             [program, "merge-file", "-p", *labels, *map(str, paths)],
             limit_s=_GIT_TIMEOUT_S,
             folder=Path(name),
         )
-    if not 0 <= done.code < _GIT_FAILED:
-        msg = f"git merge-file failed: {visible(done.complaint)}."
+    if not 0 <= result.code < _GIT_FAILED:
+        msg = f"git merge-file failed: {visible(result.complaint)}."
         raise CiguardError(msg)
-    return done.output.decode("utf-8"), done.code == 0
+    return result.output.decode("utf-8"), result.code == 0

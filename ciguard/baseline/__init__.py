@@ -1,6 +1,7 @@
 """The baseline: the known buckets, their state, and the cases that reproduce them.
 
-`compare` finds new buckets, `update` returns the next baseline, `open_store` opens its store.
+`open_store` opens the store of a baseline, `compare` finds new buckets, and `update` returns the
+records after a run.
 """
 
 from ciguard.baseline.comparison import (

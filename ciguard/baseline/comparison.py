@@ -1,4 +1,4 @@
-"""Comparison of a run with the baseline: pure functions of buckets and records."""
+"""Comparison of a run with the baseline: pure functions that take buckets and records."""
 
 from __future__ import annotations
 
@@ -42,10 +42,13 @@ CLEAN_RUNS_UNTIL_FIXED = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exercised:
-    """Known buckets that this run exercised, to distinguish fixed from not exercised ones."""
+    """The known buckets whose cases this run repeated without seeing the defect.
+
+    All other known buckets that did not show are not exercised, rather than fixed.
+    """
 
     replayed: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Fingerprint → targets on which the stored case no longer showed the defect."""
+    """Targets on which a bucket's stored case did not show the defect, by fingerprint."""
     targets: frozenset[str] = frozenset()
     """Names of all targets of the run."""
 
@@ -53,17 +56,18 @@ class Exercised:
         """Return whether the run exercised a bucket on all targets that showed it.
 
         Only the bucket's stored case counts, because other calls of the API need not reach the
-        defect. A newer release may succeed a target that is no longer tested, except for a
-        difference between targets.
+        defect. A target that is no longer tested may be replaced by a newer release, unless the
+        defect is a difference between targets.
         """
         return bool(record.targets) and all(
-            self.exercised_for(record, target) for target in record.targets
+            self.exercising_target(record, target) for target in record.targets
         )
 
-    def exercised_for(self, record: BaselineRecord, target: str) -> str:
-        """Return the target that exercised the case in place of `target`; empty if none did.
+    def exercising_target(self, record: BaselineRecord, target: str) -> str:
+        """Return the target on which the run repeated a bucket's case, to represent `target`.
 
-        It is the target itself, or the successor of a target that is no longer tested.
+        The result is `target` itself, or a newer release if `target` is no longer tested. It is
+        empty if the case was not repeated on either of them.
         """
         names = (record.fingerprint, *record.aliases)
         replayed = frozenset[str]().union(*(self.replayed.get(name, ()) for name in names))
@@ -75,13 +79,18 @@ class Exercised:
 
 
 def compare(buckets: Iterable[Bucket], records: Records, exercised: Exercised) -> list[Bucket]:
-    """Return this run's buckets and the other open or accepted ones, each with its comparison.
+    """Return this run's buckets and all other open or accepted buckets, each with its comparison.
 
-    A fixed bucket that shows again is new: a regression (see `is_regression`). A pending bucket
-    stays pending, so that a verdict must consider confirmation and comparison.
+    A fixed bucket that shows again is new: a regression (see `is_regression`). The confirmation of
+    a bucket does not change, so that a verdict must consider confirmation and comparison.
+
+    Args:
+        buckets: the buckets of this run.
+        records: the records of the baseline before this run.
+        exercised: the known buckets that this run exercised without seeing them.
 
     Returns:
-        Buckets by severity, greatest first, then by API and fingerprint.
+        The buckets sorted by severity, highest first, then by API and fingerprint.
     """
     by_name = records_by_any_name(records)
     compared: list[Bucket] = []
@@ -99,9 +108,9 @@ def compare(buckets: Iterable[Bucket], records: Records, exercised: Exercised) -
 
 
 def _records_of(bucket: Bucket, by_name: Records) -> list[BaselineRecord]:
-    """Return the records of a bucket, several if a newer recipe merges their fingerprints.
+    """Return the records of a bucket; several if a newer recipe merges their fingerprints.
 
-    If a newer recipe splits a record, the bucket's own record counts, not that of a sibling.
+    If a newer recipe splits a record into several buckets, each bucket's own record counts.
     """
     own = by_name.get(bucket.fingerprint)
     named = {name: by_name[name] for name in bucket.aliases if name in by_name}
@@ -135,16 +144,16 @@ def with_base_comparison(
     compared: Iterable[Bucket],
     shown_on: Mapping[str, Collection[tuple[str, ...]]],
 ) -> list[Bucket]:
-    """Return compared buckets in which new buckets that the base also shows are known.
+    """Return the buckets after the comparison of the head with the base of a pull request.
 
-    A difference between base and head is new, because the pull request introduces it. A difference
-    between two targets of the base is known. A bucket that only the base shows, although its case
-    ran on the head, is fixed by the pull request.
+    New buckets that the base also shows become known. A difference between base and head stays new,
+    because the pull request introduces it. A difference between two targets of the base becomes
+    known. A bucket that only the base shows, although its case ran on the head, becomes fixed.
 
     Args:
         base: names of the base's targets.
         compared: the buckets that `compare` returned.
-        shown_on: fingerprint → the targets of each finding in the bucket.
+        shown_on: the targets of each finding in a bucket, by fingerprint.
     """
 
     def target_tuples(bucket: Bucket) -> set[tuple[str, ...]]:
@@ -185,9 +194,15 @@ def is_regression(bucket: Bucket, records: Records) -> bool:
 
 
 def find_record(records: Records, fingerprint: str, *aliases: str) -> BaselineRecord | None:
-    """Return the record with that fingerprint or alias, otherwise with one of the aliases."""
+    """Return the first record that has one of the names as fingerprint or alias; None if none has.
+
+    Args:
+        records: the baseline.
+        fingerprint: the name to look up first.
+        aliases: the names to look up next.
+    """
     if fingerprint in records and recipe_number(fingerprint) == newest_recipe():
-        return records[fingerprint]  # no newer record can replace it
+        return records[fingerprint]  # a newer record cannot replace this record
     by_name = records_by_any_name(records)
     matches = (by_name.get(name) for name in (fingerprint, *aliases))
     return next((record for record in matches if record is not None), None)
@@ -202,7 +217,8 @@ def records_by_any_name(records: Records) -> dict[str, BaselineRecord]:
 def current(records: Records) -> Records:
     """Return the records without those that a record of a newer recipe replaces.
 
-    A store keeps replaced records, so that merging stays a union. The newer record has their data.
+    A store keeps replaced records, so that a merge of two baselines is a union of records. The
+    newer record has the data of the records that it replaces.
     """
     newest_recipes: dict[str, int] = {}
     for record in records.values():
@@ -238,7 +254,7 @@ def update(
         compared: the buckets that `compare` returned for this run.
         sighting: time, commit and versions of the run.
         clean_runs: number of consecutive clean runs after which an open bucket is fixed.
-        repeated: whether a bucket showed when its stored case was repeated, by fingerprint.
+        repeated: by fingerprint of a flaky bucket, whether its repeated case showed the defect.
     """
     updated = {name: _repeated(record, repeated) for name, record in records.items()}
     by_name = records_by_any_name(updated)
@@ -265,7 +281,7 @@ def _merged_record(matching: list[BaselineRecord], fingerprint: str) -> Baseline
     if not matching:
         return None
     names = (*(record.fingerprint for record in matching), fingerprint)
-    newest = max(names, key=recipe_number)  # of equal recipes, the first record's
+    newest = max(names, key=recipe_number)  # the first name with the newest recipe
     return functools.reduce(
         merge_records, (with_fingerprint(record, newest) for record in matching)
     )
@@ -280,8 +296,8 @@ def _repeated(record: BaselineRecord, repeated: Mapping[str, bool]) -> BaselineR
 
 
 def _after_clean_run(record: BaselineRecord, sighting: Sighting, needed: int) -> BaselineRecord:
-    """Return the record after a clean run; the count restarts with another release."""
-    ran_on = tuple(pair for pair in sighting.versions if _succeeds_any(pair[0], record.targets))
+    """Return the record after a clean run; the count restarts if the releases differ."""
+    ran_on = tuple(pair for pair in sighting.versions if _represents_any(pair[0], record.targets))
     clean = replace(sighting, versions=ran_on)
     before = record.decision.clean_on
     is_same_release = not before or _releases(before[-1]) == _releases(clean)
@@ -296,12 +312,13 @@ def _after_clean_run(record: BaselineRecord, sighting: Sighting, needed: int) ->
     return with_decision(record, decision)
 
 
-def _succeeds_any(target: str, targets: Iterable[str]) -> bool:
+def _represents_any(target: str, targets: Iterable[str]) -> bool:
+    """Return whether a target equals, or is a newer release of, one of the targets."""
     return any(target == other or succeeds(target, other) for other in targets)
 
 
 def _releases(sighting: Sighting) -> tuple[tuple[str, str], ...]:
-    """Return targets and releases, for nightly builds the upcoming release."""
+    """Return targets and releases; the release of a nightly build is the upcoming release."""
     return tuple((target, _release(version)) for target, version in sighting.versions)
 
 
@@ -335,7 +352,7 @@ def _after_occurrence(
 
 
 def establish(buckets: Iterable[Bucket], sighting: Sighting) -> Records:
-    """Return the first baseline, with all buckets of a run."""
+    """Return the records of a new baseline, one for each bucket of a run."""
     return {bucket.fingerprint: _after_occurrence(None, bucket, sighting) for bucket in buckets}
 
 
@@ -346,7 +363,7 @@ def accept(records: Records, fingerprint: str, *, because: str, time: str) -> Re
         records: the previous baseline.
         fingerprint: fingerprint or alias of the bucket.
         because: the user's reason.
-        time: time of the decision, as `Sighting.time`.
+        time: time of the decision, in the format of `Sighting.time`.
 
     Raises:
         KeyError: if no record has that fingerprint.
@@ -359,7 +376,12 @@ def accept(records: Records, fingerprint: str, *, because: str, time: str) -> Re
 
 
 def with_issues(records: Records, issues: Mapping[str, str]) -> Records:
-    """Return the baseline with filed issues, which are numbers or paths by fingerprint."""
+    """Return the records with the issues that were filed for them.
+
+    Args:
+        records: the baseline.
+        issues: the number or file of each issue, by fingerprint; an empty text removes an issue.
+    """
     linked = dict(records)
     for fingerprint, issue in issues.items():
         record = find_record(records, fingerprint)

@@ -34,10 +34,11 @@ _encode_sorted = json.JSONEncoder(sort_keys=True).encode
 _ABSENT = object()
 
 SCHEMA = 3
-"""Schema of the folder; a change that an older ciguard cannot read needs the next number.
+"""Schema of the baseline's folder. A format that an older ciguard cannot read needs a new number.
 
-Schemas 1 and 2 have one file of records; 1 has a file per case, 2 has sixteen files of cases.
-Schema 3 has one file of records and one of cases, or parts of both if they are large.
+Schemas 1 and 2 have one file with all records. Schema 1 has a file for each case, schema 2 has
+sixteen files with cases. Schema 3 has one file with all records and one with all cases; a large
+baseline has several files of both kinds.
 """
 
 
@@ -85,7 +86,7 @@ def record_from_json(encoded: Json, *, case: Case) -> BaselineRecord:
             _field(fields, "clean_runs", int),
             _clean_on(fields),
         ),
-        representative=_exhibit(fields, case),
+        representative=_representative(fields, case),
         targets=_texts(fields, "targets"),
         first_seen=_sighting(fields, "first_seen"),
         last_seen=_sighting(fields, "last_seen"),
@@ -93,12 +94,12 @@ def record_from_json(encoded: Json, *, case: Case) -> BaselineRecord:
         native_stack=_stack(fields),
         issue=_field(fields, "issue", str),
         onset=onset_from_json(fields.get("since")),
-        flakes=_flakes(fields),
+        flakes=_repetitions(fields),
     )
 
 
 def _history(fields: Mapping[str, Json]) -> tuple[Decision, ...]:
-    """Return the history, which baselines of the first releases lack."""
+    """Return the history; empty for records of the first releases, which do not have it."""
     items = [_typed(item, dict, "history") for item in _typed(fields.get("history", []), list, "")]
     return tuple(
         _decision(
@@ -134,18 +135,19 @@ def _stack(fields: Mapping[str, Json]) -> tuple[Frame, ...]:
     return tuple(Frame(file, function) for file, function in _pairs(fields, "native_stack"))
 
 
-def _flakes(fields: Mapping[str, Json]) -> RepetitionCounts:
+def _repetitions(fields: Mapping[str, Json]) -> RepetitionCounts:
     if "tried" not in fields:
         return RepetitionCounts()  # schema 1 has no counts
-    return _shared_flakes(_field(fields, "shown", int), _field(fields, "tried", int))
+    return _shared_repetitions(_field(fields, "shown", int), _field(fields, "tried", int))
 
 
 @lru_cache(maxsize=1024)
-def _shared_flakes(shown: int, tried: int) -> RepetitionCounts:
+def _shared_repetitions(shown: int, tried: int) -> RepetitionCounts:
+    """Return one shared object for equal counts, to save memory."""
     return RepetitionCounts(shown=shown, tried=tried)
 
 
-def _exhibit(fields: Mapping[str, Json], case: Case) -> Representative:
+def _representative(fields: Mapping[str, Json], case: Case) -> Representative:
     severity = _field(fields, "severity", str).upper()
     if severity not in Severity.__members__:
         msg = f"unknown severity {severity.lower()!r}"
@@ -186,7 +188,7 @@ def case_from_json_object(encoded: Json) -> tuple[str, Case]:
 
 
 def _interned(encoded: Json) -> Json:
-    """Return JSON with shared objects for equal strings, such as names of APIs and dtypes."""
+    """Return JSON in which equal strings, such as names of APIs, are one object, to save memory."""
     if type(encoded) is list:
         return [_interned(item) for item in encoded]
     return sys.intern(encoded) if type(encoded) is str else encoded
@@ -196,7 +198,7 @@ def fingerprint_of(encoded: Json) -> str:
     """Return the fingerprint in an encoded record or case.
 
     Raises:
-        ValueError: if it has no valid fingerprint.
+        ValueError: if there is no valid fingerprint.
     """
     name = encoded.get("fingerprint") if isinstance(encoded, dict) else None
     if not isinstance(name, str) or not is_fingerprint(name):
@@ -273,5 +275,5 @@ def _shared_pair(first: str, second: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=4096)
 def _shared_texts(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return one shared object for equal tuples, which a large baseline repeats often."""
+    """Return one shared object for equal tuples, to save memory in a large baseline."""
     return tuple(map(sys.intern, texts))

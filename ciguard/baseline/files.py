@@ -1,4 +1,4 @@
-"""Reading of a baseline's untrusted files. `layout` describes which files there are."""
+"""Reading of a baseline's files, which are untrusted. The module `layout` describes the files."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _Numbered: TypeAlias = "tuple[int, Json]"
 MAX_RECORD_LENGTH = 1 << 20
 MAX_CASE_LENGTH = 8 << 20
 _MAX_TOTAL_BYTES = 1 << 30
-"""Maximum size of all files together; before schema 3, the index alone could be that large."""
+"""Maximum size of all files together; before schema 3, the index alone could have this size."""
 _MAX_FILE_BYTES = 128 << 20
 _SIXTEEN_PARTS_SCHEMA = 2
-"""Schema whose corpus has sixteen parts."""
+"""Number of the schema in which the corpus always has sixteen parts."""
 
 _RESTORE_ADVICE = "Restore it from its history, or move the baseline away to establish a new one."
 
@@ -54,8 +54,8 @@ def read_records(folder: Path, name: str) -> Records:
         name: name of the baseline in messages.
 
     Raises:
-        BaselineError: if a file is missing, damaged, too large, unexpected or of a newer ciguard,
-            or a line is in the wrong file.
+        BaselineError: if a file is missing, damaged, too large or unexpected, a newer ciguard wrote
+            it, or a line is in the wrong file.
     """
     with _without_garbage_collection():
         return _BaselineReader(folder, name).records()
@@ -102,10 +102,13 @@ class _BaselineReader:
         file: str,
         text: str,
     ) -> None:
-        """Add the records of one file, so that only one part is in memory as JSON."""
+        """Add the records of one file to `records`.
+
+        Files are read one by one, so that only one part is in memory as JSON.
+        """
         first = 2 if file == INDEX else 1
         encoded = list(self._objects(file, text, first=first, most=MAX_RECORD_LENGTH))
-        # Cases after records, since concurrent writers write a case before its record.
+        # Read cases after records, since a concurrent writer writes a case before its record.
         cases = self._cases(layout, part)
         for number, item in encoded:
             try:
@@ -136,7 +139,7 @@ class _BaselineReader:
     def _read_cases(self, layout: BaselineLayout, part: str, cases: dict[str, Case]) -> None:
         file = file_of(CORPUS, part)
         if layout.schema == _SIXTEEN_PARTS_SCHEMA and not (self._folder / file).exists():
-            return  # this schema has no empty files
+            return  # empty parts have no file in this schema
         text = self._text(file, most=_MAX_FILE_BYTES)
         for number, item in self._objects(file, text, first=1, most=MAX_CASE_LENGTH):
             try:
@@ -154,11 +157,18 @@ class _BaselineReader:
         except ValueError as error:
             raise self._error(file, 1, str(error)) from error
         if name != fingerprint:
-            raise self._error(file, 1, f"the file holds the case of {name}")
+            raise self._error(file, 1, f"the file contains the case of {name}")
         return case
 
     def _objects(self, file: str, text: str, *, first: int, most: int) -> Iterator[_Numbered]:
-        """Yield (line number, JSON) of each line of a text, whose first line has number `first`."""
+        """Yield the line number and the JSON value of each line that is not empty.
+
+        Args:
+            file: the name of the file, for messages.
+            text: the lines.
+            first: the number of the text's first line in the file.
+            most: the maximum number of characters of a line.
+        """
         for number, line in enumerate(text.split("\n"), start=first):
             if len(line) > most:
                 raise self._error(file, number, f"the line exceeds {most} characters")
@@ -201,19 +211,22 @@ class _BaselineReader:
 
 
 def signature(folder: Path) -> Signature:
-    """Return the stamps of all files of records, to detect changes by other processes."""
+    """Return path and stamp of all files with records and cases.
+
+    If two signatures of a folder differ, another process has changed the baseline.
+    """
     stamps = []
     paths = [folder / INDEX, folder / file_of(CORPUS, "")]
     for kind in (BUCKETS, CORPUS):
         paths += [folder / kind, *parts_in(folder, kind)]
     for path in sorted(paths):
-        with suppress(FileNotFoundError):  # another process may have removed it
+        with suppress(FileNotFoundError):  # another process may have removed the file
             stamps.append((path.relative_to(folder).as_posix(), file_stamp(path)))
     return tuple(stamps)
 
 
 def stored_layout(folder: Path) -> BaselineLayout | None:
-    """Return the layout of a validated baseline, or None if there is none."""
+    """Return the layout of a validated baseline; None if there is no baseline."""
     try:
         with (folder / INDEX).open(encoding="utf-8") as stream:
             return layout_of(stream.readline(MAX_RECORD_LENGTH))
@@ -230,6 +243,6 @@ def _check_part(part: str, fingerprint: str, layout: BaselineLayout) -> None:
 
 def _case_of(fingerprint: str, cases: Mapping[str, Case]) -> Case:
     if fingerprint not in cases:
-        msg = f"the corpus has no case of {fingerprint}"
+        msg = f"the corpus does not contain the case of {fingerprint}"
         raise ValueError(msg)
     return cases[fingerprint]

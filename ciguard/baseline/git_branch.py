@@ -1,9 +1,9 @@
-"""A baseline on a branch of a git repository, pushed so that concurrent jobs lose no update.
+"""A baseline on a branch of a git repository, to which several jobs can write at the same time.
 
 Each store has its own bare repository in a temporary folder, so that processes share only the
-remote, and killed processes leave nothing behind. A change is committed on top of the branch's tip,
-and pushed only if the tip is still the same. Otherwise the store repeats the change. If rules of
-GitHub reject all pushes, `github_branch` writes the same commit.
+remote. A change is committed on top of the branch's tip, and pushed only if the tip is still the
+same. Otherwise the store repeats the change, so that no update is lost. If rules of GitHub reject
+the push, `github_branch` writes the commit through GitHub's API.
 """
 
 from __future__ import annotations
@@ -49,9 +49,10 @@ _BASELINE_FILE = re.compile(
     r"|(?:buckets|corpus)/[\w-]{1,60}\.jsonl?",
     re.ASCII,
 )
-"""Files of a baseline. Other files on the branch, such as a README, stay unchanged."""
+"""Matches paths of a baseline's files. Other files on the branch, such as a README, stay
+unchanged."""
 _PART_FOLDERS = ("buckets/", "corpus/")
-_REGULAR = frozenset({"100644", "100755"})
+_REGULAR_FILE_MODES = frozenset({"100644", "100755"})
 _MAX_TOTAL_BYTES = 1 << 30
 """Maximum size of all files together."""
 _MAX_HEADER = 200
@@ -60,47 +61,49 @@ _FETCH = ("--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--force
 _FIRST_WAIT_S = 0.05
 _MAX_WAIT_S = 4.0
 _MAX_FAILURES = 4
-"""Maximum number of consecutive failures while the tip stays the same, so not due to a race."""
+"""Maximum number of consecutive failures for which no other writer is the reason, because the tip
+stays the same."""
 
 _jitter = secrets.SystemRandom()
 
 
 def _wait_s(attempts: int) -> float:
+    """Return a random wait before the next attempt, in seconds, longer after more attempts."""
     return _jitter.uniform(0, min(_MAX_WAIT_S, _FIRST_WAIT_S * 2**attempts))
 
 
 class GitBranchStore:
     """A store for a baseline on a git branch; see `FolderStore` for its files."""
 
-    def __init__(self, location: GitBranch, *, patience_s: float = 120.0) -> None:
+    def __init__(self, location: GitBranch, *, retry_limit_s: float = 120.0) -> None:
         """Create a store, without access to the remote.
 
         Args:
-            location: remote and branch.
-            patience_s: time in seconds for which a change is retried.
+            location: the remote and the branch.
+            retry_limit_s: the time for which a change is retried, in seconds.
         """
         self._name = str(location)
         self._location = location
         self._ref = f"refs/heads/{location.branch}"
-        self._patience_s = patience_s
+        self._retry_limit_s = retry_limit_s
         self._root = Path(tempfile.mkdtemp(prefix="ciguard-baseline-"))
         weakref.finalize(self, shutil.rmtree, self._root, ignore_errors=True)
         self._git = Git(self._root / "repository", name=self._name, limit_s=_COMMAND_TIMEOUT_S)
         self._urls: tuple[str, str] | None = None
         self._github: GitHubBranch | None = None
-        """Access by the REST API, after rules rejected a push."""
+        """Access by the REST API; None unless rules of GitHub have rejected a push."""
         self._tip = ""
         self._stored_blobs: dict[str, tuple[Stamp, str]] = {}
-        """Stamp and git blob of each unchanged file."""
+        """Stamp and git blob of each file that is stored in git, by the file's path."""
         self.folder = self._root / "files"
-        """Folder with the files of the tip that was read last."""
+        """Folder with the files of the commit that was read last."""
         self._local = FolderStore(self.folder, name=self._name)
 
     def exists(self) -> bool:
         """Return whether the branch exists.
 
         Raises:
-            BaselineError: if the remote cannot be read, or the branch holds no baseline.
+            BaselineError: if the remote cannot be read, or the branch does not contain a baseline.
         """
         self._read_tip()
         return bool(self._tip)
@@ -116,10 +119,10 @@ class GitBranchStore:
         return self._local.load()
 
     def save(self, records: Records, *, beside: ExtraFilesWriter | None = None) -> Records:
-        """Merge the records with those of the branch, push the result and return it.
+        """Merge the records with the records of the branch, push the result and return it.
 
         Raises:
-            BaselineError: if it cannot be pushed; the branch is unchanged.
+            BaselineError: if the result cannot be pushed; the branch is unchanged.
         """
         return self.change(partial(merge, records), beside=beside)
 
@@ -127,13 +130,13 @@ class GitBranchStore:
         """Apply `changed` to the records of the branch, push the result and return it.
 
         Raises:
-            BaselineError: if it cannot be pushed; the branch is unchanged.
+            BaselineError: if the result cannot be pushed; the branch is unchanged.
         """
-        deadline = time.monotonic() + self._patience_s
+        deadline = time.monotonic() + self._retry_limit_s
         failures = attempts = 0
         while True:
             tip = self._read_tip()
-            self._tip = ""  # until the push, the files are of no known commit
+            self._tip = ""  # until the push succeeds, the files belong to no commit of the branch
             records = self._local.change(changed, beside=beside)
             commit = self._commit(tip, len(records))
             failure = self._write(commit, tip)
@@ -148,7 +151,10 @@ class GitBranchStore:
             time.sleep(wait_s)
 
     def _read_tip(self) -> str:
-        """Fetch and check out the branch's files if they changed, and return its commit."""
+        """Fetch and check out the branch's files if they changed; return the branch's commit.
+
+        The result is empty if the branch does not exist.
+        """
         tip = self._remote_tip()
         if not tip:
             self._checkout({})
@@ -170,7 +176,7 @@ class GitBranchStore:
         return ""
 
     def _read_remote(self, *words: str) -> str:
-        """Return the output of a command that only reads from the remote, with retries."""
+        """Run a git command that only reads from the remote, with retries; return its output."""
         for attempts in range(1, _MAX_FAILURES):
             with suppress(GitError):
                 return self._git.text(*words)
@@ -203,14 +209,18 @@ class GitBranchStore:
             raise self._error(msg)
 
     def _blobs(self, tip: str) -> dict[str, str]:
-        """Return the blobs of a commit's baseline files; raise an error for unexpected files."""
+        """Return the git blob of each baseline file in a commit, by the file's path.
+
+        Raises:
+            BaselineError: if a file is unexpected, or the files are too large.
+        """
         listed = self._git.text("ls-tree", "-r", "-l", "-z", "--full-tree", tip)
         blobs: dict[str, str] = {}
         total = 0
         for entry in filter(None, listed.split("\0")):
             attributes, _, file = entry.partition("\t")
             mode, _, blob, size = attributes.split()
-            if mode not in _REGULAR:
+            if mode not in _REGULAR_FILE_MODES:
                 msg = f"{visible(file)} is a link or a submodule, which a baseline must not have"
                 raise self._error(msg)
             if _BASELINE_FILE.fullmatch(file):
@@ -223,12 +233,17 @@ class GitBranchStore:
             msg = f"the files of the baseline exceed {_MAX_TOTAL_BYTES} bytes"
             raise self._error(msg)
         if INDEX not in blobs:
-            msg = f"the branch holds no baseline, because {INDEX} is missing. Name another branch"
+            msg = f"the branch contains no baseline: {INDEX} is missing. Name another branch"
             raise self._error(msg)
         return blobs
 
     def _commit(self, tip: str, count: int) -> str:
-        """Return a commit of the current files on top of `tip`; `tip` itself without changes."""
+        """Commit the current files on top of `tip`, and return the commit; `tip` if unchanged.
+
+        Args:
+            tip: the parent commit; empty if the branch does not exist.
+            count: the number of buckets, for the commit message.
+        """
         paths = {
             path.relative_to(self.folder).as_posix(): path for path in self.folder.rglob("*.*")
         }
@@ -265,7 +280,10 @@ class GitBranchStore:
         return file in self._stored_blobs and self._stored_blobs[file][0] == current
 
     def _write(self, commit: str, tip: str) -> BaselineError | None:
-        """Move the branch to `commit` if it is still at `tip`; return an error worth a retry.
+        """Move the branch to `commit` if it is still at `tip`.
+
+        Returns:
+            None after success, else the error, if a retry may succeed.
 
         Raises:
             BaselineError: if a retry is useless.
@@ -299,7 +317,7 @@ class GitBranchStore:
             created = github.create_commit(self._git, commit, tip)
             github.move(created, tip)
         except BusyError as failure:
-            # The tip stays unknown: GitHub's commit is not local, and is fetched when needed.
+            # The tip stays unknown, because GitHub's commit is not in the local repository.
             return None if created and self._remote_tip() == created else failure
         return None
 
@@ -317,7 +335,10 @@ class GitBranchStore:
         return GitHubBranch(repository, branch, refusal=push_error, location=self._name)
 
     def _url(self, *, push: bool = False) -> str:
-        """Return the URL to fetch from or push to. The first call creates the repository."""
+        """Return the URL to fetch from, or to push to.
+
+        The first call creates the local repository.
+        """
         if self._urls is None:
             self._git.init()
             self._git.text("check-ref-format", self._ref)
@@ -341,20 +362,27 @@ class GitBranchStore:
 
 
 def _misplaced_part(folder: Path) -> str:
-    """Return a part that does not match the layout, which a complete commit cannot have."""
+    """Return the path of a file that does not match the layout; empty if there is none.
+
+    A complete commit has no such file.
+    """
     try:
         layout = stored_layout(folder)
     except ValueError:
-        return ""  # the reader reports it
+        return ""  # the reader reports the malformed header
     if layout is None or layout.schema != SCHEMA:
         return ""
     return next((path.relative_to(folder).as_posix() for path in leftovers(folder, layout)), "")
 
 
 def _login_settings(git: Git) -> list[tuple[str, str]]:
-    """Return the current repository's login headers, such as the one of actions/checkout.
+    """Return the HTTP headers with credentials in the current repository's git settings.
 
-    No other setting is used, because some settings run commands.
+    `actions/checkout` stores its token in such a header. Other settings are not used, because some
+    of them run commands.
+
+    Returns:
+        Pairs of a setting's key and value.
     """
     pattern = r"^http\.(.*\.)?extraheader$"
     try:

@@ -1,4 +1,4 @@
-"""Git as a child process, without shell, prompts and hooks."""
+"""Git as a child process, without a shell, prompts or hooks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class GitError(BaselineError):
 
 
 class Git:
-    """Runs git on one bare repository, or in the repository of a folder."""
+    """Runs git commands on a bare repository of its own, or in the repository of a folder."""
 
     def __init__(self, repository: Path, *, name: str, limit_s: float) -> None:
         """Create a runner for a repository, which need not exist yet.
@@ -63,17 +63,23 @@ class Git:
         self._name = name
         self._limit_s = limit_s
         self.logins: tuple[tuple[str, str], ...] = ()
-        """Git settings for the login, passed by environment since other users can read argv."""
+        """Git settings with credentials, as pairs of key and value. They are passed as environment
+        variables, since other users can read command lines."""
 
     def init(self) -> None:
-        """Create the repository, without the files of a template."""
+        """Create the repository, without hooks and other files of a template."""
         self.text("init", "--quiet", "--bare", "--template=", "--object-format=sha1")
 
     def text(self, *words: str, given: str = "", variables: Mapping[str, str] | None = None) -> str:
-        """Return the output of a command, without the last line end.
+        """Run a command on the bare repository; return its output without the last line end.
+
+        Args:
+            words: the command and its arguments.
+            given: the text for the command's standard input.
+            variables: further environment variables.
 
         Raises:
-            GitError: if it fails.
+            GitError: if the command fails.
             BaselineError: if git is missing or exceeds its timeout.
         """
         output = self.raw(*words, given=given, variables=variables)
@@ -82,29 +88,33 @@ class Git:
     def raw(
         self, *words: str, given: str = "", variables: Mapping[str, str] | None = None
     ) -> bytes:
-        """Return the output of a command.
+        """Run a command on the bare repository, as `text` does; return its output.
 
         Raises:
-            GitError: if it fails.
+            GitError: if the command fails.
             BaselineError: if git is missing or exceeds its timeout.
         """
         environment = {**self._environment(), **(variables or {})}
         return self._run(words, given.encode(), {"GIT_DIR": str(self._repository), **environment})
 
     def outside(self, *words: str) -> str:
-        """Return the output of a command in the repository of the working directory.
+        """Run a command in the repository of the working directory; return its output as text.
 
         Raises:
-            GitError: if it fails.
+            GitError: if the command fails.
             BaselineError: if git is missing or exceeds its timeout.
         """
         return self.outside_raw(*words).decode("utf-8", "replace").removesuffix("\n")
 
     def outside_raw(self, *words: str, folder: Path | None = None) -> bytes:
-        """Return the output of a command in the repository of a folder.
+        """Run a command in the repository of a folder; return its output.
+
+        Args:
+            words: the command and its arguments.
+            folder: a folder of the repository; None for the working directory.
 
         Raises:
-            GitError: if it fails.
+            GitError: if the command fails.
             BaselineError: if git is missing or exceeds its timeout.
         """
         return self._run(words, b"", self._environment(), folder=folder)
@@ -132,7 +142,7 @@ class Git:
     ) -> bytes:
         program = shutil.which("git")
         if program is None:
-            msg = f"{self._name}: git is not installed. Install it, or use a baseline in a folder."
+            msg = f"{self._name}: git was not found. Install git, or use a baseline in a folder."
             raise BaselineError(msg)
         try:
             completed = run_program(
@@ -143,7 +153,7 @@ class Git:
                 environment=environment,
             )
         except TimeoutError as error:
-            msg = f"{self._name}: git {words[0]} exceeded {self._limit_s:g} s. Run again."
+            msg = f"{self._name}: git {words[0]} did not end within {self._limit_s:g} s. Run again."
             raise BaselineError(msg) from error
         if completed.code:
             text = completed.complaint + completed.text

@@ -1,9 +1,9 @@
 """A branch on GitHub, written through the REST API if rules of the repository reject a push.
 
-A ruleset that requires signed commits rejects all commits that git makes in a job. GitHub signs a
-commit that a bot makes through the API without naming an author. That commit has the same parent
-and the same tree as the rejected one. The branch only moves by fast-forward, so that no concurrent
-change is lost.
+A ruleset that requires signed commits rejects all commits that git creates in a job. GitHub signs
+commits that a bot creates through the API without naming an author. The API's commit has the parent
+and the tree of the rejected commit. The branch only moves by fast-forward, so that concurrent
+changes are not lost.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ _RULE_VIOLATION = re.compile(
 _HOST_AND_PATH = re.compile(r"(?:[\w.-]+@)?(?P<host>[\w.-]+):(?P<path>[^/].*)", re.ASCII)
 _BLOB, _ABSENT = "100644", "0" * 40
 _MAX_INLINE_BYTES = 1 << 20
-"""Maximum size of a file within a tree request; larger files become blobs in base64."""
+"""Maximum size of a file in a tree request; larger files are sent as blobs in base64."""
 _MAX_REQUEST_BYTES = 4 << 20
 """Maximum size of the files in one tree request."""
 _MAX_ENTRIES_PER_REQUEST = 200
 _TIMEOUT_S = 60
 _UNAVAILABLE_WAIT_S = 1.0
 _RATE_LIMIT_WAIT_S = 60.0
-"""Wait that GitHub recommends for rate limits without a `retry-after` header."""
+"""Wait in seconds that GitHub recommends for rate limits without a `retry-after` header."""
 _MAX_MESSAGE_LENGTH = 600
 
 
@@ -72,8 +72,9 @@ class GitHubRepository:
     """A repository on GitHub, with a token for it."""
 
     name: str
-    """`owner/name`."""
+    """Name of the repository as `owner/name`."""
     api: str
+    """URL of the REST API."""
     token: str = field(repr=False)
 
 
@@ -83,9 +84,9 @@ def is_refused_by_rules(refusal: GitError) -> bool:
 
 
 def repository_behind(url: str, environment: Mapping[str, str]) -> GitHubRepository | None:
-    """Return the repository of a push URL, or None if it is on another server.
+    """Return the repository of a push URL; None if it is on another server.
 
-    The token is only sent to the GitHub server of the environment, not to other hosts.
+    The token is sent only to the GitHub server that the environment names, not to other hosts.
 
     Raises:
         ConfigurationError: if the token would be sent unencrypted.
@@ -138,12 +139,12 @@ class GitHubBranch:
         self._requester = _requester(repository)
 
     def create_commit(self, git: Git, commit: str, tip: str) -> str:
-        """Create a copy of a local commit on GitHub, and return its hash.
+        """Create a copy of a local commit on GitHub, and return the hash of the copy.
 
         Args:
-            git: the runner of the local repository.
+            git: git on the local repository.
             commit: hash of the local commit.
-            tip: hash of its parent; empty if it has none.
+            tip: hash of the commit's parent; empty if there is none.
 
         Raises:
             BusyError: if GitHub does not respond, or limits the rate.
@@ -154,10 +155,12 @@ class GitHubBranch:
             body: dict[str, Any] = {"tree": entries} | ({"base_tree": tree} if tree else {})
             tree = self._create("trees", body)
         if tree != git.text("rev-parse", f"{commit}^{{tree}}"):
-            msg = f"{self._location}: GitHub's API stored different files. Run again."
+            msg = (
+                f"{self._location}: GitHub's API did not store the files that were sent. Run again."
+            )
             raise BaselineError(msg)
         message = git.text("log", "-1", "--format=%B", commit)
-        # Set no author: GitHub signs a commit only if its author is the default, the token's bot.
+        # GitHub signs a commit only if no author is named, so that the author is the token's bot.
         parents = [tip] if tip else []
         return self._create("commits", {"message": message, "tree": tree, "parents": parents})
 
@@ -174,7 +177,7 @@ class GitHubBranch:
             self._send("POST", "refs", {"ref": f"refs/heads/{self._branch}", "sha": commit})
 
     def _batches(self, git: Git, commit: str) -> Iterator[list[Entry]]:
-        """Yield the tree entries of a commit's changes, in batches of one request."""
+        """Yield the tree entries of a commit's changes, in batches for one request each."""
         batch: list[Entry] = []
         size = 0
         for entry in self._entries(git, commit):
@@ -197,7 +200,7 @@ class GitHubBranch:
     def _content(self, git: Git, blob: str) -> Entry:
         content = git.raw("cat-file", "blob", blob)
         if len(content) <= _MAX_INLINE_BYTES:
-            with suppress(UnicodeDecodeError):  # base64 below
+            with suppress(UnicodeDecodeError):  # a binary file is sent in base64
                 return {"content": content.decode("utf-8")}
         encoded = base64.b64encode(content).decode("ascii")
         return {"sha": self._create("blobs", {"content": encoded, "encoding": "base64"})}
@@ -207,7 +210,8 @@ class GitHubBranch:
         return str(sha)
 
     def _send(self, method: str, location: str, body: Mapping[str, object]) -> dict[str, Any]:
-        from github import GithubException  # noqa: PLC0415 - PyGithub is slow to import
+        # Imported here, because PyGithub is slow to import.
+        from github import GithubException  # noqa: PLC0415
         from requests import RequestException  # noqa: PLC0415
 
         address = f"/repos/{self._repository.name}/git/{location}"
@@ -216,7 +220,7 @@ class GitHubBranch:
         except GithubException as failure:
             raise self._error(failure) from None
         except RequestException as failure:
-            # Not its text, which may hold headers.
+            # The exception's text is left out, because it may contain headers with the token.
             msg = f"{self._location}: GitHub cannot be reached ({type(failure).__name__})"
             raise BusyError(msg, wait_s=_UNAVAILABLE_WAIT_S) from None
         return dict(answer)
@@ -229,7 +233,7 @@ class GitHubBranch:
             f"{self._refusal} GitHub's API cannot write the branch either: {text}. "
             f"{_REMEDIES.get(failure.status, '')}{exemption(self._branch)}"
         )
-        # Without a rule violation, another writer may have moved the branch: then retry.
+        # Without a rule violation, another writer may have moved the branch, so a retry may help.
         is_race = failure.status in _RACES and not _RULE_VIOLATION.search(text)
         return BusyError(message) if is_race else BaselineError(message)
 
@@ -252,16 +256,16 @@ def exemption(branch: str) -> str:
     """Return advice on how to permit writes to a branch on GitHub."""
     return (
         f"Exempt the branch {branch} in the repository's Settings, Rules, Rulesets (or Branches): "
-        "exclude it from the targets of the named rule, or add the app that writes it to the "
-        "rule's bypass list. The branch is unchanged."
+        "exclude it from the branches of the rule that the message names, or add the app that "
+        "writes it to the bypass list of the rule. The branch is unchanged."
     )
 
 
 _RACES = (HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
-"""Statuses for a move that is not a fast-forward, or a reference that exists or is missing."""
+"""Statuses of responses if another writer moved, created or removed the branch."""
 _LIMITS = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 _REMEDIES: Mapping[int, str] = {
-    HTTPStatus.UNAUTHORIZED: f"Put a valid token into {TOKEN_VARIABLES[0]}. ",
+    HTTPStatus.UNAUTHORIZED: f"Set {TOKEN_VARIABLES[0]} to a valid token. ",
     HTTPStatus.FORBIDDEN: "Give the token the permission `contents: write`. ",
     HTTPStatus.NOT_FOUND: "Give the token access to the repository. ",
 }
@@ -281,7 +285,8 @@ def _required_wait_s(failure: GithubException, message: str) -> float | None:
 
 
 def _requester(repository: GitHubRepository) -> Requester:
-    from github import Auth, Github  # noqa: PLC0415 - PyGithub is slow to import
+    # Imported here, because PyGithub is slow to import.
+    from github import Auth, Github  # noqa: PLC0415
 
     github = Github(
         auth=Auth.Token(repository.token),

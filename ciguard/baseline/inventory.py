@@ -1,4 +1,4 @@
-"""Inventory of a baseline's files, for reports."""
+"""Inventory of a baseline's files: their number and sizes, for reports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Inventory:
     largest: int
     """Size of the largest file, in bytes."""
     leftovers: tuple[str, ...]
-    """Unused files of killed writers, which the next writer removes."""
+    """Paths of unused files that killed processes left; the next write removes them."""
 
 
 def inventory(folder: Path) -> Inventory:

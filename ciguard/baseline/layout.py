@@ -1,10 +1,10 @@
 """Layout of a baseline's files: single files, or parts by the first digits of fingerprints.
 
 buckets.jsonl    a header, then one line per bucket, sorted; for a large baseline only the header
-corpus.jsonl     the cases, one line per bucket
-buckets/3f.jsonl, corpus/3f.jsonl    the parts of a large baseline: the buckets v1:3f…
+corpus.jsonl     the cases, one line per bucket; missing in a large baseline
+buckets/3f.jsonl, corpus/3f.jsonl    the parts of a large baseline, here with the buckets v1:3f…
 
-The number of digits follows from the records alone, so that all writers agree.
+The number of digits depends only on the records, so that all writers choose the same layout.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class BaselineLayout:
 
     schema: int = SCHEMA
     digits: int = 0
-    """Number of a fingerprint's digits in the name of its part; 0 for single files."""
+    """Number of a fingerprint's first digits in the name of a part; 0 for single files."""
 
     def part_of(self, fingerprint: str) -> str:
-        """Return the name of the part with a bucket's lines."""
+        """Return the name of the part that contains a bucket; empty for single files."""
         return fingerprint.rpartition(":")[2][: self.digits]
 
     def parts(self) -> Iterator[str]:
-        """Yield the names of all parts in order, including empty parts."""
+        """Yield the names of all parts in order, including parts without buckets."""
         return map("".join, product("0123456789abcdef", repeat=self.digits))
 
 
@@ -63,7 +63,11 @@ def file_of(kind: str, part: str) -> str:
 
 
 def min_digits(count: int) -> int:
-    """Return the minimum number of digits for a number of buckets."""
+    """Return the number of digits with which parts have at most 2,000 buckets on average.
+
+    Args:
+        count: the number of buckets.
+    """
     digits = 0
     while digits < MAX_DIGITS and count > MAX_BUCKETS_PER_PART * 16**digits:
         digits += 1
@@ -103,7 +107,7 @@ def layout_of(line: str) -> BaselineLayout:
 
 
 def parts_in(folder: Path, kind: str) -> list[Path]:
-    """Return the files of one kind of parts, none if their folder is missing."""
+    """Return the files of all parts of one kind; empty if the folder is missing."""
     try:
         return list((folder / kind).glob("*.json*"))
     except FileNotFoundError:  # another process may have removed the folder
@@ -111,7 +115,7 @@ def parts_in(folder: Path, kind: str) -> list[Path]:
 
 
 def unexpected_file(folder: Path) -> str:
-    """Return an unexpected file among the parts, or a link; empty if there is none."""
+    """Return the path of an unexpected file or link among the parts; empty if there is none."""
     for kind in (BUCKETS, CORPUS):
         if (folder / kind).is_symlink():
             return kind
@@ -122,9 +126,9 @@ def unexpected_file(folder: Path) -> str:
 
 
 def leftovers(folder: Path, layout: BaselineLayout) -> list[Path]:
-    """Return files of killed writers: parts of another layout, and temporary files.
+    """Return files that killed processes left: parts of another layout, and temporary files.
 
-    They are not read, and the next writer of the baseline removes them.
+    These files are not read, and the next write of the baseline removes them.
     """
     expected = {file_of(kind, part) for kind in (BUCKETS, CORPUS) for part in layout.parts()}
     candidates = [folder / file_of(CORPUS, "")] if layout.digits else []

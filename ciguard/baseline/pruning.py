@@ -1,4 +1,4 @@
-"""Pruning: removal of obsolete records from a baseline. Pure functions of records."""
+"""Pruning: removal of obsolete records from a baseline, by pure functions that take records."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ def prune(records: Records, *, now: str, older_than_days: int) -> Records:
 
     Args:
         records: the baseline.
-        now: current time, as `Sighting.time`.
-        older_than_days: minimum age of an obsolete record; 0 removes all fixed and flaky records.
+        now: current time, in the format of `Sighting.time`.
+        older_than_days: minimum age of an obsolete record in days; 0 removes all fixed and flaky
+            records.
     """
-    start = datetime.strptime(now, TIME_FORMAT) - timedelta(days=older_than_days)  # noqa: DTZ007 - both are UTC
+    # DTZ007: all times in a baseline are in UTC.
+    start = datetime.strptime(now, TIME_FORMAT) - timedelta(days=older_than_days)  # noqa: DTZ007
     limit = start.strftime(TIME_FORMAT)
     kept = {name: record for name, record in records.items() if not _is_obsolete(record, limit)}
     for name, old in _replaced_records(kept):
@@ -49,7 +51,10 @@ def _is_obsolete(record: BaselineRecord, limit: str) -> bool:
 
 
 def _replaced_records(records: Records) -> list[tuple[str, BaselineRecord]]:
-    """Return disjoint pairs of a record's fingerprint and another record that it replaces."""
+    """Return pairs of a record's fingerprint and another record that it replaces.
+
+    Each record is in at most one pair.
+    """
     pairs: list[tuple[str, BaselineRecord]] = []
     paired: set[str] = set()
     for name in sorted(records):

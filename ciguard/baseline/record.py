@@ -1,4 +1,4 @@
-"""The record of one known bucket, and the merge of two copies."""
+"""The record of one known bucket, and the merge of two copies of a record."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from ciguard.triage import Simplicity
 
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
-"""Format of `Sighting.time` in UTC, whose text order is the order of time."""
+"""Format of `Sighting.time` in UTC. Texts in this format sort by time."""
 _TIME = re.compile(r"2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 MAX_DECISIONS = 50
-"""Maximum number of decisions in a record's history, without the oldest ones."""
+"""Maximum number of decisions in a record's history; the oldest decisions are dropped."""
 
 
 class State(StrEnum):
@@ -46,24 +46,25 @@ class State(StrEnum):
 
     OPEN = "open"
     FIXED = "fixed"
-    """Not reproduced in several consecutive runs that exercised it."""
+    """The bucket was not reproduced in several consecutive runs that exercised it."""
     ACCEPTED = "accepted"
-    """Accepted by the user for a reason."""
+    """The user decided, with a reason, that the bucket need not be fixed."""
     FLAKY = "flaky"
-    """Never reproduced in all repetitions."""
+    """The bucket was reproduced in some, but never in all repetitions."""
 
 
 _RANKS = {state: rank for rank, state in enumerate(reversed(State))}
-"""Rank of a state among simultaneous decisions; the most visible one has the highest rank."""
+"""Rank of a state; of decisions at the same time, the decision with the highest rank counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Sighting:
-    """Time, commit and versions of a run that showed a bucket. Ordered by time."""
+    """Time, commit and library versions of a run. Sightings sort by time."""
 
     time: str
-    """Time of the run in UTC, `2026-01-31T23:59:00Z`."""
+    """Time of the run in UTC, such as `2026-01-31T23:59:00Z`."""
     commit: str = ""
+    """Tested commit; empty if it is unknown."""
     versions: tuple[tuple[str, str], ...] = ()
     """Library version by target, sorted by target."""
 
@@ -85,7 +86,7 @@ def _is_time(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Representative:
-    """Representative of a bucket: a finding without its outcomes."""
+    """The finding that represents a bucket in the baseline, without its outcomes."""
 
     level: str
     oracle: str
@@ -102,26 +103,26 @@ class Representative:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """Decision on the state of a bucket; of two decisions, the later one counts."""
+    """A decision on the state of a bucket; of two decisions, the later decision counts."""
 
     changed: str
-    """Time of the decision, as `Sighting.time`."""
+    """Time of the decision, in the format of `Sighting.time`."""
     state: State = State.OPEN
     because: str = ""
-    """Reason why the bucket is accepted."""
+    """Reason why the bucket is accepted; empty for other states."""
     clean_runs: int = 0
     """Number of consecutive runs that exercised the bucket without reproducing it."""
     clean_on: tuple[Sighting, ...] = ()
-    """Clean runs, latest last, with the versions of the bucket's targets."""
+    """The clean runs with the versions of the bucket's targets, the latest run last."""
 
     def order(self) -> tuple[str, int, str, int, tuple[Sighting, ...]]:
-        """Return the sort key of decisions, a total order."""
+        """Return the sort key of the decision; decisions with equal keys are equal."""
         return self.changed, _RANKS[self.state], self.because, -self.clean_runs, self.clean_on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepetitionCounts:
-    """Counts of a flaky bucket's repetitions."""
+    """Number of repetitions of a flaky bucket's case, and how many showed the defect."""
 
     shown: int = 0
     """Number of repetitions that showed the defect."""
@@ -138,7 +139,7 @@ class RepetitionCounts:
         return RepetitionCounts(shown=self.shown + shown, tried=self.tried + tried)
 
     def order(self) -> tuple[int, int]:
-        """Return the sort key of counts, greater for more repetitions."""
+        """Return the sort key of the counts, which is greater for more repetitions."""
         return self.tried, self.shown
 
 
@@ -148,21 +149,23 @@ class BaselineRecord:
 
     fingerprint: str
     aliases: tuple[str, ...] = ()
-    """Fingerprints of the bucket by older recipes, sorted."""
+    """Fingerprints that older recipes give the bucket, sorted."""
     decision: Decision
     """Latest decision on the bucket."""
     representative: Representative
-    """Representative of the bucket."""
+    """Finding that represents the bucket."""
     targets: tuple[str, ...]
-    """Targets that showed the bucket, sorted; for a differential bucket both targets."""
+    """Targets that showed the bucket, sorted; for a difference, both targets."""
     first_seen: Sighting
+    """First run that saw the bucket."""
     last_seen: Sighting
+    """Last run that saw the bucket."""
     history: tuple[Decision, ...] = ()
-    """Decisions that changed the state, including the latest, oldest first."""
+    """Decisions that changed the state, including the latest decision, oldest first."""
     native_stack: tuple[Frame, ...] = ()
     """Native frames of a crash; empty without a debugger."""
     issue: str = ""
-    """Issue number or path of the issue's file; empty if none was filed."""
+    """Number of the issue, or name of the issue's file; empty if no issue was filed."""
     onset: Onset | None = None
     """First release that shows the bucket; None if it was not bisected."""
     flakes: RepetitionCounts = RepetitionCounts()
@@ -181,7 +184,7 @@ class BaselineRecord:
 
 
 def record_of(bucket: Bucket, sighting: Sighting, *, state: State = State.OPEN) -> BaselineRecord:
-    """Return the record of a new bucket."""
+    """Return the record of a new bucket that a run saw."""
     decision = Decision(changed=sighting.time, state=state)
     return BaselineRecord(
         fingerprint=bucket.fingerprint,
@@ -199,7 +202,7 @@ def record_of(bucket: Bucket, sighting: Sighting, *, state: State = State.OPEN) 
 
 
 def representative_of(bucket: Bucket) -> Representative:
-    """Return the exhibit of a bucket: its representative finding without outcomes."""
+    """Return the bucket's finding without outcomes."""
     finding = bucket.finding
     return Representative(
         level=finding.case.level,
@@ -217,34 +220,37 @@ def representative_of(bucket: Bucket) -> Representative:
 
 
 def with_representative(record: BaselineRecord, bucket: Bucket) -> BaselineRecord:
-    """Return the record with the better of its own exhibit and the bucket's."""
+    """Return the record with the better representative: its own, or the bucket's finding."""
     return replace(record, representative=_better(record.representative, representative_of(bucket)))
 
 
-def _better(exhibit: Representative, other: Representative) -> Representative:
-    # Most exhibits are equal, and the sort key is slow to compute.
-    return exhibit if exhibit == other else min(exhibit, other, key=representative_order)
+def _better(representative: Representative, other: Representative) -> Representative:
+    """Return the more severe representative; of equal severities, that with the simpler case."""
+    # Most representatives are equal, and the sort key is slow to compute.
+    if representative == other:
+        return representative
+    return min(representative, other, key=representative_order)
 
 
 def bucket_of(record: BaselineRecord, comparison: Comparison) -> Bucket:
-    """Return a bucket, without outcomes, for a record that this run did not reproduce."""
-    exhibit = record.representative
+    """Return the bucket of a record that this run did not reproduce, without outcomes."""
+    representative = record.representative
     is_flaky = record.state is State.FLAKY
     return Bucket(
         fingerprint=record.fingerprint,
-        grouping=exhibit.grouping,
+        grouping=representative.grouping,
         finding=Finding(
-            oracle=exhibit.oracle,
-            kind=exhibit.kind,
-            severity=exhibit.severity,
-            library=exhibit.library,
-            api=exhibit.api,
-            case=exhibit.case,
+            oracle=representative.oracle,
+            kind=representative.kind,
+            severity=representative.severity,
+            library=representative.library,
+            api=representative.api,
+            case=representative.case,
             outcomes={},
             targets=record.targets,
-            pair=exhibit.pair,
-            message=exhibit.message,
-            evidence=exhibit.evidence,
+            pair=representative.pair,
+            message=representative.message,
+            evidence=representative.evidence,
         ),
         count=0,
         aliases=record.aliases,
@@ -275,9 +281,9 @@ def _states(decisions: tuple[Decision, ...]) -> tuple[tuple[str, str], ...]:
 
 
 def merge_records(record: BaselineRecord, other: BaselineRecord) -> BaselineRecord:
-    """Merge two copies of a record. Commutative, associative, idempotent.
+    """Merge two copies of a record; the operation is commutative, associative and idempotent.
 
-    Each field is the minimum, maximum or union of both, independent of the order of merging.
+    Each field is the minimum, maximum or union of the two copies' fields.
 
     Raises:
         ValueError: if the records belong to different buckets.
@@ -298,18 +304,18 @@ def merge_records(record: BaselineRecord, other: BaselineRecord) -> BaselineReco
         targets=_union(record.targets, other.targets),
         first_seen=min(record.first_seen, other.first_seen),
         last_seen=max(record.last_seen, other.last_seen),
-        # Not sums, which would count shared repetitions twice.
+        # A sum would count repetitions twice that both copies contain.
         flakes=max(record.flakes, other.flakes, key=RepetitionCounts.order),
-        # If two jobs filed issues, the older one with the smaller number stays.
+        # If two jobs filed issues, the older issue stays, which has the lower number.
         issue=min(filter(None, (record.issue, other.issue)), key=_issue_order, default=""),
     )
 
 
 def with_decision(record: BaselineRecord, decision: Decision) -> BaselineRecord:
-    """Return the record after a decision, which enters the history if the state changes.
+    """Return the record after a decision; the history gets the decision if the state changes.
 
-    The new decision gets a later time than the previous one, independent of clocks. Otherwise a
-    merge with a copy would lose it.
+    The decision's time is changed to be later than the time of the previous decision, if a clock is
+    wrong. Otherwise, a merge with an older copy of the record would lose the decision.
     """
     before = record.decision
     if decision == before:
@@ -330,13 +336,13 @@ def _later(time: str, before: str) -> str:
 def merge_histories(
     history: tuple[Decision, ...], other: tuple[Decision, ...]
 ) -> tuple[Decision, ...]:
-    """Merge two histories, ordered by time."""
+    """Return the decisions of two histories, sorted by time."""
     decisions = {replace(decision, clean_runs=0) for decision in (*history, *other)}
     return tuple(sorted(decisions, key=Decision.order))[-MAX_DECISIONS:]
 
 
 def with_fingerprint(record: BaselineRecord, fingerprint: str) -> BaselineRecord:
-    """Return a record under another fingerprint, with the old one as an alias."""
+    """Return a record under another fingerprint, with its old fingerprint as an alias."""
     if record.fingerprint == fingerprint:
         return record
     aliases = {*record.aliases, record.fingerprint} - {fingerprint}
@@ -347,25 +353,25 @@ def _stack_order(stack: tuple[Frame, ...]) -> tuple[int, list[tuple[str, str]]]:
     return len(stack), [(frame.file, frame.function) for frame in stack]
 
 
-def representative_order(exhibit: Representative) -> tuple[int, Simplicity, str]:
-    """Return the sort key of exhibits, less for better ones; a total order."""
-    text = json.dumps([representative_to_json(exhibit), case_to_json(exhibit.case)])
-    return -exhibit.severity, simplicity(exhibit.case), text
+def representative_order(representative: Representative) -> tuple[int, Simplicity, str]:
+    """Return the sort key of representatives, which is less for a better representative."""
+    text = json.dumps([representative_to_json(representative), case_to_json(representative.case)])
+    return -representative.severity, simplicity(representative.case), text
 
 
-def representative_to_json(exhibit: Representative) -> dict[str, Json]:
-    """Return the JSON form of an exhibit without its case."""
+def representative_to_json(representative: Representative) -> dict[str, Json]:
+    """Return the JSON form of a representative without its case."""
     return {
-        "level": exhibit.level,
-        "oracle": exhibit.oracle,
-        "kind": exhibit.kind,
-        "severity": exhibit.severity.label,
-        "library": exhibit.library,
-        "api": exhibit.api,
-        "pair": exhibit.pair.value,
-        "message": exhibit.message,
-        "evidence": evidence_to_json(exhibit.evidence),
-        "grouping": [list(pair) for pair in exhibit.grouping],
+        "level": representative.level,
+        "oracle": representative.oracle,
+        "kind": representative.kind,
+        "severity": representative.severity.label,
+        "library": representative.library,
+        "api": representative.api,
+        "pair": representative.pair.value,
+        "message": representative.message,
+        "evidence": evidence_to_json(representative.evidence),
+        "grouping": [list(pair) for pair in representative.grouping],
     }
 
 

@@ -1,7 +1,7 @@
 """History of the runs that wrote a baseline, one line per run.
 
-Records hold the current state of buckets. These lines hold the state after each run and its
-versions, from which the baseline's page is made.
+Records contain only the current state of buckets. The history contains the number of buckets in
+each state after every run, and the tested versions. The baseline's HTML page shows it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 RUNS = "runs.jsonl"
 MAX_RUNS = 1_000
-"""Maximum number of stored runs, nearly three years of nightly runs."""
+"""Maximum number of stored runs, which is nearly three years of nightly runs."""
 MAX_VERSIONS = 100
 """Maximum number of targets whose version a run stores."""
 _SCHEMA = 1
@@ -39,13 +39,13 @@ _RUN_URL = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class RunSummary:
-    """One run that wrote the baseline. Ordered by time."""
+    """One run that wrote the baseline. Summaries sort by time."""
 
     time: str
-    """End of the run, as `Sighting.time`."""
+    """End of the run, in the format of `Sighting.time`."""
     verdict: Verdict
     cases: int
-    """Number of executed cases on all targets."""
+    """Number of cases executed on all targets."""
     new: int
     """Number of confirmed new buckets."""
     states: tuple[tuple[str, int], ...]
@@ -61,12 +61,12 @@ class RunSummary:
 
 
 def with_run(runs: Iterable[RunSummary], run: RunSummary) -> tuple[RunSummary, ...]:
-    """Return the runs with `run` added, ordered by time, without the oldest ones."""
+    """Return the latest `MAX_RUNS` of the runs and `run`, sorted by time."""
     return tuple(sorted({*runs, run}))[-MAX_RUNS:]
 
 
 def read_runs(folder: Path) -> tuple[RunSummary, ...]:
-    """Return the runs in a baseline's folder, ordered by time.
+    """Return the runs in a baseline's folder, sorted by time.
 
     Raises:
         BaselineError: if the file cannot be read, or a newer ciguard wrote it.
@@ -79,7 +79,10 @@ def read_runs(folder: Path) -> tuple[RunSummary, ...]:
         _check_schema(Untrusted(parse_json(header), "line 1"))
         return tuple(sorted(set(_runs(lines))))[-MAX_RUNS:]
     except (OSError, ValueError) as error:
-        msg = f"{path}: cannot be read: {error}. Restore it from its history or remove it."
+        msg = (
+            f"{path}: cannot be read: {error}. Restore it from a backup or git, or delete it and "
+            "lose the history of runs."
+        )
         raise BaselineError(msg) from error
 
 

@@ -20,7 +20,8 @@ _LOCK_TIMEOUT_S = 60.0
 _MAX_RETRIES = 4
 
 Change: TypeAlias = Callable[[Records], Records]
-"""Function from stored to new records; called again after a concurrent change."""
+"""Function that returns the new records, given the stored records; it is called again if another
+process changed the stored records in the meantime."""
 ExtraFilesWriter: TypeAlias = Callable[[Path], None]
 """Function that writes further files into the baseline's folder, such as exploration progress."""
 
@@ -30,7 +31,7 @@ class BaselineStore(Protocol):
 
     @property
     def folder(self) -> Path:
-        """Local folder with the files as last read."""
+        """Local folder with the baseline's files."""
 
     def exists(self) -> bool:
         """Return whether the baseline exists.
@@ -43,7 +44,7 @@ class BaselineStore(Protocol):
         """Return the records by fingerprint; none if the baseline does not exist.
 
         Raises:
-            BaselineError: if the stored baseline cannot be read; it is unchanged.
+            BaselineError: if the stored baseline cannot be read; the baseline is unchanged.
         """
 
     def save(self, records: Records, *, beside: ExtraFilesWriter | None = None) -> Records:
@@ -51,26 +52,29 @@ class BaselineStore(Protocol):
 
         Args:
             records: the records to add.
-            beside: writes further files into the folder.
+            beside: a function that writes further files into the baseline's folder.
 
         Raises:
-            BaselineError: if it cannot be written; the stored baseline is unchanged.
+            BaselineError: if the result cannot be written; the stored baseline is unchanged.
         """
 
     def change(self, changed: Change, *, beside: ExtraFilesWriter | None = None) -> Records:
         """Apply `changed` to the stored records, store the result and return it.
 
         Args:
-            changed: returns the new records.
-            beside: writes further files into the folder.
+            changed: a function that returns the new records, given the stored records.
+            beside: a function that writes further files into the baseline's folder.
 
         Raises:
-            BaselineError: if it cannot be written; the stored baseline is unchanged.
+            BaselineError: if the result cannot be written; the stored baseline is unchanged.
         """
 
 
 class FolderStore:
-    """A store in a folder: `buckets.jsonl`, `corpus.jsonl`, and parts of them if it is large."""
+    """A store in a folder with `buckets.jsonl` and `corpus.jsonl`, or parts of them.
+
+    See `ciguard.baseline.layout`.
+    """
 
     def __init__(self, folder: Path, *, name: str = "") -> None:
         """Create a store.
@@ -83,7 +87,8 @@ class FolderStore:
         self._name = name or str(folder)
         self._records: Records = {}
         self._signature: Signature = ()
-        """Signature of the files when last read, since reading a large baseline takes seconds."""
+        """Signature of the files that were read last. Unchanged files are not read again, since
+        reading a large baseline takes seconds."""
 
     def exists(self) -> bool:
         """Return whether the baseline exists."""
@@ -93,8 +98,8 @@ class FolderStore:
         """Return the records by fingerprint; none if the baseline does not exist.
 
         Raises:
-            BaselineError: if a file is damaged, too large or of a newer ciguard. Nothing is
-                changed.
+            BaselineError: if a file is damaged or too large, or a newer ciguard wrote it. The files
+                are unchanged.
         """
         if not self.exists():
             return {}

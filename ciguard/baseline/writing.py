@@ -1,8 +1,8 @@
-"""Writing of a baseline's files, so that concurrent readers miss no bucket.
+"""Writing of a baseline's files, in an order that is safe for concurrent readers.
 
-Only files with changes are written. Cases are written before their records and removed after them.
-New and changed records are written before others are removed. A new layout is complete before the
-header names it. A writer may therefore be killed at any point.
+Only files with changes are written. A case is written before its record, and removed after it. New
+and changed records are written before other records are removed. The files of a new layout are
+complete before the header names the layout. A writer may therefore be killed at any point.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def write_records(folder: Path, records: Records, stored: Records) -> None:
     """Replace the stored baseline in a folder.
 
     Args:
-        folder: an existing folder.
+        folder: the folder of the baseline, which must exist.
         records: the new records.
-        stored: the stored records.
+        stored: the records that the folder contains now.
 
     Raises:
-        OSError: if it cannot be written; the stored baseline is still readable.
+        OSError: if a file cannot be written; the stored baseline is still readable.
         BaselineError: if a part would be too large; nothing is written.
     """
     writer = _Writer(folder, records, stored)
@@ -62,7 +62,7 @@ class _Writer:
         changed = {name for name in records if not _is_unchanged(name, records, stored)}
         cases = {name for name in changed if not _is_case_unchanged(name, records, stored)}
         self._changed = {CORPUS: cases | self._removed, BUCKETS: changed | self._removed}
-        """Fingerprints of new, changed and removed lines, by kind."""
+        """Fingerprints of new, changed and removed lines, by kind of file."""
 
     @property
     def is_needed(self) -> bool:
@@ -89,7 +89,7 @@ class _Writer:
         for path in leftovers(self._folder, layout):
             path.unlink(missing_ok=True)
         for kind in (BUCKETS, CORPUS) if not layout.digits else ():
-            with suppress(OSError):  # it does not exist, or holds other files
+            with suppress(OSError):  # the folder does not exist, or contains other files
                 (self._folder / kind).rmdir()
 
     def _layout(self) -> BaselineLayout:
@@ -112,7 +112,15 @@ class _Writer:
         raise BaselineError(msg)
 
     def _parts(self, kind: str, layout: BaselineLayout, names: list[str]) -> dict[str, list[str]]:
-        """Return the names in changed parts, by part; all names if the layout changes."""
+        """Return the names of the buckets in each part to write, by the name of the part.
+
+        These are the parts with changes; if the layout changes, all parts.
+
+        Args:
+            kind: `BUCKETS` or `CORPUS`.
+            layout: the new layout.
+            names: the fingerprints to distribute over the parts.
+        """
         if layout == self._stored_layout:
             parts = sorted({layout.part_of(name) for name in self._changed[kind]})
         else:

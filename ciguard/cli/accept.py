@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ciguard.cli.lookup import group_of
+from ciguard.cli.lookup import matching_buckets
 from ciguard.cli.options import example, takes_settings
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 @click.option("--because", metavar="TEXT", required=True, help="Reason for accepting it.")
 @takes_settings("out", "baseline")
 def accept(settings: Effective, bucket: str, because: str) -> None:
-    """Record in the baseline why BUCKET is accepted: it then fails no run.
+    """Record in the baseline why BUCKET is accepted, so that it does not fail runs any more.
 
     A different defect of the same API has another fingerprint and still counts. Instead of a
     bucket, the name of a cause (g1:...) accepts all known buckets with that cause.
     """
-    from ciguard.baseline import accept as accepted
+    from ciguard.baseline import accept as accept_record
     from ciguard.baseline import find_record, open_store
 
     config = settings.config
@@ -37,24 +37,20 @@ def accept(settings: Effective, bucket: str, because: str) -> None:
     if not reason:
         msg = "--because: the reason is empty. Write why the bucket is accepted."
         raise ConfigurationError(msg)
-    buckets = group_of(config, bucket)
+    matches = matching_buckets(config, bucket)
     store = open_store(config.baseline)
     records = store.load()
-    known = [
-        found_bucket
-        for found_bucket in buckets
-        if find_record(records, found_bucket.fingerprint) is not None
-    ]
+    known = [match for match in matches if find_record(records, match.fingerprint) is not None]
     if not known:
-        names = ", ".join(found_bucket.fingerprint for found_bucket in buckets)
+        names = ", ".join(match.fingerprint for match in matches)
         msg = (
             f"bucket {names}: it is not in the baseline {config.baseline}, which contains only "
             "confirmed buckets of completed runs. Run `ciguard run` until it is confirmed."
         )
         raise ConfigurationError(msg)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    for found_bucket in known:
-        records = accepted(records, found_bucket.fingerprint, because=reason, time=now)
+    for match in known:
+        records = accept_record(records, match.fingerprint, because=reason, time=now)
     store.save(records)
-    for found_bucket in known:
-        click.echo(f"{found_bucket.fingerprint} {visible(found_bucket.finding.api)}: accepted.")
+    for match in known:
+        click.echo(f"{match.fingerprint} {visible(match.finding.api)}: accepted.")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Annotated(click.Group):
-    """A group that also reports errors as annotations of the workflow run."""
+    """A group of commands that also reports errors as annotations of the workflow run."""
 
     def invoke(self, ctx: click.Context) -> Any:
         from ciguard.actions import annotation
@@ -33,11 +33,11 @@ class _Annotated(click.Group):
 
 @click.group(cls=_Annotated, hidden=True)
 def action() -> None:
-    """Run one step of the packaged action, with the inputs in the environment."""
+    """Run one step of the packaged action; its inputs are environment variables."""
 
 
 def _report_unprepared(error: CiguardError) -> None:
-    """Set the outputs of a call with invalid inputs, since no later step runs."""
+    """Set the outputs of a call with invalid inputs, for which no later step runs."""
     from ciguard.actions import append_outputs, append_summary, not_prepared
 
     results = not_prepared(error, Path.cwd())
@@ -46,14 +46,14 @@ def _report_unprepared(error: CiguardError) -> None:
     append_summary(_summary(results), os.environ)
 
 
-_KEPT = click.argument("kept", metavar="REQUEST", type=click.Path(path_type=Path))
+_REQUEST_FILE = click.argument("request_file", metavar="REQUEST", type=click.Path(path_type=Path))
 """Path of the request file that `prepare` wrote."""
 
 
 @action.command()
 def prepare() -> None:
     """Check the inputs, and write the request for the steps that follow."""
-    from ciguard.actions import append_outputs, inert, request_of, write_request
+    from ciguard.actions import append_outputs, request_of, without_commands, write_request
     from ciguard.domain.text import visible
 
     try:
@@ -73,39 +73,39 @@ def prepare() -> None:
         "artifact": request.artifact,
     }
     append_outputs(outputs, os.environ)
-    out = inert(visible(str(request.out)))
-    click.echo(f"{request.task.value} in mode {request.mode.value}, results in {out}")
+    out = without_commands(visible(str(request.out)))
+    click.echo(f"task {request.task.value} in mode {request.mode.value}, results in {out}")
 
 
 @action.command()
-@_KEPT
-def plan(kept: Path) -> int:
+@_REQUEST_FILE
+def plan(request_file: Path) -> int:
     """Write the plan, and set its matrix as an output."""
     import json
 
     from ciguard.actions import annotation, append_outputs
     from ciguard.planning import matrix
 
-    with _keeping_failures(kept):
-        steps = _steps(_request(kept), kept)
+    with _storing_failures(request_file):
+        steps = _steps(_request(request_file), request_file)
         code = steps.plan()
     if code:
         return code
-    planned = steps.read_plan()
-    outputs = {"matrix": json.dumps(matrix(planned)), "jobs": str(len(planned.jobs))}
+    new_plan = steps.read_plan()
+    outputs = {"matrix": json.dumps(matrix(new_plan)), "jobs": str(len(new_plan.jobs))}
     append_outputs(outputs, os.environ)
-    for row in planned.skipped:
+    for row in new_plan.skipped:
         click.echo(annotation("notice", f"not run: {row.name}: {row.reason}"))
     return 0
 
 
 @action.command()
-@_KEPT
-def environments(kept: Path) -> None:
-    """Set the cache key of the planned targets' environments as an output."""
+@_REQUEST_FILE
+def environments(request_file: Path) -> None:
+    """Set outputs for the cache of the planned targets' environments: path and keys."""
     from ciguard.actions import append_outputs, cache_key
 
-    request = _request(kept)
+    request = _request(request_file)
     key = cache_key(_steps(request).targets(), os.environ)
     outputs = {
         "path": key.path,
@@ -118,53 +118,56 @@ def environments(kept: Path) -> None:
 
 
 @action.command()
-@_KEPT
-def provision(kept: Path) -> None:
+@_REQUEST_FILE
+def provision(request_file: Path) -> None:
     """Build the environments of the targets."""
-    with _keeping_failures(kept):
-        _steps(_request(kept), kept).provision()
+    with _storing_failures(request_file):
+        _steps(_request(request_file), request_file).provision()
 
 
 @action.command()
-@_KEPT
-def run(kept: Path) -> int:
+@_REQUEST_FILE
+def run(request_file: Path) -> int:
     """Run the planned jobs."""
-    with _keeping_failures(kept):
-        return _steps(_request(kept), kept).run()
+    with _storing_failures(request_file):
+        return _steps(_request(request_file), request_file).run()
 
 
 @action.command()
-@_KEPT
-def merge(kept: Path) -> int:
-    """Merge the jobs, compare with the baseline, and write what this run may write."""
-    with _keeping_failures(kept):
-        code = _steps(_request(kept), kept).merge()
+@_REQUEST_FILE
+def merge(request_file: Path) -> int:
+    """Merge the results of the jobs, and compare them with the baseline.
+
+    Also writes the baseline and issues if this run may do so.
+    """
+    with _storing_failures(request_file):
+        code = _steps(_request(request_file), request_file).merge()
     return 0 if code == 1 else code  # the last step of the action fails for new findings
 
 
 @action.command()
-@_KEPT
-def report(kept: Path) -> None:
+@_REQUEST_FILE
+def report(request_file: Path) -> None:
     """Set the outputs, the step summary and an annotation."""
     from ciguard.actions import (
         InputError,
         annotation,
         append_outputs,
         append_summary,
-        explained,
         idle_results,
-        kept_failure,
         nothing_to_file,
         results_of,
+        stored_failure,
+        with_failure,
         without_baseline,
         without_plan,
     )
 
-    request = _request(kept)
+    request = _request(request_file)
     steps = _steps(request)
     try:
         idle = steps.read_plan() if steps.is_idle else None
-    except InputError:  # The step that needed the plan has reported this.
+    except InputError:  # The step that needed the plan has reported the error.
         idle = None
     results = idle_results(idle, request.out) if idle else results_of(request.out)
     if steps.has_nothing_to_file:
@@ -172,7 +175,7 @@ def report(kept: Path) -> None:
     elif steps.lacks_plan_of_others:
         results = without_plan(results, steps.plan_file)
     else:
-        results = explained(results, kept_failure(kept))
+        results = with_failure(results, stored_failure(request_file))
     if not request.writes:
         results = without_baseline(results, is_written_later=request.leaves_writing)
     append_outputs(results.outputs(), os.environ)
@@ -181,18 +184,19 @@ def report(kept: Path) -> None:
 
 
 @action.command()
-@_KEPT
-def publish(kept: Path) -> int:
+@_REQUEST_FILE
+def publish(request_file: Path) -> int:
     """Publish the results on the commit and the pull request, if requested.
 
-    A failure changes no verdict. It fails only the task `file`, whose purpose is publishing.
+    A failure does not change the verdict. It fails only the task `file`, whose purpose is
+    publishing.
     """
     from ciguard.actions import ActionTask, annotation
 
-    request = _request(kept)
+    request = _request(request_file)
     code = _steps(request).publish()
     if code:
-        click.echo(annotation("warning", "The results were not published: see the log."))
+        click.echo(annotation("warning", "The results were not published. See the log."))
     return code if request.task is ActionTask.FILE else 0
 
 
@@ -208,25 +212,25 @@ def _summary(results: Results) -> str:
     return f"# ciguard: {results.verdict}\n\n{lines}\n\n{report}"
 
 
-def _request(kept: Path) -> ActionRequest:
+def _request(request_file: Path) -> ActionRequest:
     from ciguard.actions import read_request
 
-    return read_request(kept, os.environ, workspace=Path.cwd())
+    return read_request(request_file, os.environ, workspace=Path.cwd())
 
 
-def _steps(request: ActionRequest, kept: Path | None = None) -> Steps:
+def _steps(request: ActionRequest, request_file: Path | None = None) -> Steps:
     from ciguard.actions import Steps
 
-    return Steps(request=request, environment=os.environ, kept=kept)
+    return Steps(request=request, environment=os.environ, request_file=request_file)
 
 
 @contextmanager
-def _keeping_failures(kept: Path) -> Iterator[None]:
-    """Store the message of an error for the step `report`."""
-    from ciguard.actions import keep_failure
+def _storing_failures(request_file: Path) -> Iterator[None]:
+    """Store the message of an error in the body, for the step `report`."""
+    from ciguard.actions import store_failure
 
     try:
         yield
     except CiguardError as error:
-        keep_failure(kept, error.exit_code, str(error))
+        store_failure(request_file, error.exit_code, str(error))
         raise

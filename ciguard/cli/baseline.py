@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord, Inventory, Records
     from ciguard.config import Effective
 
-_OF_ISSUES = ["tracker", "dry-run", *(key for key in SETTINGS if key.startswith("issue"))]
-_OF_A_RUN = [key for key in SETTINGS if key not in {"base", "compare-only", "resume", *_OF_ISSUES}]
+_ISSUE_SETTINGS = ["tracker", "dry-run", *(key for key in SETTINGS if key.startswith("issue"))]
+_INIT_SETTINGS = [
+    key for key in SETTINGS if key not in {"base", "compare-only", "resume", *_ISSUE_SETTINGS}
+]
 _MAX_SHOWN = 20
 
 
@@ -40,39 +42,40 @@ def baseline() -> None:
     short_help="Run a campaign that establishes a baseline.",
     epilog=example("ciguard baseline init --target torch==2.13.0 --budget 30m"),
 )
-@takes_settings(*_OF_A_RUN)
+@takes_settings(*_INIT_SETTINGS)
 def init(settings: Effective) -> int:
-    """Establish a baseline: run a campaign and record its buckets, without failing or filing.
+    """Establish a baseline: run a campaign, and record its buckets as known.
 
-    `ciguard baseline promote` files the most severe ones later.
+    The command does not fail for these buckets and files no issues. `ciguard baseline promote`
+    files issues for the most severe buckets later.
     """
     from ciguard.baseline import open_store
 
     place = settings.config.baseline
     if open_store(place).exists():
         msg = (
-            f"{location_text(place)}: there is already a baseline. `ciguard run` compares with it; "
-            "move it away to establish a new one."
+            f"{location_text(place)}: there is already a baseline. Compare with it by "
+            "`ciguard run`, or move it away to establish a new one."
         )
         raise ConfigurationError(msg)
     return campaign(settings, files_issues=False)
 
 
 @baseline.command(
-    short_help="Show the number of buckets, and the flaky ones.",
+    short_help="Show the number of buckets, and list the flaky buckets.",
     epilog=example("ciguard baseline show --baseline git+origin#ciguard-baseline"),
 )
 @takes_settings("baseline")
 def show(settings: Effective) -> None:
-    """Show the number of buckets by state and severity, and the flaky ones."""
+    """Show the number of buckets by state and severity, and list the flaky buckets."""
     from ciguard.baseline import inventory, open_store
 
     place = settings.config.baseline
     store = open_store(place)
     records = store.load()
-    for line in _lines(location_text(place), records):
+    for line in _bucket_lines(location_text(place), records):
         click.echo(line)
-    for line in _files(inventory(store.folder)):
+    for line in _file_lines(inventory(store.folder)):
         click.echo(line)
 
 
@@ -87,10 +90,10 @@ def show(settings: Effective) -> None:
     default=90,
     show_default=True,
     metavar="DAYS",
-    help="Minimum age in days: since it was fixed, or last seen if it is flaky.",
+    help="Minimum number of days since a bucket was fixed, or since a flaky bucket was last seen.",
 )
 def prune(settings: Effective, older_than: int) -> None:
-    """Remove buckets that were fixed or flaky long ago, or that another record covers."""
+    """Remove buckets that were fixed or flaky long ago, or that another bucket covers."""
     from ciguard.baseline import TIME_FORMAT, open_store
     from ciguard.baseline import prune as pruned
 
@@ -104,24 +107,25 @@ def prune(settings: Effective, older_than: int) -> None:
     store = open_store(settings.config.baseline)
     after = store.change(change) if store.exists() else {}
     before = counts[0] if counts else 0
-    click.echo(f"{before - len(after):,} of {before:,} buckets removed, {len(after):,} left.")
+    click.echo(f"{before - len(after):,} of {before:,} buckets removed, {len(after):,} kept.")
 
 
 @baseline.command(
-    short_help="File the most severe buckets without an issue.",
+    short_help="File issues for the most severe buckets.",
     epilog=example("ciguard baseline promote --most 5 --issues github:owner/name"),
 )
-@takes_settings("baseline", *_OF_ISSUES)
+@takes_settings("baseline", *_ISSUE_SETTINGS)
 @click.option(
     "--most",
+    "max_new",
     type=click.IntRange(min=1),
     default=3,
     show_default=True,
     metavar="N",
     help="Maximum number of issues to open.",
 )
-def promote(settings: Effective, most: int) -> None:
-    """File the most severe buckets that have no issue, a few at a time."""
+def promote(settings: Effective, max_new: int) -> None:
+    """File issues for the most severe buckets that have none, a few at a time."""
     from ciguard.baseline import open_store
     from ciguard.campaign import promotion
     from ciguard.cli.issues import filing_of
@@ -131,7 +135,7 @@ def promote(settings: Effective, most: int) -> None:
     with TemporaryDirectory(prefix="ciguard-promotion-") as folder:
         config = replace(settings.config, out=Path(folder))
         issues = filing_of(replace(settings, config=config))
-        issues.filing.receive(promotion(before, max_new=most, out=config.out))
+        issues.filing.receive(promotion(before, max_new=max_new, out=config.out))
     for line in issues.filer.messages:
         click.echo(f"issues: {line}")
     after = store.load()
@@ -139,22 +143,22 @@ def promote(settings: Effective, most: int) -> None:
         if record.issue and name in before and not before[name].issue:
             click.echo(f"{name} {visible(record.representative.api)}: {visible(record.issue)}")
     waiting = sum(r.state == "open" and not r.issue for r in after.values())
-    click.echo(f"{waiting:,} open buckets have no issue.")
+    click.echo(f"Open buckets without an issue: {waiting:,}.")
 
 
-def _files(inventory: Inventory) -> Iterator[str]:
+def _file_lines(inventory: Inventory) -> Iterator[str]:
     if inventory.parts > 1:
         size, largest = inventory.size / 1e6, inventory.largest / 1e6
         yield f"Stored in {inventory.parts:,} parts: {size:,.1f} MB, largest file {largest:,.1f} MB"
     if inventory.leftovers:
-        yield "Left by a killed process; ignored, and removed by the next write:"
+        yield "Files that a killed process left; the next write removes them:"
     for name in inventory.leftovers[:_MAX_SHOWN]:
         yield f"  {visible(name)}"
     if len(inventory.leftovers) > _MAX_SHOWN:
         yield f"  and {len(inventory.leftovers) - _MAX_SHOWN:,} more"
 
 
-def _lines(place: str, records: Records) -> Iterator[str]:
+def _bucket_lines(place: str, records: Records) -> Iterator[str]:
     states = Counter(record.state.value for record in records.values())
     counts = ", ".join(f"{count:,} {state}" for state, count in states.most_common())
     yield f"{place}: {counts or 'no buckets'}"
@@ -166,7 +170,7 @@ def _lines(place: str, records: Records) -> Iterator[str]:
         ]
         if open_records:
             filed = sum(bool(record.issue) for record in open_records)
-            causes = _causes(open_records)
+            causes = _cause_count(open_records)
             count = f"{len(open_records):,} open"
             count += f", {causes:,} causes" if causes < len(open_records) else ""
             yield f"  {severity.label:9} {count}, {filed:,} with an issue"
@@ -175,7 +179,7 @@ def _lines(place: str, records: Records) -> Iterator[str]:
         key=lambda record: (-record.flakes.tried, record.fingerprint),
     )
     if flaky:
-        yield "Flaky, because they do not reproduce every time:"
+        yield "Flaky buckets, which do not reproduce every time:"
     for record in flaky[:_MAX_SHOWN]:
         flakes = record.flakes
         rate = f"reproduced {flakes.shown} of {flakes.tried} times"
@@ -184,8 +188,8 @@ def _lines(place: str, records: Records) -> Iterator[str]:
         yield f"  and {len(flaky) - _MAX_SHOWN:,} more"
 
 
-def _causes(records: Iterable[BaselineRecord]) -> int:
-    """Return the number of causes of records."""
+def _cause_count(records: Iterable[BaselineRecord]) -> int:
+    """Return the number of different causes of the records."""
     from ciguard.baseline import bucket_of
     from ciguard.triage import cause_of
 

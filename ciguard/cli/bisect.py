@@ -1,4 +1,4 @@
-"""`ciguard bisect`: the first released version that shows one bucket's defect."""
+"""`ciguard bisect`: find the first released version that shows a bucket's defect."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ciguard.cli.lookup import group_of
+from ciguard.cli.lookup import matching_buckets
 from ciguard.cli.options import example, takes_settings
 from ciguard.cli.reproduce import refuse_incomplete, refuse_measured
 from ciguard.domain.text import visible
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    short_help="Find the first released version that shows one bucket's defect.",
+    short_help="Find the first released version that shows a bucket's defect.",
     epilog=example("ciguard bisect 8a45dee0 --good 2.4.0"),
 )
 @click.argument("bucket")
@@ -26,33 +26,33 @@ if TYPE_CHECKING:
     "--bad",
     metavar="VERSION",
     default="",
-    help="A version with the defect. [default: the one where it was found]",
+    help="A version with the defect. [default: the version in which it was found]",
 )
 @takes_settings("out", "baseline", "confirmations", "case-limit", "memory")
 def bisect(settings: Effective, bucket: str, good: str, bad: str) -> None:
     """Run BUCKET's case on released versions of its library, each installed by uv when needed.
 
-    Without --good, the search starts at the oldest version that can be installed here. A good
-    version newer than the bad one finds the release that fixed the defect. Results are stored, so
-    that the same command continues after an interruption. Instead of a bucket, the name of a cause
-    (g1:...) bisects all buckets with that cause.
+    Without --good, the search starts at the oldest version that can be installed here. If the good
+    version is newer than the bad one, the search finds the release that fixed the defect. Results
+    are stored, so that the same command continues after an interruption. Instead of a bucket, the
+    name of a cause (g1:...) bisects all buckets with that cause.
     """
-    from ciguard.campaign import bisect as bisection
+    from ciguard.campaign import bisect as bisect_case
 
-    buckets = group_of(settings.config, bucket)
-    for found_bucket in buckets:
-        refuse_measured(found_bucket)
-        refuse_incomplete(found_bucket)
-    for found_bucket in buckets:
-        result = bisection(
-            found_bucket,
+    matches = matching_buckets(settings.config, bucket)
+    for match in matches:
+        refuse_measured(match)
+        refuse_incomplete(match)
+    for match in matches:
+        result = bisect_case(
+            match,
             settings.config,
             good=good,
             bad=bad,
             on_step=lambda step: click.echo(visible(step), err=True),
         )
-        if len(buckets) > 1:
-            click.echo(f"{found_bucket.fingerprint} {visible(found_bucket.finding.api)}:")
+        if len(matches) > 1:
+            click.echo(f"{match.fingerprint} {visible(match.finding.api)}:")
         _show(result)
 
 
@@ -62,7 +62,7 @@ def _show(result: Bisection) -> None:
     for trial in sorted(result.trials, key=lambda trial: Version(trial.version)):
         click.echo(f"{trial.version:<12} {trial.status:<8} {visible(trial.detail)}")
     if not result.last_good:
-        click.echo(f"bad in all versions that can be tested, the first is {result.first_bad}")
+        click.echo(f"bad in all versions that can be tested; the oldest is {result.first_bad}")
         return
     if result.is_fix:
         click.echo(f"last bad: {result.first_bad}")
@@ -71,4 +71,4 @@ def _show(result: Bisection) -> None:
         click.echo(f"last good: {result.last_good}")
         click.echo(f"first bad: {result.first_bad}")
     if result.between:
-        click.echo(f"or one of these, which could not be tested: {', '.join(result.between)}")
+        click.echo(f"or a version that could not be tested: {', '.join(result.between)}")

@@ -1,4 +1,4 @@
-"""`ciguard cluster`: the shards of one campaign on a cluster, then their merge."""
+"""`ciguard cluster`: run the shards of one campaign on a cluster, and merge them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     type=click.IntRange(1, MAX_SHARDS),
     required=True,
     metavar="N",
-    help="Number of shards of the campaign; each has the whole budget.",
+    help="Number of shards of the campaign; each shard has the whole budget.",
 )
 @click.option(
     "--address",
@@ -43,15 +43,16 @@ if TYPE_CHECKING:
     type=click.IntRange(0, MAX_SHARDS),
     default=0,
     metavar="N",
-    help="Workers of the cluster on this machine. [default: one per processor]",
+    help="Number of workers of a cluster on this machine. [default: one per processor]",
 )
 @takes_settings(*(key for key in SETTINGS if key not in {"shard", "part"}))
 def cluster(settings: Effective, *, shards: int, address: str, workers: int) -> int:
     """Run the shards of one campaign on a Dask cluster, and merge them as `ciguard merge` does.
 
-    If a node fails, its shard runs on another one: it resumes if the output folder is shared, and
-    restarts otherwise. After Ctrl-C, the finished shards are in OUT/shards; --resume runs the
-    others. Needs `pip install '.[cluster]'` in ciguard's checkout, here and on the nodes.
+    If a node fails, its shard runs on another node: it resumes if the nodes share the output
+    folder, and restarts otherwise. After Ctrl-C, the finished shards are in OUT/shards; --resume
+    runs the other shards. Needs `pip install '.[cluster]'` in ciguard's checkout, on this machine
+    and on all nodes.
     """
     from ciguard.campaign import (
         gather,
@@ -70,14 +71,15 @@ def cluster(settings: Effective, *, shards: int, address: str, workers: int) -> 
             for update in launch(jobs, address=address, workers=workers):
                 click.echo(update if isinstance(update, str) else _shard_text(update))
     except KeyboardInterrupt:
-        click.echo(f"interrupted; `ciguard merge {config.out.as_posix()}/shards/*` merges the rest")
+        folder = f"{config.out.as_posix()}/shards"
+        click.echo(f"interrupted; `ciguard merge {folder}/*` merges the finished shards")
         return ExitCode.INTERRUPTED
     merged = gather(folders, config)
     settings = replace(settings, config=merged.config)
     return report(settings, partial(merge, merged), files_issues=not merged.config.is_read_only)
 
 
-def _shard_text(done: ShardResult) -> str:
-    how = " (resumed from its journal)" if done.resumed else ""
-    text = f"shard {done.shard}: exit code {done.exit_code} on {visible(done.node)}{how}"
-    return f"{text}\n{visible(done.log_tail, limit=2_000)}" if done.log_tail else text
+def _shard_text(result: ShardResult) -> str:
+    note = " (resumed from its journal)" if result.resumed else ""
+    text = f"shard {result.shard}: exit code {result.exit_code} on {visible(result.node)}{note}"
+    return f"{text}\n{visible(result.log_tail, limit=2_000)}" if result.log_tail else text

@@ -53,7 +53,10 @@ SIGPIPE_EXIT = 141
 
 
 class _Group(click.Group):
-    """The main group. It handles closed pipes, for which click exits with 1: new findings here."""
+    """The main group, which gives a closed pipe an exit code other than click's.
+
+    Click exits with 1 for a closed pipe, but for ciguard 1 means new findings.
+    """
 
     def invoke(self, ctx: click.Context) -> Any:
         _require_platform()
@@ -65,7 +68,10 @@ class _Group(click.Group):
             raise click.exceptions.Exit(SIGPIPE_EXIT) from None
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, also of a level by its name before commands were grouped."""
+        """Return a command, or None if the name is unknown.
+
+        A level's command is also found without its group, as before commands were grouped.
+        """
         command = super().get_command(ctx, cmd_name)
         if command is not None:
             return command
@@ -78,7 +84,7 @@ class _Group(click.Group):
 
     def format_commands(
         self,
-        ctx: click.Context,  # noqa: ARG002 - as click calls it
+        ctx: click.Context,  # noqa: ARG002 - click passes it
         formatter: click.HelpFormatter,
     ) -> None:
         """List the commands in their sections, each with its short help."""
@@ -95,7 +101,7 @@ def _require_platform() -> None:
     if system != "Linux":
         advice = {"Windows": "run it in WSL 2", "Darwin": "run it in a Linux container"}
         remedy = advice.get(system, "use another machine")
-        msg = f"ciguard needs Linux, but this is {system}: {remedy}."
+        msg = f"ciguard needs Linux, but this machine runs {system}: {remedy}."
         raise PlatformError(msg)
     if "musl" in (sysconfig.get_config_var("HOST_GNU_TYPE") or ""):
         msg = (
@@ -109,15 +115,15 @@ def _require_platform() -> None:
     cls=_Group,
     epilog=example("ciguard run --target torch==2.12.0 --target torch==2.13.0 --budget 10m")
     + "\n\nExit codes: 0 nothing new, 1 new findings, 2 wrong usage or environment, "
-    "3 ciguard itself failed, 130 interrupted.",
+    "3 not run, or ciguard itself failed, 130 interrupted.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, message="ciguard %(version)s")
 def ciguard() -> None:
     """Guard a deep-learning library against regressions.
 
-    Fuzzes real calls on several targets for a fixed time, and reports the defects that are new
-    compared with a baseline.
+    Fuzzes real calls on several targets for a fixed time, and reports the defects that are not in
+    the baseline.
     """
 
 
@@ -141,7 +147,8 @@ def _assemble() -> None:
     for command in chain.from_iterable(SECTIONS.values()):
         if command.name in ciguard.commands:
             msg = (
-                f"level {command.name!r} declares commands, and ciguard has a command of that name"
+                f"level {command.name!r} declares commands, but ciguard already has a command of "
+                "that name. Rename the level."
             )
             raise RegistrationError(msg)
         ciguard.add_command(command)
@@ -157,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the arguments without the program's name; None for those of this process.
     """
     for stream in (sys.stdout, sys.stderr):
-        # A console without a character gets its escape, so that no report is lost.
+        # Escape characters that the console cannot encode, so that no report is lost.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     session = Session()
@@ -184,7 +191,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _report_error(message: str) -> None:
-    with contextlib.suppress(BrokenPipeError):  # The reader has gone; the exit code remains.
+    # A closed pipe must not hide the exit code.
+    with contextlib.suppress(BrokenPipeError):
         click.echo(f"ciguard: error: {message}", err=True)
 
 
@@ -195,7 +203,7 @@ def _usage_message(error: click.ClickException) -> str:
 
 
 def _keep_traceback(session: Session) -> str:
-    """Write the traceback of the current exception to a file; return a message about it."""
+    """Write the current exception's traceback to a file; return a message that names the file."""
     text = f"ciguard {__version__}\n{traceback.format_exc()}"
     path = session.folder / INTERNAL_ERROR_FILE
     try:

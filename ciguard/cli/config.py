@@ -25,10 +25,10 @@ SCHEMA = 1
 def config(settings: Effective, *, as_json: bool) -> None:
     """Show the effective settings, and the source of each.
 
-    Accepts the options of `ciguard run`, and shows their effect.
+    Accepts the options of `ciguard run`, and shows the settings that a run with them would have.
     """
     if as_json:
-        click.echo(json.dumps(_plain(settings), indent=2))
+        click.echo(json.dumps(_json_document(settings), indent=2))
         return
     rows = [(key, visible(value), str(source)) for key, value, source in settings.shown()]
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
@@ -36,15 +36,15 @@ def config(settings: Effective, *, as_json: bool) -> None:
         click.echo(f"{key:<{widths[0]}}  {value:<{widths[1]}}  {source}")
 
 
-def _plain(settings: Effective) -> dict[str, object]:
+def _json_document(settings: Effective) -> dict[str, object]:
     values: dict[str, object] = {}
     for key, text, source in settings.shown():
         value = settings.config[SETTINGS[key]]
         # Severities are written as words; paths and rules have no JSON type.
-        plain = value if type(value) in {bool, int, float} else text
+        json_value = value if type(value) in {bool, int, float} else text
         if isinstance(value, tuple):
-            plain = [str(item) for item in value]
-        values[key] = {"value": plain, "source": source.kind.value, "name": source.name}
+            json_value = [str(item) for item in value]
+        values[key] = {"value": json_value, "source": source.kind.value, "name": source.name}
     return {
         "schema": SCHEMA,
         "file": str(settings.file) if settings.file else None,

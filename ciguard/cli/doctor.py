@@ -34,13 +34,14 @@ _MAX_TEXT = 600
 @click.option(
     "--confinement",
     is_flag=True,
-    help="Only test, harmlessly, which attacks of fuzzed calls this machine blocks.",
+    help="Only check which attacks by fuzzed calls this machine blocks; the checks do no harm.",
 )
 def doctor(settings: Effective, *, offline: bool, confinement: bool) -> int:
     """Check this machine, the workflows, the baseline and the settings on GitHub.
 
     Shows one line for each check, and what to change. Requests to GitHub use the token in
-    GITHUB_TOKEN; without one, only public settings are checked. Exits with 1 if there is a problem.
+    GITHUB_TOKEN; without a token, only public settings are checked. Exits with 1 if there is a
+    problem.
     """
     from ciguard.actions.checkup import Health
 
@@ -89,7 +90,10 @@ def _diagnoses(settings: Effective, *, offline: bool) -> Iterator[Diagnosis]:
 
 
 def _baseline(settings: Effective, workflows: Workflows) -> Location:
-    """Return the location of the baseline; workflows use a branch by default."""
+    """Return the location of the baseline that runs use.
+
+    If no setting names a location and the repository has workflows, it is their default branch.
+    """
     is_default = settings.sources["baseline"].kind is SourceKind.DEFAULT
     return GitBranch("origin") if is_default and workflows.pins else settings.config.baseline
 
@@ -107,8 +111,12 @@ def _hosting(
 
     name = "" if offline else repository_name(Path.cwd(), os.environ)
     if not name:
-        why = "--offline" if offline else "neither GITHUB_REPOSITORY nor a remote on github.com"
-        yield Diagnosis(subject="github", health=Health.UNKNOWN, text=why)
+        reason = (
+            "not checked because of --offline"
+            if offline
+            else "not checked: GITHUB_REPOSITORY is not set, and no git remote is on github.com"
+        )
+        yield Diagnosis(subject="github", health=Health.UNKNOWN, text=reason)
         return
     to = replace(repository_of(name, os.environ), timeout_s=_TIMEOUT_S)
     settings = settings_of(to, retry_budget=RetryBudget(_RETRY_BUDGET_S))

@@ -20,8 +20,8 @@ from ciguard.errors import ConfigurationError
 @click.option(
     "--target",
     metavar="TARGET",
-    help="Target to inspect, e.g. torch==2.13.0; it is installed if needed. "
-    "[default: none; use the knowledge about the newest version that ciguard ships]",
+    help="Target to inspect, e.g. torch==2.13.0; it is installed if needed. [default: none; "
+    "ciguard's own constraints for the newest version that it knows are shown]",
 )
 @click.option(
     "--file",
@@ -32,13 +32,13 @@ from ciguard.errors import ConfigurationError
 @click.option(
     "--learned",
     is_flag=True,
-    help="Also show what campaigns on the target have learned from observed calls.",
+    help="Also show the constraints that campaigns on the target learned from observed calls.",
 )
 def explain(api: str, target: str | None, file: Path | None, *, learned: bool) -> None:
     """Show the parameters of API, the constraints of each, and the evidence for them.
 
-    Without --target nothing is installed, and documentation text is only referenced. With it, the
-    text is shown.
+    Without --target, nothing is installed, and sentences of the documentation are only referenced.
+    With --target, these sentences are shown.
     """
     from ciguard.campaign import knowledge_for, learned_constraints
     from ciguard.reports import explain_in
@@ -47,14 +47,14 @@ def explain(api: str, target: str | None, file: Path | None, *, learned: bool) -
         click.echo(visible(step), err=True)
 
     if learned and target is None:
-        msg = "--learned: it needs the target of the campaigns, e.g. --target torch==2.13.0."
+        msg = "--learned needs the target of the campaigns. Add it, e.g. --target torch==2.13.0."
         raise ConfigurationError(msg)
-    known, listed = knowledge_for(api, target=target, file=file, on_step=show_step)
-    origin = f"{known.provenance.library} {visible(known.provenance.version)}"
-    described = known.api(listed)
+    knowledge, api_name = knowledge_for(api, target=target, file=file, on_step=show_step)
+    origin = f"{knowledge.provenance.library} {visible(knowledge.provenance.version)}"
+    api_knowledge = knowledge.api(api_name)
     refinements = (
-        learned_constraints(described.record, target, on_step=show_step)
+        learned_constraints(api_knowledge.record, target, on_step=show_step)
         if learned and target
         else None
     )
-    explain_in(sys.stdout, described, origin=origin, learned=refinements)
+    explain_in(sys.stdout, api_knowledge, origin=origin, learned=refinements)

@@ -25,18 +25,18 @@ from ciguard.cli.options import example
     default=".",
     metavar="FOLDER",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the tests.  [default: the current one]",
+    help="Folder for the tests.  [default: the current folder]",
 )
 def export(*, files: tuple[Path, ...], output: Path) -> None:
-    """Write tests of annotated functions that need only pytest and Hypothesis.
+    """Write tests of annotated functions; the tests need only pytest and Hypothesis.
 
     Each FILE is imported in a process of its own. The tests of model.py are written to
     test_model_functions.py, and draw the same inputs as `pytest --ciguard`. An existing file is
-    replaced unless its first line was changed.
+    overwritten unless its first line was changed.
     """
     from ciguard.functions.writing import export_tests
 
     for written in export_tests(files, output):
-        click.echo(f"{written.path}: {written.functions} functions")
+        click.echo(f"{written.path}: functions written: {written.functions}")
         for line in written.missing:
             click.echo(f"  not written: {line}", err=True)

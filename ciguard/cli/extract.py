@@ -20,7 +20,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--docs",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="File with documentation instead, JSON Lines: one object per parameter.",
+    help="File with documentation to use instead of a target, JSON Lines: one object per "
+    "parameter.",
 )
 @click.option(
     "--rules",
@@ -31,12 +32,12 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--out",
     type=_FILE,
-    help="File for the constraints, JSON Lines. [default: LIBRARY-VERSION.jsonl]",
+    help="File to write the constraints to, JSON Lines. [default: LIBRARY-VERSION.jsonl]",
 )
 @click.option(
     "--documentation",
     type=_FILE,
-    help="File for defects of the library's documentation, JSON Lines.",
+    help="File to write defects of the library's documentation to, JSON Lines.",
 )
 def extract(
     *,
@@ -46,14 +47,14 @@ def extract(
     out: Path | None,
     documentation: Path | None,
 ) -> None:
-    """Write the constraints of a library's APIs, or those that documentation states, to a file.
+    """Write the constraints of a library's APIs, or of documentation in a file, to a file.
 
     With --target, the file has one line per API: its parameters, their constraints and the
     evidence. A summary shows how much is known, and what was skipped and why. With --docs, the file
     has one line per parameter. docs/knowledge.md describes the formats.
     """
     if (target is None) == (docs is None):
-        msg = "give one of --target and --docs, e.g. --target torch==2.13.0"
+        msg = "write either --target or --docs, e.g. --target torch==2.13.0"
         raise click.UsageError(msg)
     if target is not None:
         _from_target(target, out, documentation)
@@ -71,14 +72,14 @@ def _from_target(target: str, out: Path | None, documentation: Path | None) -> N
         write_atomically,
     )
 
-    known = extract_from(
+    knowledge = extract_from(
         target, refresh=True, on_step=lambda step: click.echo(visible(step), err=True)
     ).known
-    origin = known.provenance
+    origin = knowledge.provenance
     path = out or Path(f"{origin.library}-{origin.version}.jsonl")
-    write_atomically(path, "".join(constraint_lines(known)))
-    findings = documentation_findings([*known.records.values()], origin.library)
-    for line in extraction_lines(known, findings):
+    write_atomically(path, "".join(constraint_lines(knowledge)))
+    findings = documentation_findings([*knowledge.records.values()], origin.library)
+    for line in extraction_lines(knowledge, findings):
         click.echo(line)
     click.echo(f"  written: {path} ({path.stat().st_size / 1e6:.1f} MB)")
     if documentation is not None:
@@ -90,7 +91,7 @@ def _from_documentation(docs: Path, out: Path | None, rules: Path | None) -> Non
     from ciguard.knowledge import extract_from_file
 
     if out is None:
-        msg = "--docs needs --out, the file for the constraints"
+        msg = "--docs needs --out, the file to write the constraints to"
         raise click.UsageError(msg)
     parameters, constrained = extract_from_file(docs, out, rules=rules)
     click.echo(f"{out}: {parameters} parameters, {constrained} with a constraint")

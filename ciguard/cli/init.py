@@ -38,25 +38,26 @@ _NEXT = {
     "action_text",
     metavar="OWNER/NAME@COMMIT",
     default="",
-    help="Repository and commit of ciguard for the workflows. [default: those of this copy]",
+    help="Repository and commit of ciguard that the workflows use. [default: those of the "
+    "installed ciguard]",
 )
 @click.option(
     "--ci",
     type=click.Choice(["github", "gitlab", "jenkins", "cron"]),
-    help="CI system of the files. [default: that of the last call, else github]",
+    help="CI system to write files for. [default: that of the last call, else github]",
 )
 @click.option(
     "--upgrade",
     "upgrades",
     is_flag=True,
-    help="Merge newer templates into the files that init wrote; your changes are kept.",
+    help="Merge newer templates into the files that `ciguard init` wrote; your changes are kept.",
 )
-@click.option("--force", is_flag=True, help="Replace files that differ.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 def init(action_text: str, *, ci: str | None, upgrades: bool, force: bool) -> None:
     """Write a configuration and workflows for pull requests, nightly runs and issues.
 
-    They are adapted to the repository. Existing files that differ are not changed, and a second
-    call changes nothing. .ciguard-init.json records what was written; commit it too, since
+    The files are adapted to the repository. Existing files with other content are not changed, and
+    a second call changes nothing. .ciguard-init.json records what was written; commit it too, since
     --upgrade needs it.
     """
     from ciguard.actions import (
@@ -79,54 +80,54 @@ def init(action_text: str, *, ci: str | None, upgrades: bool, force: bool) -> No
     record = _forced_record(root) if force else read_record(root)
     if upgrades and record is None:
         msg = (
-            f"--upgrade: there is no {RECORD}, so what init wrote is unknown. Run `ciguard init`, "
-            "which leaves files that you changed, or use --force to overwrite them."
+            f"--upgrade: there is no {RECORD}, which records what `ciguard init` wrote. Run "
+            "`ciguard init`, which keeps files that you changed, or overwrite them with --force."
         )
         raise ConfigurationError(msg)
     record = replace(record or ScaffoldRecord(), ci=ci or (record.ci if record else CI_SYSTEMS[0]))
     files = _files(root, source, record)
     if not source.is_pinned:
         click.echo(
-            f"{visible(source.ref)} is not a commit: a user who can move that branch or tag "
+            f"{visible(source.ref)} is not a commit hash: anyone who can move that branch or tag "
             "controls your workflows."
         )
     written = (
         upgrade(files, root, record) if upgrades else write_all(files, root, record, force=force)
     )
     for file in written:
-        click.echo(f"{file.path.relative_to(root)}: {file.fate.value}")
+        click.echo(f"{file.path.relative_to(root)}: {file.change.value}")
     click.echo(_NEXT[record.ci])
 
 
 def _forced_record(root: Path) -> ScaffoldRecord | None:
-    """Return the part of the record that `--force` keeps: the CI system; None if it is damaged."""
+    """Return a record with only the CI system, all that `--force` keeps; None if it is damaged."""
     from ciguard.actions import ScaffoldRecord, read_record
 
     try:
         record = read_record(root)
     except ConfigurationError as error:
-        click.echo(f"{error} It is replaced; name the CI system with --ci.")
+        click.echo(f"{error} The file will be overwritten. Name the CI system with --ci.")
         return None
     return record and ScaffoldRecord(ci=record.ci)
 
 
 def _files(root: Path, source: ActionSource, record: ScaffoldRecord) -> dict[str, str]:
-    """Return the texts of the files by path, and print the reasons for their content."""
-    from ciguard.actions import CONFIGURATION, contents, look_at
+    """Return the content of each file by its path, and print the reasons for the content."""
+    from ciguard.actions import CONFIGURATION, detect_repository, render_files
     from ciguard.config import DEFAULT_TARGETS, SourceKind, load_config
     from ciguard.domain.text import visible
 
     settings = load_config({}, os.environ, folder=root)
-    are_chosen = settings.sources["targets"].kind is not SourceKind.DEFAULT
-    earlier = tomllib.loads(record.written.get(CONFIGURATION, "targets = []"))
-    if "targets" not in earlier:  # Without that line, targets follow the requirements.
-        are_chosen = False
-    repository = look_at(
+    is_configured = settings.sources["targets"].kind is not SourceKind.DEFAULT
+    previous = tomllib.loads(record.written.get(CONFIGURATION, "targets = []"))
+    if "targets" not in previous:  # Without that line, targets follow the requirements.
+        is_configured = False
+    repository = detect_repository(
         root,
-        chosen=settings.config.targets if are_chosen else DEFAULT_TARGETS,
-        are_chosen=are_chosen,
+        configured=settings.config.targets if is_configured else DEFAULT_TARGETS,
+        is_configured=is_configured,
     )
-    files = contents(repository, source, record.ci)
+    files = render_files(repository, source, record.ci)
     if settings.file is not None and settings.file.name != CONFIGURATION:
         files.pop(CONFIGURATION)
         click.echo(f"The existing configuration in {visible(settings.file.name)} is kept.")

@@ -1,4 +1,4 @@
-"""Create the issue filer and its reporter from the settings."""
+"""Creation of the issue filer and its reporter from the settings."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ciguard.trackers import (
     Discloser,
     FilingReporter,
     FilingRules,
+    IssueDefaults,
     IssueFiler,
     IssueSources,
     IssueTemplate,
     LocalTracker,
     Outbox,
     RetryBudget,
-    Terms,
     Tracker,
     open_disclosure,
     open_tracker,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ciguard.config import Config, Effective
 
 _MAX_LOCAL_ISSUES = 10_000
-"""Limit on the issues in a folder, where every bucket gets one, even those of the first run."""
+"""Maximum number of issues in a folder, where every bucket gets an issue, even in the first run."""
 _MIN_RETRY_BUDGET_S = 60.0
 _RETRY_BUDGET_SHARE = 0.04
 """Share of a run's budget that requests to the tracker may take."""
@@ -80,14 +80,14 @@ def _tracker(config: Config) -> Tracker:
         return LocalTracker(config.tracker)
     return open_tracker(
         config.issues,
-        terms=_terms(config),
+        defaults=_issue_defaults(config),
         retry_budget=_retry_budget(config),
         writes=not config.dry_run,
     )
 
 
-def _terms(config: Config) -> Terms:
-    return Terms(
+def _issue_defaults(config: Config) -> IssueDefaults:
+    return IssueDefaults(
         label=config.issue_marker, labels=config.issue_labels, assignees=config.issue_assignees
     )
 
@@ -102,7 +102,7 @@ def _discloser(config: Config) -> Discloser | None:
     return open_disclosure(
         config.issues_security,
         config.issues,
-        terms=_terms(config),
+        defaults=_issue_defaults(config),
         retry_budget=_retry_budget(config),
     )
 
@@ -131,5 +131,5 @@ def _template(settings: Effective) -> IssueTemplate | None:
         return IssueTemplate(path)
     if settings.sources["issue-template"].kind is SourceKind.DEFAULT:
         return None
-    msg = f"issue-template = {path.as_posix()!r}: no such file. Write the path of a template."
+    msg = f"issue-template = {path.as_posix()!r}: no such file. Write the path of a Jinja template."
     raise ConfigurationError(msg)

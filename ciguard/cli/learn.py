@@ -16,7 +16,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     epilog=example("ciguard api learn --sentences labels.jsonl --out rules"),
 )
 @click.option("--sentences", type=_FILE, required=True, help="Labelled sentences, JSON Lines.")
-@click.option("--docs", type=_FILE, help="Documentation with the sentences, JSON Lines.")
+@click.option("--docs", type=_FILE, help="Documentation that contains the sentences, JSON Lines.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -29,20 +29,20 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=click.FloatRange(min=1.0),
     default=2.0,
     show_default=True,
-    help="Minimum number of sentences that a pattern must match; a sentence that occurs n times "
-    "counts as sqrt(n).",
+    help="Number of sentences that a pattern must match; a sentence that occurs n times counts as "
+    "sqrt(n).",
 )
 @click.option(
     "--min-confidence",
     type=click.FloatRange(0.0, 1.0),
     default=0.5,
     show_default=True,
-    help="Minimum share of these sentences that state the constraint.",
+    help="Share of the matched sentences that must state the constraint, from 0 to 1.",
 )
 def learn(
     *, sentences: Path, docs: Path | None, out: Path, min_support: float, min_confidence: float
 ) -> None:
-    """Learn rules that extract constraints from documentation, given labelled sentences.
+    """Learn rules from labelled sentences; the rules extract constraints from documentation.
 
     docs/knowledge.md describes the files and the algorithm.
     """
@@ -52,7 +52,7 @@ def learn(
     for rules in learn_from_files(sentences, out, docs=docs, thresholds=thresholds):
         stating = sum(not rule.is_exception for rule in rules.rules)
         click.echo(
-            f"{rules.library}: {len(rules.rules)} rules, {stating} of them state a constraint, "
-            f"from {rules.sentences} labelled sentences"
+            f"{rules.library}: {len(rules.rules)} rules from {rules.sentences} labelled sentences; "
+            f"{stating} of the rules state a constraint"
         )
     click.echo(f"Written to {out}")

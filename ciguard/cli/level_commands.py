@@ -1,4 +1,4 @@
-"""Groups of commands for one level, from this package or declared by the level's package."""
+"""Groups of commands for one level. The commands are in this package or in the level's package."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class LevelGroup(click.Group):
-    """Commands of one level. A declared command is loaded when it runs or its help is shown."""
+    """Commands of one level.
+
+    A command that the level's package declares is loaded when it runs or its help is shown.
+    """
 
     def __init__(
         self,
@@ -31,8 +34,8 @@ class LevelGroup(click.Group):
         Args:
             name: the name of the level.
             summary: the help of the group, one sentence.
-            commands: the loaded commands.
-            declared: `module:object` of further commands by name.
+            commands: commands that are already loaded.
+            declared: further commands by name, each as `module:object`.
         """
         names = [*(command.name or "" for command in commands), *declared]
         super().__init__(
@@ -52,13 +55,13 @@ class LevelGroup(click.Group):
         """Return a command, or None if the name is unknown.
 
         Raises:
-            RegistrationError: if it cannot be loaded, or is not a command.
+            RegistrationError: if the object cannot be loaded, or is not a command.
         """
         if cmd_name in self._declared and cmd_name not in self.commands:
-            self.add_command(self._loaded(cmd_name), cmd_name)
+            self.add_command(self._load(cmd_name), cmd_name)
         return super().get_command(ctx, cmd_name)
 
-    def _loaded(self, name: str) -> click.Command:
+    def _load(self, name: str) -> click.Command:
         place = self._declared[name]
         where = f"command {name!r} of level {self.name!r} ({place})"
         try:

@@ -1,4 +1,4 @@
-"""Find a bucket by the beginning of its fingerprint, or a group by its name."""
+"""Search for a bucket by the beginning of its fingerprint, or for a group by its name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CAUSE = re.compile(r"g[0-9]+:")
 def all_buckets(config: Config) -> list[Bucket]:
     """Return the buckets of the last run, then the other buckets of the baseline.
 
-    Each has its cause.
+    Each bucket has its cause and the number of APIs that the defect reaches.
 
     Raises:
         CiguardError: if the results or the baseline cannot be read.
@@ -34,12 +34,12 @@ def all_buckets(config: Config) -> list[Bucket]:
     from ciguard.reports import read_buckets
     from ciguard.triage import with_causes, with_reach
 
-    met = read_buckets(config.out)
-    names = {name for bucket in met for name in (bucket.fingerprint, *bucket.aliases)}
-    # Compared with an empty run, every record of the baseline becomes a bucket.
+    last_run = read_buckets(config.out)
+    names = {name for bucket in last_run for name in (bucket.fingerprint, *bucket.aliases)}
+    # A comparison with an empty run makes a bucket of every record of the baseline.
     recorded = compare([], open_store(config.baseline).load(), Exercised())
-    unmet = [bucket for bucket in recorded if bucket.fingerprint not in names]
-    return with_reach(with_causes([*met, *unmet]))
+    other = [bucket for bucket in recorded if bucket.fingerprint not in names]
+    return with_reach(with_causes([*last_run, *other]))
 
 
 def record_of(config: Config, bucket: Bucket) -> BaselineRecord | None:
@@ -54,45 +54,49 @@ def record_of(config: Config, bucket: Bucket) -> BaselineRecord | None:
     return find_record(records, bucket.fingerprint, *bucket.aliases)
 
 
-def group_of(config: Config, written: str) -> list[Bucket]:
-    """Return all buckets of the cause whose name starts with `written`, else the matching bucket.
+def matching_buckets(config: Config, name: str) -> list[Bucket]:
+    """Return all buckets of a group, or a single bucket.
+
+    Args:
+        config: the settings, which name the last run and the baseline.
+        name: beginning of a group's name such as `g1:2c`, or of a bucket's fingerprint.
 
     Raises:
         ConfigurationError: if there is no match, or more than one.
     """
-    wanted = written.strip().lower()
-    if not _CAUSE.match(wanted):
-        return [bucket_of(config, written)]
+    prefix = name.strip().lower()
+    if not _CAUSE.match(prefix):
+        return [matching_bucket(config, name)]
     buckets = all_buckets(config)
-    names = sorted({name for name in map(cause_name, buckets) if name.startswith(wanted)})
+    names = sorted({cause for cause in map(cause_name, buckets) if cause.startswith(prefix)})
     if len(names) == 1:
         return [bucket for bucket in buckets if cause_name(bucket) == names[0]]
     if not names:
         msg = (
-            f"group {visible(written)!r}: none of the {len(buckets)} buckets in {config.out} and "
-            f"{config.baseline} has a cause of this name. `ciguard show BUCKET` prints the cause."
+            f"group {visible(name)!r}: none of the {len(buckets)} buckets in {config.out} and "
+            f"{config.baseline} belongs to it. `ciguard show BUCKET` prints the group of a bucket."
         )
         raise ConfigurationError(msg)
     listed = ", ".join(names[:10])
-    msg = f"group {visible(written)!r}: {len(names)} matches: {listed}. Write more of the name."
+    msg = f"group {visible(name)!r}: {len(names)} matches: {listed}. Write more of the name."
     raise ConfigurationError(msg)
 
 
-def bucket_of(config: Config, written: str) -> Bucket:
-    """Return the bucket whose fingerprint or alias starts with `written`, with or without `v1:`.
+def matching_bucket(config: Config, name: str) -> Bucket:
+    """Return the bucket whose fingerprint or alias starts with `name`, with or without `v1:`.
 
     Raises:
         ConfigurationError: if there is no match, or more than one.
     """
-    wanted = written.strip().lower()
+    prefix = name.strip().lower()
     buckets = all_buckets(config)
     matches = [
         bucket
         for bucket in buckets
-        if wanted
+        if prefix
         and any(
-            name.startswith(wanted) or name.rpartition(":")[2].startswith(wanted)
-            for name in (bucket.fingerprint, *bucket.aliases)
+            fingerprint.startswith(prefix) or fingerprint.rpartition(":")[2].startswith(prefix)
+            for fingerprint in (bucket.fingerprint, *bucket.aliases)
         )
     ]
     if len(matches) == 1:
@@ -100,10 +104,10 @@ def bucket_of(config: Config, written: str) -> Bucket:
     places = f"{config.out} and {config.baseline}"
     if not matches:
         msg = (
-            f"bucket {visible(written)!r}: no match among {len(buckets)} in {places}. "
-            "`ciguard show` lists them; --out names another run."
+            f"bucket {visible(name)!r}: none of the {len(buckets)} buckets in {places} matches. "
+            "`ciguard show` lists the buckets; --out names another run."
         )
         raise ConfigurationError(msg)
     names = ", ".join(bucket.fingerprint for bucket in matches[:10])
-    msg = f"bucket {visible(written)!r}: {len(matches)} matches: {names}. Write more digits."
+    msg = f"bucket {visible(name)!r}: {len(matches)} matches: {names}. Write more digits."
     raise ConfigurationError(msg)

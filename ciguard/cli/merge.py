@@ -36,20 +36,21 @@ _MERGE_SETTINGS = [
     "plan_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="plan.json of `ciguard plan`: jobs in it without results count as not run.",
+    help="plan.json of `ciguard plan`: jobs of this plan without results count as not run.",
 )
 @takes_settings(*_MERGE_SETTINGS)
 def merge(settings: Effective, folders: tuple[Path, ...], plan_file: Path | None) -> int:
     """Merge the result folders DIR of `ciguard run --shard I/N`, and compare with the baseline.
 
-    Writes the same reports as a run, and the baseline and issues where a run would. Missing or
-    damaged shards, and those of another campaign, count as not run, with exit code 3. Without
-    --plan, all N shards of each campaign are expected. DIR may be the result of a merge.
+    Writes the same reports as a run, and also the baseline and issues if a run would write them.
+    Shards that are missing, damaged or from another campaign count as not run, with exit code 3.
+    Without --plan, all N shards of each campaign are expected. DIR may be the result of a merge.
     """
     from ciguard.campaign import gather, read_plan
-    from ciguard.campaign import merge as judged
+    from ciguard.campaign import merge as merge_events
 
     plan = None if plan_file is None else read_plan(plan_file)
     merged = gather(folders, settings.config, plan)
     settings = replace(settings, config=merged.config)
-    return report(settings, partial(judged, merged), files_issues=not merged.config.is_read_only)
+    events = partial(merge_events, merged)
+    return report(settings, events, files_issues=not merged.config.is_read_only)

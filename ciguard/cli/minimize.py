@@ -1,4 +1,4 @@
-"""`ciguard minimize`: find the simplest case that shows one bucket's defect."""
+"""`ciguard minimize`: find the simplest case that shows a bucket's defect."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ciguard.cli.lookup import bucket_of
+from ciguard.cli.lookup import matching_bucket
 from ciguard.cli.options import example, takes_settings
 from ciguard.cli.reproduce import refuse_incomplete, refuse_measured
 from ciguard.domain.text import visible
@@ -14,20 +14,19 @@ from ciguard.errors import ExitCode
 
 if TYPE_CHECKING:
     from ciguard.config import Config, Effective
-    from ciguard.domain.case import Case
     from ciguard.domain.findings import Bucket
 
 
 @click.command(
-    short_help="Find the simplest case that shows one bucket's defect.",
+    short_help="Find the simplest case that shows a bucket's defect.",
     epilog=example("ciguard minimize 8a45dee0 --budget 2m"),
 )
 @click.argument("bucket")
 @takes_settings("out", "baseline", "budget", "confirmations", "case-limit", "memory")
 def minimize(settings: Effective, bucket: str) -> int:
-    """Remove everything from BUCKET's case that its defect does not need, and print its script.
+    """Remove from BUCKET's case all that its defect does not need, and print a script of the case.
 
-    If the bucket is in the baseline, the simpler case replaces the recorded one. Exits with 1 if
+    If the bucket is in the baseline, the simpler case replaces the recorded case. Exits with 1 if
     the case does not show the defect any more.
     """
     from ciguard.campaign import minimise
@@ -35,7 +34,7 @@ def minimize(settings: Effective, bucket: str) -> int:
     from ciguard.triage import simplicity
 
     config = settings.config
-    original = bucket_of(config, bucket)
+    original = matching_bucket(config, bucket)
     refuse_measured(original)
     refuse_incomplete(original)
     minimised = minimise(original, config, on_step=lambda step: click.echo(visible(step), err=True))
@@ -48,16 +47,12 @@ def minimize(settings: Effective, bucket: str) -> int:
         _store(minimised.bucket, config)
         click.echo(
             f"{original.fingerprint}: {len(encode(old)):,} → {len(encode(new)):,} bytes, "
-            f"{_parts(old)} → {_parts(new)} values.",
+            f"{len(old.values)} → {len(new.values)} values.",
             err=True,
         )
     else:
         click.echo(f"{original.fingerprint}: its case cannot be simplified.", err=True)
     return ExitCode.CLEAN
-
-
-def _parts(case: Case) -> int:
-    return len(case.values)
 
 
 def _store(bucket: Bucket, config: Config) -> None:

@@ -17,12 +17,18 @@ Command: TypeAlias = Callable[..., Any]
 
 
 def example(command: str) -> str:
-    r"""Return the epilog of a command's help: an example, which click does not wrap (`\b`)."""
+    r"""Return an example as the epilog of a command's help; `\b` stops click from wrapping it."""
     return f"\b\nExample:\n  {command}"
 
 
 def takes_settings(*keys: str) -> Callable[[Command], Command]:
-    """Return a decorator that adds one option per setting, and passes `settings` to the command."""
+    """Return a decorator that adds an option for each of the named settings to a command.
+
+    The command gets the effective settings as its argument `settings`.
+
+    Args:
+        keys: keys of the settings, such as `case-limit`.
+    """
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)

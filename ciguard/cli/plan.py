@@ -1,4 +1,4 @@
-"""`ciguard plan`: choose what to test of a change."""
+"""`ciguard plan`: choose what to test for a change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _variables(
     del context, parameter
     for text in values:
         if not _VARIABLE.fullmatch(text):
-            msg = f"{visible(text, limit=80)!r} is not a variable. Write NAME=VALUE."
+            msg = f"{visible(text, limit=80)!r} does not set a variable. Write NAME=VALUE."
             raise click.BadParameter(msg)
     return values
 
@@ -39,7 +39,7 @@ def _variables(
 def _devices(
     context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the devices in full form, without duplicates."""
+    """Return the devices in the form that targets use, such as `cuda:0`, without duplicates."""
     from ciguard.targets import parse_device
 
     del context, parameter
@@ -55,7 +55,7 @@ def _devices(
 
 
 @click.command(
-    short_help="Choose what to test of a change, with the reasons.",
+    short_help="Choose what to test for a change, and show the reasons.",
     epilog=example("ciguard plan --against origin/main --shards 4"),
 )
 @takes_settings("targets", "base")
@@ -90,7 +90,7 @@ def _devices(
     "gpu",
     metavar="LABEL",
     multiple=True,
-    help="Label of a runner with a GPU. Without it, GPU jobs are planned as not run.",
+    help="Label of a runner with a GPU. Without it, GPU jobs are left out and reported as not run.",
 )
 @click.option(
     "--shards",
@@ -110,22 +110,22 @@ def _devices(
     metavar="NAME=VALUE",
     multiple=True,
     callback=_variables,
-    help="Environment variable of all workers. May be given more than once.",
+    help="Environment variable to set in every worker. May be given more than once.",
 )
-@click.option("--wheel", type=_WHEEL, help="Build to test instead of a release.")
-@click.option("--base-wheel", type=_WHEEL, help="Build of the base to compare --wheel with.")
+@click.option("--wheel", type=_WHEEL, help="Wheel to test instead of a release.")
+@click.option("--base-wheel", type=_WHEEL, help="Wheel of the base, to compare --wheel with.")
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
     default=Path("plan.json"),
     show_default=True,
-    help="File for the plan.",
+    help="File to write the plan to.",
 )
 @click.option(
     "--arguments",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File for the options of a single `ciguard run` that covers all jobs, one option per "
-    "line. The file is empty if there are no jobs.",
+    help="File to write options to, one per line, for a single `ciguard run` that covers all jobs. "
+    "It is empty if there are no jobs.",
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the plan as JSON instead of an explanation."
@@ -133,11 +133,11 @@ def _devices(
 def plan(
     settings: Effective, *, out: Path, arguments: Path | None, as_json: bool, **options: Any
 ) -> int:
-    """Choose targets, devices, shards and the APIs to test first, from a change of the repository.
+    """Choose targets, devices, shards and the APIs to test first for a change of the repository.
 
     Reads changed requirements and lock files, changed sources, and the APIs that sources use. Use
-    the plan with `ciguard run --plan FILE`; docs/planning.md describes how it is made. Exits with 3
-    if none of the planned rows can run.
+    the plan with `ciguard run --plan FILE`; docs/planning.md describes how ciguard makes it. Exits
+    with 3 if none of the planned rows can run.
     """
     from ciguard.planning import (
         commands,
@@ -182,7 +182,7 @@ def _request(settings: Effective, options: Mapping[str, Any]) -> PlanRequest:
 
     against, wheel, base_wheel = (options[key] for key in ("against", "wheel", "base_wheel"))
     if base_wheel and not wheel:
-        msg = "--base-wheel: it needs --wheel, the build to compare with it."
+        msg = "--base-wheel needs --wheel, the wheel to compare it with."
         raise click.UsageError(msg)
     mode = options["mode"] or (PlanMode.PULL_REQUEST if against else PlanMode.BATCH)
     return PlanRequest(

@@ -32,9 +32,9 @@ _RETRY_BUDGET_S = 300.0
 @click.option(
     "--comment",
     is_flag=True,
-    help="Publish a comment, which appears at the first failure and is updated from then on.",
+    help="Publish a comment: it is created at the first failure, and updated by later runs.",
 )
-@click.option("--sarif", is_flag=True, help="Publish alerts of code scanning.")
+@click.option("--sarif", is_flag=True, help="Publish code-scanning alerts.")
 @click.option(
     "--repository",
     envvar="GITHUB_REPOSITORY",
@@ -48,43 +48,49 @@ _RETRY_BUDGET_S = 300.0
     metavar="SHA",
     help="Head commit of the pull request, not its merge commit.",
 )
-@click.option("--pull-request", metavar="NUMBER", default="", help="Pull request of the comment.")
+@click.option(
+    "--pull-request",
+    metavar="NUMBER",
+    default="",
+    help="Number of the pull request to comment on.",
+)
 @click.option(
     "--head-repository",
     metavar="OWNER/NAME",
     default="",
-    help="Repository of the head: with --head-branch, it identifies the pull request too.",
+    help="Repository of the head: with --head-branch, an alternative to --pull-request.",
 )
 @click.option(
     "--head-branch",
     metavar="NAME",
     default="",
-    help="Head branch of the pull request, see --head-repository.",
+    help="Head branch of the pull request; needs --head-repository.",
 )
 @click.option(
     "--ref",
     metavar="REF",
     default="",
-    help="Ref of the analysis of --sarif.  [default: head of the pull request]",
+    help="Git ref that --sarif publishes alerts for.  [default: head of the pull request]",
 )
 @click.option(
     "--name",
     default="ciguard",
     show_default=True,
-    help="Name of the check; it also distinguishes comments and alerts of several projects.",
+    help="Name of the check; comments and alerts with different names do not replace each other.",
 )
 @click.option(
     "--comment-as",
     metavar="LOGIN",
     default="github-actions[bot]",
     show_default=True,
-    help="Account of the token: only its comments are changed.",
+    help="Account of the token: only comments of this account are changed.",
 )
 def publish(folder: Path, **options: Any) -> int:
     """Publish the results in FOLDER on a GitHub pull request, with the token in GITHUB_TOKEN.
 
-    FOLDER may be untrusted: it is checked, and only options decide where results are published.
-    Without the permission for a check run, annotations are written to the workflow's log instead.
+    FOLDER may be untrusted: its files are checked, and only the options decide where results are
+    published. Without the permission for a check run, annotations are written to the workflow's
+    log instead.
     """
     from ciguard.reports import lost_status, receive_run, status_of
     from ciguard.trackers import Head, repository_of
@@ -114,22 +120,22 @@ def publish(folder: Path, **options: Any) -> int:
 
 def _require_complete(options: Mapping[str, Any]) -> None:
     if not (options["check"] or options["comment"] or options["sarif"]):
-        msg = "nothing to do: add --check, --comment, --sarif, or several of them."
+        msg = "nothing to publish: add at least one of --check, --comment and --sarif."
         raise ConfigurationError(msg)
     has_head = bool(options["head_repository"] and options["head_branch"])
     if options["comment"] and not (options["pull_request"] or has_head):
         msg = (
-            "--comment: it needs the pull request. Add --pull-request NUMBER, or --head-repository "
+            "--comment needs the pull request. Add --pull-request NUMBER, or --head-repository "
             "and --head-branch."
         )
         raise ConfigurationError(msg)
     if options["sarif"] and not (options["ref"] or options["pull_request"] or has_head):
-        msg = "--sarif: it needs a branch or pull request. Add --ref REF, or --pull-request NUMBER."
+        msg = "--sarif needs a branch or pull request. Add --ref REF, or --pull-request NUMBER."
         raise ConfigurationError(msg)
 
 
 def _pull_request(connection: Connection, options: Mapping[str, Any]) -> str:
-    """Return the number of the pull request from the option, else by its head; empty if none."""
+    """Return the number of the pull request, from the option or by its head; empty if none."""
     number_text = str(options["pull_request"])
     needs_number = options["comment"] or (options["sarif"] and not options["ref"])
     if number_text or not needs_number or not options["head_branch"]:
@@ -150,7 +156,7 @@ def _pull_request(connection: Connection, options: Mapping[str, Any]) -> str:
         return str(number)
     click.echo(
         "Comment skipped: no open pull request has this head commit. If a newer commit was pushed, "
-        "its own run comments."
+        "the run of that commit will comment."
     )
     return ""
 
@@ -174,7 +180,7 @@ def _publish_check(connection: Connection, head: Head, status: Status) -> None:
     except TrackerForbiddenError as error:
         click.echo(f"No check run: {error}", err=True)
         click.echo(
-            "No check run, because the permission is missing: annotations follow in this log."
+            "The permission for a check run is missing, so this log has the annotations instead:"
         )
         for command in workflow_commands(list(status.remarks)):
             click.echo(command)
@@ -224,10 +230,11 @@ def _upload(connection: Connection, run: ReceivedRun, options: Mapping[str, Any]
     number = options["pull_request"]
     ref = options["ref"] or (f"refs/pull/{number}/head" if number else "")
     if not ref:
-        return  # the reason was reported with the comment
+        return  # `_pull_request` has reported the reason
     if run.finished.verdict in {Verdict.NOT_RUN, Verdict.INTERRUPTED, Verdict.PART}:
         click.echo(
-            "code scanning: not updated, because defects that were not tested would count as fixed"
+            "Code scanning skipped: the run is incomplete, and GitHub would close the alerts of "
+            "defects that it did not test."
         )
         return
     # Generated from the checked results, since the SARIF file in the folder is untrusted.
@@ -239,4 +246,4 @@ def _upload(connection: Connection, run: ReceivedRun, options: Mapping[str, Any]
         analysis = Analysis(sha=options["head_sha"], ref=ref, sarif=sarif)
         click.echo(upload_analysis(connection, analysis, retry_budget=RetryBudget(_RETRY_BUDGET_S)))
     except TrackerForbiddenError as error:
-        click.echo(f"::warning title=ciguard::No code scanning: {command_text(str(error))}")
+        click.echo(f"::warning title=ciguard::Code scanning skipped: {command_text(str(error))}")

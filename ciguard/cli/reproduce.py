@@ -1,4 +1,4 @@
-"""`ciguard reproduce`: run one bucket's case again."""
+"""`ciguard reproduce`: run a bucket's case again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ciguard.cli.lookup import bucket_of
+from ciguard.cli.lookup import matching_bucket
 from ciguard.cli.options import example, takes_settings
 from ciguard.domain.findings import PairKind
 from ciguard.domain.outcomes import Crashed, Passed, Rejected
@@ -20,58 +20,58 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    short_help="Run one bucket's case again.",
+    short_help="Run a bucket's case again.",
     epilog=example("ciguard reproduce 8a45dee0 --target torch==2.12.0"),
 )
 @click.argument("bucket")
 @click.option(
     "--target",
     metavar="TARGET",
-    help="Target to run it on, e.g. another version. [default: the one where it was found]",
+    help="Target to run the case on, e.g. another version. [default: the target where it was "
+    "found]",
 )
 @click.option("--gdb", is_flag=True, help="Also show the native stack of a crash, using gdb.")
 @takes_settings("out", "baseline", "case-limit", "memory", "app-labels")
 def reproduce(settings: Effective, bucket: str, target: str | None, *, gdb: bool) -> int:
     """Run BUCKET's case again, and report whether it still shows the defect.
 
-    Exits with 1 if the outcome is the same and 0 if it is different, as `git bisect run` expects.
+    Exits with 1 if the case still shows the defect and 0 if not, as `git bisect run` expects.
     """
     from ciguard.campaign import reproduce as run_again
     from ciguard.reports import outcome_text
 
-    found_bucket = bucket_of(settings.config, bucket)
-    # Of two targets that differ, the last one deviates.
-    origin = found_bucket.finding.targets[-1]
-    refuse_measured(found_bucket)
-    refuse_incomplete(found_bucket)
-    recorded = found_bucket.finding.outcomes.get(origin)
-    if recorded is None and found_bucket.finding.pair is not PairKind.NONE:
+    match = matching_bucket(settings.config, bucket)
+    # If two targets differ, the last one deviates.
+    origin = match.finding.targets[-1]
+    refuse_measured(match)
+    refuse_incomplete(match)
+    recorded = match.finding.outcomes.get(origin)
+    if recorded is None and match.finding.pair is not PairKind.NONE:
         msg = (
-            f"bucket {found_bucket.fingerprint}: it is a difference between targets, but the "
-            "baseline stores no outcomes to compare with. Run `ciguard run` with both targets to "
-            "replay it."
+            f"bucket {match.fingerprint}: it is a difference between targets, but the baseline "
+            "stores no outcomes to compare with. Run `ciguard run` with both targets to replay it."
         )
         raise ConfigurationError(msg)
     where = target or origin.partition(" #")[0]
     outcome = run_again(
-        found_bucket,
+        match,
         where,
         settings.config,
         on_step=lambda step: click.echo(visible(step), err=True),
     )
-    is_same = still_broken(found_bucket, outcome)
+    is_same = is_still_broken(match, outcome)
     if is_same is None:
-        is_same = shows_the_same(recorded, outcome)
+        is_same = _has_same_symptom(recorded, outcome)
     if recorded is not None:
         click.echo(f"recorded on {visible(origin)}: {visible(outcome_text(recorded))}")
     click.echo(f"now on {visible(where)}: {visible(outcome_text(outcome))}")
     if gdb and isinstance(outcome, Crashed):
-        _show_native(found_bucket, where, settings.config)
+        _show_native_stack(match, where, settings.config)
     click.echo("same" if is_same else "different")
     return ExitCode.FINDINGS if is_same else ExitCode.CLEAN
 
 
-def _show_native(bucket: Bucket, target: str, config: Config) -> None:
+def _show_native_stack(bucket: Bucket, target: str, config: Config) -> None:
     from ciguard.campaign import debug
     from ciguard.triage import native_frames
 
@@ -91,10 +91,10 @@ def _show_native(bucket: Bucket, target: str, config: Config) -> None:
 
 
 def refuse_measured(bucket: Bucket) -> None:
-    """Reject a bucket whose defect a single call on one target cannot show.
+    """Reject a bucket whose defect was measured, since a single call on one target cannot show it.
 
     Raises:
-        ConfigurationError: if it was found by measuring.
+        ConfigurationError: if the bucket was found by measuring.
     """
     from ciguard.oracles import is_measured
 
@@ -124,8 +124,8 @@ def refuse_incomplete(bucket: Bucket) -> None:
         raise ConfigurationError(msg)
 
 
-def still_broken(bucket: Bucket, now: Outcome) -> bool | None:
-    """Return whether one outcome alone violates the invariant; None if it cannot decide that."""
+def is_still_broken(bucket: Bucket, now: Outcome) -> bool | None:
+    """Return whether one outcome alone shows the bucket's defect; None if it cannot decide that."""
     from ciguard.oracles import Subject, judge, traits_of
     from ciguard.triage import presentable
 
@@ -144,11 +144,12 @@ def still_broken(bucket: Bucket, now: Outcome) -> bool | None:
     return any((item.oracle, item.kind, item.detail) == wanted for item in findings)
 
 
-def shows_the_same(recorded: Outcome | None, now: Outcome) -> bool:
+def _has_same_symptom(recorded: Outcome | None, now: Outcome) -> bool:
     """Return whether two outcomes of one case show the same defect.
 
     Args:
-        recorded: the recorded outcome; None for the baseline, which stores only the case.
+        recorded: the recorded outcome; None if the bucket is only in the baseline, which does not
+            store outcomes.
         now: the outcome of this call.
     """
     from ciguard.triage import symptom_of

@@ -45,7 +45,7 @@ def campaign(settings: Effective, *, files_issues: bool) -> int:
 
 
 class Judge(Protocol):
-    """A function that yields the events of a verdict: a campaign, or a merge of its parts."""
+    """A function that yields events until the verdict: a campaign, or a merge of its parts."""
 
     def __call__(
         self,
@@ -73,7 +73,7 @@ def report(settings: Effective, judge: Judge, *, files_issues: bool) -> int:
 
     config = settings.config
     destination = Destination(folder=config.out, stream=sys.stdout, policy=config.policy)
-    # Files come first: the console reports where they are, and whether one of them failed.
+    # Files come first: the console reports their paths, and whether one could not be written.
     makers = REPORTERS.items()
     reporters: dict[str, Reporter] = {
         name: make(destination) for name, make in makers.items() if name not in CONSOLES

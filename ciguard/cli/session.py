@@ -1,4 +1,4 @@
-"""State of one call of the command line besides its settings."""
+"""State of one call of the command line that is not a setting."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ciguard.cli.lookup import all_buckets, bucket_of, record_of
+from ciguard.cli.lookup import all_buckets, matching_bucket, record_of
 from ciguard.cli.options import example, takes_settings
 from ciguard.errors import ConfigurationError
 
@@ -14,17 +14,19 @@ if TYPE_CHECKING:
     from ciguard.config import Effective
 
 
-@click.command(short_help="List the buckets, or show one.", epilog=example("ciguard show 8a45dee0"))
+@click.command(
+    short_help="List the buckets, or show one bucket.", epilog=example("ciguard show 8a45dee0")
+)
 @click.argument("bucket", required=False)
 @click.option(
     "--grouping",
     is_flag=True,
-    help="Show only what BUCKET's fingerprint is made from, and aliases.",
+    help="Show only the parts of BUCKET's fingerprint, and its aliases.",
 )
 @click.option(
     "--realistic",
     is_flag=True,
-    help="List only buckets that a plain program meets (docs/severity.md).",
+    help="List only buckets whose inputs an ordinary program could use (docs/severity.md).",
 )
 @takes_settings("out", "baseline")
 def show(settings: Effective, bucket: str | None, *, grouping: bool, realistic: bool) -> None:
@@ -38,7 +40,7 @@ def show(settings: Effective, bucket: str | None, *, grouping: bool, realistic: 
     config = settings.config
     if bucket is None:
         if grouping:
-            msg = "--grouping: it needs a bucket. `ciguard show` lists them."
+            msg = "--grouping needs a bucket. `ciguard show` lists the buckets."
             raise ConfigurationError(msg)
         buckets = all_buckets(config)
         if not buckets:
@@ -49,11 +51,9 @@ def show(settings: Effective, bucket: str | None, *, grouping: bool, realistic: 
         plain = [item for item in buckets if realism(item.finding).is_plain]
         lines = table_lines(plain if realistic else buckets)
     else:
-        shown_bucket = bucket_of(config, bucket)
-        record = record_of(config, shown_bucket)
-        script = read_script(config.out, shown_bucket)
-        lines = (
-            grouping_lines(shown_bucket) if grouping else bucket_lines(shown_bucket, script, record)
-        )
+        match = matching_bucket(config, bucket)
+        record = record_of(config, match)
+        script = read_script(config.out, match)
+        lines = grouping_lines(match) if grouping else bucket_lines(match, script, record)
     for line in lines:
         click.echo(line)

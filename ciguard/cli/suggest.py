@@ -1,4 +1,4 @@
-"""`ciguard function suggest`: propose annotations for functions as a diff to review."""
+"""`ciguard function suggest`: propose annotations for functions, as a diff to review."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from ciguard.errors import ConfigurationError
     "pattern",
     default="*",
     metavar="GLOB",
-    help="Functions to annotate, e.g. 'build_*' or 'Tokenizer.*'. [default: all public ones]",
+    help="Functions to annotate, e.g. 'build_*' or 'Tokenizer.*'. [default: all public functions]",
 )
 @click.option("--sidecar", is_flag=True, help="Print a sidecar file instead of a diff.")
 def suggest(file: Path, pattern: str, *, sidecar: bool) -> None:
     """Propose annotations for the functions of FILE, inferred from the program and its project.
 
-    Prints the reasons of each proposal and the parameters without one, then a diff for `git apply`
-    or `patch -p1`. FILE is parsed, never run.
+    Prints the reasons for each proposal and the parameters without a proposal, then a diff for
+    `git apply` or `patch -p1`. FILE is parsed, never run.
     """
     from ciguard.campaign import shipped_knowledge
     from ciguard.files import read_text

@@ -42,7 +42,7 @@ def list_stored() -> None:
 @takes_settings("targets")
 @click.option("--refresh", is_flag=True, help="Rebuild environments that are in the cache.")
 def sync(settings: Effective, *, refresh: bool) -> None:
-    """Build the environments of the configured targets before `ciguard run` needs them."""
+    """Build the environments of the configured targets, so that `ciguard run` starts at once."""
     from ciguard.targets import parse_target, provision_all, unique_names
 
     wanted = [parse_target(text) for text in settings.config.targets]
@@ -65,7 +65,7 @@ def sync(settings: Effective, *, refresh: bool) -> None:
     help="Number of most recently used environments to keep.",
 )
 def prune(keep: int) -> None:
-    """Remove environments from the cache that are not in use."""
+    """Remove environments that are not in use from the cache."""
     from ciguard.targets import prune_environments
 
     removed = prune_environments(keep=keep)

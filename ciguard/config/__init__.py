@@ -1,7 +1,7 @@
-"""All settings of ciguard, each described once, and their values from file, environment and flags.
+"""All settings of ciguard: their descriptions, and their values from file, environment and flags.
 
-`Config` holds the values, `SETTINGS` their descriptions, and `load_config` merges the sources. The
-package of a level declares the level's settings in its `settings.py`.
+`Config` holds the values, `SETTINGS` holds the descriptions, and `load_config` merges the sources.
+The package of a level declares the level's settings in its `settings.py`.
 """
 
 from ciguard.config.catalogue import SETTINGS

@@ -1,4 +1,4 @@
-"""All settings by key: those of runs, and those that levels declare."""
+"""All settings by key: the settings of a run, and the settings that levels declare."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from ciguard.config.levels import LevelSettings
 
 
-def _setting(described: Field[Any]) -> Setting[Any]:
-    names = dict(described.metadata)
-    key = str(names.pop("key", described.name.replace("_", "-")))
-    flag = names.pop("flag", f"--{key}")
-    return Setting(field=described.name, key=key, flag=flag, default=described.default, **names)
+def _setting(field: Field[Any]) -> Setting[Any]:
+    """Return the setting that a field of `Config` describes in its metadata."""
+    metadata = dict(field.metadata)
+    key = str(metadata.pop("key", field.name.replace("_", "-")))
+    flag = metadata.pop("flag", f"--{key}")
+    return Setting(field=field.name, key=key, flag=flag, default=field.default, **metadata)
 
 
 class _Settings(Mapping[str, Setting[Any]]):
@@ -40,30 +41,36 @@ class _Settings(Mapping[str, Setting[Any]]):
 
 @cache
 def _all_settings() -> dict[str, Setting[Any]]:
-    """Return all settings, those of levels after the settings that select APIs.
+    """Return all settings in the order of the help; the levels' settings replace `level_values`.
 
     Raises:
         RegistrationError: if a level declares a setting that already exists.
     """
-    level_settings = LEVEL_SETTINGS.items()
-    levels = {name: level_settings[name] for name in LEVEL_SETTINGS.names()}  # built-in ones first
-    of_run = {item.name: _setting(item) for item in fields(Config) if item.name != "of_levels"}
-    _refuse_duplicates(of_run.values(), levels)
+    registered = LEVEL_SETTINGS.items()
+    levels = {name: registered[name] for name in LEVEL_SETTINGS.names()}  # built-in levels first
+    run_settings = {
+        item.name: _setting(item) for item in fields(Config) if item.name != "level_values"
+    }
+    _refuse_duplicates(run_settings.values(), levels)
     summaries = ", ".join(f"{name} ({level.summary})" for name, level in levels.items())
     settings: list[Setting[Any]] = []
     for item in fields(Config):
-        if item.name == "of_levels":
+        if item.name == "level_values":
             settings += [setting for level in levels.values() for setting in level.settings]
         else:
-            setting = of_run[item.name]
+            setting = run_settings[item.name]
             text = setting.help.replace(LEVELS_PLACEHOLDER, summaries)
             settings.append(replace(setting, help=text))
     return {setting.key: setting for setting in settings}
 
 
-def _refuse_duplicates(of_run: Iterable[Setting[Any]], levels: Mapping[str, LevelSettings]) -> None:
+def _refuse_duplicates(
+    run_settings: Iterable[Setting[Any]], levels: Mapping[str, LevelSettings]
+) -> None:
     """Raise a RegistrationError if two settings have the same key, field or flag."""
-    taken = {name for setting in of_run for name in (setting.key, setting.field, setting.flag)}
+    taken = {
+        name for setting in run_settings for name in (setting.key, setting.field, setting.flag)
+    }
     for level, declared in levels.items():
         for setting in declared.settings:
             names = {setting.key, setting.field, setting.flag}

@@ -13,29 +13,30 @@ if TYPE_CHECKING:
     from ciguard.config.setting import Setting
 
 OWN_LEVELS = ("api", "model", "code", "function", "app")
-"""Names of the built-in levels, packages of `ciguard.levels`, in the order of their cases."""
+"""Names of the built-in levels. A case of a later level consists of more code, up to a program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelCommands:
-    """Commands of a level, named as text and loaded when they run or their help is shown."""
+    """Commands of a level, which are loaded when they run or their help is shown."""
 
     summary: str
     """Help of `ciguard LEVEL`, one sentence."""
     commands: Mapping[str, str]
-    """`module:object` of each `click.Command` by its name, in the order of the help."""
+    """Place of each `click.Command` as `module:object`, by the command's name, in the order of the
+    help."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelSettings:
-    """Description of a level that is available without loading the level."""
+    """Description of a level, available without importing the level's code."""
 
     summary: str
-    """Short phrase for what the level tests, shown in brackets after its name."""
+    """Short phrase about what the level tests, shown in brackets after its name."""
     settings: tuple[Setting[Any], ...] = ()
     """Settings of the level, created by `level_setting`."""
     commands: LevelCommands | None = None
-    """Commands below `ciguard LEVEL`."""
+    """Subcommands of `ciguard LEVEL`; None if there are none."""
 
 
 LEVEL_SETTINGS: Registry[LevelSettings] = Registry(

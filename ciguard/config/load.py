@@ -1,4 +1,4 @@
-"""Loading of settings from their sources: defaults < file < environment < flags."""
+"""Loading of settings from defaults, file, environment and flags; later sources have precedence."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ OWN_FILE = "ciguard.toml"
 SHARED_FILE = "pyproject.toml"
 PREFIX = "CIGUARD_"
 OTHER_VARIABLES = frozenset({"CIGUARD_CACHE", "CIGUARD_SECURITY_TOKEN", VARIABLE})
-"""Environment variables with ciguard's prefix that are not settings of a run."""
+"""Environment variables with ciguard's prefix that do not set a setting."""
 
 Flags: TypeAlias = Mapping[str, str | bool | Sequence[str] | None]
-"""Values from the command line by key; None and empty lists for flags that are not given."""
+"""Values from the command line, by key of the setting; None or empty for missing flags."""
 
 
 class SourceKind(StrEnum):
-    """Kind of source of a value; later members override earlier ones."""
+    """Kind of source of a value; later members have precedence over earlier ones."""
 
     DEFAULT = "default"
     FILE = "file"
@@ -44,14 +44,14 @@ class SourceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SettingSource:
-    """Source of a value."""
+    """Source of a setting's value."""
 
     kind: SourceKind
     name: str = ""
     """Name of the file, variable or flag; empty for a default."""
 
     def __str__(self) -> str:
-        """Return the name of the source, or `default`."""
+        """Return the name of the file, variable or flag, or `default`."""
         return self.name or self.kind.value
 
 
@@ -66,7 +66,7 @@ class Effective:
     """Path of the configuration file; None if there is none."""
 
     def shown(self) -> list[tuple[str, str, SettingSource]]:
-        """Return all settings as (key, value in the form of a flag, source)."""
+        """Return the key, the value as text for a flag, and the source of all settings."""
         return [
             (key, setting.kind.show(self.config[setting]), self.sources[key])
             for key, setting in SETTINGS.items()
@@ -81,7 +81,7 @@ def load_config(flags: Flags, environment: Mapping[str, str], *, folder: Path) -
 
     Raises:
         ConfigurationError: if a setting is unknown, of the wrong type or out of range; the message
-            has place, key, value and advice.
+            has file or flag, key, value and remedy.
     """
     file = find_file(folder)
     base = file.parent if file else folder
@@ -94,14 +94,14 @@ def load_config(flags: Flags, environment: Mapping[str, str], *, folder: Path) -
         )
     values |= {key: value for key, value, _ in from_file}
     values = {key: _rebased(value, base, folder) for key, value in values.items()}
-    overriding = [*_from_environment(environment), *_from_flags(flags)]
-    values |= {key: value for key, value, _ in overriding}
-    sources |= {key: source for key, _, source in from_file + overriding}
+    overrides = [*_from_environment(environment), *_from_flags(flags)]
+    values |= {key: value for key, value, _ in overrides}
+    sources |= {key: source for key, _, source in from_file + overrides}
     return Effective(config=_config(values), sources=sources, file=file)
 
 
 def _config(values: Mapping[str, Any]) -> Config:
-    """Return the settings with values by key."""
+    """Return the settings with the given values, by key."""
     config = Config()
     for key, value in values.items():
         config = config.with_value(SETTINGS[key], value)
@@ -109,9 +109,10 @@ def _config(values: Mapping[str, Any]) -> Config:
 
 
 def find_file(folder: Path) -> Path | None:
-    """Return the configuration file nearest to `folder`, up to the root of its repository.
+    """Return the configuration file of a command that runs in `folder`; None if there is none.
 
-    Outside a repository only `folder` is searched, because parent folders may belong to others.
+    Searches `folder`, then its parents up to the root of the repository. Outside a repository, only
+    `folder` is searched, because its parents may belong to other users.
 
     Raises:
         ConfigurationError: if a folder has both kinds of file, or a file cannot be read.
@@ -121,8 +122,8 @@ def find_file(folder: Path) -> Path | None:
         has_table = shared.is_file() and "ciguard" in _tool_tables(shared)
         if own.is_file() and has_table:
             msg = (
-                f"{candidate}: both {OWN_FILE} and [tool.ciguard] of {SHARED_FILE} have settings. "
-                "Keep one of the two."
+                f"{candidate}: both {OWN_FILE} and [tool.ciguard] in {SHARED_FILE} have settings. "
+                "Remove one of them."
             )
             raise ConfigurationError(msg)
         if own.is_file():
@@ -144,7 +145,7 @@ def _read_toml(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{file}: cannot be read: {error}. Save it as a readable UTF-8 text file."
+        msg = f"{file}: cannot be read: {error}. Make it a readable text file in UTF-8."
         raise ConfigurationError(msg) from error
     except tomllib.TOMLDecodeError as error:
         msg = f"{file}: not valid TOML: {error}. Correct that line."
@@ -157,6 +158,7 @@ def _tool_tables(file: Path) -> dict[str, Any]:
 
 
 def _from_file(file: Path, source: SettingSource) -> Iterator[tuple[str, Any, SettingSource]]:
+    """Yield the key, the value and the source of each setting in a file."""
     table: object
     if file.name == OWN_FILE:
         table, place = _read_toml(file), source.name
@@ -172,8 +174,8 @@ def _from_file(file: Path, source: SettingSource) -> Iterator[tuple[str, Any, Se
             parsed = setting.kind.from_toml(value)
         if parsed in setting.not_in_files:
             msg = (
-                f"{place}: {key} = {value!r}: files must not set this value, because a change "
-                f"under test can edit them. Use {setting.flag} or {setting.variable}."
+                f"{place}: {key} = {value!r}: files must not set this value, because a tested pull "
+                f"request can edit them. Use {setting.flag} or {setting.variable}."
             )
             raise ConfigurationError(msg)
         yield key, parsed, source
@@ -185,7 +187,7 @@ def _known_setting(key: str, place: str, *, known: Sequence[str]) -> Setting[Any
     if key in SETTINGS:
         setting = SETTINGS[key]
         msg = (
-            f"{place}: the setting applies to one run, so a file cannot set it. "
+            f"{place}: this setting applies to a single run, so files cannot set it. "
             f"Use {setting.flag} or {setting.variable}."
         )
         raise ConfigurationError(msg)
@@ -202,7 +204,7 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Any
             msg = f"environment variable {name}: no such setting.{suggestion(name, by_variable)}"
             raise ConfigurationError(msg)
         if not text.strip():
-            continue  # workflows pass inputs without a value as empty variables
+            continue  # workflows pass inputs that are not set as empty variables
         setting = by_variable[name]
         with _with_place(f"environment variable {name}={text!r}", setting):
             value = setting.kind.from_text(text)
@@ -231,7 +233,7 @@ def _from_flags(flags: Flags) -> Iterator[tuple[str, Any, SettingSource]]:
 
 @contextmanager
 def _with_place(place: str, setting: Setting[Any]) -> Iterator[None]:
-    """Convert a ValueError into a ConfigurationError with place and advice."""
+    """Convert a ValueError in the body into a ConfigurationError with place and remedy."""
     try:
         yield
     except ValueError as error:
@@ -242,7 +244,7 @@ def _with_place(place: str, setting: Setting[Any]) -> Iterator[None]:
 
 
 def _rebased(value: Any, base: Path, folder: Path) -> Any:
-    """Return a path relative to `base` as a path relative to `folder`."""
+    """Return a path that is relative to `base` as a path relative to `folder`; else the value."""
     if not isinstance(value, Path) or base == folder:
         return value
     return _relative(base / value, folder)

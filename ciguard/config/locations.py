@@ -10,27 +10,27 @@ from typing import TypeAlias
 DEFAULT_BRANCH = "ciguard-baseline"
 _PREFIX = "git+"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-"""Matches the name of a remote in the current repository."""
+"""Matches the name of a git remote."""
 _URL = re.compile(r"(https?|ssh|git|file)://[^\s\x00-\x20\x7f]+")
 _HOST_AND_PATH = re.compile(
     r"([A-Za-z0-9_.-]+@)?[A-Za-z0-9][A-Za-z0-9.-]*:(?!:)[^\s\x00-\x20:-]\S*"
 )
 _BRANCH = re.compile(r"(?!.*(\.\.|//|/\.|\.lock(/|$)|[./]$))[A-Za-z0-9_][A-Za-z0-9_./-]*")
-"""Matches fewer names than git allows: none that a shell, path or refspec could misread."""
+"""Matches names of branches, except names that a shell, path or refspec could misread."""
 _PASSWORD = re.compile(r"://[^/\s@]*:[^/\s@]*@")
 
 
 @dataclass(frozen=True, slots=True)
 class GitBranch:
-    """A git branch with a baseline."""
+    """A git branch that stores a baseline."""
 
     remote: str
-    """Repository: name of a remote, URL, `host:path` or absolute path."""
+    """Repository of the branch: name of a remote, URL, `host:path` or absolute path."""
     branch: str = DEFAULT_BRANCH
 
     @property
     def is_named(self) -> bool:
-        """True if the remote is a name that the current repository resolves."""
+        """True if the remote is a name, which the current repository resolves to a URL."""
         return _NAME.fullmatch(self.remote) is not None
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ def parse_location(text: str) -> Location:
     """Parse the path of a folder, or `git+REMOTE#BRANCH`.
 
     Raises:
-        ValueError: if it is malformed. The message never holds a password.
+        ValueError: if the text is malformed. The message never contains a password.
     """
     location = text.strip()
     if not location.startswith(_PREFIX):
@@ -56,7 +56,7 @@ def parse_location(text: str) -> Location:
     remote, _, branch = location.removeprefix(_PREFIX).partition("#")
     branch = branch or DEFAULT_BRANCH
     if _PASSWORD.search(remote):
-        msg = "logs would show the password in the URL: use git's credential helper instead"
+        msg = "the URL contains a password, which logs would show: use git's credential helper"
         raise ValueError(msg)
     is_path = remote.startswith("/") and remote.isprintable()
     if not is_path and not any(p.fullmatch(remote) for p in (_NAME, _URL, _HOST_AND_PATH)):

@@ -15,10 +15,13 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)")
 
 
 def parse_duration(text: str) -> float:
-    """Return the seconds of `90s`, `3m`, `1h30m`, `1.5h`, `250ms` or a plain number of seconds.
+    """Return a duration in seconds.
+
+    Args:
+        text: the duration, such as `90s`, `3m`, `1h30m`, `1.5h`, `250ms` or a number of seconds.
 
     Raises:
-        ValueError: if `text` is none of these.
+        ValueError: if `text` has another form, or a unit occurs twice.
     """
     duration = text.strip().lower().replace(" ", "")
     if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", duration):
@@ -35,7 +38,7 @@ def parse_duration(text: str) -> float:
 
 
 def duration_text(seconds: float) -> str:
-    """Format a duration for `parse_duration`, in the largest exact units."""
+    """Return a duration as text for `parse_duration`, in the largest exact units."""
     milliseconds = round(seconds * 1000)
     words = []
     for unit in ("d", "h", "m", "s", "ms"):
@@ -46,10 +49,14 @@ def duration_text(seconds: float) -> str:
 
 
 def parse_size(text: str) -> int:
-    """Return the MiB of `4096`, `4096MiB`, `4 GiB` or `1.5G`, in powers of two.
+    """Return a size in MiB.
+
+    Args:
+        text: the size, such as `4096` (in MiB), `4096MiB`, `4 GiB` or `1.5G`; all units are powers
+            of two.
 
     Raises:
-        ValueError: if `text` is none of these, or not a whole number of MiB.
+        ValueError: if `text` has another form, or is not a whole number of MiB.
     """
     match = _SIZE.fullmatch(text.strip().lower())
     if match is None or match[2] not in {"", *_UNITS}:
@@ -63,6 +70,6 @@ def parse_size(text: str) -> int:
 
 
 def size_text(mebibytes: int) -> str:
-    """Format a size for `parse_size`."""
+    """Return a size in MiB as text for `parse_size`."""
     gibibytes, rest = divmod(mebibytes, 1024)
     return f"{gibibytes} GiB" if gibibytes and not rest else f"{mebibytes} MiB"

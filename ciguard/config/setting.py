@@ -17,7 +17,7 @@ class Setting(Generic[T_co]):
     """Description of one setting; `Config` holds its value."""
 
     field: str
-    """Name of the setting in `Config`, or in `Config.of_levels`."""
+    """Name of the setting's field in `Config`, or its key in `Config.level_values`."""
     key: str
     """Name of the setting in files."""
     kind: SettingKind
@@ -27,13 +27,14 @@ class Setting(Generic[T_co]):
     """Command-line flag, e.g. `--target`."""
     default: T_co
     in_files: bool = True
-    """False for settings of one run, which files cannot set."""
+    """False for settings that apply to a single run, which files cannot set."""
     not_in_files: tuple[object, ...] = ()
-    """Values that files must not set, because a pull request can edit files."""
+    """Values that files must not set, because a tested pull request can edit files."""
     is_of_level: bool = False
-    """True if the package of a level declares it."""
+    """True if the package of a level declares the setting."""
     decides_cases: bool = False
-    """True if all parts of a campaign must have the same value; for settings of levels."""
+    """True for a level's setting on which the generated cases depend, so that all parts of a
+    campaign must have the same value."""
     is_input: bool = False
     """True if the GitHub action has an input with this key."""
 
@@ -43,7 +44,7 @@ class Setting(Generic[T_co]):
         return "CIGUARD_" + self.key.upper().replace("-", "_")
 
 
-def level_setting(  # noqa: PLR0913 - the fields of a setting
+def level_setting(  # noqa: PLR0913 - an argument for each field of a setting
     key: str,
     kind: SettingKind,
     default: T,
@@ -57,11 +58,12 @@ def level_setting(  # noqa: PLR0913 - the fields of a setting
 
     Args:
         key: name of the setting in files, such as `model-width`.
-        kind: kind of its values; see `ciguard.config.kinds`.
-        default: default value, as `kind` parses it.
+        kind: kind of the setting's values; see `ciguard.config.kinds`.
+        default: default value, of the type that `kind` parses to.
         text: help text of one or two sentences.
         flag: command-line flag; `--KEY` if empty.
-        decides_cases: whether all parts of a campaign must have the same value.
+        decides_cases: whether the generated cases depend on the setting, so that all parts of a
+            campaign must have the same value.
         is_input: whether the GitHub action has an input with this key.
     """
     return Setting(

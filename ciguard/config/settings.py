@@ -1,4 +1,4 @@
-"""The settings of a run, each with its description."""
+"""The settings of a run and their descriptions."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ciguard.config.kinds import (
     label,
     location,
     path_or_nothing,
-    place,
     policy,
     severity,
     shard,
     size,
     switch,
     texts,
+    tracker_location,
     whole,
 )
 from ciguard.domain.findings import Severity
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from ciguard.config.setting import Setting
 
 _TENSORFLOW = ("tensorflow-cpu==2.20.0", "tensorflow-cpu==2.21.0")
-# TensorFlow has no build for Python 3.14 yet.
+# TensorFlow does not have a build for Python 3.14 yet.
 DEFAULT_TARGETS = ("torch==2.13.0", *(_TENSORFLOW if sys.version_info < (3, 14) else ()))
-"""Default targets, which have builds for all Python versions that ciguard supports."""
+"""Default targets, all of which have a build for the running version of Python."""
 
 TAGS = (
     "files",
@@ -52,19 +52,25 @@ TAGS = (
     "callback",
     "removed",
 )
-"""Tags of APIs that are not called unless the `allow` setting names the tag."""
+"""Tags of APIs that are not called unless the setting `allow` names the tag."""
 
 CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE, CONFINE_NEVER = "required", "best-effort", "off"
 
 T = TypeVar("T")
 _DAY_S = 86_400.0
 LEVELS_PLACEHOLDER = "{levels}"
-"""Placeholder in help texts for the registered levels."""
+"""Placeholder in help texts that the names and summaries of the registered levels replace."""
 
 
-def _described(kind: SettingKind, text: str, **names: object) -> Mapping[str, object]:
-    """Return the metadata of a field: kind, help, and names that differ from the defaults."""
-    return MappingProxyType({"kind": kind, "help": text, **names})
+def _metadata(kind: SettingKind, text: str, **attributes: object) -> Mapping[str, object]:
+    """Return the metadata of a field of `Config`.
+
+    Args:
+        kind: the kind of the setting's values.
+        text: the help text.
+        attributes: further attributes of the `Setting` that differ from the defaults.
+    """
+    return MappingProxyType({"kind": kind, "help": text, **attributes})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,25 +79,25 @@ class Config:
 
     targets: tuple[str, ...] = field(
         default=DEFAULT_TARGETS,
-        metadata=_described(
+        metadata=_metadata(
             texts("TARGET", required=True),
-            "Environment that cases run in, e.g. torch==2.13.0, current, 'keras==3.15.1 + jax'. "
+            "Environment to run cases in, e.g. torch==2.13.0, current or 'keras==3.15.1 + jax'. "
             "Several targets of one library are compared with each other.",
             flag="--target",
         ),
     )
     base: tuple[str, ...] = field(
         default=(),
-        metadata=_described(
+        metadata=_metadata(
             texts("TARGET"),
-            "Target of the pull request's base: it runs the same cases, and defects that it shows "
-            "are known. The baseline is not written and need not exist.",
+            "Target before the change of a pull request: it runs the same cases, and defects that "
+            "it shows count as known. The baseline is not written and need not exist.",
             in_files=False,
         ),
     )
     levels: tuple[str, ...] = field(
         default=("api",),
-        metadata=_described(
+        metadata=_metadata(
             texts("LEVEL", required=True),
             f"Level to test: {LEVELS_PLACEHOLDER}.",
             flag="--level",
@@ -99,91 +105,92 @@ class Config:
     )
     api: tuple[str, ...] = field(
         default=("*",),
-        metadata=_described(
+        metadata=_metadata(
             texts("GLOB", required=True),
-            "Glob over API names: cases are generated only for APIs that match one.",
+            "Glob over API names: cases are generated only for APIs that match at least one glob.",
         ),
     )
     exclude: tuple[str, ...] = field(
         default=(),
-        metadata=_described(texts("GLOB"), "Glob over API names that are not tested."),
+        metadata=_metadata(texts("GLOB"), "Glob over API names: matching APIs are not tested."),
     )
-    of_levels: Mapping[str, Any] = field(default_factory=dict)
-    """Values of levels' settings that differ from the default, by field; read `config[SETTING]`."""
+    level_values: Mapping[str, Any] = field(default_factory=dict)
+    """Values of levels' settings that differ from the default, by `Setting.field`. Read them with
+    `config[SETTING]`, which returns the default of other settings."""
     focus: tuple[str, ...] = field(
         default=(),
-        metadata=_described(
+        metadata=_metadata(
             texts("GLOB"),
-            "Glob over API names that are tested first and most: they get seven of ten batches.",
+            "Glob over API names: matching APIs are tested first, and in seven of ten batches.",
         ),
     )
     plan: str = field(
         default="",
-        metadata=_described(
+        metadata=_metadata(
             path_or_nothing(),
-            "Plan that `ciguard plan` wrote: which APIs to test first, and why.",
+            "File that `ciguard plan` wrote: it names the APIs to test first, and the reasons.",
             in_files=False,
         ),
     )
     allow: tuple[str, ...] = field(
         default=(),
-        metadata=_described(
+        metadata=_metadata(
             texts("TAG", known=TAGS),
-            f"Tag of APIs that are called only with this setting: {', '.join(TAGS)}.",
+            f"Tag of APIs that are called only if this setting names the tag: {', '.join(TAGS)}.",
         ),
     )
     relations: tuple[str, ...] = field(
         default=("*",),
-        metadata=_described(
+        metadata=_metadata(
             texts("GLOB"),
-            "Glob over names of metamorphic relations that calls are checked with; "
-            "an empty list turns them off.",
+            "Glob over names of metamorphic relations to check calls with; an empty list turns "
+            "all relations off.",
             flag="--relation",
         ),
     )
     seed: int = field(
         default=0,
-        metadata=_described(
-            whole(0, 2**63 - 1), "Seed of the campaign; equal seeds give equal cases."
+        metadata=_metadata(
+            whole(0, 2**63 - 1), "Seed of the campaign; the same seed generates the same cases."
         ),
     )
     budget_s: float = field(
         default=180.0,
-        metadata=_described(
+        metadata=_metadata(
             duration(1.0, 30 * _DAY_S),
-            "Wall time of the run, without provisioning of targets.",
+            "Wall time of the run; the time to build the targets' environments does not count.",
             key="budget",
         ),
     )
     max_cases: int = field(
         default=0,
-        metadata=_described(
+        metadata=_metadata(
             whole(0, 10**12),
-            "Stop after this many cases; 0 means that only the budget ends the run.",
+            "Maximum number of cases; 0 means that only the budget ends the run.",
         ),
     )
     jobs: int = field(
         default=0,
-        metadata=_described(
+        metadata=_metadata(
             whole(0, 1024), "Workers per target; 0 means as many as cores and memory allow."
         ),
     )
     confine: str = field(
         default=CONFINE_WHERE_POSSIBLE,
-        metadata=_described(
+        metadata=_metadata(
             choice(CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE, CONFINE_NEVER),
             "Action if this machine cannot confine workers completely: required ends the run "
-            "before the first case, best-effort warns. off confines no worker, for machines whose "
-            "drivers need it; files cannot set off.",
+            "before the first case, best-effort warns. The value off turns confinement off, for "
+            "machines whose drivers need it; files cannot set it.",
             not_in_files=(CONFINE_NEVER,),
         ),
     )
     out: Path = field(
-        default=Path(".ciguard/run"), metadata=_described(folder(), "Folder for results.")
+        default=Path(".ciguard/run"), metadata=_metadata(folder(), "Folder for results.")
     )
     baseline: Location = field(
         default=Path(".ciguard/baseline"),
-        metadata=_described(
+        metadata=_metadata(
             location(),
             "Location of the baseline: a folder, or a branch of a git remote such as "
             "git+origin#ciguard-baseline.",
@@ -191,75 +198,75 @@ class Config:
     )
     compare_only: bool = field(
         default=False,
-        metadata=_described(
+        metadata=_metadata(
             switch(),
-            "Compare with the baseline without writing it or filing issues, for pull requests.",
+            "Compare with the baseline, but write neither the baseline nor issues; for pull "
+            "requests.",
             in_files=False,
         ),
     )
     tracker: Path = field(
         default=Path(".ciguard/issues"),
-        metadata=_described(folder(), "Folder of the local tracker: one file per bucket."),
+        metadata=_metadata(folder(), "Folder of the local tracker: one file per bucket."),
     )
     issues: str = field(
         default="",
-        metadata=_described(
-            place(),
-            "Tracker for issues instead of the folder: github:owner/name, with the token in "
-            "GITHUB_TOKEN.",
+        metadata=_metadata(
+            tracker_location(),
+            "Tracker for issues instead of a folder: github:owner/name. GITHUB_TOKEN must contain "
+            "the token.",
         ),
     )
     issue_marker: str = field(
         default="ciguard",
-        metadata=_described(
+        metadata=_metadata(
             label(),
             "Label of all issues that ciguard files on GitHub, by which it finds them again.",
         ),
     )
     issue_labels: tuple[str, ...] = field(
         default=(),
-        metadata=_described(texts("LABEL"), "Further label of new issues.", flag="--issue-label"),
+        metadata=_metadata(texts("LABEL"), "Another label of new issues.", flag="--issue-label"),
     )
     issue_assignees: tuple[str, ...] = field(
         default=(),
-        metadata=_described(
-            texts("USER"), "User to assign to new issues.", flag="--issue-assignee"
-        ),
+        metadata=_metadata(texts("USER"), "User to assign to new issues.", flag="--issue-assignee"),
     )
     issues_per_run: int = field(
         default=5,
-        metadata=_described(
+        metadata=_metadata(
             whole(0, 10_000),
-            "Maximum number of new issues per run on GitHub; one list names the rest.",
+            "Maximum number of new issues per run on GitHub; a single issue lists all others.",
         ),
     )
     issues_per_day: int = field(
         default=20,
-        metadata=_described(
-            whole(0, 10_000), "Maximum number of new issues in 24 hours on GitHub, over all runs."
+        metadata=_metadata(
+            whole(0, 10_000), "Maximum number of new issues on GitHub in 24 hours, over all runs."
         ),
     )
     issues_security: str = field(
         default="withhold",
-        metadata=_described(
+        metadata=_metadata(
             disclosure(),
-            "Destination of security-relevant crashes: withhold (none), public, "
-            "github:owner/name (a private repository) or advisory (a draft security advisory).",
+            "Where to report security-relevant crashes: withhold (nowhere), public (like other "
+            "findings), github:owner/name (a private repository) or advisory (a draft security "
+            "advisory).",
         ),
     )
     issue_template: Path = field(
         default=Path(".ciguard/issue.md.j2"),
-        metadata=_described(
-            file(), "Jinja template of an issue's text; the built-in one if the file is missing."
+        metadata=_metadata(
+            file(), "Jinja template of an issue's text; if missing, the built-in template is used."
         ),
     )
     dry_run: bool = field(
         default=False,
-        metadata=_described(switch(), "Print the issues without filing them."),
+        metadata=_metadata(switch(), "Print the issues without filing them."),
     )
     fail_on: Severity = field(
         default=Severity.MEDIUM,
-        metadata=_described(
+        metadata=_metadata(
             severity(),
             "Minimum severity of a new finding that fails the run: "
             f"{', '.join(item.label for item in Severity)}.",
@@ -267,53 +274,52 @@ class Config:
     )
     rules: tuple[PolicyRule, ...] = field(
         default=(),
-        metadata=_described(
+        metadata=_metadata(
             policy(),
-            "Action for selected findings as SELECTOR=ACTION, which overrides fail-on. Actions are "
-            "off, report, file and fail (docs/severity.md).",
+            "Action for selected findings as SELECTOR=ACTION; it has precedence over fail-on. "
+            "Actions are off, report, file and fail (docs/severity.md).",
             key="policy",
             flag="--policy",
         ),
     )
     case_limit_s: float = field(
         default=0.0,
-        metadata=_described(
+        metadata=_metadata(
             duration(0.1, 3_600.0, or_zero=True),
-            "Timeout of one case; 0 for the library's default (5s, or more if calls compile).",
+            "Timeout of one case; 0 means the library's default (5s, or more if calls compile).",
             key="case-limit",
         ),
     )
     memory_mib: int = field(
         default=1024,
-        metadata=_described(size(256, 1024 * 1024), "Maximum memory of one worker.", key="memory"),
+        metadata=_metadata(size(256, 1024 * 1024), "Maximum memory of one worker.", key="memory"),
     )
     confirmations: int = field(
         default=3,
-        metadata=_described(
-            whole(1, 100), "Number of fresh workers that must reproduce a finding."
+        metadata=_metadata(
+            whole(1, 100), "Number of fresh workers that must reproduce a finding to confirm it."
         ),
     )
     resume: bool = field(
         default=False,
-        metadata=_described(
-            switch(), "Continue the campaign in the output folder.", in_files=False
-        ),
+        metadata=_metadata(switch(), "Continue the campaign in the output folder.", in_files=False),
     )
 
     shard: Shard = field(
         default=Shard(),
-        metadata=_described(
+        metadata=_metadata(
             shard(),
-            "Run this shard of the campaign without a verdict; `ciguard merge` merges the parts.",
+            "Run only this shard of the campaign, without a verdict; `ciguard merge` merges the "
+            "shards.",
             in_files=False,
         ),
     )
     part: bool = field(
         default=False,
-        metadata=_described(
+        metadata=_metadata(
             switch(),
-            "Run without a verdict, as the only shard on these targets; `ciguard merge` merges it "
-            "with runs on other targets.",
+            "Run without a verdict, as the only shard on these targets; `ciguard merge` merges the "
+            "results with runs on other targets.",
             in_files=False,
         ),
     )
@@ -321,17 +327,17 @@ class Config:
     def __getitem__(self, setting: Setting[T]) -> T:
         """Return the value of a setting of a run or a level."""
         if setting.is_of_level:
-            return cast("T", self.of_levels.get(setting.field, setting.default))
+            return cast("T", self.level_values.get(setting.field, setting.default))
         return cast("T", getattr(self, setting.field))
 
     def with_value(self, setting: Setting[T], value: T) -> Config:
-        """Return these settings with one value changed."""
+        """Return a copy of the settings with one value changed."""
         if not setting.is_of_level:
             changes: dict[str, Any] = {setting.field: value}
             return replace(self, **changes)
-        others = {name: old for name, old in self.of_levels.items() if name != setting.field}
+        others = {name: old for name, old in self.level_values.items() if name != setting.field}
         changed = {} if value == setting.default else {setting.field: value}
-        return replace(self, of_levels=others | changed)
+        return replace(self, level_values=others | changed)
 
     @property
     def policy(self) -> Policy:

@@ -1,11 +1,11 @@
-"""Trackers, in which buckets become issues. One module per tracker; `policy` says what is filed.
+"""Trackers, which file issues for buckets: a local folder, or GitHub.
 
-`plan` decides what to file, `report` writes the text of an issue, and `IssueFiler` performs the
-tasks. `TRACKERS` holds the trackers by name.
+The module `policy` decides what is filed, `body` writes the text of an issue, and `issue_filer`
+performs the tasks. `TRACKERS` in `contract` holds the trackers by name.
 """
 
 from ciguard.trackers.authoring import IssueSources
-from ciguard.trackers.connection import Connection, Terms
+from ciguard.trackers.connection import Connection, IssueDefaults
 from ciguard.trackers.contract import Tracker
 from ciguard.trackers.disclosure import PUBLIC, Discloser
 from ciguard.trackers.filing import FilingReporter
@@ -14,6 +14,7 @@ from ciguard.trackers.local import LocalTracker
 from ciguard.trackers.outbox import Outbox
 from ciguard.trackers.places import open_disclosure, open_tracker, page_of_repository, page_of_run
 from ciguard.trackers.policy import FilingRules
+from ciguard.trackers.publication import Analysis, CheckReport, Comment, Head, PullRequestOrigin
 from ciguard.trackers.pull_request import (
     find_pull_request,
     publish_check,
@@ -25,7 +26,6 @@ from ciguard.trackers.pull_request import (
 from ciguard.trackers.repository_settings import RepositorySettings, settings_of
 from ciguard.trackers.repository_state import RepositoryState
 from ciguard.trackers.retry_budget import RetryBudget
-from ciguard.trackers.shown import Analysis, CheckReport, Comment, Head, PullRequestOrigin
 from ciguard.trackers.template import IssueTemplate
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "FilingReporter",
     "FilingRules",
     "Head",
+    "IssueDefaults",
     "IssueFiler",
     "IssueSources",
     "IssueTemplate",
@@ -47,7 +48,6 @@ __all__ = [
     "RepositorySettings",
     "RepositoryState",
     "RetryBudget",
-    "Terms",
     "Tracker",
     "find_pull_request",
     "open_disclosure",

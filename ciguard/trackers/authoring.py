@@ -1,4 +1,4 @@
-"""The author: creates the tasks of a filing plan, with the texts of their issues."""
+"""The author, which creates the tasks of a filing plan with the texts of their issues."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ciguard.trackers.tasks import Task
 
 _ROW_STATES = {State.FIXED: "fixed", State.ACCEPTED: "accepted"}
-"""State of a member in the issue's table, by that of its record."""
+"""Text for a member's state in the issue's table, by the state of its record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,15 +42,15 @@ class IssueSources:
     """The sources of an issue's text."""
 
     out: Path
-    """Output folder of the run, which holds the reproducers."""
+    """Output folder of the run, which contains the reproducers."""
     run_page: str = ""
     """URL of the workflow run; empty if there is none."""
     repository_page: str = ""
     """URL of the tested repository; empty if it is unknown."""
     project: CiguardProject = field(default_factory=CiguardProject)
-    """Repository and release of this copy of ciguard."""
+    """Repository and release of the installed ciguard."""
     template: IssueTemplate | None = None
-    """Template of the text; None for the built-in one."""
+    """Template of the text; None for the built-in template."""
 
 
 class Author:
@@ -64,7 +64,7 @@ class Author:
         Args:
             versions: the library's version, by target.
             sources: the sources of an issue's text.
-            announced: names of buckets that a queued task reports already.
+            announced: names of buckets that a task in the outbox already reports.
         """
         self._versions = versions
         self._sources = sources
@@ -85,10 +85,10 @@ class Author:
         return tasks
 
     def crash(self, group: BucketGroup) -> SecurityCrash:
-        """Return the crash to file in private, or to send upstream, for a group.
+        """Return the crash of a group, to file in private or to send upstream.
 
-        It is named after a bucket, not after its cause. The baseline does not record private
-        issues, and the name of a cause may change once a debugger has examined the crash.
+        The crash is named after a bucket, not after the group's cause. The baseline does not record
+        private issues, and the name of a cause may change once a debugger has examined the crash.
         """
         name = min(member.fingerprint for member in group.members)
         return crash_of(group, self._report(replace(group, name=name)), self._versions)
@@ -100,7 +100,9 @@ class Author:
 
     def _refresh(self, group: BucketGroup) -> Refresh | None:
         known = [member.before for member in group.members if member.before]
-        new_targets = status_changes([member.bucket for member in group.met], known, self._versions)
+        new_targets = status_changes(
+            [member.bucket for member in group.seen_members], known, self._versions
+        )
         parts = [new_targets, self._regression(group), self._new_apis(group)]
         text = " ".join(filter(None, parts))
         if not text and not _has_new_text(group):
@@ -119,16 +121,18 @@ class Author:
         )
 
     def _regression(self, group: BucketGroup) -> str:
-        returned = [member for member in group.met if member.is_back]
+        returned = [member for member in group.seen_members if member.has_returned]
         before = [member.before for member in returned if member.before]
         return regression([member.bucket for member in returned], before, self._versions)
 
     def _new_apis(self, group: BucketGroup) -> str:
-        new = (m for m in group.met if m.has_joined and self._announced.isdisjoint(m.names))
+        new = (
+            m for m in group.seen_members if m.needs_issue and self._announced.isdisjoint(m.names)
+        )
         return new_apis_text(member.bucket for member in new)
 
     def _report(self, group: BucketGroup) -> Report:
-        shown = group.shown
+        shown = group.shown_member
         rows = tuple(self._row(member) for member in (shown, *_others(group, shown)))
         seen = [member.after.first_seen for member in group.members if member.after]
         first_seen = min(seen, default=None)
@@ -140,7 +144,7 @@ class Author:
             versions=self._versions,
             commit=first_seen.commit if first_seen else "",
             first_seen=first_seen.time if first_seen else "",
-            is_regression=group.is_back,
+            is_regression=group.has_returned,
             name=group.name,
             aliases=_other_names(group),
             rows=rows if len(rows) > 1 else (),
@@ -169,12 +173,12 @@ def _other_names(group: BucketGroup) -> tuple[str, ...]:
 
 def _has_new_text(group: BucketGroup) -> bool:
     """Return whether the issue's text may have changed although no comment is due."""
-    before, after = group.shown.before, group.shown.after
+    before, after = group.shown_member.before, group.shown_member.after
     has_new_case = (
         before is not None
         and after is not None
         and before.representative.case != after.representative.case
     )
-    # The run that fixed a member only posts a comment if it met no other member.
+    # The run that fixed a member posts only a comment if it did not see another member.
     has_fixed = any(member.is_fixed for member in group.members)
-    return has_new_case or has_fixed or bool(group.lost) or len(group.issues) > 1
+    return has_new_case or has_fixed or bool(group.former_members) or len(group.issues) > 1

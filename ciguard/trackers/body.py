@@ -1,4 +1,4 @@
-"""The text of an issue: what a maintainer needs, with all fuzzed text escaped."""
+"""The text of an issue for the library's maintainers. Text from fuzzed calls is escaped."""
 
 from __future__ import annotations
 
@@ -34,25 +34,27 @@ if TYPE_CHECKING:
     from ciguard.trackers.template import IssueTemplate
 
 MAX_BODY = 60_000
-"""Limit on the characters of an issue; GitHub rejects more than 65,536."""
+"""Maximum number of characters of an issue; GitHub rejects more than 65,536."""
 _MAX_LOG = 4_000
 _MAX_TITLE = 120
 _MAX_FRAMES = 30
 _MAX_ROWS = 40
 _MAX_DIFF_LINES = 30
 _RESERVE = 2_000
-"""Characters by which the table grows once it shows the place of each script."""
-_REGRESSION = "This had been fixed and is back."
-_SHORTENED = "Parts of this report were too long for an issue; the run's results have all of it."
+"""Number of characters by which the table grows when it shows the place of each script."""
+_REGRESSION = "This defect was fixed before and has returned."
+_SHORTENED = (
+    "Parts of this report are too long for an issue. The results of the run have all parts."
+)
 
 
 def report(bucket: Bucket, context: Context, *, template: IssueTemplate | None = None) -> Report:
-    """Return the issue of a group, whose plainest bucket it shows.
+    """Return the title and text of a group's issue, which shows one of the group's buckets.
 
     Args:
-        bucket: the bucket to show.
+        bucket: the bucket to show, the simplest of the group.
         context: the context, including the other members of the group.
-        template: the template of the text; the built-in one by default.
+        template: the template of the text; None for the built-in template.
 
     Raises:
         ConfigurationError: if the template cannot be filled.
@@ -69,7 +71,7 @@ def report(bucket: Bucket, context: Context, *, template: IssueTemplate | None =
 
 
 def _text(bucket: Bucket, context: Context, template: IssueTemplate) -> str:
-    """Fill the template, omitting details if the text would be too long."""
+    """Return the filled template, without some details if the text would be too long."""
     finding = bucket.finding
     origin = origin_rows(finding.case, lambda name: markdown_code(_local(name)))
     values = {
@@ -171,11 +173,11 @@ def _without_line(case: Case, outcome: Outcome | None) -> Outcome | None:
 
 
 _LOCATION = re.compile(r"(?<=: )[\w/.+-]+:\d+\] ")
-"""Location of a failed check in an error message, too long for a title."""
+"""Matches the location of a failed check in an error message, which is too long for a title."""
 
 
 def slug(api: str) -> str:
-    """Return a part of a file name that identifies an API, with safe characters only."""
+    """Return an API's name as a part of a file name, with safe characters only."""
     return re.sub(r"[^A-Za-z0-9_.]+|\.\.+", "-", api).strip("-.")[:80]
 
 
@@ -185,7 +187,7 @@ def _shown_outcome(finding: Finding) -> Outcome | None:
 
 
 def line_of(finding: Finding) -> str:
-    """Return what happens in one line."""
+    """Return one line about the defect: the outcome that shows it, else the finding's message."""
     outcome = _shown_outcome(finding)
     line = summary_line(_bounded(outcome)) if outcome is not None else ""
     return _local(line or finding.message or finding.kind)
@@ -202,7 +204,7 @@ def _local(text: str) -> str:
 
 
 def _bounded(outcome: Outcome) -> Outcome:
-    """Return an outcome with shortened texts, since a stored one may be of any size."""
+    """Return an outcome with shortened texts, since texts of stored outcomes may be very long."""
     match outcome:
         case Rejected() | Errored() | Exhausted():
             return replace(outcome, message=shortened(outcome.message, 2 * _MAX_LOG))
@@ -232,12 +234,12 @@ def _summary(finding: Finding, context: Context) -> str:
 def _claim(api: str, outcome: Outcome | None, finding: Finding) -> str:
     claim = presentable(finding.case).claim(finding)
     if claim is None:
-        return _ended(api, outcome, finding)
+        return _outcome_sentence(api, outcome, finding)
     words, quoted = claim
     return f"{api}{f' {words}' if words else ''}: {markdown_code(_local(quoted))}."
 
 
-def _ended(api: str, outcome: Outcome | None, finding: Finding) -> str:
+def _outcome_sentence(api: str, outcome: Outcome | None, finding: Finding) -> str:
     subject = one_of(finding.case, api)
     match outcome:
         case Crashed():
@@ -359,7 +361,7 @@ def _grouping(bucket: Bucket) -> str:
     ]
     return "\n".join(
         [
-            "<details><summary>Fingerprint: what findings of this bucket share</summary>",
+            "<details><summary>Fingerprint: what this bucket's findings have in common</summary>",
             "",
             "| ingredient | text |",
             "| --- | --- |",

@@ -1,4 +1,4 @@
-"""The connection to a repository on GitHub, and the labels of its issues."""
+"""The connection to a repository on GitHub, and the labels and assignees of its new issues."""
 
 from __future__ import annotations
 
@@ -24,29 +24,32 @@ class Connection:
     api: str = PUBLIC_API
     """URL of the REST API."""
     token: str = field(default="", repr=False)
-    """Token of the requests; empty for anonymous requests, which can read public data."""
+    """Token of the requests; empty for anonymous requests, which can read only public data."""
     timeout_s: int = 15
     """Timeout of one request, in seconds."""
     pause_s: float = 1.0
-    """Pause between two writes, in seconds, which GitHub's secondary rate limit demands."""
+    """Pause between two write requests, in seconds; GitHub's secondary rate limit demands it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class IssueDefaults:
     """The labels and assignees of new issues."""
 
     label: str = "ciguard"
-    """Label of every filed issue, by which ciguard finds it again."""
+    """Label of every filed issue, by which ciguard finds the issue again."""
     labels: tuple[str, ...] = ()
-    """Further labels of new issues."""
+    """Other labels of new issues."""
     assignees: tuple[str, ...] = ()
     """Logins of the assignees of new issues."""
 
 
-def connection(location: str, environment: Mapping[str, str]) -> Connection:
-    """Return the connection to `owner/name` or `https://host/owner/name`.
+def connect(location: str, environment: Mapping[str, str]) -> Connection:
+    """Return the connection to a repository, without sending a request.
 
-    Without a host, the variable GITHUB_API_URL, which GitHub's runners set, names the API.
+    Args:
+        location: `owner/name` or `https://host/owner/name`. Without a host, the variable
+            GITHUB_API_URL, which GitHub's runners set, names the API.
+        environment: the environment variables, with the token.
 
     Raises:
         ConfigurationError: if the location has another form, or its URL is not encrypted.

@@ -1,4 +1,4 @@
-"""The context of an issue's text: everything besides the bucket itself."""
+"""The context of an issue's text: all data that the bucket itself does not contain."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class IssueRow:
     script: str = ""
     """Text of the standalone reproducer; empty if there is none."""
     first_seen: str = ""
-    """Time when the bucket was first seen; empty if unknown."""
+    """Time in UTC when the bucket was first seen, as in the baseline; empty if unknown."""
     state: str = ""
     """State of the bucket: `fixed` or `accepted`; empty while it is open."""
 
@@ -37,23 +37,23 @@ class Context:
     repository_page: str = ""
     """URL of the tested repository; empty if it is unknown."""
     project: CiguardProject = field(default_factory=CiguardProject)
-    """Repository and release of this copy of ciguard."""
+    """Repository and release of the installed ciguard."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Library version by target."""
     commit: str = ""
     """Commit at which the group was first seen; empty if unknown."""
     first_seen: str = ""
-    """Time when the group was first seen; empty if unknown."""
+    """Time in UTC when the group was first seen, as in the baseline; empty if unknown."""
     is_regression: bool = False
-    """True if the group had been fixed and is back."""
+    """True if the group was fixed and has returned."""
     name: str = ""
     """Name of the group; empty if it is the bucket's fingerprint."""
     aliases: tuple[str, ...] = ()
     """Other names under which the group's issue may have been filed."""
     rows: tuple[IssueRow, ...] = ()
-    """Rows of all members, the shown one first; empty for a group of one."""
+    """Rows of all members, the shown member first; empty for a group with a single member."""
     split_from: tuple[str, ...] = ()
-    """Numbers of the issues that the group was part of before."""
+    """Numbers of issues to which members belonged before their cause was known better."""
 
     @property
     def apis(self) -> int:

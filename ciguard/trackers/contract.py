@@ -1,4 +1,4 @@
-"""The protocol of trackers, in which buckets become issues, and their registry."""
+"""The protocol of trackers, which file issues for buckets, and the registry of trackers."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Report:
     """The text of one issue, ready to publish: escaped, bounded, without local paths."""
 
     fingerprint: str
-    """Name of the group: that of a cause, or a fingerprint; see `is_name`."""
+    """Name of the group: the name of a cause, or a fingerprint; see `is_name`."""
     title: str
     body: str
     """Markdown that starts with `marker(fingerprint)`."""
     slug: str = ""
-    """Part of a file name that identifies the API: safe characters only."""
+    """Name of the API as a part of a file name, with safe characters only."""
     aliases: tuple[str, ...] = ()
     """Fingerprints of the group's buckets, under which its issue may have been filed."""
 
@@ -45,25 +45,25 @@ class Issue:
     """An issue in a tracker."""
 
     fingerprint: str
-    """Name of the group that the issue is about."""
+    """Name of the group for which the issue was filed."""
     number: str
     """Number of the issue, or the name of its file."""
     is_open: bool
     is_silenced: bool = False
-    """True if a person silenced the issue, which ciguard then never changes."""
+    """True if a person silenced the issue, so that ciguard never changes it."""
 
 
 class Tracker(Protocol):
-    """Files, finds, updates, closes and reopens issues. The policy decides what is filed.
+    """A place for issues. `ciguard.trackers.policy` decides what is filed there.
 
-    A group has exactly one issue, even if two jobs file concurrently. A silenced issue is found but
-    never changed. Every method is idempotent: it can be repeated after a failure.
+    A tracker keeps exactly one issue per group, even if two jobs file concurrently. A silenced
+    issue is found but never changed. Every method can be repeated after a failure.
     """
 
     def remember(self, numbers: Mapping[str, str]) -> None:
-        """Replace the issue numbers that the baseline records, by fingerprint.
+        """Set the issue numbers that the baseline records, by fingerprint.
 
-        A tracker whose search may miss an issue looks up that number first.
+        A tracker whose search may miss an issue looks up the recorded number first.
         """
 
     def find(self, *names: str) -> Issue | None:
@@ -72,9 +72,9 @@ class Tracker(Protocol):
     def open(self, report: Report) -> Issue:
         """File an issue, or replace the text of the group's issue if it has one.
 
-        If the group has several issues, because its buckets formed several groups before, one is
-        kept: a silenced one filed under the report's own name, else the oldest open one. The other
-        open issues are closed as duplicates.
+        If the group has several issues, because its buckets formed several groups before, one issue
+        is kept: a silenced issue that was filed under the report's own name, else the oldest open
+        issue. The other open issues are closed as duplicates.
 
         Raises:
             TrackerUnavailableError: if the tracker does not respond in time; a retry may succeed.
@@ -82,7 +82,7 @@ class Tracker(Protocol):
         """
 
     def comment(self, issue: Issue, text: str) -> None:
-        """Add a line of plain text to the issue's history, unless its latest entry contains it."""
+        """Add a line of plain text to the issue's history, unless the latest entry contains it."""
 
     def close(self, issue: Issue, because: str) -> Issue:
         """Close the issue with a reason, unless it is closed."""
@@ -91,7 +91,7 @@ class Tracker(Protocol):
         """Reopen the issue with a reason, unless it is open."""
 
     def opened_since(self, moment: datetime) -> int:
-        """Return how many groups got their issue at `moment` or later, without the list."""
+        """Return how many issues of groups were opened since `moment`; `ROLL_UP` does not count."""
 
 
 TrackerFactory: TypeAlias = Callable[[str], Tracker]
@@ -101,19 +101,19 @@ TRACKERS: Registry[TrackerFactory] = Registry("tracker", group="ciguard.trackers
 
 
 def is_name(text: str) -> bool:
-    """Return whether `text` is a name of an issue: a fingerprint, or the name of a cause."""
+    """Return whether an issue can be filed under `text`: a fingerprint, or the name of a cause."""
     return is_fingerprint(text) or is_cause_name(text)
 
 
 def marker(name: str) -> str:
-    """Return the hidden first line of an issue, by which it is found again."""
+    """Return the hidden first line of an issue, by which ciguard finds the issue again."""
     return f"<!-- ciguard-fp: {name} -->"
 
 
 def marked_with(text: str) -> str:
-    """Return the name in the marker at the start of `text`; empty if there is none.
+    """Return the name in the marker at the start of an issue's text; empty if there is no marker.
 
-    Only the start counts: fuzzed text further down may contain a forged marker.
+    Only the start counts, because text from fuzzed calls may contain a forged marker.
     """
     match = _MARKER.match(text)
     return match[1] if match and is_name(match[1]) else ""

@@ -1,4 +1,4 @@
-"""Security-relevant crashes: filed in private, and written to files to send upstream."""
+"""Security-relevant crashes, which are filed in private, or written to files to send upstream."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WITHHOLD = "withhold"
 PUBLIC = "public"
 ADVISORY = "advisory"
 FOLDER = "upstream-report"
-"""Subfolder of the results: one text per crash, to send to the library's maintainers."""
+"""Subfolder of the results with one text per crash, to send to the library's maintainers."""
 _MAX_NAMED = 5
 _VERSION = re.compile(r"\d[\w.+!-]{0,40}", re.ASCII)
 
@@ -35,9 +35,9 @@ class SecurityCrash:
     report: Report
     library: str
     apis: tuple[str, ...]
-    """Functions that crash."""
+    """Names of the APIs that crash."""
     versions: tuple[str, ...] = ()
-    """Versions of the library that crash."""
+    """Versions of the library that crash, sorted."""
 
     @property
     def package(self) -> str:
@@ -53,31 +53,31 @@ class SecurityCrash:
 
 
 @dataclass(frozen=True, slots=True)
-class Disclosed:
-    """The private place where a crash is filed."""
+class PrivateReport:
+    """A report of a crash in a private place."""
 
-    place: str
-    """Name of the place that the run's messages may show."""
+    name: str
+    """Name of the report that messages may show, such as `owner/name#7`."""
     is_new: bool
-    """True if this run filed it; False if it was filed before."""
+    """True if this run filed the crash; False if it was filed before."""
 
 
 class Discloser(Protocol):
     """A private place in which crashes are filed."""
 
-    def disclose(self, crash: SecurityCrash, *, creates: bool) -> Disclosed | None:
+    def disclose(self, crash: SecurityCrash, *, may_create: bool) -> PrivateReport | None:
         """File the crash, or update its text if it was filed before.
 
         Args:
             crash: the crash to file.
-            creates: whether a new report may be created.
+            may_create: whether a new report may be created.
 
         Returns:
-            The place of the report; None if the crash was not filed.
+            The report; None if the crash was not filed.
 
         Raises:
             TrackerUnavailableError: if the place does not respond in time.
-            TrackerError: if it rejects the report, or is not private.
+            TrackerError: if the place rejects the report, or is not private.
         """
 
 
@@ -85,11 +85,11 @@ def crash_of(group: BucketGroup, report: Report, versions: Mapping[str, str]) ->
     """Return the crash to file for a group with a bucket of class `security-crash`.
 
     Args:
-        group: the group, as this run met it.
-        report: the text of its issue.
+        group: the group; if this run saw members, only these members count.
+        report: the text of the group's issue.
         versions: the library's version, by target.
     """
-    findings = [member.bucket.finding for member in group.met or group.members]
+    findings = [member.bucket.finding for member in group.seen_members or group.members]
     crashing = {versions.get(target, "") for finding in findings for target in finding.targets}
     return SecurityCrash(
         report=report,
@@ -100,16 +100,16 @@ def crash_of(group: BucketGroup, report: Report, versions: Mapping[str, str]) ->
 
 
 def is_security_relevant(bucket: Bucket) -> bool:
-    """Return whether the run observed that the bucket's crash corrupts memory."""
+    """Return whether the run saw signs that the bucket's crash corrupts memory."""
     return class_of(bucket.finding) is FindingClass.SECURITY
 
 
 def write_upstream_reports(out: Path, crashes: Iterable[SecurityCrash]) -> list[Path]:
-    """Write the texts that a person can send to the library's maintainers.
+    """Write one text per crash, which a person can send to the library's maintainers.
 
     Args:
         out: the output folder of the run.
-        crashes: the crashes that this run met.
+        crashes: the crashes that this run saw.
 
     Returns:
         The paths of the files, in the order of the crashes.
@@ -126,7 +126,8 @@ def write_upstream_reports(out: Path, crashes: Iterable[SecurityCrash]) -> list[
             replace_file(path, _upstream_text(crash))
         except OSError as error:
             msg = (
-                f"{path}: cannot be written: {error.strerror or error}. Free space, then run again."
+                f"{path}: cannot be written: {error.strerror or error}. Free disk space, then run "
+                "again."
             )
             raise OutputError(msg) from error
         paths.append(path)
@@ -135,28 +136,32 @@ def write_upstream_reports(out: Path, crashes: Iterable[SecurityCrash]) -> list[
 
 def _upstream_text(crash: SecurityCrash) -> str:
     policy = crash.policy
-    how = f"as described in <{policy}>" if policy else "as the library's `SECURITY.md` describes"
+    way = f"as described in <{policy}>" if policy else "as the library's `SECURITY.md` describes"
     body = crash.report.body.partition("\n")[2].strip("\n")  # without the marker
     return (
-        f"<!-- Send this in private, {how}. Do not open a public issue. "
+        f"<!-- Send this text in private, {way}. Do not open a public issue. "
         "Delete this line. -->\n\n"
         f"# {crash.report.title}\n\n{body}\n"
     )
 
 
-def withheld(count: int) -> str:
+def withheld_message(count: int) -> str:
     """Return the message about crashes that were not filed."""
     subject = "crash was" if count == 1 else "crashes were"
     return (
         f"{count} security-relevant {subject} not filed, because the issues are public. "
         f"Send the texts in {FOLDER}/ to the library's maintainers in private, or set "
-        "issues-security (docs/severity.md)"
+        "`issues-security` (docs/severity.md)"
     )
 
 
-def disclosed(places: Sequence[str]) -> str:
-    """Return the message about crashes that were filed in private."""
-    named = ", ".join(places[:_MAX_NAMED])
-    more = f" and {len(places) - _MAX_NAMED} more" if len(places) > _MAX_NAMED else ""
-    subject = "crash was" if len(places) == 1 else "crashes were"
-    return f"{len(places)} security-relevant {subject} filed in private: {named}{more}"
+def disclosed_message(names: Sequence[str]) -> str:
+    """Return the message about crashes that were filed in private.
+
+    Args:
+        names: the names of the private reports.
+    """
+    listed = ", ".join(names[:_MAX_NAMED])
+    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+    subject = "crash was" if len(names) == 1 else "crashes were"
+    return f"{len(names)} security-relevant {subject} filed in private: {listed}{more}"

@@ -14,12 +14,18 @@ from ciguard.errors import TrackerError, TrackerUnavailableError
 from ciguard.trackers.authoring import Author, IssueSources
 from ciguard.trackers.contract import ROLL_UP
 from ciguard.trackers.disclosure import (
-    disclosed,
+    disclosed_message,
     is_security_relevant,
-    withheld,
+    withheld_message,
     write_upstream_reports,
 )
-from ciguard.trackers.groups import groups_of, keeper, shared_issues, with_noted, with_owner
+from ciguard.trackers.groups import (
+    groups_of,
+    keeper,
+    shared_issues,
+    with_issue_numbers,
+    with_owner,
+)
 from ciguard.trackers.policy import of_this_tracker, plan
 from ciguard.trackers.tasks import File, Refresh
 
@@ -38,7 +44,7 @@ if TYPE_CHECKING:
     from ciguard.trackers.tasks import Task
 
 _CONCLUSIVE = frozenset({Verdict.ESTABLISHED, Verdict.CLEAN, Verdict.NEW_FINDINGS})
-_MET = frozenset({Comparison.NEW, Comparison.KNOWN})
+_SEEN = frozenset({Comparison.NEW, Comparison.KNOWN})
 _MAX_NAMED = 5
 _DAY = timedelta(days=1)
 
@@ -68,7 +74,7 @@ class FilingReporter:
         Args:
             issue_filer: the filer that performs the tasks.
             store: the store of the baseline, which records the issue of each bucket.
-            rules: the rules of the project.
+            rules: the project's rules for filing.
             sources: the sources of an issue's text.
 
         Raises:
@@ -81,21 +87,22 @@ class FilingReporter:
         self._discloser = rules.discloser
         self._crashes: list[SecurityCrash] = []
         self._before: Records = self._load() if store.exists() else {}
-        self._granted: int | None = None
+        self._max_new: int | None = None
         """Number of issues that this run may open; None until its tasks are in the outbox."""
-        self._corrected: dict[str, str] = {}
-        """Issues that differ from those in the baseline, by fingerprint; empty for none."""
+        self._corrections: dict[str, str] = {}
+        """Issue numbers that the baseline lacks or has wrong, by fingerprint; an empty number means
+        that the bucket has no issue."""
         self._is_reachable = True
-        """False after the tracker did not respond, which ends all lookups."""
+        """False after the tracker did not respond; the tracker is not asked again."""
         self._failure: Exception | None = None
 
     def plan_issues(
         self, verdict: Verdict, buckets: tuple[Bucket, ...], versions: Mapping[str, str]
     ) -> Callable[[Path, Records], None]:
-        """Prepare to put the tasks of a run into the outbox together with the new baseline.
+        """Return a function that puts the tasks of a run into the outbox.
 
-        Baseline and tasks are then written in one step. An error does not prevent the baseline from
-        being written; `receive` raises it later.
+        The caller runs it while it writes the new baseline, so that baseline and tasks are written
+        in one step. An error does not stop the write; `receive` raises it later.
 
         Args:
             verdict: the verdict of the run.
@@ -112,7 +119,7 @@ class FilingReporter:
             if max_new is None:
                 return
             known = of_this_tracker(after, self._rules)
-            self._granted = self._attempt(lambda: self._put(folder, result, known, max_new))
+            self._max_new = self._attempt(lambda: self._put(folder, result, known, max_new))
 
         return put
 
@@ -120,8 +127,9 @@ class FilingReporter:
         """File the findings when the run ends, unless it was interrupted or failed.
 
         Raises:
-            CiguardError: if the tracker rejects a task, or outbox or baseline cannot be written.
-                A tracker that does not respond is not an error: its tasks stay in the outbox.
+            CiguardError: if the tracker rejects a task, or the outbox or the baseline cannot be
+                written. If the tracker does not respond, no error is raised, and the tasks stay in
+                the outbox.
         """
         if isinstance(event, RunFinished) and event.verdict in _CONCLUSIVE:
             if self._failure is not None:
@@ -147,9 +155,9 @@ class FilingReporter:
         return max_new
 
     def _tasks(self, result: _RunResult, after: Records, max_new: int) -> list[Task]:
-        """Return the new tasks for a run's groups, besides the queued ones."""
+        """Return the tasks for a run's groups that the outbox does not contain yet."""
         groups = self._groups(result.buckets, after)
-        waiting = self._issue_filer.waiting(with_issues(after, self._corrected))
+        waiting = self._issue_filer.waiting(with_issues(after, self._corrections))
         queued = [t for t in waiting if isinstance(t, File) and t.fingerprint != ROLL_UP]
         names = {name for task in queued for name in task.names}
         filing_plan = plan(
@@ -158,7 +166,7 @@ class FilingReporter:
             establishes=result.verdict is Verdict.ESTABLISHED,
         )
         filing_plan = replace(filing_plan, closed=tuple(filter(self._closes, filing_plan.closed)))
-        self._warn_of_gone(filing_plan)
+        self._warn_of_missing_issues(filing_plan)
         announced = {name for task in waiting if isinstance(task, Refresh) for name in task.names}
         author = Author(result.versions, self._sources, announced=announced)
         self._prepare_disclosure(groups, filing_plan, author)
@@ -167,26 +175,28 @@ class FilingReporter:
     def _prepare_disclosure(
         self, groups: list[BucketGroup], filing_plan: FilingPlan, author: Author
     ) -> None:
-        """Write the reports to send upstream, and keep the crashes to file in private."""
+        """Write the reports to send upstream, and store the crashes to file in private."""
         withheld_groups = {group.name: group for group in filing_plan.withheld}
-        severe = (withheld_groups.get(group.name, group) for group in map(_met_of, groups) if group)
+        seen = filter(None, map(_seen_part, groups))
+        severe = (withheld_groups.get(group.name, group) for group in seen)
         crashes = {
             group.name: author.crash(group) for group in severe if _is_security_relevant(group)
         }
         write_upstream_reports(self._sources.out, crashes.values())
         self._crashes = [crashes[name] for name in withheld_groups if name in crashes]
         if filing_plan.withheld and (self._discloser is None or self._issue_filer.is_dry):
-            self._issue_filer.messages.append(withheld(len(filing_plan.withheld)))
+            self._issue_filer.messages.append(withheld_message(len(filing_plan.withheld)))
 
     def _file(self, event: RunFinished) -> None:
         after = self._load()
-        max_new = self._granted
+        max_new = self._max_new
         tasks: list[Task] = []
         if max_new is None:  # `plan_issues` was not called
             versions = {target.name: target.version for target in event.targets}
             max_new = self._remaining_issues()
             tasks = self._tasks(_RunResult(event.verdict, event.buckets, versions), after, max_new)
-        issues = self._issue_filer.work(tasks, with_issues(after, self._corrected), max_new=max_new)
+        corrected = with_issues(after, self._corrections)
+        issues = self._issue_filer.work(tasks, corrected, max_new=max_new)
         self._issue_filer.settle(change=lambda stored: _with_new_issues(stored, after, issues))
         refusal = self._issue_filer.refusal
         try:
@@ -199,49 +209,47 @@ class FilingReporter:
             raise refusal
 
     def _disclose(self) -> None:
-        """File crashes in private, without a record in the baseline, which may be public.
+        """File crashes in private. The baseline does not record them, because it may be public.
 
-        If this fails, the next run that meets the crash tries again.
+        After a failure, the next run that sees the crash tries again.
         """
-        places: list[str] = []
+        names: list[str] = []
         try:
-            for place in self._disclosed():
-                places.append(place)  # noqa: PERF402 - `finally` reports the filed ones after an error
+            for name in self._file_private_reports():
+                names.append(name)  # noqa: PERF402 - after an error, `finally` needs the first names
         except TrackerUnavailableError as error:
             self._issue_filer.messages.append(str(error))
         finally:
-            if places:
-                self._issue_filer.messages.append(disclosed(places))
+            if names:
+                self._issue_filer.messages.append(disclosed_message(names))
 
-    def _disclosed(self) -> Iterator[str]:
-        """File one crash after the other, and yield the place of each."""
+    def _file_private_reports(self) -> Iterator[str]:
+        """File the crashes in private, and yield the name of each report."""
         max_new = self._rules.cap
         if self._discloser is None or self._issue_filer.is_dry:
             return
         for crash in self._crashes:
-            filed = self._discloser.disclose(crash, creates=max_new > 0)
-            if filed is not None:
-                max_new -= filed.is_new
-                yield filed.place
+            report = self._discloser.disclose(crash, may_create=max_new > 0)
+            if report is not None:
+                max_new -= report.is_new
+                yield report.name
 
     def _groups(self, buckets: tuple[Bucket, ...], after: Records) -> list[BucketGroup]:
-        """Return all groups, with their issues corrected by those in the tracker."""
+        """Return all groups, with the issue numbers that the tracker has."""
         groups = groups_of(buckets, before=self._before, after=after)
         groups = self._split_issues(groups, after)
-        left_issues = {
-            m.fingerprint: "" for group in groups for m in group.members if m.former_issue
-        }
-        self._issue_filer.remember(with_issues(after, left_issues))
-        adopted = self._adopted(groups)
-        self._corrected = left_issues | adopted
-        return with_noted(groups, adopted)
+        removed = {m.fingerprint: "" for group in groups for m in group.members if m.former_issue}
+        self._issue_filer.remember(with_issues(after, removed))
+        adopted = self._adopted_issues(groups)
+        self._corrections = removed | adopted
+        return with_issue_numbers(groups, adopted)
 
     def _split_issues(self, groups: list[BucketGroup], after: Records) -> list[BucketGroup]:
-        """Give an issue that several groups share to one of them.
+        """Assign each issue that several groups share to one of these groups.
 
         Groups share an issue if they were one group before their causes were known better. The
-        issue's marker names its group; if that group no longer exists, one is chosen. Silenced and
-        deleted issues stay shared.
+        marker in the issue names the group that keeps it. If that group no longer exists, `keeper`
+        chooses a group. Silenced and deleted issues stay shared.
         """
         shared = shared_issues(groups)
         self._issue_filer.remember(after)
@@ -263,19 +271,22 @@ class FilingReporter:
         filed = (self._issue_of((name,)) for name in group.names)
         return any(known is not None and known.number == issue for known in filed)
 
-    def _adopted(self, groups: list[BucketGroup]) -> dict[str, str]:
-        """Return existing issues that the baseline lost, by fingerprint: none is filed twice."""
+    def _adopted_issues(self, groups: list[BucketGroup]) -> dict[str, str]:
+        """Return existing issues that the baseline does not record, by fingerprint.
+
+        Without them, the issues would be filed a second time.
+        """
         adopted: dict[str, str] = {}
         for group in groups:
-            met = [m for m in group.members if m.after and m.bucket.comparison in _MET]
-            issue = self._issue_of(group.names) if met and not group.issues else None
+            seen = [m for m in group.members if m.after and m.bucket.comparison in _SEEN]
+            issue = self._issue_of(group.names) if seen and not group.issues else None
             if issue is not None:
                 members = (m for m in group.members if m.after and self._is_public(m, issue))
                 adopted |= {member.fingerprint: issue.number for member in members}
         return adopted
 
     def _is_public(self, member: GroupedBucket, issue: Issue) -> bool:
-        """Return whether a member may appear in a public issue, or already does."""
+        """Return whether a member may appear in a public issue, or already appears there."""
         if not self._rules.withholds(member.bucket):
             return True
         own = self._issue_of(member.names)
@@ -288,12 +299,12 @@ class FilingReporter:
         issue = self._issue_of(group.names)
         return issue is not None and issue.is_open and not issue.is_silenced
 
-    def _warn_of_gone(self, filing_plan: FilingPlan) -> None:
-        """Report the missing issues of groups that this run met."""
-        met = [group for group in filing_plan.refreshed if group.met]
-        gone = [group.issues[0] for group in met if self._issue_of(group.names) is None]
-        if gone and self._is_reachable:
-            self._issue_filer.messages.append(_gone(gone))
+    def _warn_of_missing_issues(self, filing_plan: FilingPlan) -> None:
+        """Add a message about missing issues of groups that this run saw."""
+        seen = [group for group in filing_plan.refreshed if group.seen_members]
+        missing = [group.issues[0] for group in seen if self._issue_of(group.names) is None]
+        if missing and self._is_reachable:
+            self._issue_filer.messages.append(_missing_issues_warning(missing))
 
     def _issue_of(self, names: tuple[str, ...]) -> Issue | None:
         """Return the group's issue; None if there is none or the tracker does not respond."""
@@ -311,42 +322,44 @@ class FilingReporter:
             today = self._issue_filer.tracker.opened_since(datetime.now(UTC) - _DAY)
         except TrackerUnavailableError:
             self._is_reachable = False
-            today = 0  # this run opens none; the run that empties the outbox applies the limit
+            today = 0  # this run opens no issues; the run that empties the outbox applies the limit
         return max(0, min(self._rules.cap, self._rules.per_day - today))
 
 
-def _gone(issues: list[str]) -> str:
+def _missing_issues_warning(issues: list[str]) -> str:
     named = ", ".join(visible(issue, limit=60) for issue in issues[:_MAX_NAMED])
     more = f" and {len(issues) - _MAX_NAMED} more" if len(issues) > _MAX_NAMED else ""
     subject = "1 known issue is" if len(issues) == 1 else f"{len(issues)} known issues are"
     return (
         f"warning: {subject} missing ({named}{more}): deleted, transferred, or without ciguard's "
-        "marker. Such a bug is filed again only if it returns after a fix (docs/trackers.md)"
+        "marker. A bug without its issue is filed again only if it returns after a fix "
+        "(docs/trackers.md)"
     )
 
 
-def _met_of(group: BucketGroup) -> BucketGroup | None:
-    """Return the confirmed members that this run met, whatever the policy files; None if none."""
-    met = [
-        replace(member, is_met=True)
+def _seen_part(group: BucketGroup) -> BucketGroup | None:
+    """Return the group with the confirmed members that this run saw; None without such members."""
+    seen = [
+        replace(member, is_seen=True)
         for member in group.members
-        if member.bucket.comparison in _MET and member.bucket.confirmation is Confirmation.CONFIRMED
+        if member.bucket.comparison in _SEEN
+        and member.bucket.confirmation is Confirmation.CONFIRMED
     ]
-    return replace(group, members=tuple(met)) if met else None
+    return replace(group, members=tuple(seen)) if seen else None
 
 
 def _is_security_relevant(group: BucketGroup) -> bool:
-    return any(is_security_relevant(member.bucket) for member in group.met)
+    return any(is_security_relevant(member.bucket) for member in group.seen_members)
 
 
 def _with_new_issues(stored: Records, known: Records, issues: Mapping[str, str]) -> Records:
     """Return the baseline's records with the issues of this run.
 
-    If another job recorded an issue in the meantime, the older issue stays.
+    If another job has recorded an issue for a bucket, the older issue stays.
 
     Args:
         stored: the current records of the baseline.
-        known: the records for which the tasks of the run were created.
+        known: the records when the tasks of the run were created.
         issues: the issues of this run, by fingerprint.
     """
     linked = with_issues(stored, issues)

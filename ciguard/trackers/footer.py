@@ -1,4 +1,4 @@
-"""The end of an issue: links, and an explanation for readers who do not know ciguard."""
+"""The footer of an issue: links, and an explanation for readers who do not know ciguard."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def _origin(bucket: Bucket, context: Context) -> str:
     name = f"[ciguard]({page})" if page else "ciguard"
     return (
         f"Found by {name}, which calls libraries with generated arguments and compares versions, "
-        f"devices and documentation: {', '.join(_facts(bucket, context))}. With the results or "
-        f"the baseline, `ciguard reproduce {bucket.fingerprint}` runs the case again."
+        f"devices and documentation ({', '.join(_facts(bucket, context))}). In a folder with the "
+        f"results or the baseline, `ciguard reproduce {bucket.fingerprint}` runs the case again."
     )
 
 

@@ -17,16 +17,16 @@ from ciguard.errors import (
     TrackerIssueError,
     TrackerUnavailableError,
 )
-from ciguard.trackers.connection import Terms
+from ciguard.trackers.connection import IssueDefaults
 from ciguard.trackers.contract import ROLL_UP, Issue, Report, marked_with
-from ciguard.trackers.github_client import FAILURES, GitHubClient, is_locked, may_be_done
+from ciguard.trackers.github_client import FAILURES, GitHubClient, is_locked, may_have_succeeded
 from ciguard.trackers.github_index import IssueIndex
 from ciguard.trackers.retry_budget import RetryBudget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from github.Issue import Issue as Filed
+    from github.Issue import Issue as GitHubIssue
     from github.IssueComment import IssueComment
 
     from ciguard.trackers.connection import Connection
@@ -37,11 +37,11 @@ IGNORE = "ciguard:ignore"
 _NOTE = "<!-- ciguard-note -->"
 _DAY = timedelta(days=1)
 _SETTLE_S = 5.0
-"""Wait after a POST without a response, in seconds, until a listing shows its effect."""
-_MAX_DOUBTS = 2
-"""Limit on POSTs with an unknown effect; then the next run tries again."""
-_MAX_LOOKS = 5
-_MAX_NOTE = 1_000
+"""Wait after a POST without a response, in seconds, before a listing can show its effect."""
+_MAX_UNCERTAIN_POSTS = 2
+"""Maximum number of POSTs with an unknown effect; then the next run tries again."""
+_MAX_LISTINGS = 5
+_MAX_NOTE_LENGTH = 1_000
 _RETRY_BUDGET_S = 120.0
 
 
@@ -52,30 +52,31 @@ def _now() -> datetime:
 class GitHubTracker:
     """The issues of one repository.
 
-    Two jobs may file concurrently. Each lists the issues before and after it creates one. The
-    lowest number stays; the others are closed as duplicates and lose their marker.
+    Two jobs may file concurrently. Each job lists the issues before and after it creates an issue.
+    Of a group's issues, the one with the lowest number is kept. The others are closed as
+    duplicates, and lose their marker.
     """
 
     def __init__(
         self,
-        to: Connection,
+        connection: Connection,
         *,
-        terms: Terms | None = None,
+        defaults: IssueDefaults | None = None,
         retry_budget: RetryBudget | None = None,
         now: Callable[[], datetime] = _now,
     ) -> None:
         """Connect on the first request.
 
         Args:
-            to: the repository and the token.
-            terms: the labels and assignees of new issues.
+            connection: the repository and the token.
+            defaults: the labels and assignees of new issues.
             retry_budget: the time limit of all requests together.
             now: a function that returns the current time.
         """
-        self._client = GitHubClient(to, retry_budget or RetryBudget(_RETRY_BUDGET_S))
-        self._terms = terms or Terms()
+        self._client = GitHubClient(connection, retry_budget or RetryBudget(_RETRY_BUDGET_S))
+        self._defaults = defaults or IssueDefaults()
         self._now = now
-        self._label = self._terms.label
+        self._label = self._defaults.label
         self._index = IssueIndex(self._client, label=self._label, now=now)
         self._has_label = False
 
@@ -89,7 +90,7 @@ class GitHubTracker:
         Raises:
             TrackerError: if GitHub rejects the request or does not respond in time.
         """
-        # Every run updates the list of further findings, so a search for it is not worth its cost.
+        # Every run updates the roll-up issue, so a search for it is not worth its cost.
         marked = self._index.marked(names, searches=ROLL_UP not in names)
         kept = _kept_issue(marked, names[0])
         return None if kept is None else _issue(names[0], kept)
@@ -100,43 +101,45 @@ class GitHubTracker:
         Raises:
             TrackerError: if GitHub rejects the request or does not respond in time.
         """
-        kept = self._deduplicated(report.names) or self._created(report)
+        kept = self._deduplicate(report.names) or self._create_issue(report)
         issue = _issue(report.fingerprint, kept)
         if not issue.is_silenced and _lines(kept.body) != _lines(report.body):
             self._edit(kept, body=report.body)
         return issue
 
     def comment(self, issue: Issue, text: str) -> None:
-        """Post a comment, which notifies subscribers at most once a day.
+        """Add a line of text, and notify subscribers at most once a day.
 
-        Text within a day of an earlier comment is added to that comment. In a locked issue, in
-        which a bot may not comment, it is added to the issue's own text.
+        The line is added to our comment of the last day if there is one, else posted as a new
+        comment. In a locked issue, where bots may not comment, it is added to the issue's own text.
 
         Raises:
             TrackerError: if GitHub rejects the request or does not respond in time.
         """
-        filed = self._known(issue)
-        if _is_silenced(filed):
+        github_issue = self._existing(issue)
+        if _is_silenced(github_issue):
             return
-        line = markdown_text(text, limit=_MAX_NOTE)
-        if filed.locked:
-            self._append(filed, line)
+        line = markdown_text(text, limit=_MAX_NOTE_LENGTH)
+        if github_issue.locked:
+            self._append(github_issue, line)
             return
         for attempt in itertools.count():
-            notes = self._notes(filed)
+            notes = self._notes(github_issue)
             if notes:
-                self._gather(notes, line)
+                self._merge_notes(notes, line)
                 return
             try:
-                filed.create_comment(f"{_NOTE}\n\n{line}")
+                github_issue.create_comment(f"{_NOTE}\n\n{line}")
             except FAILURES as failure:
-                if is_locked(failure):  # since it was listed
-                    self._append(filed, line)
+                if is_locked(failure):  # locked after the issue was listed
+                    self._append(github_issue, line)
                     return
-                self._client.give_way(failure, attempt, least_s=_SETTLE_S, issue=filed.number)
+                self._client.wait_or_raise(
+                    failure, attempt, first_wait_s=_SETTLE_S, issue=github_issue.number
+                )
                 continue
             # Another job may have posted a comment at the same time.
-            self._gather(self._notes(filed), line)
+            self._merge_notes(self._notes(github_issue), line)
             return
 
     def close(self, issue: Issue, because: str) -> Issue:
@@ -156,86 +159,92 @@ class GitHubTracker:
         return self._set_state(issue, because, state="open", reason="reopened")
 
     def opened_since(self, moment: datetime) -> int:
-        """Return how many groups got their issue at `moment` or later, without the list.
+        """Return how many issues of groups were opened since `moment`; `ROLL_UP` does not count.
 
         Raises:
             TrackerError: if GitHub rejects the request or does not respond in time.
         """
-        filed = [issue for issue in self._index.issues() if issue.created_at >= moment]
-        marks = [marked_with(issue.body or "") for issue in filed]
+        github_issue = [issue for issue in self._index.issues() if issue.created_at >= moment]
+        marks = [marked_with(issue.body or "") for issue in github_issue]
         return sum(bool(mark) and mark != ROLL_UP for mark in marks)
 
     def _set_state(self, issue: Issue, because: str, *, state: str, reason: str) -> Issue:
-        filed = self._known(issue)
-        if filed.state != state and not _is_silenced(filed):
-            # The comment first: if the second request fails, the next run repeats both.
+        github_issue = self._existing(issue)
+        if github_issue.state != state and not _is_silenced(github_issue):
+            # The comment comes first: if the second request fails, the next run repeats both.
             self.comment(issue, because)
-            self._edit_state(filed, state, reason)
-        return _issue(issue.fingerprint, filed)
+            self._edit_state(github_issue, state, reason)
+        return _issue(issue.fingerprint, github_issue)
 
-    def _edit(self, filed: Filed, **changed: str) -> None:
+    def _edit(self, github_issue: GitHubIssue, **changed: str) -> None:
         try:
             self._client.retry(
-                lambda: filed.edit(**changed),  # type: ignore[arg-type] # strings only
-                issue=filed.number,
+                lambda: github_issue.edit(**changed),  # type: ignore[arg-type] # strings only
+                issue=github_issue.number,
             )
         except TrackerGoneError:
-            self._index.remove(filed)
+            self._index.remove(github_issue)
             raise
 
-    def _edit_state(self, filed: Filed, state: str, reason: str) -> None:
+    def _edit_state(self, github_issue: GitHubIssue, state: str, reason: str) -> None:
         try:
-            self._edit(filed, state=state, state_reason=reason)
+            self._edit(github_issue, state=state, state_reason=reason)
         except TrackerIssueError as refused:
-            if state != "open" or not filed.locked or isinstance(refused, TrackerGoneError):
+            if state != "open" or not github_issue.locked or isinstance(refused, TrackerGoneError):
                 raise
-            # It became a discussion, which leaves a locked issue that cannot be reopened.
-            self._index.remove(filed)
-            raise TrackerGoneError(str(refused), successor_of=filed.number) from refused
+            # If an issue becomes a discussion, a locked issue is left that cannot be reopened.
+            self._index.remove(github_issue)
+            raise TrackerGoneError(str(refused), successor_of=github_issue.number) from refused
 
-    def _append(self, filed: Filed, line: str) -> None:
-        if line not in _lines(filed.body):
-            self._edit(filed, body=f"{(filed.body or '').rstrip()}\n\n{line}")
+    def _append(self, github_issue: GitHubIssue, line: str) -> None:
+        if line not in _lines(github_issue.body):
+            self._edit(github_issue, body=f"{(github_issue.body or '').rstrip()}\n\n{line}")
 
-    def _created(self, report: Report) -> Filed:
-        """Create the issue unless another job did. Before each retry, the issues are listed."""
+    def _create_issue(self, report: Report) -> GitHubIssue:
+        """Create the issue, and return it, or the issue that another job created for the group.
+
+        The issues are listed before each attempt, because a failed request may have created one.
+        """
         self._ensure_label()
-        doubts = 0
+        uncertain_posts = 0
         for attempt in itertools.count():
             self._index.update()
-            existing = self._deduplicated(report.names)
+            existing = self._deduplicate(report.names)
             if existing is not None:
                 return existing
-            if doubts == _MAX_DOUBTS:
-                msg = f"{report.fingerprint}: GitHub may have filed it but does not list it yet"
+            if uncertain_posts == _MAX_UNCERTAIN_POSTS:
+                msg = (
+                    f"{report.fingerprint}: GitHub may have created the issue, but does not list "
+                    "it yet"
+                )
                 raise TrackerUnavailableError(msg)
             try:
                 created = self._post(report)
             except FAILURES as failure:
-                self._client.give_way(failure, attempt, least_s=_SETTLE_S)
-                doubts += may_be_done(failure)
+                self._client.wait_or_raise(failure, attempt, first_wait_s=_SETTLE_S)
+                uncertain_posts += may_have_succeeded(failure)
             else:
                 self._require_label(created)
                 self._wait_until_listed(created)
-                return self._deduplicated(report.names) or created
+                return self._deduplicate(report.names) or created
         raise AssertionError  # `count` never ends
 
-    def _post(self, report: Report) -> Filed:
+    def _post(self, report: Report) -> GitHubIssue:
         return self._client.repository.create_issue(
             report.title,
             report.body,
-            labels=list(dict.fromkeys((self._label, *self._terms.labels))),
-            assignees=list(self._terms.assignees),
+            labels=list(dict.fromkeys((self._label, *self._defaults.labels))),
+            assignees=list(self._defaults.assignees),
         )
 
-    def _wait_until_listed(self, created: Filed) -> None:
-        """List issues until ours appears: any that another job filed earlier then appears too."""
-        for attempt in range(_MAX_LOOKS):
+    def _wait_until_listed(self, created: GitHubIssue) -> None:
+        """List issues until ours appears, so that older issues of other jobs have appeared too."""
+        for attempt in range(_MAX_LISTINGS):
             if created.number in self._index.update():
                 return
             self._client.wait(2.0**attempt, because=f"#{created.number} is not listed yet")
 
-    def _deduplicated(self, names: tuple[str, ...]) -> Filed | None:
+    def _deduplicate(self, names: tuple[str, ...]) -> GitHubIssue | None:
         """Return the issue of a group after closing its duplicates; None if there is none."""
         marked = self._index.marked(names)
         kept = _kept_issue(marked, names[0])
@@ -245,30 +254,30 @@ class GitHubTracker:
                 self._close_as_duplicate(other, of=kept)
         return kept
 
-    def _close_as_duplicate(self, other: Filed, *, of: Filed) -> None:
-        # The new body has no marker, so that it is not found as the group's issue again.
-        body = f"Duplicate of #{of.number}, which is about the same cause."
+    def _close_as_duplicate(self, other: GitHubIssue, *, of: GitHubIssue) -> None:
+        # The new body has no marker, so that the duplicate does not count as the group's issue.
+        body = f"Duplicate of #{of.number}, which has the same cause."
         self._edit(other, body=body, state="closed", state_reason="duplicate")
 
-    def _known(self, issue: Issue) -> Filed:
-        filed = self._index.get(issue.number)
-        if filed is None:
+    def _existing(self, issue: Issue) -> GitHubIssue:
+        github_issue = self._index.get(issue.number)
+        if github_issue is None:
             msg = f"#{issue.number}: this repository has no such issue filed by ciguard"
             raise TrackerGoneError(msg)
-        return filed
+        return github_issue
 
-    def _notes(self, filed: Filed) -> list[IssueComment]:
+    def _notes(self, github_issue: GitHubIssue) -> list[IssueComment]:
         """Return our comments of the last day, the oldest first."""
         since = self._now() - _DAY
         comments = self._client.retry(
-            lambda: list(filed.get_comments(since=since)), issue=filed.number
+            lambda: list(github_issue.get_comments(since=since)), issue=github_issue.number
         )
         return [c for c in comments if c.body.startswith(_NOTE) and c.created_at >= since]
 
-    def _gather(self, notes: list[IssueComment], line: str) -> None:
+    def _merge_notes(self, notes: list[IssueComment], line: str) -> None:
         """Add a line to the oldest note, and merge the notes of other jobs into it."""
         if not notes:
-            return  # not listed yet
+            return  # GitHub does not list the new comment yet
         first, *others = notes
         lines = dict.fromkeys(itertools.chain(*map(_note_lines, others), [line]))
         missing = [text for text in lines if text not in _note_lines(first)]
@@ -279,7 +288,7 @@ class GitHubTracker:
             self._client.retry(partial(_delete, note))
 
     def _ensure_label(self) -> None:
-        """Create the label if it is missing, which fails early if the token may not set labels."""
+        """Create the label if it is missing, so that a token without permission fails early."""
         if self._has_label:
             return
         repository = self._client.repository
@@ -297,10 +306,10 @@ class GitHubTracker:
         self._client.retry(ensure_label)
         self._has_label = True
 
-    def _require_label(self, created: Filed) -> None:
+    def _require_label(self, created: GitHubIssue) -> None:
         """Check that a created issue has the label; otherwise close the issue.
 
-        ciguard finds its issues by the label, so each run would file a duplicate.
+        ciguard finds issues by their label. Without the label, each run would file a duplicate.
 
         Raises:
             TrackerError: if the label is missing.
@@ -310,38 +319,49 @@ class GitHubTracker:
             return
         self._client.retry(lambda: created.edit(state="closed", state_reason="not_planned"))
         msg = (
-            f"#{created.number}: GitHub dropped the label {self._label!r}, so ciguard closed the "
-            "issue. The token needs `issues: write` and push access to the repository."
+            f"#{created.number}: GitHub did not set the label {self._label!r}, so ciguard closed "
+            "the issue. Give the token `issues: write` and push access to the repository."
         )
         raise TrackerError(msg)
 
 
-def _kept_issue(marked: list[Filed], name: str) -> Filed | None:
-    """Return the issue to keep of those of one group.
+def _kept_issue(marked: list[GitHubIssue], name: str) -> GitHubIssue | None:
+    """Return the issue of a group to keep; None if the group has no issues.
 
-    In this order: a silenced one filed for the group itself, the lowest open one, a silenced one of
-    a single bucket, an unlocked one, any. A locked one may have become a discussion.
+    The order of precedence is: an issue that was silenced under the group's own name, the lowest
+    open issue, another silenced issue, an unlocked issue, any issue. A locked issue may have become
+    a discussion.
+
+    Args:
+        marked: the issues of the group and its buckets, by number.
+        name: the name of the group.
     """
-    silenced = [filed for filed in marked if _is_silenced(filed)]
-    own = [filed for filed in silenced if marked_with(filed.body or "") == name]
-    opened = [filed for filed in marked if filed.state == "open" and filed not in silenced]
-    unlocked = [filed for filed in marked if not filed.locked]
+    silenced = [github_issue for github_issue in marked if _is_silenced(github_issue)]
+    own = [
+        github_issue for github_issue in silenced if marked_with(github_issue.body or "") == name
+    ]
+    opened = [
+        github_issue
+        for github_issue in marked
+        if github_issue.state == "open" and github_issue not in silenced
+    ]
+    unlocked = [github_issue for github_issue in marked if not github_issue.locked]
     return next(iter([*own, *opened, *silenced, *unlocked, *marked]), None)
 
 
-def _is_silenced(filed: Filed) -> bool:
-    by_label = any(label.name == IGNORE for label in filed.labels)
+def _is_silenced(github_issue: GitHubIssue) -> bool:
+    by_label = any(label.name == IGNORE for label in github_issue.labels)
     return by_label or (
-        filed.state == "closed" and filed.state_reason in {"not_planned", "duplicate"}
+        github_issue.state == "closed" and github_issue.state_reason in {"not_planned", "duplicate"}
     )
 
 
-def _issue(fingerprint: str, filed: Filed) -> Issue:
+def _issue(fingerprint: str, github_issue: GitHubIssue) -> Issue:
     return Issue(
         fingerprint=fingerprint,
-        number=str(filed.number),
-        is_open=filed.state == "open",
-        is_silenced=_is_silenced(filed),
+        number=str(github_issue.number),
+        is_open=github_issue.state == "open",
+        is_silenced=_is_silenced(github_issue),
     )
 
 

@@ -1,4 +1,4 @@
-"""Check runs on GitHub: one per head and name, completed only with all annotations."""
+"""Check runs on GitHub: one per head commit and name, completed once all annotations are sent."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ if TYPE_CHECKING:
     from ciguard.domain.plan import Place
     from ciguard.domain.remarks import Remark
     from ciguard.trackers.connection import Connection
+    from ciguard.trackers.publication import CheckReport, Head
     from ciguard.trackers.retry_budget import RetryBudget
-    from ciguard.trackers.shown import CheckReport, Head
 
-OURS = "ciguard"
-"""External id of ciguard's check runs; a workflow's job is a check run and may have our name."""
-BATCH = 50
-"""GitHub's limit on the annotations of one request."""
+EXTERNAL_ID = "ciguard"
+"""External id of ciguard's check runs. GitHub also creates a check run for each job of a workflow,
+which may have the same name."""
+BATCH_SIZE = 50
+"""Maximum number of annotations in one request, set by GitHub."""
 MAX_ANNOTATIONS = 500
-"""Limit on the annotations of a check run: ten requests."""
+"""Maximum number of annotations of a check run, which need ten requests."""
 _SETTLE_S = 5.0
 _LEVELS = {
     RemarkLevel.ERROR: "failure",
@@ -38,14 +39,14 @@ Key: TypeAlias = tuple[str, int, str, str]
 class CheckRuns:
     """The check runs of one repository."""
 
-    def __init__(self, to: Connection, retry_budget: RetryBudget) -> None:
-        self._client = GitHubClient(to, retry_budget, needs="checks: write")
+    def __init__(self, connection: Connection, retry_budget: RetryBudget) -> None:
+        self._client = GitHubClient(connection, retry_budget, needs="checks: write")
 
     def publish(self, head: Head, check: CheckReport) -> str:
-        """Create or update the check run; repeating it changes nothing.
+        """Create or update the check run; return a sentence about what was done.
 
-        GitHub cannot remove annotations. If our check run has obsolete ones, a new check run of the
-        same name replaces it.
+        GitHub cannot remove annotations. If our check run has obsolete annotations, a new check run
+        of the same name replaces it.
 
         Raises:
             TrackerError: if GitHub rejects the request or does not respond in time.
@@ -62,14 +63,14 @@ class CheckRuns:
         run = self._reusable(head, wanted)
         done = "updated" if run is not None else "created"
         if run is None:
-            run = self._created(head, check, output)
+            run = self._create(head, check, output)
         elif _is_current(run, check, output) and self._keys(run) == set(wanted):
             return f"check run {head.name!r} is up to date"
         self._complete(run, check, output, wanted)
         return f"check run {head.name!r} {done}: {check.conclusion}, {len(wanted)} annotations"
 
     def _reusable(self, head: Head, wanted: dict[Key, Annotation]) -> CheckRun | None:
-        """Return our latest check run if all of its annotations are still wanted."""
+        """Return our latest check run; None if there is none, or it has obsolete annotations."""
         run = self._latest(head)
         if run is None or not self._keys(run) <= set(wanted):
             return None
@@ -80,7 +81,7 @@ class CheckRuns:
         runs = self._client.retry(
             lambda: list(commit.get_check_runs(check_name=head.name, filter="all"))
         )
-        ours = [run for run in runs if run.external_id == OURS and run.name == head.name]
+        ours = [run for run in runs if run.external_id == EXTERNAL_ID and run.name == head.name]
         return max(ours, key=lambda run: run.id, default=None)
 
     def _keys(self, run: CheckRun) -> set[Key]:
@@ -89,8 +90,8 @@ class CheckRuns:
             (item.path, item.start_line, item.title or "", item.message) for item in annotations
         }
 
-    def _created(self, head: Head, check: CheckReport, output: dict[str, str]) -> CheckRun:
-        """Create a check run that is in progress."""
+    def _create(self, head: Head, check: CheckReport, output: dict[str, str]) -> CheckRun:
+        """Create a check run in the state `in_progress`."""
         before = self._latest(head)
         repository = self._client.repository
 
@@ -98,7 +99,7 @@ class CheckRuns:
             return repository.create_check_run(
                 head.name,
                 head.sha,
-                external_id=OURS,
+                external_id=EXTERNAL_ID,
                 status="in_progress",
                 output=dict(output),
                 details_url=check.details or NotSet,
@@ -109,7 +110,7 @@ class CheckRuns:
             is_older = latest is not None and before is not None and latest.id == before.id
             return None if is_older else latest
 
-        return self._client.create(make, look, what=f"check run {head.name!r}")
+        return self._client.create(make, look, name=f"check run {head.name!r}")
 
     def _complete(
         self,
@@ -118,22 +119,22 @@ class CheckRuns:
         output: dict[str, str],
         wanted: dict[Key, Annotation],
     ) -> None:
-        """Add the missing annotations in batches; the last one sets the conclusion."""
+        """Add the missing annotations in batches; the last batch sets the conclusion."""
         attempt = 0
         missing = self._missing(run, wanted)
         while True:
-            batch, rest = missing[:BATCH], missing[BATCH:]
+            batch, rest = missing[:BATCH_SIZE], missing[BATCH_SIZE:]
             try:
                 run.edit(
                     output={**output, "annotations": batch},
-                    # An older conclusion must not be shown for incomplete annotations.
+                    # The conclusion must not appear before all annotations are sent.
                     status="in_progress" if rest else "completed",
                     conclusion=NotSet if rest else check.conclusion,
                 )
             except FAILURES as failure:
-                self._client.give_way(failure, attempt, least_s=_SETTLE_S)
+                self._client.wait_or_raise(failure, attempt, first_wait_s=_SETTLE_S)
                 attempt += 1
-                # The request may have succeeded, and annotations that are sent twice appear twice.
+                # The request may have succeeded, and annotations sent twice would appear twice.
                 missing = self._missing(run, wanted)
                 continue
             if not rest:

@@ -1,7 +1,7 @@
 """The client of one GitHub repository: PyGithub, with our own retries and error messages.
 
-PyGithub's retries are off. They repeat a POST that GitHub executed before the connection broke, and
-they sleep as long as GitHub asks, which may be half an hour inside a job.
+PyGithub's retries are turned off. They would repeat a POST that GitHub executed before the
+connection broke. They would also sleep as long as GitHub requests, which may be half an hour.
 """
 
 from __future__ import annotations
@@ -43,44 +43,48 @@ FAILURES = (GithubException, RequestException)
 _LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}(?:\[bot\])?")
 _MAX_ATTEMPTS = 6
 _SETTLE_S = 5.0
-"""Wait after a POST without a response, in seconds, until a listing shows its effect."""
-_MAX_DOUBTS = 2
-"""Limit on POSTs with an unknown effect."""
+"""Wait after a POST without a response, in seconds, before a listing can show its effect."""
+_MAX_UNCERTAIN_POSTS = 2
+"""Maximum number of POSTs with an unknown effect."""
 _SECONDARY_WAIT_S = 60.0
-"""Wait at a rate limit for which GitHub names no time, in seconds, as its documentation asks."""
+"""Wait at a rate limit if GitHub does not name a time, in seconds, as GitHub's documentation
+recommends."""
 _LIMITS = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 """Statuses of responses at a rate limit."""
 
 
 class GitHubClient:
-    """The client of one repository. Requests go through `retry`, or call `give_way` on failure."""
+    """The client of one repository.
+
+    Send requests through `retry` or `create`, or call `wait_or_raise` after each failure.
+    """
 
     def __init__(
-        self, to: Connection, retry_budget: RetryBudget, *, needs: str = "issues: write"
+        self, connection: Connection, retry_budget: RetryBudget, *, needs: str = "issues: write"
     ) -> None:
         """Connect on the first request.
 
         Args:
-            to: the repository and the token.
+            connection: the repository and the token.
             retry_budget: the time limit of all requests together.
             needs: the permission that the token needs, for error messages.
         """
-        self._to = to
+        self._connection = connection
         self._needs = needs
         self._retry_budget = retry_budget
         github = Github(
-            auth=Auth.Token(to.token) if to.token else None,
-            base_url=to.api,
-            timeout=to.timeout_s,
+            auth=Auth.Token(connection.token) if connection.token else None,
+            base_url=connection.api,
+            timeout=connection.timeout_s,
             user_agent="ciguard",
             per_page=100,
             retry=None,
             seconds_between_requests=None,
-            seconds_between_writes=to.pause_s or None,
+            seconds_between_writes=connection.pause_s or None,
             lazy=True,
         )
         self._github = github
-        self.repository: Repository = github.get_repo(to.repository)
+        self.repository: Repository = github.get_repo(connection.repository)
 
     def login(self) -> str:
         """Return the login of the token's account; empty if GitHub does not reveal it.
@@ -88,7 +92,7 @@ class GitHubClient:
         Raises:
             TrackerUnavailableError: if GitHub does not respond in time.
         """
-        if not self._to.token:
+        if not self._connection.token:
             return ""
         try:
             # The REST endpoint is closed to the token of a workflow.
@@ -105,68 +109,71 @@ class GitHubClient:
     def is_own(self, page: str, number: int) -> bool:
         """Return whether `page` is the URL of this repository's issue with that number."""
         path = urlsplit(page).path.lower()
-        return path == f"/{self._to.repository}/issues/{number}".lower()
+        return path == f"/{self._connection.repository}/issues/{number}".lower()
 
     def retry(self, request: Callable[[], T], *, issue: int = 0) -> T:
         """Send an idempotent request until it succeeds or the budget ends.
 
         Args:
             request: a function that sends the request.
-            issue: the number of the issue that it is about; 0 if it is about the repository.
+            issue: the number of the issue that the request concerns; 0 if it concerns the
+                repository.
 
         Raises:
-            TrackerIssueError: if GitHub rejects it for a reason that concerns this issue only.
-            TrackerError: if GitHub rejects it.
+            TrackerIssueError: if GitHub rejects the request for a reason that concerns only this
+                issue.
+            TrackerError: if GitHub rejects the request for another reason.
             TrackerUnavailableError: if GitHub does not respond in time.
         """
         for attempt in itertools.count():
             try:
                 return request()
             except FAILURES as failure:
-                self.give_way(failure, attempt, issue=issue)
+                self.wait_or_raise(failure, attempt, issue=issue)
         raise AssertionError  # `count` never ends
 
-    def create(self, make: Callable[[], T], look: Callable[[], T | None], *, what: str) -> T:
-        """Create something exactly once: before each retry, `look` checks whether it exists.
+    def create(self, request: Callable[[], T], find: Callable[[], T | None], *, name: str) -> T:
+        """Create an object exactly once: before each retry, `find` checks whether it exists.
 
         Args:
-            make: a function that sends the request.
-            look: a function that returns the created object, or None if GitHub does not list it.
-            what: a name of the object, for messages.
+            request: a function that sends the request and returns the object.
+            find: a function that returns the created object, or None if GitHub does not list it.
+            name: a name of the object, for messages.
 
         Raises:
-            TrackerError: if GitHub rejects it.
+            TrackerError: if GitHub rejects the request.
             TrackerUnavailableError: if GitHub does not respond in time, or does not list an object
                 that it may have created.
         """
-        doubts = 0
+        uncertain_posts = 0
         for attempt in itertools.count():
             try:
-                return make()
+                return request()
             except FAILURES as failure:
-                self.give_way(failure, attempt, least_s=_SETTLE_S)
-                doubts += may_be_done(failure)
-            existing = look()
+                self.wait_or_raise(failure, attempt, first_wait_s=_SETTLE_S)
+                uncertain_posts += may_have_succeeded(failure)
+            existing = find()
             if existing is not None:
                 return existing
-            if doubts == _MAX_DOUBTS:
-                msg = f"{what}: GitHub may have created it but does not list it yet"
+            if uncertain_posts == _MAX_UNCERTAIN_POSTS:
+                msg = f"{name}: GitHub may have created it, but does not list it yet"
                 raise TrackerUnavailableError(msg)
         raise AssertionError  # `count` never ends
 
-    def give_way(
-        self, failure: Failure, attempt: int, *, least_s: float = 1.0, issue: int = 0
+    def wait_or_raise(
+        self, failure: Failure, attempt: int, *, first_wait_s: float = 1.0, issue: int = 0
     ) -> None:
-        """Wait before the next attempt, or raise if there must be none.
+        """Wait before the next attempt, or raise an exception if a retry is useless.
 
         Args:
             failure: the exception of the last attempt.
             attempt: the number of earlier attempts.
-            least_s: the wait before the first retry, in seconds; it doubles with each retry.
-            issue: the number of the issue that the request is about; 0 for the repository.
+            first_wait_s: the wait before the first retry, in seconds; it doubles with each retry.
+            issue: the number of the issue that the request concerns; 0 if it concerns the
+                repository.
 
         Raises:
-            TrackerIssueError: if the reason concerns this issue only.
+            TrackerIssueError: if the reason concerns only this issue.
             TrackerForbiddenError: if the token lacks the permission.
             TrackerError: if a retry cannot succeed.
             TrackerUnavailableError: if there is no time for a retry.
@@ -182,31 +189,34 @@ class GitHubClient:
                 raise TrackerError(message) from None
         else:
             requested_s = None
-        backoff_s = least_s * 2**attempt
+        backoff_s = first_wait_s * 2**attempt
         if attempt + 1 >= _MAX_ATTEMPTS:
             backoff_s = float("inf")
         self._retry_budget.wait(max(requested_s or 0.0, backoff_s), because=message)
 
     def _blame_issue(self, failure: GithubException, issue: int) -> None:
-        """Raise `TrackerIssueError` if the failure concerns this issue only."""
-        where = f"{self._to.repository}#{issue}"
+        """Raise a `TrackerIssueError` if the failure concerns only this issue."""
+        where = f"{self._connection.repository}#{issue}"
         response = self._without_token(_response_text(failure))
         if failure.status in _GONE and "disabled" not in response:
-            msg = f"{where}: it was deleted, transferred or converted to a discussion ({response})"
+            msg = (
+                f"{where}: the issue was deleted, transferred or converted to a discussion "
+                f"({response})"
+            )
             raise TrackerGoneError(msg) from None
         if is_locked(failure):
-            msg = f"{where}: it is locked; unlock it so that ciguard can update it ({response})"
+            msg = f"{where}: the issue is locked. Unlock it, so that it can be updated ({response})"
             raise TrackerIssueError(msg) from None
         if failure.status == HTTPStatus.UNPROCESSABLE_ENTITY:
             msg = f"{where}: GitHub rejects the new content ({response})"
             raise TrackerIssueError(msg) from None
 
     def wait(self, seconds: float, *, because: str) -> None:
-        """Wait until GitHub lists what it accepted, or raise if there is no time."""
-        self._retry_budget.wait(seconds, because=f"{self._to.repository}: {because}")
+        """Wait until GitHub lists a created object, or raise an exception if there is no time."""
+        self._retry_budget.wait(seconds, because=f"{self._connection.repository}: {because}")
 
     def _message(self, failure: Failure) -> str:
-        name = self._to.repository
+        name = self._connection.repository
         if not isinstance(failure, GithubException):
             return f"{name}: GitHub cannot be reached ({type(failure).__name__})"
         response = self._without_token(_response_text(failure))
@@ -214,11 +224,11 @@ class GitHubClient:
             return f"{name}: GitHub's rate limit is reached ({response})"
         remedy = _REMEDIES.get(failure.status, "GitHub responded").format(needs=self._needs)
         if failure.status == HTTPStatus.FORBIDDEN and "archived" in response:
-            remedy = "the repository is archived; unarchive it, or name another one in `issues`"
+            remedy = "the repository is archived; unarchive it, or set `issues` to another one"
         return f"{name}: {remedy} ({response})"
 
     def _without_token(self, text: str) -> str:
-        return text.replace(self._to.token, "***") if self._to.token else text
+        return text.replace(self._connection.token, "***") if self._connection.token else text
 
 
 _REMEDIES: Mapping[int, str] = {
@@ -227,8 +237,8 @@ _REMEDIES: Mapping[int, str] = {
     HTTPStatus.FORBIDDEN: "the token lacks the permission `{needs}`; grant it",
     HTTPStatus.NOT_FOUND: "no such repository, or the token cannot read it; correct `issues`, or "
     "give the token access",
-    HTTPStatus.GONE: "issues are disabled; enable them in the settings of the repository, or name "
-    "another one",
+    HTTPStatus.GONE: "issues are disabled; enable them in the settings of the repository, or set "
+    "`issues` to another repository",
     HTTPStatus.UNPROCESSABLE_ENTITY: "GitHub rejects the issue; correct `issue-labels` or "
     "`issue-assignees`",
     HTTPStatus.MOVED_PERMANENTLY: "the repository has moved; use its new name",
@@ -241,13 +251,13 @@ _GONE = (HTTPStatus.MOVED_PERMANENTLY, HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 
 
 def is_locked(failure: Failure) -> bool:
-    """Return whether a comment was refused because the issue's conversation is locked."""
+    """Return whether GitHub rejected a request because the issue's conversation is locked."""
     if not isinstance(failure, GithubException) or failure.status != HTTPStatus.FORBIDDEN:
         return False
     return "locked" in _response_text(failure)
 
 
-def may_be_done(failure: Failure) -> bool:
+def may_have_succeeded(failure: Failure) -> bool:
     """Return whether GitHub may have executed the request although it failed."""
     if isinstance(failure, GithubException):
         return failure.status >= HTTPStatus.INTERNAL_SERVER_ERROR
@@ -282,7 +292,7 @@ def _requested_wait_s(failure: GithubException) -> float | None:
 
 
 def _until_reset_s(headers: Mapping[str, str]) -> float:
-    # Both times come from GitHub's clock, so that a wrong clock of ours does not matter.
+    # Both times come from GitHub's clock, so that a wrong clock of this machine does not matter.
     try:
         now_s = parsedate_to_datetime(headers["date"]).timestamp()
         return max(1.0, float(headers["x-ratelimit-reset"]) - now_s)

@@ -15,23 +15,25 @@ from ciguard.trackers.github_client import GitHubClient
 
 if TYPE_CHECKING:
     from ciguard.trackers.connection import Connection
+    from ciguard.trackers.publication import Analysis
     from ciguard.trackers.retry_budget import RetryBudget
-    from ciguard.trackers.shown import Analysis
 
-_OFF = "enabled"
-"""Word in all of GitHub's messages about the disabled feature: 'Advanced Security must be
-enabled', 'Code scanning is not enabled'."""
+_DISABLED_WORD = "enabled"
+"""Word in all of GitHub's messages about the disabled feature, such as 'Advanced Security must be
+enabled' and 'Code scanning is not enabled'."""
 
 
 class CodeScanning:
-    """The code scanning analyses of one repository."""
+    """The code-scanning analyses of one repository."""
 
-    def __init__(self, to: Connection, retry_budget: RetryBudget) -> None:
-        self._client = GitHubClient(to, retry_budget, needs="security-events: write")
-        self._repository = to.repository
+    def __init__(self, connection: Connection, retry_budget: RetryBudget) -> None:
+        self._client = GitHubClient(connection, retry_budget, needs="security-events: write")
+        self._repository = connection.repository
 
     def upload(self, analysis: Analysis) -> str:
-        """Upload a SARIF log and return what was done. Repeating an upload changes nothing.
+        """Upload a SARIF log; return a sentence about what was done.
+
+        Repeating an upload changes nothing.
 
         Raises:
             TrackerForbiddenError: if the token lacks the permission, or code scanning is off.
@@ -55,12 +57,12 @@ class CodeScanning:
             )
         except GithubException as refusal:
             reason = _reason(refusal)
-            if refusal.status != HTTPStatus.FORBIDDEN or _OFF not in reason:
+            if refusal.status != HTTPStatus.FORBIDDEN or _DISABLED_WORD not in reason:
                 raise
             msg = (
-                f"{self._repository}: code scanning is off. Enable it in the settings of the "
-                "repository; a private one needs GitHub Code Security (Advanced Security). "
-                f"Otherwise, remove `sarif`. ({reason})"
+                f"{self._repository}: code scanning is disabled ({reason}). Enable it in the "
+                "settings of the repository, or remove `sarif`. A private repository needs GitHub "
+                "Code Security (Advanced Security)."
             )
             raise TrackerForbiddenError(msg) from None
 

@@ -14,18 +14,20 @@ if TYPE_CHECKING:
     from github.IssueComment import IssueComment
 
     from ciguard.trackers.connection import Connection
+    from ciguard.trackers.publication import Comment
     from ciguard.trackers.retry_budget import RetryBudget
-    from ciguard.trackers.shown import Comment
 
 
 class StickyComment:
-    """The comments on pull requests of one repository."""
+    """ciguard's comments on the pull requests of one repository."""
 
-    def __init__(self, to: Connection, retry_budget: RetryBudget) -> None:
-        self._client = GitHubClient(to, retry_budget, needs="pull-requests: write")
+    def __init__(self, connection: Connection, retry_budget: RetryBudget) -> None:
+        self._client = GitHubClient(connection, retry_budget, needs="pull-requests: write")
 
     def publish(self, comment: Comment) -> str:
-        """Create or update the comment, unless the pull request has a newer head.
+        """Create or update the comment, unless the pull request has a newer head commit.
+
+        Returns a sentence about what was done.
 
         Raises:
             TrackerError: if GitHub rejects the request or does not respond in time.
@@ -43,9 +45,9 @@ class StickyComment:
             created = self._client.create(
                 lambda: issue.create_comment(text),
                 lambda: next(iter(self._ours(issue, comment, comment.author)), None),
-                what=where,
+                name=where,
             )
-            # The token's account may differ from `comment.author`: an older comment may be its.
+            # If the token's account is not `comment.author`, it may have older comments.
             ours = self._ours(issue, comment, _login(created)) or [created]
         first, *others = ours
         if first.body != text:
@@ -55,7 +57,7 @@ class StickyComment:
         return f"{where} is up to date"
 
     def _ours(self, issue: Issue, comment: Comment, author: str) -> list[IssueComment]:
-        """Return the comments with our marker and author, the oldest first."""
+        """Return the comments with our marker and the author, the oldest first."""
         listed = self._client.retry(lambda: list(issue.get_comments()))
         marker = _marker(comment)
         ours = [item for item in listed if _login(item) == author and item.body.startswith(marker)]
@@ -68,7 +70,7 @@ def _marker(comment: Comment) -> str:
 
 
 def _login(comment: IssueComment) -> str:
-    user: Any = comment.user  # PyGithub's types do not say that GitHub may send none
+    user: Any = comment.user  # GitHub may send none, although PyGithub's types exclude it
     return "" if user is None else str(user.login)
 
 

@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
-    from github.Issue import Issue as Filed
+    from github.Issue import Issue as GitHubIssue
 
     from ciguard.trackers.github_client import GitHubClient
 
 MAX_SEARCHED = 1_000
-"""Limit on the issues of our account that are searched if the label finds none, latest first."""
+"""Maximum number of issues by our account that are searched if no issue with the label matches."""
 _OVERLAP = timedelta(hours=1)
-"""Maximum difference between our clock, GitHub's clock and its replicas."""
+"""Maximum difference between the clocks of this machine, of GitHub and of GitHub's replicas."""
 
 
 class IssueIndex:
     """The issues with our marker.
 
-    Anybody can write a marker. An issue must therefore also have the label, which needs triage
-    access, a number in the baseline, or the token's account as its author.
+    Any user can write a marker. An issue therefore counts only if it also has the label, which
+    needs triage access, if the baseline has its number, or if the token's account is its author.
     """
 
     def __init__(self, client: GitHubClient, *, label: str, now: Callable[[], datetime]) -> None:
@@ -44,23 +44,23 @@ class IssueIndex:
         self._client = client
         self._label = label
         self._now = now
-        self._filed: dict[int, Filed] = {}
+        self._filed: dict[int, GitHubIssue] = {}
         self._listed: datetime | None = None
         self._numbers: dict[str, int] = {}
-        """Numbers of the issues in the baseline, by fingerprint."""
+        """Numbers of the issues that the baseline records, by fingerprint."""
         self._fetched_numbers: set[int] = set()
         self._gone: set[int] = set()
         """Numbers of issues that are unusable, although a listing may still show them."""
         self._has_searched = False
 
     def remember(self, numbers: Mapping[str, str]) -> None:
-        """Replace the issue numbers in the baseline, by fingerprint."""
+        """Set the issue numbers that the baseline records, by fingerprint."""
         self._numbers = {
             name: int(number) for name, number in numbers.items() if number.isdecimal()
         }
 
     def update(self) -> set[int]:
-        """List the issues that were filed or changed since the last listing; return their numbers.
+        """List the issues that changed since the last listing; return their numbers.
 
         Raises:
             TrackerError: if GitHub rejects the request or does not respond in time.
@@ -80,25 +80,26 @@ class IssueIndex:
         )
         self._listed = started
         ours = [f for f in listed if _is_issue(f) and f.number not in self._gone]
-        self._filed |= {filed.number: filed for filed in ours}
-        return {filed.number for filed in listed}
+        self._filed |= {github_issue.number: github_issue for github_issue in ours}
+        return {github_issue.number for github_issue in listed}
 
-    def issues(self) -> list[Filed]:
-        """Return all of our issues by number.
+    def issues(self) -> list[GitHubIssue]:
+        """Return all of our issues, sorted by number.
 
         Raises:
             TrackerError: if GitHub rejects the request or does not respond in time.
         """
         if self._listed is None:
             self.update()
-        return [filed for _, filed in sorted(self._filed.items())]
+        return [github_issue for _, github_issue in sorted(self._filed.items())]
 
-    def marked(self, names: Iterable[str], *, searches: bool = True) -> list[Filed]:
-        """Return the issues of a group by number.
+    def marked(self, names: Iterable[str], *, searches: bool = True) -> list[GitHubIssue]:
+        """Return the issues of a group, sorted by number.
 
         Args:
             names: the names of the group and its buckets.
-            searches: whether to search the issues of our account too, which may lack the label.
+            searches: whether to search the issues of our account too, which may have lost the
+                label.
 
         Raises:
             TrackerError: if GitHub rejects the request or does not respond in time.
@@ -110,8 +111,8 @@ class IssueIndex:
             self._search()
         return self._matching(wanted)
 
-    def get(self, number: str) -> Filed | None:
-        """Return the issue with a number; None if it is not ours.
+    def get(self, number: str) -> GitHubIssue | None:
+        """Return the issue with a number; None if ciguard did not file it.
 
         Raises:
             TrackerError: if GitHub rejects the request or does not respond in time.
@@ -119,18 +120,20 @@ class IssueIndex:
         self.issues()
         return self._filed.get(int(number)) if number.isdecimal() else None
 
-    def add(self, filed: Filed) -> None:
+    def add(self, github_issue: GitHubIssue) -> None:
         """Add an issue that was just created."""
-        self._filed[filed.number] = filed
+        self._filed[github_issue.number] = github_issue
 
-    def remove(self, filed: Filed) -> None:
-        """Remove an issue that is unusable."""
-        self._filed.pop(filed.number, None)
-        self._gone.add(filed.number)
+    def remove(self, github_issue: GitHubIssue) -> None:
+        """Remove an issue that was deleted, transferred or converted, and ignore it from now on."""
+        self._filed.pop(github_issue.number, None)
+        self._gone.add(github_issue.number)
 
-    def _matching(self, wanted: set[str]) -> list[Filed]:
+    def _matching(self, wanted: set[str]) -> list[GitHubIssue]:
         numbers = {self._numbers[name] for name in wanted if name in self._numbers}
-        return [filed for filed in self.issues() if _is_of(filed, wanted, numbers)]
+        return [
+            github_issue for github_issue in self.issues() if _is_of(github_issue, wanted, numbers)
+        ]
 
     def _same_issue(self, names: set[str]) -> set[str]:
         """Return the names and all other names that the baseline records for the same issues."""
@@ -138,19 +141,19 @@ class IssueIndex:
         return names | {name for name, number in self._numbers.items() if number in numbers}
 
     def _fetch_known(self, wanted: set[str]) -> None:
-        """Fetch the issues in the baseline that the listing does not contain."""
+        """Fetch the issues that the baseline records and that the listing does not contain."""
         numbers = {self._numbers[name] for name in wanted if name in self._numbers}
         for number in sorted(numbers - self._filed.keys() - self._fetched_numbers - self._gone):
-            filed = self._fetched(number)
+            github_issue = self._fetch(number)
             self._fetched_numbers.add(number)
             # GitHub redirects to the new repository of a transferred issue.
-            if filed is not None and self._client.is_own(filed.html_url, number):
-                self._filed[number] = filed
+            if github_issue is not None and self._client.is_own(github_issue.html_url, number):
+                self._filed[number] = github_issue
 
-    def _fetched(self, number: int) -> Filed | None:
+    def _fetch(self, number: int) -> GitHubIssue | None:
         issue = self._client.repository.get_issue(number)
 
-        def complete() -> Filed:
+        def complete() -> GitHubIssue:
             issue.complete()
             return issue
 
@@ -160,33 +163,47 @@ class IssueIndex:
             return None
 
     def _search(self) -> None:
-        """Search the issues of our account, once: their label may have been renamed or removed."""
+        """Search the issues of our account, whose label may have been renamed or removed.
+
+        Only the first call searches.
+        """
         if self._has_searched:
             return
         login = self._client.login()
-        mine = self._client.retry(lambda: self._written_by(login)) if login else []
+        mine = self._client.retry(lambda: self._issues_by(login)) if login else []
         self._has_searched = True
-        for filed in mine:
-            if _is_issue(filed) and filed.user.login == login and filed.number not in self._gone:
-                self._filed.setdefault(filed.number, filed)
+        for github_issue in mine:
+            if (
+                _is_issue(github_issue)
+                and github_issue.user.login == login
+                and github_issue.number not in self._gone
+            ):
+                self._filed.setdefault(github_issue.number, github_issue)
 
-    def _written_by(self, login: str) -> list[Filed]:
+    def _issues_by(self, login: str) -> list[GitHubIssue]:
         listing = self._client.repository.get_issues(
             state="all",
-            creator=login,  # type: ignore[arg-type]  # documented as a string, too
+            creator=login,  # type: ignore[arg-type]  # the documentation also allows a string
             sort="updated",
             direction="desc",
         )
         latest = itertools.islice(listing, MAX_SEARCHED)
-        return [filed for filed in latest if marked_with(filed.body or "")]
+        return [github_issue for github_issue in latest if marked_with(github_issue.body or "")]
 
 
-def _is_of(filed: Filed, wanted: set[str], numbers: set[int]) -> bool:
-    """Return whether an issue has one of these names, or its cause had another name before."""
-    mark = marked_with(filed.body or "")
-    return mark in wanted or (is_cause_name(mark) and filed.number in numbers)
+def _is_of(github_issue: GitHubIssue, wanted: set[str], numbers: set[int]) -> bool:
+    """Return whether an issue belongs to a group.
+
+    Args:
+        github_issue: the issue.
+        wanted: the names of the group and its buckets.
+        numbers: the numbers of the group's issues in the baseline. They count only for an issue
+            that is named after a cause, because the name of a cause may change.
+    """
+    mark = marked_with(github_issue.body or "")
+    return mark in wanted or (is_cause_name(mark) and github_issue.number in numbers)
 
 
-def _is_issue(filed: Filed) -> bool:
-    # The attribute `pull_request` would need one more request for each.
-    return "/pull/" not in filed.html_url
+def _is_issue(github_issue: GitHubIssue) -> bool:
+    # Reading the attribute `pull_request` would send one more request for each issue.
+    return "/pull/" not in github_issue.html_url

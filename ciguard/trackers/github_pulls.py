@@ -1,4 +1,4 @@
-"""Find the pull request of a head commit, which the event of a fork's run does not name."""
+"""Search for the pull request of a head commit, which events of forks' runs do not name."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
     from github.PullRequest import PullRequest
 
     from ciguard.trackers.connection import Connection
+    from ciguard.trackers.publication import PullRequestOrigin
     from ciguard.trackers.retry_budget import RetryBudget
-    from ciguard.trackers.shown import PullRequestOrigin
 
 
 class PullRequests:
     """The pull requests into one repository."""
 
-    def __init__(self, to: Connection, retry_budget: RetryBudget) -> None:
-        self._client = GitHubClient(to, retry_budget, needs="pull-requests: read")
-        self._repository = to.repository
+    def __init__(self, connection: Connection, retry_budget: RetryBudget) -> None:
+        self._client = GitHubClient(connection, retry_budget, needs="pull-requests: read")
+        self._repository = connection.repository
 
     def number_of(self, origin: PullRequestOrigin) -> int:
         """Return the number of the open pull request with exactly this head; 0 if there is none.
 
-        GitHub lists no pull requests for commits of forks, so this searches by branch. The results
-        are checked: a newer push, another repository or another base is another pull request.
+        GitHub does not list pull requests for commits of forks, so the search is by branch. A
+        result counts only if its head commit, its head repository and its base match.
 
         Raises:
             TrackerError: if there are several, or GitHub rejects the request or does not respond
@@ -50,7 +50,7 @@ class PullRequests:
 
     def _is_of(self, pull: PullRequest, origin: PullRequestOrigin) -> bool:
         head, base = pull.head, pull.base
-        fork: Any = head.repo  # PyGithub's types do not say that a deleted fork is None
+        fork: Any = head.repo  # None for a deleted fork, although PyGithub's types exclude it
         if fork is None:
             return False
         return (

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class GitHubSettings:
     """See `RepositorySettings`."""
 
-    def __init__(self, to: Connection, retry_budget: RetryBudget) -> None:
-        self._client = GitHubClient(to, retry_budget, needs="metadata: read")
-        self._path = f"/repos/{to.repository}"
+    def __init__(self, connection: Connection, retry_budget: RetryBudget) -> None:
+        self._client = GitHubClient(connection, retry_budget, needs="metadata: read")
+        self._path = f"/repos/{connection.repository}"
 
     def state(self) -> RepositoryState:
         """See `RepositorySettings`."""

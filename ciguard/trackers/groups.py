@@ -1,4 +1,4 @@
-"""Groups: the buckets of this run and of the baseline with one cause, which have one issue."""
+"""Groups of buckets with one cause, from this run and from the baseline. A group has one issue."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ class GroupedBucket:
     """One bucket of a group."""
 
     bucket: Bucket
-    """The bucket as this run met it, else as the baseline records it."""
+    """The bucket as this run saw it, else as the baseline records it."""
     before: BaselineRecord | None = None
-    """Its record in the baseline before this run; None if it was unknown."""
+    """Record of the bucket in the baseline before this run; None if the bucket was unknown."""
     after: BaselineRecord | None = None
-    """Its record in the baseline after this run; None if it was not recorded."""
+    """Record of the bucket in the baseline after this run; None if it was not recorded."""
     former_issue: str = ""
-    """Number of its former issue, before it got another cause; empty if there is none."""
-    is_met: bool = False
-    """True if this run met it and the policy files it."""
+    """Number of the issue that the bucket had with another cause; empty if there is none."""
+    is_seen: bool = False
+    """True if this run saw the bucket and the policy files it."""
 
     @property
     def fingerprint(self) -> str:
-        """Its fingerprint in the baseline."""
+        """Fingerprint of the bucket in the baseline, else in this run."""
         return self.after.fingerprint if self.after else self.bucket.fingerprint
 
     @property
@@ -44,50 +44,50 @@ class GroupedBucket:
 
     @property
     def issue(self) -> str:
-        """Its issue in the baseline after this run; empty if there is none."""
+        """Number of the bucket's issue in the baseline after this run; empty if there is none."""
         return self.after.issue if self.after else ""
 
     @property
     def was_filed(self) -> bool:
-        """True if it had an issue before this run."""
+        """True if the bucket had an issue before this run."""
         return self.before is not None and bool(self.before.issue)
 
     @property
-    def was_there(self) -> bool:
-        """True if it was known and not fixed before this run."""
+    def was_present(self) -> bool:
+        """True if the bucket was open or accepted before this run."""
         return self.before is not None and self.before.state in {State.OPEN, State.ACCEPTED}
 
     @property
     def is_open(self) -> bool:
-        """True if it is open: not fixed, accepted or flaky."""
+        """True if the bucket is open after this run: not fixed, accepted or flaky."""
         return self.after is None or self.after.state is State.OPEN
 
     @property
     def is_accepted(self) -> bool:
-        """True if a person accepted it."""
+        """True if a person accepted the bucket."""
         return self.after is not None and self.after.state is State.ACCEPTED
 
     @property
     def is_fixed(self) -> bool:
-        """True if it is fixed after this run."""
+        """True if the bucket is fixed after this run."""
         return self.after is not None and self.after.state is State.FIXED
 
     @property
     def became_fixed(self) -> bool:
-        """True if it became fixed by this run."""
+        """True if the bucket is fixed after this run and was not fixed before."""
         was_fixed = self.before is not None and self.before.state is State.FIXED
         return self.is_fixed and not was_fixed
 
     @property
-    def is_back(self) -> bool:
-        """True if it was fixed and this run met it again."""
+    def has_returned(self) -> bool:
+        """True if the bucket was fixed before this run, and this run saw it again."""
         was_fixed = self.before is not None and self.before.state is State.FIXED
-        return self.is_met and was_fixed
+        return self.is_seen and was_fixed
 
     @property
-    def has_joined(self) -> bool:
-        """True if this run met it and it has no issue yet."""
-        return self.is_met and not self.issue
+    def needs_issue(self) -> bool:
+        """True if this run saw the bucket, and it has no issue yet."""
+        return self.is_seen and not self.issue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,10 +95,10 @@ class BucketGroup:
     """Buckets with one cause."""
 
     name: str
-    """Name of the cause; the fingerprint of a bucket that shares its cause with no other."""
+    """Name of the cause; for a bucket whose cause has no name, its fingerprint."""
     members: tuple[GroupedBucket, ...]
-    lost: tuple[GroupedBucket, ...] = ()
-    """Former members that are now known to have another cause."""
+    former_members: tuple[GroupedBucket, ...] = ()
+    """Former members, which are now known to have another cause."""
 
     @property
     def fingerprints(self) -> tuple[str, ...]:
@@ -107,18 +107,18 @@ class BucketGroup:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names under which the group's issue may have been filed, its own first."""
+        """All names under which the group's issue may have been filed, the group's name first."""
         known = (name for member in self.members for name in member.names)
         return tuple(dict.fromkeys((self.name, *known)))
 
     @property
-    def met(self) -> tuple[GroupedBucket, ...]:
-        """Members that this run met."""
-        return tuple(member for member in self.members if member.is_met)
+    def seen_members(self) -> tuple[GroupedBucket, ...]:
+        """Members that this run saw and that the policy files."""
+        return tuple(member for member in self.members if member.is_seen)
 
     @property
     def issues(self) -> tuple[str, ...]:
-        """Issues of the members; more than one if several groups became one."""
+        """Numbers of the members' issues, sorted; several if groups with issues were merged."""
         return tuple(sorted({member.issue for member in self.members if member.issue}))
 
     @property
@@ -128,48 +128,49 @@ class BucketGroup:
         return bool(states) and all(member.is_fixed for member in states)
 
     @property
-    def was_there(self) -> bool:
-        """True if a member was known and not fixed before this run."""
-        return any(member.was_there for member in self.members)
+    def was_present(self) -> bool:
+        """True if a member was open or accepted before this run."""
+        return any(member.was_present for member in self.members)
 
     @property
-    def is_back(self) -> bool:
-        """True if all members were fixed and this run met one again."""
-        return not self.was_there and any(member.is_back for member in self.members)
+    def has_returned(self) -> bool:
+        """True if no member was open or accepted before this run, and a fixed member returned."""
+        return not self.was_present and any(member.has_returned for member in self.members)
 
     @property
-    def shown(self) -> GroupedBucket:
-        """The member with the simplest case, preferably among those that this run met."""
+    def shown_member(self) -> GroupedBucket:
+        """The member that the issue shows: the simplest case, if possible one that this run saw."""
         still_there = [member for member in self.members if member.is_open]
-        candidates = self.met or still_there or self.members
+        candidates = self.seen_members or still_there or self.members
         return min(candidates, key=lambda member: simplicity(member.bucket.finding.case))
 
 
 def groups_of(compared: Iterable[Bucket], *, before: Records, after: Records) -> list[BucketGroup]:
-    """Return all buckets grouped by cause: groups that this run met first, in its order.
+    """Return all buckets grouped by cause: first the groups of this run, in the run's order.
 
-    A recorded bucket has the cause of its record. The record has the simplest case of all runs, so
-    that the group does not depend on the case of this run.
+    The cause of a recorded bucket is computed from its record. The record has the simplest case of
+    all runs, so that the group does not depend on the case of this run.
 
     Args:
-        compared: the buckets of this run, compared with `before`.
+        compared: the buckets of this run after the comparison with `before`.
         before: the records of the baseline before the run.
         after: the records of the baseline after the run.
     """
-    earlier, now = records_by_any_name(before), records_by_any_name(after)
+    old_records, new_records = records_by_any_name(before), records_by_any_name(after)
     members: dict[str, list[GroupedBucket]] = {}
-    met: set[str] = set()
+    in_run: set[str] = set()
     for bucket in compared:
         names = (bucket.fingerprint, *bucket.aliases)
-        record = _first(now, names)
+        record = _first(new_records, names)
         if record is not None:
-            met.add(record.fingerprint)
-        _add(members, GroupedBucket(bucket=bucket, before=_first(earlier, names), after=record))
+            in_run.add(record.fingerprint)
+        old_record = _first(old_records, names)
+        _add(members, GroupedBucket(bucket=bucket, before=old_record, after=record))
     for record in sorted(current(after).values(), key=lambda record: record.fingerprint):
-        if record.fingerprint not in met and _needs_issue(record):
-            known = _first(earlier, (record.fingerprint, *record.aliases))
-            unmet = bucket_of(record, Comparison.NOT_RUN)
-            _add(members, GroupedBucket(bucket=unmet, before=known, after=record))
+        if record.fingerprint not in in_run and _needs_issue(record):
+            old_record = _first(old_records, (record.fingerprint, *record.aliases))
+            bucket = bucket_of(record, Comparison.NOT_RUN)
+            _add(members, GroupedBucket(bucket=bucket, before=old_record, after=record))
     return [BucketGroup(name=name, members=tuple(group)) for name, group in members.items()]
 
 
@@ -191,7 +192,10 @@ def _first(by_name: Mapping[str, BaselineRecord], names: Iterable[str]) -> Basel
 
 
 def shared_issues(groups: Iterable[BucketGroup]) -> dict[str, list[BucketGroup]]:
-    """Return the issues that several groups share, because they were one group before."""
+    """Return the groups that share an issue, by the number of the issue.
+
+    Groups share an issue if they were one group before.
+    """
     by_issue: dict[str, list[BucketGroup]] = {}
     for group in groups:
         for issue in group.issues:
@@ -200,12 +204,19 @@ def shared_issues(groups: Iterable[BucketGroup]) -> dict[str, list[BucketGroup]]
 
 
 def keeper(sharing: Iterable[BucketGroup]) -> BucketGroup:
-    """Return the group that keeps a shared issue whose own group no longer exists."""
+    """Return the group that keeps a shared issue if the group in its marker no longer exists."""
     return min(sharing, key=lambda group: min(group.fingerprints))
 
 
-def with_noted(groups: Iterable[BucketGroup], issues: Mapping[str, str]) -> list[BucketGroup]:
-    """Return the groups with the given issues, by fingerprint, set in their records."""
+def with_issue_numbers(
+    groups: Iterable[BucketGroup], issues: Mapping[str, str]
+) -> list[BucketGroup]:
+    """Return the groups with issue numbers set in the records of their members.
+
+    Args:
+        groups: the groups.
+        issues: the number of each issue, by the fingerprint of a member.
+    """
     return [
         replace(
             group,
@@ -221,26 +232,32 @@ def with_noted(groups: Iterable[BucketGroup], issues: Mapping[str, str]) -> list
 
 
 def with_owner(groups: Iterable[BucketGroup], issue: str, owner: BucketGroup) -> list[BucketGroup]:
-    """Return the groups after a shared issue was given to one of them.
+    """Return the groups after a shared issue was assigned to one of them.
 
     Args:
         groups: the groups, as `groups_of` returns them.
-        issue: the issue that several groups share.
-        owner: the group that keeps it.
+        issue: the number of the issue that several groups share.
+        owner: the group that keeps the issue.
     """
     split = [
-        replace(group, members=tuple(_without(member, issue) for member in group.members))
+        replace(group, members=tuple(_without_issue(member, issue) for member in group.members))
         if group.name != owner.name
         else group
         for group in groups
     ]
-    lost = tuple(
+    former_members = tuple(
         member for group in split for member in group.members if member.former_issue == issue
     )
-    return [replace(g, lost=(*g.lost, *lost)) if g.name == owner.name else g for g in split]
+    return [
+        replace(g, former_members=(*g.former_members, *former_members))
+        if g.name == owner.name
+        else g
+        for g in split
+    ]
 
 
-def _without(member: GroupedBucket, issue: str) -> GroupedBucket:
+def _without_issue(member: GroupedBucket, issue: str) -> GroupedBucket:
+    """Return the member with `issue` as its former issue, if it had that issue."""
     if member.issue != issue:
         return member
     before, after = (

@@ -1,4 +1,4 @@
-"""The issue filer: performs tasks in a tracker, and keeps failed ones in the outbox."""
+"""The issue filer, which performs tasks in a tracker and keeps failed tasks in the outbox."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ciguard.domain.text import visible
 from ciguard.errors import CiguardError, TrackerIssueError, TrackerUnavailableError
 from ciguard.trackers.contract import ROLL_UP
-from ciguard.trackers.dry import DryRun
-from ciguard.trackers.tasks import Close, File, Refresh, perform, records_of, still_holds
+from ciguard.trackers.dry_run import DryRun
+from ciguard.trackers.tasks import Close, File, Refresh, is_due, perform, records_of
 from ciguard.triage import is_fingerprint
 
 if TYPE_CHECKING:
@@ -21,19 +21,20 @@ if TYPE_CHECKING:
     from ciguard.trackers.tasks import Task
 
 _MAX_REFUSALS = 3
-"""Number of refused tasks after which filing stops; errors of single issues do not count."""
+"""Number of refused tasks after which filing stops; errors that concern one issue do not count."""
 
 
 class IssueFiler:
-    """Performs the tasks of this run and those that earlier runs left in the outbox."""
+    """Performs the tasks of this run, and the tasks that earlier runs left in the outbox."""
 
     def __init__(self, tracker: Tracker, outbox: Outbox, *, dry_run: bool = False) -> None:
-        """Open the tracker for reading only, or for writing too.
+        """Create a filer, without access to the tracker.
 
         Args:
             tracker: the tracker in which issues are filed.
-            outbox: the outbox, which holds every task until it is done.
-            dry_run: whether to only report what would be done; the outbox stays unchanged.
+            outbox: the outbox, which contains every task until it is done.
+            dry_run: whether to only report what would be done, without a change of tracker or
+                outbox.
         """
         self._dry = DryRun(tracker) if dry_run else None
         self.tracker: Tracker = self._dry or tracker
@@ -42,15 +43,15 @@ class IssueFiler:
         """Messages for the user about what was done, one line each."""
         self._done: list[Task] = []
         self._obsolete: list[Task] = []
-        """Queued tasks that need not be done any more."""
+        """Tasks in the outbox that need not be done any more."""
         self._refused: list[Task] = []
-        """Refused tasks, which move to the end of the queue so that they block no others."""
+        """Refused tasks, which move to the end of the outbox, so that they do not block others."""
         self.refusal: CiguardError | None = None
-        """Error of a refused task, which the user has to fix."""
+        """Error of the last refused task, which the user has to fix; None if there is none."""
 
     @property
     def is_dry(self) -> bool:
-        """True if nothing is written."""
+        """True for a dry run, which writes nothing."""
         return self._dry is not None
 
     def remember(self, records: Records) -> None:
@@ -71,15 +72,15 @@ class IssueFiler:
             OutputError: if the outbox cannot be read.
         """
         tasks = self._outbox.tasks()
-        pending = [task for task in tasks if still_holds(task, records)]
+        pending = [task for task in tasks if is_due(task, records)]
         self._obsolete = [task for task in tasks if task not in pending]
         return pending
 
     def put(self, folder: Path, tasks: Sequence[Task]) -> None:
-        """Put tasks into the outbox, which `work` performs later.
+        """Put tasks into the outbox; `work` performs them later.
 
         Args:
-            folder: the folder of the baseline, while a change of it is in progress.
+            folder: the folder of the baseline, which the caller is changing.
             tasks: the tasks of this run.
 
         Raises:
@@ -88,18 +89,19 @@ class IssueFiler:
         self._outbox.put(folder, tasks)
 
     def work(self, tasks: Sequence[Task], records: Records, *, max_new: int) -> dict[str, str]:
-        """Perform the queued tasks, then the given ones.
+        """Perform the tasks in the outbox, then `tasks`.
 
         Args:
             tasks: the tasks of this run that are not in the outbox yet.
             records: the current records of the baseline.
-            max_new: the number of new issues that may be opened; more wait for the next run.
+            max_new: the number of new issues that may be opened; further tasks wait for the next
+                run.
 
         Returns:
             The number of each issue, by fingerprint. Call `settle` to record it in the baseline.
 
         Raises:
-            OutputError: if the outbox cannot be written; then no task was performed.
+            OutputError: if the outbox cannot be written; no task has been performed then.
         """
         if self._dry is None:
             self._outbox.add(tasks)
@@ -141,13 +143,13 @@ class IssueFiler:
             BaselineError: if the baseline cannot be read or written.
         """
         if self._dry is not None:
-            self.messages += self._dry.messages or ["nothing would be done"]
+            self.messages += self._dry.messages or ["dry run: there is nothing to do"]
             return
         removed = [*self._done, *self._obsolete]
         if change is None:
-            self._outbox.remove(removed, behind=self._refused)
+            self._outbox.remove(removed, postponed=self._refused)
         else:
-            self._outbox.remove(removed, behind=self._refused, change=change)
+            self._outbox.remove(removed, postponed=self._refused, change=change)
         left = len(self._outbox.tasks())
         if left:
             subject = "task waits" if left == 1 else "tasks wait"
@@ -164,7 +166,7 @@ class IssueFiler:
 
 def _message(task: Task, issue: Issue) -> str:
     if issue.is_silenced:
-        return f"{issue.number}: silenced by a person, left unchanged"
+        return f"{issue.number}: unchanged, because a person silenced it"
     if isinstance(task, File | Refresh):
         return f"{issue.number}: {visible(task.report.title)}"
     return f"{issue.number}: {'closed' if isinstance(task, Close) else visible(task.news)}"

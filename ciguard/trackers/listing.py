@@ -1,4 +1,4 @@
-"""The issue that lists all groups without an issue of their own."""
+"""The roll-up issue, which lists all groups without an issue of their own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_LISTED = 300
 
 
 def roll_up(groups: Iterable[BucketGroup]) -> Report:
-    """Return the issue that lists groups without an issue of their own."""
+    """Return the text of the roll-up issue, which lists groups without an issue of their own."""
     listed = list(groups)
     rows = [_listed(group) for group in listed[:_MAX_LISTED]]
     more = len(listed) - len(rows)
@@ -26,7 +26,7 @@ def roll_up(groups: Iterable[BucketGroup]) -> Report:
     subject = "1 known finding has" if is_one else f"{len(listed)} known findings have"
     introduction = (
         f"{subject} no issue of {'its' if is_one else 'their'} own. "
-        "`ciguard show` lists all of them; `ciguard reproduce FINGERPRINT` runs one."
+        "`ciguard show` lists all findings; `ciguard reproduce FINGERPRINT` runs a case again."
     )
     text = [
         marker(ROLL_UP),
@@ -47,7 +47,7 @@ def roll_up(groups: Iterable[BucketGroup]) -> Report:
 
 
 def _listed(group: BucketGroup) -> str:
-    bucket = group.shown.bucket
+    bucket = group.shown_member.bucket
     others = len({member.bucket.finding.api for member in group.members}) - 1
     return (
         f"| {bucket.finding.severity.label}, {class_of(bucket.finding).words} "

@@ -22,8 +22,8 @@ _MAX_BYTES = 1 << 20
 _LOCK_TIMEOUT_S = 60.0
 _STATE = re.compile(r"<!-- ciguard-state: (open|closed|ignored) -->")
 _OPENED = re.compile(r"^- (\d{4}-\d\d-\d\d \d\d:\d\d) UTC: opened$", re.MULTILINE)
-_OF_GROUP = re.compile(r"g\d+-[0-9a-f]{16}[A-Za-z0-9_.-]{0,100}\.md")
-"""Name of a file that is named after a cause; other names in a baseline are ignored."""
+_CAUSE_FILE = re.compile(r"g\d+-[0-9a-f]{16}[A-Za-z0-9_.-]{0,100}\.md")
+"""Matches a file that is named after a cause; other names in a baseline are ignored."""
 _HISTORY = "<!-- ciguard-history -->"
 _HEADING = f"{_HISTORY}\n\n### History\n"
 
@@ -38,26 +38,29 @@ def _now() -> datetime:
 class LocalTracker:
     """Issues as files, such as `v1-0123456789abcdef-torch.nn.functional.fold.md`.
 
-    The first line is the marker, the second the state; text and history follow. The user may rename
-    a file as long as its name starts with the group's name, and silence an issue by the state
-    `ignored`.
+    The first line of a file is the marker, the second line the state; text and history follow. The
+    user may rename a file as long as its name starts with the group's name. The state `ignored`
+    silences an issue.
     """
 
     def __init__(self, folder: str | Path, *, now: Callable[[], datetime] = _now) -> None:
         self._folder = Path(folder)
         self._now = now
         self._numbers: dict[str, str] = {}
-        """Names of the files in the baseline, by fingerprint."""
+        """Names of the files that the baseline records, by fingerprint."""
 
     def remember(self, numbers: Mapping[str, str]) -> None:
-        """Replace the file names in the baseline: the name of a group's cause may change."""
-        self._numbers = {n: file for n, file in numbers.items() if _OF_GROUP.fullmatch(file)}
+        """Set the file names that the baseline records, by fingerprint.
+
+        They find the issue of a group after the name of its cause has changed.
+        """
+        self._numbers = {n: file for n, file in numbers.items() if _CAUSE_FILE.fullmatch(file)}
 
     def find(self, *names: str) -> Issue | None:
         """Return the group's issue, open or closed; None if there is none.
 
         Raises:
-            OutputError: if its file cannot be read.
+            OutputError: if the file of the issue cannot be read.
         """
         path = self._kept_path(self._paths_of(*names), names[0])
         return None if path is None else _issue(names[0], path, self._read(path))
@@ -95,7 +98,7 @@ class LocalTracker:
         return _issue(report.fingerprint, path, text)
 
     def comment(self, issue: Issue, text: str) -> None:
-        """Add a line of plain text to the issue's history, unless it is the last line.
+        """Add a line of plain text to the issue's history, unless the last line is the same.
 
         Raises:
             OutputError: if there is no such issue, or its file cannot be written.
@@ -119,7 +122,7 @@ class LocalTracker:
         return self._record(issue, f"reopened: {markdown_text(because)}", state="open")
 
     def opened_since(self, moment: datetime) -> int:
-        """Return how many groups got their issue at `moment` or later, without the list.
+        """Return how many issues of groups were opened since `moment`; `ROLL_UP` does not count.
 
         Raises:
             OutputError: if a file cannot be read.
@@ -137,7 +140,7 @@ class LocalTracker:
             if not path.is_file():  # another job renamed it
                 path = next(iter(self._paths_of(issue.fingerprint)), path)
             if not path.is_file():
-                msg = f"{self._folder}: there is no issue of {issue.fingerprint}; open one first"
+                msg = f"{self._folder}: there is no issue of {issue.fingerprint}. Run again."
                 raise OutputError(msg)
             text = self._read(path)
             is_repeated = text.rstrip("\n").endswith(f"UTC: {line}") and state is None
@@ -151,7 +154,7 @@ class LocalTracker:
 
     @staticmethod
     def _renamed(path: Path, fingerprint: str) -> Path:
-        """Return the path of a file after it was renamed to the group's current name."""
+        """Return the path that a file has if it is renamed to the group's current name."""
         stem = _stem(fingerprint)
         return path if path.name.startswith(stem) else path.with_name(stem + path.name[len(stem) :])
 
@@ -159,7 +162,7 @@ class LocalTracker:
         return f"- {self._now().strftime(_TIME)} UTC: {markdown}\n"
 
     def _paths_of(self, *names: str) -> list[Path]:
-        """Return the files of a group: those with its names, then those in the baseline."""
+        """Return the files of a group: named after the group, then recorded in the baseline."""
         paths: list[Path] = []
         for name in names:
             if not is_name(name):
@@ -170,7 +173,10 @@ class LocalTracker:
         return list(dict.fromkeys([*paths, *(path for path in known if path.is_file())]))
 
     def _kept_path(self, paths: list[Path], name: str) -> Path | None:
-        """Return the file to keep of those of a group: the group's own, else an open one."""
+        """Return the file of a group to keep: the group's own file, else a file of an open issue.
+
+        Returns None if there are no files.
+        """
         own = [path for path in paths if path.name.startswith(_stem(name))]
         if own or not paths:
             return next(iter(own), None)

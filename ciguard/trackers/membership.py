@@ -1,4 +1,4 @@
-"""The members of a group in its issue: a table, and the scripts of the others."""
+"""The members of a group in its issue: a table, and the scripts of all but the shown member."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def title_of(finding: Finding, cause: Cause, apis: int, *, limit: int) -> str:
     Args:
         finding: the finding of the shown member.
         cause: the cause of the group.
-        apis: the number of APIs that show it.
-        limit: the limit on the characters of the title.
+        apis: the number of APIs that show the cause.
+        limit: the maximum number of characters of the title.
     """
     count = f" ({apis} APIs)"
     text = without_local_paths(f"{finding.library}: {cause.kind} {cause.text}".rstrip())
@@ -44,12 +44,12 @@ def introduction(cause: Cause | None, context: Context) -> str:
     parts = []
     if context.split_from:
         issues = " and ".join(map(_linked, context.split_from))
-        parts.append(f"Split from {issues}: the cause is now known to be a different one.")
+        parts.append(f"Split from {issues}, because the cause turned out to be different.")
     if len(context.rows) > 1:
         subject = f"{context.apis} APIs" if context.apis > 1 else f"{len(context.rows)} findings"
         fixed = sum(row.state == "fixed" for row in context.rows)
         progress = f" Fixed so far: {fixed} of {len(context.rows)}." if fixed else ""
-        sentence = f"{subject} probably have one cause{_cause(cause)}.{progress}"
+        sentence = f"{subject} probably have the same cause{_cause(cause)}.{progress}"
         parts.append(f"{sentence} The simplest case:")
     return "\n\n".join(parts)
 
@@ -69,10 +69,10 @@ def table(context: Context, folded: Collection[str]) -> str:
 
     Args:
         context: the context with the rows.
-        folded: the fingerprints of further members whose script the issue contains.
+        folded: the fingerprints of other members whose script the issue contains.
     """
     rows = context.rows
-    if len(rows) < 2:  # noqa: PLR2004 - a table of one row adds nothing
+    if len(rows) < 2:  # noqa: PLR2004 - a table needs at least two rows to be useful
         return ""
     has_states = any(row.state for row in rows)
     head = [
@@ -90,7 +90,7 @@ def table(context: Context, folded: Collection[str]) -> str:
         cells = [*_facts(row), *state, place, f"`{row.bucket.fingerprint}`"]
         lines.append(f"| {' | '.join(cells)} |")
     more = len(rows) - _MAX_ROWS
-    rest = f"\n\n… and {more} more, which `ciguard show` lists." if more > 0 else ""
+    rest = f"\n\n… and {more} more; `ciguard show` lists all of them." if more > 0 else ""
     return "### Affected APIs\n\n" + "\n".join(lines) + rest
 
 
@@ -112,16 +112,16 @@ def _place(row: IssueRow, folded: Collection[str]) -> str:
 
 
 def folded_scripts(rows: Sequence[IssueRow], *, max_characters: int) -> tuple[str, frozenset[str]]:
-    """Return the scripts of the members that are not shown, up to a limit of characters.
+    """Return the scripts of the members that the issue does not show.
 
     Args:
-        rows: the rows of the group, the shown one first.
-        max_characters: the limit on the characters.
+        rows: the rows of the group, the shown member first.
+        max_characters: the maximum number of characters; further scripts are left out.
 
     Returns:
         Markdown, and the fingerprints of the members whose scripts it contains.
     """
-    heading = "### Scripts of the others"
+    heading = "### Scripts of the other cases"
     parts = [heading]
     included: list[str] = []
     for row in rows[1:]:

@@ -1,6 +1,6 @@
 """The outbox: tasks for the tracker, written to disk before they are attempted.
 
-If a run is killed while it files, or the tracker does not respond, the next run does the tasks.
+If a run is killed while it files, or the tracker does not respond, the next run performs the tasks.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ def _unchanged(records: Records) -> Records:
 
 
 class Outbox:
-    """A queue of tasks in one file beside the baseline, which the next run finds there."""
+    """A queue of tasks in a file in the baseline's folder, where the next run finds it."""
 
     def __init__(self, store: BaselineStore) -> None:
         self._store = store
 
     def tasks(self) -> list[Task]:
-        """Return the queued tasks, the oldest first.
+        """Return the tasks in the outbox, the oldest first.
 
         Raises:
-            OutputError: if the file cannot be read; it stays unchanged.
+            OutputError: if the file cannot be read; the file stays unchanged.
         """
         return self._read(self._store.folder / OUTBOX)
 
     def add(self, tasks: Sequence[Task]) -> None:
-        """Add tasks; a task replaces earlier ones that it makes obsolete.
+        """Add tasks; a task replaces earlier tasks that it makes obsolete.
 
         Raises:
             OutputError: if the file cannot be read or written.
@@ -57,8 +57,8 @@ class Outbox:
         """Add tasks while a change of the baseline is in progress.
 
         Args:
-            folder: the folder of the baseline, locked by the caller.
-            tasks: the tasks to add, as for `add`.
+            folder: the folder of the baseline, which the caller has locked.
+            tasks: the tasks to add.
 
         Raises:
             OutputError: if the file cannot be read or written.
@@ -72,14 +72,14 @@ class Outbox:
         self,
         done: Sequence[Task],
         *,
-        behind: Sequence[Task] = (),
+        postponed: Sequence[Task] = (),
         change: Change = _unchanged,
     ) -> None:
         """Remove completed tasks, and change the records of the baseline in the same step.
 
         Args:
             done: the tasks to remove.
-            behind: the refused tasks, which move to the end of the queue.
+            postponed: the refused tasks, which move to the end of the queue.
             change: the change of the baseline's records.
 
         Raises:
@@ -89,9 +89,9 @@ class Outbox:
 
         def beside(folder: Path) -> None:
             queue = [task for task in self._read(folder / OUTBOX) if task not in done]
-            _write(folder / OUTBOX, sorted(queue, key=behind.__contains__))
+            _write(folder / OUTBOX, sorted(queue, key=postponed.__contains__))
 
-        has_changes = bool(done or behind)
+        has_changes = bool(done or postponed)
         if has_changes or change is not _unchanged:
             self._store.change(change, beside=beside if has_changes else None)
 
@@ -118,7 +118,7 @@ def _write(path: Path, tasks: list[Task]) -> None:
             path.unlink(missing_ok=True)
     except OSError as error:
         reason = error.strerror or error
-        msg = f"{path}: cannot be written: {reason}. Free some space, then run again."
+        msg = f"{path}: cannot be written: {reason}. Free disk space, then run again."
         raise OutputError(msg) from error
 
 
@@ -127,7 +127,7 @@ def _task(path: Path, number: int, line: str) -> Task:
         encoded = json.loads(line)
         if not isinstance(encoded, dict) or encoded.pop("schema", None) != _SCHEMA:
             msg = f"not a task of schema {_SCHEMA}"
-            raise ValueError(msg)  # noqa: TRY301 - one handler reports all bad lines
+            raise ValueError(msg)  # noqa: TRY301 - the handler below reports all malformed lines
         return task_from_json(encoded)
     except (ValueError, RecursionError) as error:
         reason = f"line {number}: {visible(str(error), limit=200)}"

@@ -1,4 +1,4 @@
-"""Settings of a repository on GitHub that decide whether ciguard works there."""
+"""Settings of a repository on GitHub that ciguard needs."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ if TYPE_CHECKING:
 
 
 class RepositorySettings(Protocol):
-    """The settings of one repository. All methods raise TrackerError if a request fails."""
+    """The settings of one repository. All methods raise a TrackerError if a request fails."""
 
     def state(self) -> RepositoryState:
-        """Return the settings that decide whether runs can write."""
+        """Return the general settings of the repository."""
 
     def rules(self, branch: str) -> BranchRules:
         """Return the active rules of a branch."""
 
     def workflow_states(self) -> dict[str, str]:
-        """Return the state of each workflow, `active` or why it is disabled, by its file's path."""
+        """Return the state of each workflow by the path of its file.
+
+        The state is `active`, or names the reason why the workflow is disabled.
+        """
 
     def runners(self) -> list[RepositoryRunner]:
-        """Return the runners of the repository itself, without those of its organisation."""
+        """Return the self-hosted runners of the repository, without runners of its organisation."""
 
     def has_label(self, name: str) -> bool:
         """Return whether the repository has a label of that name."""
 
 
-def settings_of(to: Connection, *, retry_budget: RetryBudget) -> RepositorySettings:
-    """Return the settings of a repository, which are fetched on demand."""
+def settings_of(connection: Connection, *, retry_budget: RetryBudget) -> RepositorySettings:
+    """Return the settings of a repository; each setting is fetched when it is read."""
     from ciguard.trackers.github_settings import GitHubSettings
 
-    return GitHubSettings(to, retry_budget)
+    return GitHubSettings(connection, retry_budget)

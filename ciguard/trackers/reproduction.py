@@ -1,4 +1,4 @@
-"""The section that lets a reader reproduce the defect: commands, script and expected effect."""
+"""The section of an issue that shows how to reproduce the defect: commands, script and effect."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ciguard.trackers.context import Context
 
 MAX_SCRIPT = 20_000
-"""Limit on the characters of a script in an issue."""
+"""Maximum number of characters of a script in an issue."""
 _INSTALL = re.compile(r"^# Install: pip install (.+)$", re.MULTILINE)
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._\[\]-]{0,99}(?:==[A-Za-z0-9.+!_-]{1,60})?")
 _PINNED = re.compile(r"# +((?:[A-Za-z0-9][\w.\[\],-]*==[\w.+!-]+ *)+)", re.ASCII)
@@ -31,7 +31,7 @@ def reproduction(bucket: Bucket, context: Context) -> str:
     if len(context.script) > MAX_SCRIPT:
         return (
             f"### Reproduce\n\nThe script has {len(context.script)} characters, too many for an "
-            "issue. It is in the results of the run, in `reproducers/`."
+            "issue. The results of the run contain it in `reproducers/`."
         )
     parts = ["### Reproduce", _commands(context.script), _expected_effect(bucket, context.script)]
     block = markdown_block(context.script.rstrip("\n"), language="python", limit=MAX_SCRIPT)
@@ -39,7 +39,7 @@ def reproduction(bucket: Bucket, context: Context) -> str:
 
 
 def requirements(script: str) -> list[str]:
-    """Return the requirements in the script's line `Install:`; empty if any is malformed.
+    """Return the requirements in the script's line `Install:`; empty if one of them is malformed.
 
     The script is untrusted, and readers paste the requirements into a shell.
     """
@@ -58,7 +58,10 @@ def requirements(script: str) -> list[str]:
 def _commands(script: str) -> str:
     needed = requirements(script)
     if not needed:
-        return f"Save the script as `{_FILE}`, install what its line `Install:` names, and run it."
+        return (
+            f"Save the script as `{_FILE}`, install the packages in its line `Install:`, and run "
+            "it."
+        )
     lines = [
         "python3 -m venv reproduce && . reproduce/bin/activate",
         f"pip install {' '.join(needed)}",
@@ -70,17 +73,17 @@ def _commands(script: str) -> str:
 
 
 def _expected_effect(bucket: Bucket, script: str) -> str:
-    verified = "ciguard ran the script and saw this effect." if bucket.reproduced else ""
+    verified = "ciguard ran the script and observed this effect." if bucket.reproduced else ""
     return " ".join(filter(None, [_effect(bucket.finding, script), verified]))
 
 
 def _effect(finding: Finding, script: str) -> str:
-    """Return what the script does if the defect is present; empty if unknown."""
+    """Return sentences about what the script does with and without the defect; empty if unknown."""
     word = traits_of(finding.oracle).mark
     if word and word in script:
         return (
-            f"With the defect, the last line starts with `{word}` and the exit code is 1. Without "
-            "it, there is no such line."
+            f"With the defect, the last line of the output starts with `{word}`, and the exit code "
+            "is 1. Without the defect, there is no such line."
         )
     if finding.pair is not PairKind.NONE or finding.case.is_user_code:
         return ""
@@ -90,13 +93,19 @@ def _effect(finding: Finding, script: str) -> str:
 def _end(outcome: Outcome | None) -> str:
     match outcome:
         case Crashed():
-            return "With the defect, the interpreter crashes. Without it, the script ends normally."
+            return (
+                "With the defect, the interpreter crashes. Without the defect, the script ends "
+                "normally."
+            )
         case Errored():
             return "With the defect, the script ends with an uncaught exception."
         case Hung(limit_s):
             return f"With the defect, a call does not return within {limit_s:g} s."
         case Exhausted():
-            return "With the defect, memory grows without bound: limit it with `ulimit -v`."
+            return (
+                "With the defect, the script exhausts the memory of the machine. Limit the memory "
+                "with `ulimit -v` before you run it."
+            )
         case Passed() | Rejected() | None:
             return ""
         case _:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class RetryBudget:
-    """A time limit, which starts with the first wait and includes the time of requests."""
+    """A time limit for requests and waits, which starts with the first wait."""
 
     def __init__(
         self,
@@ -21,7 +21,13 @@ class RetryBudget:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Create a budget of `limit_s` seconds, which starts when `remaining_s` is first read."""
+        """Create a budget, which starts when `remaining_s` is first read.
+
+        Args:
+            limit_s: the time limit in seconds.
+            clock: a function that returns the current time in seconds.
+            sleep: a function that sleeps for a time in seconds.
+        """
         self._limit_s = limit_s
         self._clock = clock
         self._sleep = sleep
@@ -39,16 +45,16 @@ class RetryBudget:
 
         Args:
             seconds: the length of the wait, in seconds.
-            because: the reason for the wait, which starts the error's message.
+            because: the reason for the wait, as the start of the error's message.
 
         Raises:
-            TrackerUnavailableError: immediately, if the remaining time is shorter.
+            TrackerUnavailableError: at once, if the remaining time is shorter than the wait.
         """
         left_s = self.remaining_s
         if seconds > left_s:
             msg = (
                 f"{because}. The next attempt is due in {seconds:.0f} s, but only {left_s:.0f} s "
-                "are left for requests. The next run tries again."
+                "are left for requests. The next run will try again."
             )
             raise TrackerUnavailableError(msg)
         self._sleep(seconds)

@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Bucket
 
 _MAX_NAMED = 15
-"""Limit on the APIs that one comment names."""
+"""Maximum number of APIs that one comment names."""
 
 
 def status_changes(
     buckets: Iterable[Bucket], before: Iterable[BaselineRecord], versions: Mapping[str, str]
 ) -> str:
-    """Return the targets and versions on which a known group was seen for the first time.
+    """Return a sentence about targets and versions that showed a known group for the first time.
 
     Args:
-        buckets: the buckets of the group that this run met.
+        buckets: the buckets of the group that this run saw.
         before: the records of the group before this run.
         versions: the library's version in this run, by target.
 
     Returns:
-        A sentence; empty if there are none.
+        A sentence; empty if there are no such targets.
     """
     records = list(before)
     known_targets = {target for record in records for target in record.targets}
@@ -48,7 +48,10 @@ def status_changes(
 
 
 def new_apis_text(buckets: Iterable[Bucket]) -> str:
-    """Return a sentence about further APIs that show the cause of an issue; empty for none."""
+    """Return a sentence about further APIs that show the cause of an issue.
+
+    The sentence is empty if there are no buckets.
+    """
     names = listed(buckets)
     return f"Also shown by {names}." if names else ""
 
@@ -56,7 +59,13 @@ def new_apis_text(buckets: Iterable[Bucket]) -> str:
 def regression(
     buckets: Sequence[Bucket], before: Sequence[BaselineRecord], versions: Mapping[str, str]
 ) -> str:
-    """Return a sentence about fixed buckets that were seen again; empty for none."""
+    """Return a sentence about fixed buckets that were seen again; empty without such buckets.
+
+    Args:
+        buckets: the buckets that returned.
+        before: the records of these buckets before this run.
+        versions: the library's version in this run, by target.
+    """
     if not buckets:
         return ""
     places = dict.fromkeys(
@@ -70,7 +79,7 @@ def regression(
 
 
 def listed(buckets: Iterable[Bucket]) -> str:
-    """Return the APIs of buckets as a phrase."""
+    """Return the names of the buckets' APIs as an enumeration, such as `a, b and c`."""
     names = sorted({without_local_paths(bucket.finding.api) for bucket in buckets})
     shown, more = names[:_MAX_NAMED], len(names) - _MAX_NAMED
     if more > 0:
@@ -79,7 +88,7 @@ def listed(buckets: Iterable[Bucket]) -> str:
 
 
 def closing_reason(records: Sequence[BaselineRecord]) -> str:
-    """Return why an issue is closed: the last fixed bucket, and the evidence that it is fixed."""
+    """Return the reason to close an issue: the bucket that was fixed last, and the evidence."""
     last = max(records, key=lambda record: (record.decision.changed, record.fingerprint))
     if len(records) == 1:
         return evidence(last)
@@ -90,7 +99,7 @@ def closing_reason(records: Sequence[BaselineRecord]) -> str:
 
 
 def partial_fix_text(records: Sequence[BaselineRecord], *, of: int) -> str:
-    """Return which buckets of a still open issue are fixed, and the evidence for it."""
+    """Return a text about the fixed buckets of an issue that stays open, with the evidence."""
     texts = (
         f"{without_local_paths(r.representative.api)}: {evidence(r)}" for r in records[:_MAX_NAMED]
     )
@@ -99,7 +108,7 @@ def partial_fix_text(records: Sequence[BaselineRecord], *, of: int) -> str:
 
 
 def evidence(record: BaselineRecord) -> str:
-    """Return the runs that exercised a fixed bucket without seeing it."""
+    """Return sentences about the runs that exercised a fixed bucket without seeing it."""
     runs = []
     for sighting in record.decision.clean_on:
         versions = sighting.versions or tuple((target, "") for target in record.targets)
@@ -108,14 +117,17 @@ def evidence(record: BaselineRecord) -> str:
         runs.append(f"{sighting.time} on {where}{commit}")
     last_seen = f"Last seen {record.last_seen.time}{_on_other_targets(record)}."
     if not runs:
-        return f"Not seen in the last runs that exercised it. {last_seen}"
+        return f"The last runs of its case did not show it. {last_seen}"
     return (
-        f"Not seen in {len(runs)} runs in a row that exercised it: {'; '.join(runs)}. {last_seen}"
+        f"{len(runs)} consecutive runs of its case did not show it: {'; '.join(runs)}. {last_seen}"
     )
 
 
 def _on_other_targets(record: BaselineRecord) -> str:
-    """Return the targets that showed a bucket and that newer releases have replaced since."""
+    """Return a phrase with the targets that showed a bucket and were later replaced.
+
+    Newer releases have replaced them; the phrase is empty if there are none.
+    """
     ran = {target for sighting in record.decision.clean_on for target, _ in sighting.versions}
     others = [_place(target, "") for target in record.targets if ran and target not in ran]
     return f" on {', '.join(others)}" if others else ""

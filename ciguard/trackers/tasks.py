@@ -1,6 +1,6 @@
-"""Tasks: single actions in a tracker, each complete enough for a later run to perform it.
+"""Tasks: single actions in a tracker, with all data that a later run needs to perform them.
 
-Tasks are idempotent, so that a task with an unknown result is simply repeated.
+Tasks are idempotent: a task with an unknown result can be repeated.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class File:
     """Open the group's issue, or reopen it."""
 
     report: Report
-    because: str = "met again"
+    because: str = "seen again"
     """Reason for reopening a closed issue."""
 
     @property
@@ -46,7 +46,7 @@ class Refresh:
 
     report: Report
     news: str = ""
-    """Text of the comment; empty for none."""
+    """Text of the comment; empty if no comment is posted."""
 
     @property
     def fingerprint(self) -> str:
@@ -100,7 +100,7 @@ _KINDS: Mapping[str, type[Task]] = {
 
 
 def perform(task: Task, tracker: Tracker) -> Issue | None:
-    """Perform a task. If the issue was deleted meanwhile, only `File` creates a new one.
+    """Perform a task. If the issue has been deleted, only the task `File` creates a new issue.
 
     Returns:
         The group's issue; None if it has none.
@@ -115,7 +115,7 @@ def perform(task: Task, tracker: Tracker) -> Issue | None:
 
 
 def _successor(task: File, error: TrackerGoneError) -> File:
-    """Return the task with a report that links the unusable earlier issue."""
+    """Return the task with a report that links the earlier issue, which cannot be used any more."""
     if not error.successor_of:
         return task
     body = f"{task.report.body}\n\nEarlier issue: #{error.successor_of}."
@@ -139,7 +139,7 @@ def _perform_once(task: Task, tracker: Tracker) -> Issue | None:
 
 def _refresh(task: Refresh, tracker: Tracker) -> Issue | None:
     if tracker.find(*task.names) is None:
-        return None  # a person deleted it or removed its label, and does not want it
+        return None  # a person deleted the issue or removed its label
     issue = tracker.open(task.report)
     if task.news and issue.is_open:
         tracker.comment(issue, task.news)
@@ -157,7 +157,7 @@ def _post_comment(task: PostComment, tracker: Tracker) -> Issue | None:
 
 def _close(task: Close, tracker: Tracker) -> Issue | None:
     issue = tracker.find(*task.names)
-    # Buckets that had issues of their own before they formed one group are fixed too.
+    # Also close issues that buckets had before they formed one group.
     for name in task.aliases:
         other = tracker.find(name)
         if issue is not None and other is not None and other.number != issue.number:
@@ -165,8 +165,8 @@ def _close(task: Close, tracker: Tracker) -> Issue | None:
     return None if issue is None else tracker.close(issue, task.because)
 
 
-def still_holds(task: Task, records: Records) -> bool:
-    """Return whether a task of an earlier run is still due, given the current records."""
+def is_due(task: Task, records: Records) -> bool:
+    """Return whether a task of an earlier run still has to be done, given the current records."""
     if task.fingerprint == ROLL_UP:
         return True
     states = {record.state for record in records_of(task, records)}
@@ -206,7 +206,7 @@ def task_from_json(encoded: Json) -> Task:
     """
     if not isinstance(encoded, dict):
         msg = "not a task: not a JSON object"
-        raise ValueError(msg)  # noqa: TRY004 - the stored text is wrong, not the caller
+        raise ValueError(msg)  # noqa: TRY004 - the stored text is malformed, not the argument's type
     try:
         fields: dict[str, Any] = dict(encoded)
         kind = _KINDS[fields.pop("task")]
@@ -214,7 +214,7 @@ def task_from_json(encoded: Json) -> Task:
             fields["report"] = _report(fields["report"])
         if "aliases" in fields:  # missing in files of versions without groups
             fields["aliases"] = _names(fields["aliases"])
-        fields.pop("related", None)  # links that ciguard 0.1 wrote
+        fields.pop("related", None)  # obsolete field of ciguard 0.1
         task = kind(**fields)
     except (AttributeError, KeyError, TypeError) as error:
         msg = f"not a task: {error!r:.100}"

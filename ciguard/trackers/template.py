@@ -1,4 +1,7 @@
-"""The template of an issue's text, which a project may replace. All values are escaped."""
+"""The template of an issue's text, which a project may replace.
+
+All values that the template gets are escaped.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ PARTS = (
     "note",
     "footer",
 )
-"""Names of the values that are paragraphs of markdown; all but the first and last may be empty."""
+"""Names of values that are paragraphs of markdown. All but `summary` and `footer` may be empty."""
 FACTS = (
     "api",
     "library",
@@ -47,9 +50,16 @@ FACTS = (
     "first_seen",
     "again",
 )
-"""Names of the values that are single facts as inline markdown; empty if unknown."""
+"""Names of values that are single facts as inline markdown; a fact is empty if it is unknown."""
 _MAX_BYTES = 1 << 16
-_MISTAKES = (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_TEMPLATE_ERRORS = (
+    TemplateError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
 
 
 class IssueTemplate:
@@ -59,19 +69,22 @@ class IssueTemplate:
         """Read the template and fill it once, so that errors appear before the campaign.
 
         Raises:
-            ConfigurationError: if the template is invalid; names the file and the line.
+            ConfigurationError: if the template is invalid; the message names file and line.
         """
         self._path = path
         environment = ImmutableSandboxedEnvironment(
             undefined=StrictUndefined,
-            autoescape=False,  # the output is markdown, for which every value is escaped
+            autoescape=False,  # the output is markdown, not HTML, and all values are escaped
             trim_blocks=True,
             lstrip_blocks=True,
         )
         try:
             self._template = environment.from_string(read_text(path, most=_MAX_BYTES))
         except (OSError, ValueError) as error:
-            msg = f"issue-template = {str(path)!r}: {error}. Name a readable file."
+            msg = (
+                f"issue-template = {str(path)!r}: cannot be read: {error}. Name a readable text "
+                "file."
+            )
             raise ConfigurationError(msg) from error
         except TemplateSyntaxError as error:
             msg = f"{path}, line {error.lineno}: {error.message}. Correct the template."
@@ -79,7 +92,7 @@ class IssueTemplate:
         self.fill(dict.fromkeys((*PARTS, *FACTS), "x"))
 
     def fill(self, values: Mapping[str, str]) -> str:
-        """Return the text.
+        """Return the text of an issue.
 
         Args:
             values: a value for each name in `PARTS` and `FACTS`, as escaped markdown.
@@ -89,13 +102,13 @@ class IssueTemplate:
         """
         try:
             return self._template.render(values).strip()
-        except _MISTAKES as error:
+        except _TEMPLATE_ERRORS as error:
             known = ", ".join((*PARTS, *FACTS))
-            msg = f"{self._path}: {error}. Correct the template; it may use {known}."
+            msg = f"{self._path}: {error}. Correct the template. Its values are {known}."
             raise ConfigurationError(msg) from error
 
 
 @cache
 def built_in() -> IssueTemplate:
-    """Return the template that comes with ciguard."""
+    """Return the built-in template."""
     return IssueTemplate()

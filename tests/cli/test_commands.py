@@ -131,15 +131,15 @@ def test_help(command: str, ciguard: Command, matches_snapshot: Check) -> None:
     matches_snapshot(ciguard(*command.split(), "--help"))
 
 
-def test_an_address_with_a_password(ciguard: Command, matches_snapshot: Check) -> None:
+def test_baseline_url_with_a_password(ciguard: Command, matches_snapshot: Check) -> None:
     matches_snapshot(ciguard("run", "--baseline", "git+https://me:s3cret@host/x.git"))
 
 
-def test_nothing_to_compare_with(ciguard: Command, matches_snapshot: Check) -> None:
+def test_compare_only_without_a_baseline(ciguard: Command, matches_snapshot: Check) -> None:
     matches_snapshot(ciguard("run", "--compare-only"))
 
 
-def test_an_empty_baseline(ciguard: Command, matches_snapshot: Check) -> None:
+def test_baseline_show_of_an_empty_baseline(ciguard: Command, matches_snapshot: Check) -> None:
     matches_snapshot(ciguard("baseline", "show"))
 
 
@@ -165,7 +165,7 @@ def test_unknown_key_in_a_file(ciguard: Command, matches_snapshot: Check, tmp_pa
     matches_snapshot(ciguard("run"))
 
 
-def test_a_bad_target_is_wrong_usage_and_gets_the_closest_name(ciguard: Command) -> None:
+def test_invalid_target_exits_with_2_and_a_suggestion(ciguard: Command) -> None:
     answer = ciguard("run", "--target", "troch==2.13.0")
 
     assert answer.returncode == 2
@@ -196,7 +196,7 @@ def test_show_lists_buckets(ciguard: Command, matches_snapshot: Check) -> None:
 
 
 @pytest.mark.parametrize("command", ["reproduce", "minimize", "bisect"])
-def test_what_was_found_by_measuring_is_not_looked_for_in_one_call(
+def test_measured_bucket_cannot_be_reproduced_by_one_call(
     ciguard: Command, tmp_path: Path, command: str
 ) -> None:
     folder = tmp_path / ".ciguard" / "run"
@@ -211,11 +211,11 @@ def test_what_was_found_by_measuring_is_not_looked_for_in_one_call(
 
 
 @pytest.mark.usefixtures("run_folder")
-def test_show_tells_all_about_one_bucket(ciguard: Command, matches_snapshot: Check) -> None:
+def test_show_prints_all_details_of_one_bucket(ciguard: Command, matches_snapshot: Check) -> None:
     matches_snapshot(ciguard("show", "abcd000000000001"))
 
 
-def test_show_tells_where_a_crash_happened_and_what_became_of_it(
+def test_show_prints_the_stack_and_history_of_a_crash(
     ciguard: Command, matches_snapshot: Check, tmp_path: Path
 ) -> None:
     _crash_of_two_apis(tmp_path)
@@ -223,7 +223,7 @@ def test_show_tells_where_a_crash_happened_and_what_became_of_it(
     matches_snapshot(ciguard("show", "abcd000000000001"))
 
 
-def test_a_cause_accepts_all_known_buckets_that_have_it(ciguard: Command, tmp_path: Path) -> None:
+def test_accept_of_a_cause_accepts_all_its_known_buckets(ciguard: Command, tmp_path: Path) -> None:
     _crash_of_two_apis(tmp_path)
     store = FolderStore(tmp_path / ".ciguard" / "baseline")
     store.save({"v2:abcd000000000002": record("v2:abcd000000000002", day=1)})
@@ -239,7 +239,7 @@ def test_a_cause_accepts_all_known_buckets_that_have_it(ciguard: Command, tmp_pa
 
 
 @pytest.mark.parametrize("command", [["accept", "--because", "by design"], ["bisect"]])
-def test_a_cause_that_no_bucket_has_is_refused(
+def test_accept_of_an_unknown_cause_is_rejected(
     ciguard: Command, tmp_path: Path, command: list[str]
 ) -> None:
     _crash_of_two_apis(tmp_path)
@@ -250,7 +250,7 @@ def test_a_cause_that_no_bucket_has_is_refused(
     assert "group 'g1:0000': none of the 2 buckets in" in answer.stderr
 
 
-def test_show_tells_what_a_fingerprint_is_made_of(
+def test_show_grouping_prints_the_parts_of_a_fingerprint(
     ciguard: Command, matches_snapshot: Check, tmp_path: Path
 ) -> None:
     _crash_of_two_apis(tmp_path)
@@ -259,11 +259,11 @@ def test_show_tells_what_a_fingerprint_is_made_of(
     matches_snapshot(ciguard("show", "01d0", "--grouping"))
 
 
-def test_the_grouping_is_that_of_one_bucket(ciguard: Command) -> None:
+def test_show_grouping_needs_a_bucket(ciguard: Command) -> None:
     answer = ciguard("show", "--grouping")
 
     assert answer.returncode == 2
-    assert "--grouping: it needs a bucket" in answer.stderr
+    assert "--grouping needs a bucket" in answer.stderr
 
 
 def _crash_of_two_apis(folder: Path) -> None:
@@ -284,18 +284,16 @@ def _crash_of_two_apis(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("run_folder")
-def test_show_refuses_what_begins_like_two_buckets(
-    ciguard: Command, matches_snapshot: Check
-) -> None:
+def test_show_rejects_an_ambiguous_prefix(ciguard: Command, matches_snapshot: Check) -> None:
     matches_snapshot(ciguard("show", "v1:abcd"))
 
 
 @pytest.mark.usefixtures("run_folder")
-def test_show_refuses_what_begins_like_no_bucket(ciguard: Command, matches_snapshot: Check) -> None:
+def test_show_rejects_an_unknown_prefix(ciguard: Command, matches_snapshot: Check) -> None:
     matches_snapshot(ciguard("show", "beef"))
 
 
-def test_show_names_the_line_of_a_damaged_file(
+def test_show_of_a_damaged_file_names_the_line(
     ciguard: Command, matches_snapshot: Check, run_folder: Path
 ) -> None:
     (run_folder / "buckets.jsonl").write_text("{}\n", "utf-8")
@@ -309,7 +307,7 @@ def test_targets_list_of_an_empty_cache(
     matches_snapshot(ciguard("targets", "list", CIGUARD_CACHE=str(tmp_path / "cache")))
 
 
-def test_a_defect_of_ciguard_leaves_its_traceback_and_exits_3(
+def test_internal_error_writes_a_traceback_and_exits_with_3(
     ciguard: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text(
@@ -330,7 +328,7 @@ def test_a_defect_of_ciguard_leaves_its_traceback_and_exits_3(
 
 
 @pytest.mark.usefixtures("run_folder")
-def test_a_reader_that_goes_away_is_no_finding(tmp_path: Path) -> None:
+def test_closed_pipe_is_not_reported_as_findings(tmp_path: Path) -> None:
     command = '"$0" -u -m ciguard show abcd000000000001 | true; echo "${PIPESTATUS[0]}"'
 
     answer = subprocess.run(
@@ -345,7 +343,7 @@ def test_a_reader_that_goes_away_is_no_finding(tmp_path: Path) -> None:
     assert "Traceback" not in answer.stderr
 
 
-def test_help_imports_no_library_under_test_and_nothing_heavy() -> None:
+def test_help_imports_no_heavy_packages() -> None:
     program = (
         "import sys; from ciguard.cli import main; code = main(['--help']);"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr);"
@@ -360,14 +358,14 @@ def test_help_imports_no_library_under_test_and_nothing_heavy() -> None:
     assert not set(answer.stderr.split()) & (LIBRARIES | {"numpy", "rich", "hypothesis"})
 
 
-def test_pages_quote_the_program_as_it_is() -> None:
+def test_generated_pages_are_up_to_date() -> None:
     generator = runpy.run_path(str(ROOT / "docs" / "generate.py"))
 
     for page, text in generator["pages"]().items():
         assert page.read_text("utf-8") == text, f"{page.name} has drifted: `make pages`"
 
 
-def test_readme_names_no_setting_that_does_not_exist() -> None:
+def test_readme_names_only_existing_settings() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     variables = {setting.variable for setting in SETTINGS.values()} | {"CIGUARD_CACHE"}
 
@@ -375,7 +373,7 @@ def test_readme_names_no_setting_that_does_not_exist() -> None:
 
 
 @pytest.mark.parametrize("group", ["api", "function", "app"])
-def test_commands_of_a_level_keep_their_names_from_before_they_were_grouped(group: str) -> None:
+def test_commands_of_a_level_keep_their_old_names_as_aliases(group: str) -> None:
     context = click.Context(command_line)
     grouped = command_line.get_command(context, group)
     assert isinstance(grouped, click.Group)
@@ -389,7 +387,7 @@ def test_commands_of_a_level_keep_their_names_from_before_they_were_grouped(grou
         assert alias.callback is command.callback
 
 
-def test_every_command_that_is_not_hidden_is_listed_in_a_section() -> None:
+def test_every_visible_command_is_listed_in_a_section() -> None:
     listed = {command.name for commands in SECTIONS.values() for command in commands}
 
     assert {name for name, command in command_line.commands.items() if not command.hidden} <= listed

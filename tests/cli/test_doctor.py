@@ -70,7 +70,7 @@ def _lines(shown: str, subject: str) -> list[str]:
     return [re.sub(r"\s+", " ", line).strip() for line in found]
 
 
-def test_a_repository_where_all_is_well_has_only_no_baseline(
+def test_doctor_on_a_healthy_repository_warns_only_of_the_missing_baseline(
     project: Path, server: GitHubServer
 ) -> None:
     shown = _doctor(project, server)
@@ -78,7 +78,9 @@ def test_a_repository_where_all_is_well_has_only_no_baseline(
     assert shown.startswith("exit 0\n")
     assert "problem" not in shown
     (baseline,) = _lines(shown, "baseline")
-    assert baseline.startswith("warning baseline: there is none in git+origin#ciguard-baseline")
+    assert baseline.startswith(
+        "warning baseline: there is no baseline in git+origin#ciguard-baseline"
+    )
     for subject in ("required check", "schedule", "baseline branch", "label", "permissions"):
         assert _lines(shown, subject)[0].startswith("ok ")
     assert TOKEN not in shown
@@ -92,7 +94,7 @@ def test_a_repository_where_all_is_well_has_only_no_baseline(
         (f"https://notgithub.com/{NAME}.git", ""),
     ],
 )
-def test_a_checkout_at_a_desk_is_examined_where_its_remote_is(
+def test_doctor_on_a_local_checkout_examines_the_repository_of_its_remote(
     project: Path, server: GitHubServer, remote: str, asked: str
 ) -> None:
     git(project, "remote", "set-url", "origin", remote)
@@ -104,10 +106,10 @@ def test_a_checkout_at_a_desk_is_examined_where_its_remote_is(
     if asked:
         assert _lines(shown, "repository")[0] == "ok repository: default branch main"
     else:
-        assert "neither GITHUB_REPOSITORY nor a remote" in _lines(shown, "github")[0]
+        assert "GITHUB_REPOSITORY is not set, and no git remote" in _lines(shown, "github")[0]
 
 
-def test_what_is_shown_offline(project: Path) -> None:
+def test_doctor_offline_matches_its_snapshot(project: Path) -> None:
     shown = _doctor(project, None, "--offline", CIGUARD_CACHE=str(project / "cache"))
 
     varying = {
@@ -122,7 +124,7 @@ def test_what_is_shown_offline(project: Path) -> None:
     assert_matches("doctor-offline", shown, folder=project)
 
 
-def test_a_schedule_that_github_disabled_is_a_problem(project: Path, server: GitHubServer) -> None:
+def test_schedule_disabled_by_github_is_a_problem(project: Path, server: GitHubServer) -> None:
     server.settings.workflows[NIGHTLY] = "disabled_inactivity"
 
     shown = _doctor(project, server)
@@ -133,9 +135,7 @@ def test_a_schedule_that_github_disabled_is_a_problem(project: Path, server: Git
     assert "gh workflow enable ciguard-nightly.yml" in line
 
 
-def test_a_ruleset_that_refuses_the_baseline_is_a_problem(
-    project: Path, server: GitHubServer
-) -> None:
+def test_ruleset_that_blocks_the_baseline_is_a_problem(project: Path, server: GitHubServer) -> None:
     parameters = {
         "dismiss_stale_reviews_on_push": False,
         "require_code_owner_review": False,
@@ -153,7 +153,7 @@ def test_a_ruleset_that_refuses_the_baseline_is_a_problem(
     assert "requires a pull request: runs cannot write ciguard-baseline" in line
 
 
-def test_required_signatures_are_fine_since_the_api_signs(
+def test_required_signatures_are_ok_because_the_api_signs(
     project: Path, server: GitHubServer
 ) -> None:
     server.settings.rules["ciguard-baseline"] = [{"type": "required_signatures"}]
@@ -162,13 +162,11 @@ def test_required_signatures_are_fine_since_the_api_signs(
 
     assert shown.startswith("exit 0\n")
     (line,) = _lines(shown, "baseline branch")
-    assert (
-        line
-        == "ok baseline branch: runs write ciguard-baseline through the API, which signs commits"
-    )
+    writing = "runs write ciguard-baseline through GitHub's API, which signs the commits"
+    assert line == f"ok baseline branch: {writing}"
 
 
-def test_the_wrong_required_check_is_a_problem(project: Path, server: GitHubServer) -> None:
+def test_wrong_required_check_is_a_problem(project: Path, server: GitHubServer) -> None:
     server.settings.rules["main"] = [required("ciguard")]
 
     shown = _doctor(project, server)
@@ -177,7 +175,7 @@ def test_the_wrong_required_check_is_a_problem(project: Path, server: GitHubServ
     assert f"Require `{CHECK}` instead." in _lines(shown, "required check")[0]
 
 
-def test_a_merge_queue_that_would_wait_in_vain_is_a_problem(
+def test_merge_queue_without_the_required_check_is_a_problem(
     project: Path, server: GitHubServer
 ) -> None:
     path = project / GUARD
@@ -187,12 +185,12 @@ def test_a_merge_queue_that_would_wait_in_vain_is_a_problem(
 
     assert shown.startswith("exit 1\n")
     assert (
-        "the merge queue requires it, but no workflow reports it"
+        "the merge queue requires ciguard / Verdict, but no workflow reports it"
         in _lines(shown, "required check")[0]
     )
 
 
-def test_no_required_check_no_label_no_issues_are_warnings(
+def test_missing_required_check_label_and_issues_are_warnings(
     project: Path, server: GitHubServer
 ) -> None:
     server.settings.rules.clear()
@@ -220,12 +218,12 @@ def _wants_gpu(project: Path, label: str = "GPU-linux") -> None:
         (runner("gpu-linux", "a100"), "ok runners: gpu-linux online"),
         (
             runner("gpu-linux", is_online=False),
-            "problem runners: none with the label gpu-linux is online",
+            "problem runners: no runner with the label gpu-linux is online",
         ),
-        (runner("gpu"), "warning runners: none of this repository has the label gpu-linux"),
+        (runner("gpu"), "warning runners: this repository has no runner with the label gpu-linux"),
     ],
 )
-def test_runners_of_the_repository_s_own_are_looked_for(
+def test_self_hosted_runners_are_checked_by_label(
     project: Path, server: GitHubServer, registered: dict[str, Any], expected: str
 ) -> None:
     _wants_gpu(project)
@@ -234,20 +232,20 @@ def test_runners_of_the_repository_s_own_are_looked_for(
     assert _lines(_doctor(project, server), "runners")[0].startswith(expected)
 
 
-def test_all_pages_of_runners_are_looked_at(project: Path, server: GitHubServer) -> None:
+def test_runners_on_all_pages_are_checked(project: Path, server: GitHubServer) -> None:
     _wants_gpu(project)
     server.settings.runners = [*(runner("other") for _ in range(150)), runner("gpu-linux")]
 
     assert _lines(_doctor(project, server), "runners")[0].startswith("ok ")
 
 
-def test_a_runner_needs_all_labels_of_a_list(project: Path, server: GitHubServer) -> None:
+def test_runner_must_have_all_labels_of_a_list(project: Path, server: GitHubServer) -> None:
     _wants_gpu(project, """'["self-hosted", "a100"]' # the big one""")
     server.settings.runners = [runner("h100")]
 
     (line,) = _lines(_doctor(project, server), "runners")
     assert line.startswith(
-        "warning runners: none of this repository has the label a100 + self-hosted"
+        "warning runners: this repository has no runner with the label a100 + self-hosted"
     )
 
     server.settings.runners.append(runner("a100"))
@@ -255,7 +253,7 @@ def test_a_runner_needs_all_labels_of_a_list(project: Path, server: GitHubServer
     assert _lines(_doctor(project, server), "runners")[0].startswith("ok ")
 
 
-def test_who_may_not_list_runners_is_told_which_are_needed(
+def test_runners_that_cannot_be_listed_are_reported_by_label(
     project: Path, server: GitHubServer
 ) -> None:
     _wants_gpu(project)
@@ -263,22 +261,24 @@ def test_who_may_not_list_runners_is_told_which_are_needed(
 
     (line,) = _lines(_doctor(project, server), "runners")
 
-    assert line.startswith("not checked runners: gpu-linux: only administrators can list them")
+    assert line.startswith("not checked runners: gpu-linux: only administrators can list runners")
 
 
-def test_runners_that_github_hosts_are_not_looked_for(project: Path, server: GitHubServer) -> None:
+def test_github_hosted_runners_are_not_checked(project: Path, server: GitHubServer) -> None:
     _wants_gpu(project, "ubuntu-24.04-arm")
 
     assert "runners:" not in _doctor(project, server)
 
 
-def test_an_archived_repository_is_a_problem(project: Path, server: GitHubServer) -> None:
+def test_archived_repository_is_a_problem(project: Path, server: GitHubServer) -> None:
     server.repository.is_archived = True
 
     assert "Unarchive it." in _lines(_doctor(project, server), "repository")[0]
 
 
-def test_what_a_token_may_not_read_is_not_checked(project: Path, server: GitHubServer) -> None:
+def test_settings_that_the_token_cannot_read_are_not_checked(
+    project: Path, server: GitHubServer
+) -> None:
     server.settings.may_read_actions = False
 
     shown = _doctor(project, server)
@@ -287,9 +287,7 @@ def test_what_a_token_may_not_read_is_not_checked(project: Path, server: GitHubS
     assert _lines(shown, "schedule")[0].startswith("not checked schedule:")
 
 
-def test_a_token_that_github_does_not_know_is_named_and_not_shown(
-    project: Path, server: GitHubServer
-) -> None:
+def test_invalid_token_is_reported_without_its_value(project: Path, server: GitHubServer) -> None:
     shown = _doctor(project, server, GITHUB_TOKEN=STRANGE)
 
     assert shown.startswith("exit 0\n")
@@ -297,7 +295,7 @@ def test_a_token_that_github_does_not_know_is_named_and_not_shown(
     assert STRANGE not in shown
 
 
-def test_a_github_out_of_reach_is_asked_once(project: Path) -> None:
+def test_unreachable_github_gets_a_single_request(project: Path) -> None:
     with GitHubServer() as gone:
         address = gone.address()
 
@@ -316,7 +314,7 @@ def test_a_github_out_of_reach_is_asked_once(project: Path) -> None:
         (f"owner/ciguard@{'9' * 40}", "version", "warning", "2 different commits"),
     ],
 )
-def test_a_pin_that_is_none_is_told(
+def test_invalid_pin_is_reported(
     project: Path, ref: str, subject: str, health: str, text: str
 ) -> None:
     path = project / NIGHTLY
@@ -329,15 +327,16 @@ def test_a_pin_that_is_none_is_told(
     assert [line for line in lines if line.startswith(health) and text in line], lines
 
 
-def test_workflows_of_another_commit_are_told(project: Path) -> None:
+def test_workflows_with_another_commit_are_reported(project: Path) -> None:
     shown = _doctor(project, None, "--offline", CIGUARD_PROJECT=f"owner/ciguard@{'9' * 40}")
 
     assert (
-        "use another commit than this copy of ciguard (999999999999)" in _lines(shown, "version")[0]
+        "do not use the commit of the installed ciguard (999999999999)"
+        in _lines(shown, "version")[0]
     )
 
 
-def test_a_permission_that_is_missing_is_a_problem(project: Path) -> None:
+def test_missing_permission_is_a_problem(project: Path) -> None:
     path = project / FILING
     path.write_text(re.sub(r"\n *issues: write.*", "", path.read_text("utf-8")), "utf-8")
 
@@ -347,13 +346,13 @@ def test_a_permission_that_is_missing_is_a_problem(project: Path) -> None:
     assert "does not grant issues: write" in _lines(shown, "permissions")[0]
 
 
-def test_an_upgrade_that_waits_is_a_problem(project: Path) -> None:
+def test_unresolved_upgrade_is_a_problem(project: Path) -> None:
     (project / f"{GUARD}.ciguard-merge").write_text("<<<<<<< yours\n", "utf-8")
 
-    assert "unresolved conflicts" in _lines(_doctor(project, None, "--offline"), "workflows")[0]
+    assert "left merge conflicts" in _lines(_doctor(project, None, "--offline"), "workflows")[0]
 
 
-def test_a_baseline_of_last_year_is_a_warning(project: Path) -> None:
+def test_old_baseline_is_a_warning(project: Path) -> None:
     from baseline_examples import record  # noqa: PLC0415
 
     from ciguard.baseline.store import FolderStore  # noqa: PLC0415
@@ -364,10 +363,10 @@ def test_a_baseline_of_last_year_is_a_warning(project: Path) -> None:
     shown = _doctor(project, None, "--offline", CIGUARD_BASELINE=str(project / "kept"))
 
     assert _lines(shown, "baseline")[0].startswith("warning baseline: ")
-    assert "1 buckets, last seen" in _lines(shown, "baseline")[0]
+    assert "1 buckets, last updated" in _lines(shown, "baseline")[0]
 
 
-def test_a_remote_out_of_reach_is_not_checked(project: Path) -> None:
+def test_unreachable_remote_is_not_checked(project: Path) -> None:
     git(project, "remote", "set-url", "origin", str(project / "nowhere"))
 
     shown = _doctor(project, None, "--offline")
@@ -376,7 +375,7 @@ def test_a_remote_out_of_reach_is_not_checked(project: Path) -> None:
     assert _lines(shown, "baseline")[0].startswith("not checked baseline: ")
 
 
-def test_a_damaged_baseline_is_a_problem(project: Path) -> None:
+def test_damaged_baseline_is_a_problem(project: Path) -> None:
     folder = project / "kept"
     folder.mkdir()
     (folder / "buckets.jsonl").write_text("{}\n", "utf-8")
@@ -386,14 +385,14 @@ def test_a_damaged_baseline_is_a_problem(project: Path) -> None:
     assert shown.startswith("exit 1\n")
 
 
-def test_an_empty_folder_has_no_workflows_and_no_problem(tmp_path: Path) -> None:
+def test_empty_folder_has_no_workflows_and_no_problem(tmp_path: Path) -> None:
     shown = _doctor(tmp_path, None, "--offline")
 
     assert "Run `ciguard init` to write them" in _lines(shown, "workflows")[0]
     assert shown.startswith("exit 0\n")
 
 
-def test_wrong_usage_ends_with_2(tmp_path: Path) -> None:
+def test_doctor_with_invalid_arguments_exits_with_2(tmp_path: Path) -> None:
     done = answer("doctor", "--baseline", "git+origin#a..b", folder=tmp_path)
 
     assert done.returncode == 2

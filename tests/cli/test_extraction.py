@@ -156,7 +156,7 @@ def test_extract_rejects_an_invalid_file_and_writes_nothing(
     assert not out.exists()
 
 
-def test_a_damaged_rule_file_is_an_error_with_file_and_line(
+def test_damaged_rule_file_is_an_error_with_file_and_line(
     tmp_path: Path, sentences: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rules = tmp_path / "rules"
@@ -173,7 +173,7 @@ def test_a_damaged_rule_file_is_an_error_with_file_and_line(
     assert "Regenerate the file with `ciguard api learn`" in message
 
 
-def test_an_output_that_cannot_be_written_is_a_usage_error(
+def test_unwritable_output_is_a_usage_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("", "utf-8")

@@ -34,7 +34,7 @@ def run(
     return answer("run", *words, folder=folder, variables=environment(**given))
 
 
-def test_a_new_bucket_becomes_an_issue_and_stays_one(tmp_path: Path, server: GitHubServer) -> None:
+def test_new_bucket_gets_exactly_one_issue(tmp_path: Path, server: GitHubServer) -> None:
     run(tmp_path, server, *ESTABLISH)
 
     found = run(tmp_path, server, *FIND)
@@ -50,7 +50,7 @@ def test_a_new_bucket_becomes_an_issue_and_stays_one(tmp_path: Path, server: Git
     assert TOKEN not in everything(tmp_path) + found.stdout + found.stderr
 
 
-def test_a_dry_run_says_what_it_would_file(tmp_path: Path, server: GitHubServer) -> None:
+def test_dry_run_prints_the_issues_that_it_would_file(tmp_path: Path, server: GitHubServer) -> None:
     run(tmp_path, server, *ESTABLISH)
 
     found = run(tmp_path, server, *FIND, "--dry-run")
@@ -60,9 +60,7 @@ def test_a_dry_run_says_what_it_would_file(tmp_path: Path, server: GitHubServer)
     assert {r.method for r in server.requests if r.path != GRAPHQL} == {"GET"}
 
 
-def test_what_github_did_not_take_is_filed_by_the_next_run(
-    tmp_path: Path, server: GitHubServer
-) -> None:
+def test_next_run_files_issues_that_github_rejected(tmp_path: Path, server: GitHubServer) -> None:
     run(tmp_path, server, *ESTABLISH)
     server.gate = lambda _: Fault.PRIMARY_LIMIT
 
@@ -76,7 +74,7 @@ def test_what_github_did_not_take_is_filed_by_the_next_run(
     assert not (tmp_path / ".ciguard" / "baseline" / "outbox.jsonl").exists()
 
 
-def test_a_refusal_ends_with_3_and_says_what_to_do(tmp_path: Path, server: GitHubServer) -> None:
+def test_rejected_issue_exits_with_3_and_a_remedy(tmp_path: Path, server: GitHubServer) -> None:
     run(tmp_path, server, *ESTABLISH)
     server.repository.may_write = False
 
@@ -97,10 +95,14 @@ def test_a_refusal_ends_with_3_and_says_what_to_do(tmp_path: Path, server: GitHu
         (("--issues", "github:owner"), TOKEN, "not a repository. Write github:owner/name"),
         (("--issues", "gitlab:a/b"), TOKEN, "tracker 'gitlab': no such tracker"),
         (("--issues", "owner/name"), TOKEN, "Write a tracker such as github:owner/name"),
-        (("--issue-template", "missing.j2"), TOKEN, "no such file. Write the path of a template"),
+        (
+            ("--issue-template", "missing.j2"),
+            TOKEN,
+            "no such file. Write the path of a Jinja template",
+        ),
     ],
 )
-def test_what_cannot_be_filed_is_told_before_the_campaign(
+def test_invalid_issue_settings_are_reported_before_the_campaign(
     tmp_path: Path, server: GitHubServer, words: tuple[str, ...], token: str, message: str
 ) -> None:
     answer = run(tmp_path, server, *words, token=token)

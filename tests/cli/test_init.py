@@ -38,7 +38,7 @@ def _files(folder: Path) -> dict[Path, str]:
     return {path: path.read_text("utf-8") for path in found}
 
 
-def test_a_dependent_project_is_tested_with_what_it_requires(tmp_path: Path) -> None:
+def test_init_of_a_dependent_project_uses_the_required_targets(tmp_path: Path) -> None:
     _repository(tmp_path, **{"requirements.txt": "tensorflow-cpu==2.21.0\n"})
 
     done = _init(tmp_path)
@@ -53,7 +53,7 @@ def test_a_dependent_project_is_tested_with_what_it_requires(tmp_path: Path) -> 
     )
 
 
-def test_a_project_without_requirements_gets_targets_by_name(tmp_path: Path) -> None:
+def test_init_of_a_project_without_requirements_names_default_targets(tmp_path: Path) -> None:
     _repository(tmp_path, **{"README.md": "nothing\n"})
 
     _init(tmp_path)
@@ -62,7 +62,7 @@ def test_a_project_without_requirements_gets_targets_by_name(tmp_path: Path) -> 
     assert "torch==2.13.0" in configured["targets"]
 
 
-def test_a_library_is_held_against_its_base_as_wheels_that_a_job_builds(tmp_path: Path) -> None:
+def test_init_of_a_library_compares_wheels_that_a_job_builds(tmp_path: Path) -> None:
     _repository(tmp_path, **{"pyproject.toml": LIBRARY})
 
     assert "This repository builds torch" in _init(tmp_path).stdout
@@ -76,7 +76,7 @@ def test_a_library_is_held_against_its_base_as_wheels_that_a_job_builds(tmp_path
     assert jobs["ciguard.yml"]["ciguard"]["with"]["base-wheel"] == ".ciguard-wheels/base/*.whl"
 
 
-def test_a_runner_with_a_gpu_is_used_where_a_workflow_names_one(tmp_path: Path) -> None:
+def test_init_uses_the_gpu_runner_of_another_workflow(tmp_path: Path) -> None:
     text = "on: push\njobs:\n  test:\n    runs-on: [self-hosted, gpu-t4]\n"
     _repository(tmp_path, **{".github__workflows__test.yml": text})
 
@@ -86,7 +86,7 @@ def test_a_runner_with_a_gpu_is_used_where_a_workflow_names_one(tmp_path: Path) 
     assert (called["devices"], called["gpu-runner"]) == ("cpu,cuda", "gpu-t4")
 
 
-def test_a_second_call_changes_nothing(tmp_path: Path) -> None:
+def test_second_init_changes_nothing(tmp_path: Path) -> None:
     _repository(tmp_path, **{"requirements.txt": "torch==2.13.0\n"})
     _init(tmp_path)
     before = _files(tmp_path)
@@ -97,19 +97,19 @@ def test_a_second_call_changes_nothing(tmp_path: Path) -> None:
     assert again.stdout.count(": unchanged") == 4
 
 
-def test_what_people_changed_is_replaced_only_when_told_to(tmp_path: Path) -> None:
+def test_init_overwrites_edited_files_only_with_force(tmp_path: Path) -> None:
     _repository(tmp_path, **{"ciguard.toml": 'budget = "9m"\n'})
 
     kept = _init(tmp_path)
     unchanged = (tmp_path / "ciguard.toml").read_text("utf-8")
     _init(tmp_path, "--force")
 
-    assert "ciguard.toml: kept: it differs" in kept.stdout
+    assert "ciguard.toml: kept: it has other content" in kept.stdout
     assert unchanged == 'budget = "9m"\n'
     assert 'budget = "3m"' in (tmp_path / "ciguard.toml").read_text("utf-8")
 
 
-def test_a_configuration_in_pyproject_stays_there(tmp_path: Path) -> None:
+def test_init_keeps_a_configuration_in_pyproject(tmp_path: Path) -> None:
     _repository(tmp_path, **{"pyproject.toml": '[tool.ciguard]\nbudget = "9m"\n'})
 
     done = _init(tmp_path)
@@ -118,7 +118,7 @@ def test_a_configuration_in_pyproject_stays_there(tmp_path: Path) -> None:
     assert not (tmp_path / "ciguard.toml").exists()
 
 
-def test_a_name_of_an_action_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_init_rejects_an_invalid_action(tmp_path: Path) -> None:
     _repository(tmp_path)
 
     done = _init(tmp_path, "--action", "ciguard; rm -rf /")
@@ -129,7 +129,7 @@ def test_a_name_of_an_action_that_is_none_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["OWNER/ciguard@COMMIT", f"OWNER/ciguard@{'0' * 40}"])
-def test_a_placeholder_of_the_documentation_is_refused(tmp_path: Path, text: str) -> None:
+def test_init_rejects_a_placeholder_of_the_documentation(tmp_path: Path, text: str) -> None:
     _repository(tmp_path)
 
     done = _init(tmp_path, "--action", text)
@@ -139,7 +139,7 @@ def test_a_placeholder_of_the_documentation_is_refused(tmp_path: Path, text: str
     assert not (tmp_path / "ciguard.toml").exists()
 
 
-def test_no_release_is_named_that_nobody_knows_of(tmp_path: Path) -> None:
+def test_init_names_no_unknown_release(tmp_path: Path) -> None:
     _repository(tmp_path)
 
     _init(tmp_path)
@@ -148,7 +148,7 @@ def test_no_release_is_named_that_nobody_knows_of(tmp_path: Path) -> None:
         assert "# v" not in text.replace("actions/", "").partition(f"@{ACTION[-40:]}")[2][:10], path
 
 
-def test_the_check_answers_a_merge_queue(tmp_path: Path) -> None:
+def test_check_runs_in_a_merge_queue(tmp_path: Path) -> None:
     _repository(tmp_path, **{"pyproject.toml": LIBRARY})
 
     _init(tmp_path)
@@ -157,7 +157,7 @@ def test_the_check_answers_a_merge_queue(tmp_path: Path) -> None:
     assert set(written["on"]) == {"pull_request", "merge_group"}
 
 
-def test_an_action_that_can_be_moved_is_told_of(tmp_path: Path) -> None:
+def test_init_warns_of_a_movable_ref(tmp_path: Path) -> None:
     _repository(tmp_path)
 
     assert "v1 is not a commit" in _init(tmp_path, "--action", "owner/ciguard@v1").stdout
@@ -171,7 +171,7 @@ def written(tmp_path: Path, request: pytest.FixtureRequest) -> list[Path]:
     return sorted((tmp_path / ".github" / "workflows").glob("ciguard*.yml"))
 
 
-def test_what_is_written_passes_the_checkers(written: list[Path]) -> None:
+def test_written_workflows_pass_the_checkers(written: list[Path]) -> None:
     assert len(written) == 3
     for done in (zizmor(*written), language_service(*written), *map(schema, written)):
         assert done.returncode == 0, done.stdout + done.stderr

@@ -28,7 +28,7 @@ FILES = {
 TOKEN = "BASELINE_PUSH_TOKEN"
 
 
-def test_every_ci_system_but_github_has_a_file_of_its_own() -> None:
+def test_every_other_ci_system_gets_its_own_file() -> None:
     assert {"github", *FILES} == set(CI_SYSTEMS)
 
 
@@ -41,7 +41,7 @@ def written(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.mark.parametrize("written", FILES, indirect=True)
-def test_the_script_is_bash_that_installs_the_pinned_commit(written: Path) -> None:
+def test_script_is_valid_bash_and_installs_the_pinned_commit(written: Path) -> None:
     script = written / SCRIPT
     subprocess.run(["/bin/bash", "-n", script], check=True)
 
@@ -52,9 +52,7 @@ def test_the_script_is_bash_that_installs_the_pinned_commit(written: Path) -> No
 
 @pytest.mark.parametrize("words", [[], ["guess"], ["judge"]])
 @pytest.mark.parametrize("written", ["cron"], indirect=True)
-def test_the_script_ends_otherwise_than_clean_where_it_cannot_know(
-    written: Path, words: list[str]
-) -> None:
+def test_script_with_wrong_usage_fails(written: Path, words: list[str]) -> None:
     done = subprocess.run(
         ["/bin/bash", written / SCRIPT, *words],
         env={"PATH": "/usr/bin:/bin"},
@@ -96,9 +94,7 @@ def _commit_with_targets(project: Path, targets: str) -> None:
 
 
 @pytest.mark.parametrize("written", ["cron"], indirect=True)
-def test_a_baseline_that_git_cannot_ask_for_is_no_missing_one(
-    written: Path, tmp_path: Path
-) -> None:
+def test_unreachable_baseline_does_not_count_as_missing(written: Path, tmp_path: Path) -> None:
     _commit_with_targets(written, '["torch==2.13.0", "torch==2.12.0"]')
     nowhere = (tmp_path / "nowhere").as_uri()
 
@@ -110,7 +106,7 @@ def test_a_baseline_that_git_cannot_ask_for_is_no_missing_one(
 
 
 @pytest.mark.parametrize("written", ["cron"], indirect=True)
-def test_rows_that_no_machine_can_run_are_no_pass(written: Path, tmp_path: Path) -> None:
+def test_plan_without_runnable_rows_does_not_pass(written: Path, tmp_path: Path) -> None:
     _commit_with_targets(written, '["torch==2.13.0@cuda:0"]')
 
     done = _judge(written, tmp_path / "programs")
@@ -121,7 +117,7 @@ def test_rows_that_no_machine_can_run_are_no_pass(written: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("written", ["gitlab"], indirect=True)
-def test_the_file_for_gitlab_is_valid_by_its_schema(written: Path) -> None:
+def test_gitlab_file_matches_its_schema(written: Path) -> None:
     path = written / FILES["gitlab"]
 
     done = tool("check-jsonschema", "--builtin-schema", "vendor.gitlab-ci", path)
@@ -130,7 +126,7 @@ def test_the_file_for_gitlab_is_valid_by_its_schema(written: Path) -> None:
 
 
 @pytest.mark.parametrize("written", ["gitlab"], indirect=True)
-def test_only_the_job_that_keeps_the_baseline_is_given_the_token(written: Path) -> None:
+def test_only_the_gitlab_job_that_pushes_the_baseline_gets_the_token(written: Path) -> None:
     described: dict[str, Any] = yaml.safe_load((written / FILES["gitlab"]).read_text("utf-8"))
 
     scoped = [name for name, job in described.items() if "environment" in job]
@@ -141,15 +137,15 @@ def test_only_the_job_that_keeps_the_baseline_is_given_the_token(written: Path) 
 
 
 @pytest.mark.parametrize("written", ["jenkins"], indirect=True)
-def test_only_the_stage_that_keeps_the_baseline_has_credentials(written: Path) -> None:
+def test_only_the_jenkins_stage_that_pushes_the_baseline_gets_credentials(written: Path) -> None:
     text = (written / FILES["jenkins"]).read_text("utf-8")
 
     stages = re.split(r"\n    stage\(", text)[1:]
 
     assert [stage.partition("'")[2].partition("'")[0] for stage in stages] == [
-        "Judge the change",
-        "Fuzz at length",
-        "Keep the baseline",
+        "Test the change",
+        "Run the nightly campaign",
+        "Update the baseline",
     ]
     assert ["withCredentials" in stage for stage in stages] == [False, False, True]
     assert "branch 'trunk'" in text
@@ -159,7 +155,7 @@ def test_only_the_stage_that_keeps_the_baseline_has_credentials(written: Path) -
 
 
 @pytest.mark.parametrize("written", ["cron"], indirect=True)
-def test_the_line_of_cron_has_five_times_and_no_percent_sign(written: Path) -> None:
+def test_crontab_line_has_five_time_fields_and_no_percent_sign(written: Path) -> None:
     lines = (written / FILES["cron"]).read_text("utf-8").splitlines()
     (line,) = (text for text in lines if "* * *" in text)
 
@@ -168,7 +164,7 @@ def test_the_line_of_cron_has_five_times_and_no_percent_sign(written: Path) -> N
 
 
 @pytest.mark.parametrize("written", ["gitlab"], indirect=True)
-def test_an_upgrade_stays_with_the_ci_system(written: Path) -> None:
+def test_upgrade_keeps_the_ci_system(written: Path) -> None:
     newer = ACTION.replace("1", "2")
 
     done = answer("init", "--upgrade", "--action", newer, folder=written)
@@ -180,7 +176,7 @@ def test_an_upgrade_stays_with_the_ci_system(written: Path) -> None:
 
 
 @pytest.mark.parametrize("written", ["gitlab"], indirect=True)
-def test_files_are_replaced_for_the_ci_system_that_they_are_for(written: Path) -> None:
+def test_force_overwrites_files_of_the_recorded_ci_system(written: Path) -> None:
     script = written / SCRIPT
     text = script.read_text("utf-8")
     script.write_text("# mine\n", "utf-8")
@@ -193,7 +189,7 @@ def test_files_are_replaced_for_the_ci_system_that_they_are_for(written: Path) -
 
 
 @pytest.mark.parametrize("written", ["gitlab"], indirect=True)
-def test_a_damaged_record_is_replaced_by_force_alone(written: Path) -> None:
+def test_damaged_record_is_overwritten_only_with_force(written: Path) -> None:
     record = written / ".ciguard-init.json"
     record.write_text("{", "utf-8")
 

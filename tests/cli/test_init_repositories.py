@@ -101,7 +101,7 @@ def _workflows(folder: Path) -> list[Path]:
     return sorted((folder / ".github" / "workflows").glob("ciguard*.yml"))
 
 
-def test_every_checker_is_content_with_the_workflows_of_every_kind(
+def test_workflows_of_every_kind_of_repository_pass_all_checkers(
     repositories: dict[str, Path],
 ) -> None:
     written = [path for folder in repositories.values() for path in _workflows(folder)]
@@ -113,7 +113,9 @@ def test_every_checker_is_content_with_the_workflows_of_every_kind(
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_repository_gets_what_fits_its_kind(repositories: dict[str, Path], name: str) -> None:
+def test_init_writes_files_for_the_kind_of_repository(
+    repositories: dict[str, Path], name: str
+) -> None:
     kind, folder = KINDS[name], repositories[name]
     guard, nightly = (
         parsed(folder / ".github" / "workflows" / file)
@@ -129,7 +131,7 @@ def test_a_repository_gets_what_fits_its_kind(repositories: dict[str, Path], nam
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_the_check_to_require_is_reported_for_pull_requests_and_merge_queues(
+def test_required_check_is_reported_for_pull_requests_and_merge_queues(
     repositories: dict[str, Path], name: str
 ) -> None:
     path = repositories[name] / ".github" / "workflows" / "ciguard.yml"
@@ -140,6 +142,6 @@ def test_the_check_to_require_is_reported_for_pull_requests_and_merge_queues(
     assert guard["jobs"]["ciguard"]["name"] == "ciguard"
     assert "if" not in guard["jobs"]["ciguard"]
     read = read_workflows(repositories[name])
-    assert (read.required_check, read.answers_merge_queue) == ("ciguard / Verdict", True)
+    assert (read.required_check, read.runs_in_merge_queue) == ("ciguard / Verdict", True)
     health = {each.health for each in examine_workflows(read, CiguardProject(commit=ACTION[-40:]))}
     assert health == {Health.OK}

@@ -10,7 +10,7 @@ from command_server import answer
 from git_examples import git
 
 from ciguard.actions import RECORD
-from ciguard.actions.upgrading import SIDE
+from ciguard.actions.upgrading import MERGE_SUFFIX
 
 if TYPE_CHECKING:
     import subprocess
@@ -59,7 +59,7 @@ def _state(folder: Path) -> dict[str, str]:
     }
 
 
-def test_what_nobody_edited_becomes_what_init_writes_now(project: Path, tmp_path: Path) -> None:
+def test_upgrade_replaces_unedited_files(project: Path, tmp_path: Path) -> None:
     done = _init(project, NEW, "--upgrade")
 
     assert done.returncode == 0, done.stderr
@@ -75,7 +75,7 @@ def test_what_nobody_edited_becomes_what_init_writes_now(project: Path, tmp_path
     assert _state(project) == _state(fresh)
 
 
-def test_an_edit_survives_and_the_new_pins_arrive(project: Path) -> None:
+def test_upgrade_keeps_an_edit_and_updates_the_pins(project: Path) -> None:
     _edit(project / NIGHTLY, "budget: 1h", "budget: 3h")
     _edit(project / CONFIGURATION, 'fail-on = "medium"', 'fail-on = "low"')
     _commit(project)
@@ -90,7 +90,7 @@ def test_an_edit_survives_and_the_new_pins_arrive(project: Path) -> None:
     assert 'fail-on = "low"' in (project / CONFIGURATION).read_text("utf-8")
 
 
-def test_an_edit_before_the_first_commit_survives_in_a_shallow_clone(
+def test_upgrade_of_a_shallow_clone_keeps_an_edit_of_the_first_commit(
     project: Path, tmp_path: Path
 ) -> None:
     _edit(project / NIGHTLY, "budget: 1h", "budget: 3h")
@@ -107,7 +107,7 @@ def test_an_edit_before_the_first_commit_survives_in_a_shallow_clone(
     assert NEW.partition("@")[2] in text
 
 
-def test_targets_that_were_added_by_hand_are_no_conflict(project: Path) -> None:
+def test_added_targets_are_not_a_conflict(project: Path) -> None:
     path = project / CONFIGURATION
     path.write_text('targets = ["torch==2.12.0"]\n' + path.read_text("utf-8"), "utf-8")
 
@@ -121,7 +121,7 @@ OWN = "uses: fork/ciguard/.github/workflows/guard.yml@v9"
 WRITTEN = f"uses: owner/ciguard/.github/workflows/guard.yml@{'1' * 40}"
 
 
-def test_a_conflict_changes_no_file_and_lies_beside_it(project: Path) -> None:
+def test_conflict_changes_no_file_and_is_written_beside_it(project: Path) -> None:
     _edit(project / GUARD, WRITTEN, OWN)
     _edit(project / NIGHTLY, "budget: 1h", "budget: 3h")
     before = _state(project)
@@ -131,20 +131,20 @@ def test_a_conflict_changes_no_file_and_lies_beside_it(project: Path) -> None:
     again = _init(project, NEW, "--upgrade")
 
     assert (done.returncode, again.returncode) == (2, 2)
-    assert f"Resolve them in {GUARD}{SIDE}" in done.stderr
+    assert f"Resolve the conflicts in {GUARD}{MERGE_SUFFIX}" in done.stderr
     assert _state(project) == after
-    marked = after.pop(f"{GUARD}{SIDE}")
+    marked = after.pop(f"{GUARD}{MERGE_SUFFIX}")
     assert after == before
     assert OWN in marked
     assert f"guard.yml@{'2' * 40}" in marked
     assert "<<<<<<< yours" in marked
 
 
-def test_a_resolution_is_taken_over_with_what_was_edited_since(project: Path) -> None:
+def test_resolution_is_merged_with_later_edits(project: Path) -> None:
     _edit(project / GUARD, WRITTEN, OWN)
     _edit(project / NIGHTLY, "budget: 1h", "budget: 3h")
     before = _state(project)
-    side = project / f"{GUARD}{SIDE}"
+    side = project / f"{GUARD}{MERGE_SUFFIX}"
     _init(project, NEW, "--upgrade")
     side.write_text(before[GUARD].replace("@v9", "@v10"), "utf-8")
     _edit(project / GUARD, "# Written by", "# Ours, written by")
@@ -161,9 +161,9 @@ def test_a_resolution_is_taken_over_with_what_was_edited_since(project: Path) ->
     assert settled.stdout.count(": unchanged") == 4
 
 
-def test_a_resolution_meets_what_is_newer_than_the_conflict(project: Path) -> None:
+def test_resolution_is_merged_with_newer_templates(project: Path) -> None:
     _edit(project / GUARD, WRITTEN, OWN)
-    side = project / f"{GUARD}{SIDE}"
+    side = project / f"{GUARD}{MERGE_SUFFIX}"
     _init(project, NEW, "--upgrade")
     resolved = (project / GUARD).read_text("utf-8").replace("@v9", "@v10")
     side.write_text(resolved, "utf-8")
@@ -181,24 +181,26 @@ def test_a_resolution_meets_what_is_newer_than_the_conflict(project: Path) -> No
     assert "3" * 40 in (project / NIGHTLY).read_text("utf-8")
 
 
-def test_the_resolution_of_one_file_waits_for_that_of_another(project: Path) -> None:
+def test_upgrade_waits_until_all_conflicts_are_resolved(project: Path) -> None:
     for name in (GUARD, NIGHTLY):
         _edit(project / name, f"guard.yml@{'1' * 40}", "guard.yml@v9")
     _init(project, NEW, "--upgrade")
     own = (project / GUARD).read_text("utf-8")
-    (project / f"{GUARD}{SIDE}").write_text(own, "utf-8")
+    (project / f"{GUARD}{MERGE_SUFFIX}").write_text(own, "utf-8")
 
     waiting = _init(project, NEW, "--upgrade")
-    (project / f"{NIGHTLY}{SIDE}").write_text((project / NIGHTLY).read_text("utf-8"), "utf-8")
+    (project / f"{NIGHTLY}{MERGE_SUFFIX}").write_text(
+        (project / NIGHTLY).read_text("utf-8"), "utf-8"
+    )
     done = _init(project, NEW, "--upgrade")
 
     assert waiting.returncode == 2
     assert done.returncode == 0, done.stderr
     assert (project / GUARD).read_text("utf-8") == own
-    assert list(project.rglob(f"*{SIDE}")) == []
+    assert list(project.rglob(f"*{MERGE_SUFFIX}")) == []
 
 
-def test_what_was_removed_stays_away_and_what_is_new_is_written(project: Path) -> None:
+def test_upgrade_keeps_removed_files_removed_and_writes_new_files(project: Path) -> None:
     (project / NIGHTLY).unlink()
     record = json.loads((project / RECORD).read_text("utf-8"))
     del record["written"][GUARD]  # as if the older ciguard had not known it
@@ -208,12 +210,12 @@ def test_what_was_removed_stays_away_and_what_is_new_is_written(project: Path) -
     done = _init(project, NEW, "--upgrade")
 
     assert done.returncode == 0, done.stderr
-    assert f"{NIGHTLY}: not written: you removed it after init wrote it" in done.stdout
+    assert f"{NIGHTLY}: not written: you removed it after `ciguard init` wrote it" in done.stdout
     assert f"{GUARD}: written" in done.stdout
     assert not (project / NIGHTLY).exists()
 
 
-def test_a_file_that_init_never_wrote_is_left_alone(project: Path) -> None:
+def test_upgrade_does_not_change_a_file_that_init_never_wrote(project: Path) -> None:
     record = json.loads((project / RECORD).read_text("utf-8"))
     del record["written"][GUARD]
     (project / RECORD).write_text(json.dumps(record), "utf-8")
@@ -221,21 +223,21 @@ def test_a_file_that_init_never_wrote_is_left_alone(project: Path) -> None:
 
     done = _init(project, NEW, "--upgrade")
 
-    assert f"{GUARD}: kept: there is no record of what init wrote" in done.stdout
+    assert f"{GUARD}: kept: nothing records what `ciguard init` wrote" in done.stdout
     assert (project / GUARD).read_text("utf-8") == before
 
 
-def test_without_a_record_an_upgrade_is_refused(project: Path) -> None:
+def test_upgrade_without_a_record_is_rejected(project: Path) -> None:
     (project / RECORD).unlink()
 
     done = _init(project, NEW, "--upgrade")
 
     assert done.returncode == 2
-    assert "what init wrote is unknown" in done.stderr
+    assert "which records what `ciguard init` wrote" in done.stderr
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 9}', '{"schema": 1, "ci": "github"}'])
-def test_a_damaged_record_is_named_and_changes_nothing(project: Path, text: str) -> None:
+def test_upgrade_with_a_damaged_record_changes_nothing(project: Path, text: str) -> None:
     (project / RECORD).write_text(text, "utf-8")
     before = _state(project)
 
@@ -246,16 +248,16 @@ def test_a_damaged_record_is_named_and_changes_nothing(project: Path, text: str)
     assert _state(project) == before
 
 
-def test_an_upgrade_by_plain_init_is_offered_and_not_made(project: Path) -> None:
+def test_init_suggests_an_upgrade_without_performing_it(project: Path) -> None:
     before = _state(project)
 
     done = _init(project, NEW)
 
-    assert done.stdout.count("--upgrade merges your changes with the new one") == 3
+    assert done.stdout.count("--upgrade merges your changes into the new one") == 3
     assert _state(project) == before
 
 
-def test_force_gives_up_edits_and_is_no_upgrade(project: Path) -> None:
+def test_force_discards_edits_and_excludes_upgrade(project: Path) -> None:
     _edit(project / NIGHTLY, "budget: 1h", "budget: 3h")
 
     both = _init(project, NEW, "--upgrade", "--force")

@@ -16,7 +16,7 @@ def group(**declared: str) -> LevelGroup:
     return LevelGroup("steps", "Numbers.", click.Command("count"), declared=declared)
 
 
-def test_commands_are_listed_without_being_loaded() -> None:
+def test_level_commands_are_listed_without_being_loaded() -> None:
     steps = group(starts="no_such_module:starts")
 
     assert steps.list_commands(click.Context(steps)) == ["count", "starts"]
@@ -31,14 +31,14 @@ def test_commands_are_listed_without_being_loaded() -> None:
         ("json:dumps", "is not a click.Command: "),
     ],
 )
-def test_a_command_that_cannot_be_loaded_is_named(place: str, problem: str) -> None:
+def test_unloadable_level_command_is_an_error_with_its_name(place: str, problem: str) -> None:
     steps = group(starts=place)
 
     with pytest.raises(RegistrationError, match=f"command 'starts' of level 'steps' .*{problem}"):
         steps.get_command(click.Context(steps), "starts")
 
 
-def test_help_loads_no_command_of_a_level_and_help_of_a_level_not_what_they_use() -> None:
+def test_help_loads_no_level_command_and_level_help_loads_no_dependencies() -> None:
     program = (
         "import sys; from ciguard.cli import main; main([*sys.argv[1:], '--help']);"
         "print(*sorted(sys.modules), file=sys.stderr)"

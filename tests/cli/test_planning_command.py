@@ -31,7 +31,7 @@ def _ciguard(folder: Path, *words: str, **variables: str) -> subprocess.Complete
     return answer(*words, folder=folder, variables=environment(**variables))
 
 
-def test_a_plan_is_explained_and_written(repository: Path) -> None:
+def test_plan_prints_an_explanation_and_writes_a_file(repository: Path) -> None:
     words = ("--against", "HEAD~1", "--device", "cpu", "--device", "cuda", "--shards", "2")
 
     answer = _ciguard(repository, "plan", *words, "--out", "p.json")
@@ -54,7 +54,7 @@ def test_a_plan_is_explained_and_written(repository: Path) -> None:
     assert [job["shard"] for job in plan["jobs"]] == ["1/2", "2/2"]
 
 
-def test_a_plan_is_printed_for_programs(repository: Path) -> None:
+def test_plan_prints_json(repository: Path) -> None:
     answer = _ciguard(repository, "plan", "--json", "--against", "HEAD~1")
 
     printed = json.loads(answer.stdout)
@@ -62,21 +62,21 @@ def test_a_plan_is_printed_for_programs(repository: Path) -> None:
     assert (printed["schema"], printed["mode"]) == (1, "pull-request")
 
 
-def test_targets_of_the_environment_are_taken(repository: Path) -> None:
+def test_plan_uses_targets_of_the_environment(repository: Path) -> None:
     answer = _ciguard(repository, "plan", "--json", CIGUARD_TARGETS="torch==2.13.0\ntorch==2.12.0")
 
     jobs = json.loads(answer.stdout)["jobs"]
     assert [job["targets"] for job in jobs] == [["torch==2.13.0", "torch==2.12.0"]]
 
 
-def test_a_plan_whose_rows_are_all_skipped_ends_with_3(repository: Path) -> None:
+def test_plan_with_only_skipped_rows_exits_with_3(repository: Path) -> None:
     answer = _ciguard(repository, "plan", "--target", "torch==2.13.0@cuda:0", "--device", "cuda")
 
     assert answer.returncode == 3, answer.stderr
     assert "no runner with a GPU is configured" in answer.stdout
 
 
-def test_several_gpus_are_one_row(repository: Path) -> None:
+def test_plan_for_several_gpus_has_one_row(repository: Path) -> None:
     words = ("--device", "cuda", "--device", "cuda:0", "--device", "cuda:1")
     runner = ("--gpu-runner", "two-gpus", "--target", "torch==2.13.0")
 
@@ -87,7 +87,7 @@ def test_several_gpus_are_one_row(repository: Path) -> None:
     assert job["targets"] == ["torch==2.13.0@cuda", "torch==2.13.0@cuda:1"]
 
 
-def test_a_gpu_is_left_out_where_a_change_cannot_matter_to_it(repository: Path) -> None:
+def test_plan_skips_gpus_that_a_change_cannot_affect(repository: Path) -> None:
     (repository / "a.py").write_text("import tensorflow as tf\ntf.square(1)\n", "utf-8")
     git(repository, "commit", "--quiet", "--all", "--message", "change")
 
@@ -103,14 +103,14 @@ def test_a_gpu_is_left_out_where_a_change_cannot_matter_to_it(repository: Path) 
     [
         (("--against", "nowhere"), "git fetch origin"),
         (("--mode", "pull-request"), "name it with --against"),
-        (("--base-wheel", "x.whl"), "--base-wheel: it needs --wheel"),
+        (("--base-wheel", "x.whl"), "--base-wheel needs --wheel"),
         (("--wheel", "x.whl"), "Keep the file name that the build gave the wheel"),
         (("--device", "gpu"), "unknown device 'gpu'. Write cpu, cuda or cuda:1."),
         (("--target", "nothing==1"), "ciguard cannot test any of nothing"),
         (("--out", "no/such/folder/plan.json"), "Name another file with --out"),
     ],
 )
-def test_what_cannot_be_planned_is_wrong_usage(
+def test_invalid_plan_options_exit_with_2(
     repository: Path, words: tuple[str, ...], said: str
 ) -> None:
     answer = _ciguard(repository, "plan", *words)
@@ -120,7 +120,7 @@ def test_what_cannot_be_planned_is_wrong_usage(
     assert answer.stderr.startswith("ciguard: error: ")
 
 
-def test_a_run_tries_first_what_its_plan_names(tmp_path: Path) -> None:
+def test_run_exercises_the_apis_of_its_plan_first(tmp_path: Path) -> None:
     plan = {
         "schema": 1,
         "mode": "batch",
@@ -142,7 +142,7 @@ def test_a_run_tries_first_what_its_plan_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[" * 100_000, '{"schema": 7}', "\0"])
-def test_a_run_refuses_a_plan_that_is_none(tmp_path: Path, content: str) -> None:
+def test_run_rejects_an_invalid_plan(tmp_path: Path, content: str) -> None:
     (tmp_path / "plan.json").write_text(content, "utf-8")
 
     answer = _ciguard(tmp_path, "run", "--target", "current[planted]", "--plan", "plan.json")

@@ -61,9 +61,7 @@ def publish(
     return ciguard(folder, *PUBLISH, *words, **(there | given))
 
 
-def test_what_a_run_has_found_is_a_check_run_and_a_comment(
-    folder: Path, server: GitHubServer
-) -> None:
+def test_publish_creates_a_check_run_and_a_comment(folder: Path, server: GitHubServer) -> None:
     answer = publish(folder, server, "--comment", "--pull-request", "1")
 
     assert answer.returncode == 0, answer.stderr
@@ -79,7 +77,7 @@ def test_what_a_run_has_found_is_a_check_run_and_a_comment(
     assert TOKEN not in answer.stdout + answer.stderr
 
 
-def test_without_the_permission_the_annotations_go_to_the_log(
+def test_publish_without_permission_writes_annotations_to_the_log(
     folder: Path, server: GitHubServer
 ) -> None:
     server.checks.may_write = False
@@ -89,12 +87,12 @@ def test_without_the_permission_the_annotations_go_to_the_log(
 
     for told in (refused, alone):
         assert told.returncode == 0
-        assert "No check run, because the permission is missing" in told.stdout
+        assert "The permission for a check run is missing" in told.stdout
         assert "::error file=requirements.txt,line=2,title=NEW " in told.stdout
         assert "checks: write" in told.stderr
 
 
-def test_results_that_are_missing_are_a_failed_check(tmp_path: Path, server: GitHubServer) -> None:
+def test_publish_of_missing_results_fails_the_check(tmp_path: Path, server: GitHubServer) -> None:
     answer = publish(tmp_path, server)
 
     assert answer.returncode == 3
@@ -106,7 +104,7 @@ def test_results_that_are_missing_are_a_failed_check(tmp_path: Path, server: Git
 FORK = ("--head-repository", "stranger/library", "--head-branch", "change")
 
 
-def test_a_run_of_a_fork_is_a_comment_and_alerts_on_the_pull_request_with_its_head(
+def test_publish_for_a_fork_finds_the_pull_request_by_its_head(
     folder: Path, server: GitHubServer
 ) -> None:
     server.pulls.offered = [Offered(number=1, sha=HEAD, repository="stranger/library")]
@@ -125,7 +123,7 @@ def test_a_run_of_a_fork_is_a_comment_and_alerts_on_the_pull_request_with_its_he
     assert [one["baselineState"] for one in run["results"]].count("new")
 
 
-def test_a_superseded_run_of_a_fork_is_neither_a_comment_nor_an_alert(
+def test_publish_of_a_superseded_run_writes_no_comment_and_no_alert(
     folder: Path, server: GitHubServer
 ) -> None:
     server.pulls.offered = [Offered(number=1, sha="b" * 40, repository="stranger/library")]
@@ -139,9 +137,7 @@ def test_a_superseded_run_of_a_fork_is_neither_a_comment_nor_an_alert(
     assert len(server.checks.runs) == 1
 
 
-def test_code_scanning_that_is_off_is_a_warning_and_fails_nothing(
-    folder: Path, server: GitHubServer
-) -> None:
+def test_disabled_code_scanning_is_only_a_warning(folder: Path, server: GitHubServer) -> None:
     server.code_scanning.refusal = (
         "Advanced Security must be enabled for this repository to use code scanning."
     )
@@ -150,11 +146,13 @@ def test_code_scanning_that_is_off_is_a_warning_and_fails_nothing(
 
     assert answer.returncode == 0, answer.stderr
     (warning,) = [text for name, text in executed_commands(answer.stdout) if name == "warning"]
-    assert "code scanning is off. Enable it in the settings" in warning
+    assert "code scanning is disabled" in warning
     assert "Advanced Security must be enabled" in warning
 
 
-def test_no_results_say_where_they_go(folder: Path, tmp_path: Path, server: GitHubServer) -> None:
+def test_results_do_not_decide_where_they_are_published(
+    folder: Path, tmp_path: Path, server: GitHubServer
+) -> None:
     run = json.loads((folder / ".ciguard/run/run.json").read_text("utf-8"))
     run["repository"], run["parameters"]["issues"] = "evil/name", "github:evil/name"
     run["head_sha"], run["pull_request"] = "b" * 40, 2
@@ -172,10 +170,13 @@ def test_no_results_say_where_they_go(folder: Path, tmp_path: Path, server: GitH
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("publish", "--head-sha", HEAD, "--repository", NAME), "add --check, --comment, --sarif"),
+        (
+            ("publish", "--head-sha", HEAD, "--repository", NAME),
+            "add at least one of --check, --comment and --sarif",
+        ),
         (
             ("publish", "--comment", "--head-sha", HEAD, "--repository", NAME),
-            "--comment: it needs the pull request",
+            "--comment needs the pull request",
         ),
         (
             (*PUBLISH, "--repository", "not-a-repository"),
@@ -183,20 +184,22 @@ def test_no_results_say_where_they_go(folder: Path, tmp_path: Path, server: GitH
         ),
         (
             ("publish", "--sarif", "--head-sha", HEAD, "--repository", NAME),
-            "--sarif: it needs a branch or pull request",
+            "--sarif needs a branch or pull request",
         ),
         (PUBLISH, "Missing option '--repository'"),
         (("publish", "--check", "--repository", NAME), "Missing option '--head-sha'"),
     ],
 )
-def test_what_is_missing_is_told(tmp_path: Path, words: tuple[str, ...], says: str) -> None:
+def test_publish_with_missing_options_names_them(
+    tmp_path: Path, words: tuple[str, ...], says: str
+) -> None:
     answer = ciguard(tmp_path, *words)
 
     assert answer.returncode == 2
     assert says in answer.stderr
 
 
-def test_the_folder_of_a_run_has_a_sarif_file_with_the_finding_at_the_requirement(
+def test_sarif_file_has_the_finding_at_the_requirement(
     folder: Path,
 ) -> None:
     log = json.loads((folder / ".ciguard/run/report.sarif").read_text("utf-8"))
@@ -208,7 +211,7 @@ def test_the_folder_of_a_run_has_a_sarif_file_with_the_finding_at_the_requiremen
     assert location["region"]["startLine"] == 2
 
 
-def test_run_json_says_that_the_baseline_is_fresh(folder: Path) -> None:
+def test_run_json_reports_a_current_baseline(folder: Path) -> None:
     run = json.loads((folder / ".ciguard/run/run.json").read_text("utf-8"))
 
     assert run["baseline"]["state"] == "fresh"

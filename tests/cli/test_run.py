@@ -28,7 +28,7 @@ def _run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedPro
     return answer(*_command(*words)[3:], folder=folder, variables=environment(**variables))
 
 
-def test_the_first_run_establishes_and_the_second_reports_as_known(tmp_path: Path) -> None:
+def test_first_run_establishes_a_baseline_and_second_reports_known_buckets(tmp_path: Path) -> None:
     words = ("--api", "planted.checked", "--max-cases", "320")
 
     first = _run(tmp_path, *words)
@@ -48,7 +48,7 @@ def test_the_first_run_establishes_and_the_second_reports_as_known(tmp_path: Pat
     assert (out / "junit.xml").is_file()
 
 
-def test_in_github_actions_nothing_of_a_case_is_a_command(tmp_path: Path) -> None:
+def test_case_text_is_never_a_workflow_command(tmp_path: Path) -> None:
     answer = _run(tmp_path, "--api", "planted.double", "--max-cases", "32", GITHUB_ACTIONS="true")
 
     lines = answer.stdout.splitlines()
@@ -60,7 +60,7 @@ def test_in_github_actions_nothing_of_a_case_is_a_command(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 )
-def test_an_interrupted_run_writes_its_reports_and_exits_130(
+def test_interrupted_run_writes_its_reports_and_exits_with_130(
     number: signal.Signals, tmp_path: Path
 ) -> None:
     with subprocess.Popen(
@@ -86,7 +86,7 @@ def test_an_interrupted_run_writes_its_reports_and_exits_130(
     assert (run["verdict"], run["exit_code"]) == ("INTERRUPTED", 130)
 
 
-def test_a_report_that_cannot_be_written_ends_with_3_and_the_others_are_there(
+def test_unwritable_report_exits_with_3_and_keeps_other_reports(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "out" / "junit.xml").mkdir(parents=True)
@@ -119,7 +119,7 @@ class _Stream:
         ({"CI": "true", "GITHUB_ACTIONS": "true"}, False, "github"),
     ],
 )
-def test_the_console_suits_where_the_command_runs(
+def test_console_depends_on_the_environment(
     environment: dict[str, str], *, is_terminal: bool, name: str
 ) -> None:
     stream = _Stream(is_terminal=is_terminal)

@@ -11,7 +11,7 @@ import pytest
 from finding_examples import call, finding
 from program_examples import positive, ran
 
-from ciguard.cli.reproduce import refuse_incomplete, still_broken
+from ciguard.cli.reproduce import is_still_broken, refuse_incomplete
 from ciguard.domain.findings import Bucket, Finding
 from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.domain.values import TensorValue, Uniform
@@ -37,21 +37,21 @@ def bucket(kind: str, *, oracle: str = "metamorphic", relation: str = "") -> Buc
 
 
 @pytest.mark.parametrize(("twin", "is_broken"), [(2.0, True), (1.0, False)])
-def test_a_broken_law_is_judged_by_what_happened_this_time(twin: float, *, is_broken: bool) -> None:
+def test_relation_finding_is_decided_by_the_new_outcome(twin: float, *, is_broken: bool) -> None:
     known = bucket("same call twice", relation="same call twice")
 
-    assert still_broken(known, seen(1.0, twin)) is is_broken
-    assert still_broken(known, Rejected("ValueError", "no")) is False
+    assert is_still_broken(known, seen(1.0, twin)) is is_broken
+    assert is_still_broken(known, Rejected("ValueError", "no")) is False
 
 
-def test_a_forbidden_argument_is_accepted_or_not() -> None:
+def test_accepted_illegal_finding_is_decided_by_the_new_outcome() -> None:
     known = bucket("accepted-illegal", oracle="boundary")
 
-    assert still_broken(known, Passed(b"null", 0.1)) is True
-    assert still_broken(known, Rejected("ValueError", "no")) is False
+    assert is_still_broken(known, Passed(b"null", 0.1)) is True
+    assert is_still_broken(known, Rejected("ValueError", "no")) is False
 
 
-def test_the_promise_of_a_derived_program_is_judged_by_what_happened_this_time() -> None:
+def test_program_finding_is_decided_by_the_new_outcome() -> None:
     fails = Rejected("RuntimeError", "line 8: could not create a primitive")
     found = replace(
         finding(fails),
@@ -62,15 +62,15 @@ def test_the_promise_of_a_derived_program_is_judged_by_what_happened_this_time()
     )
     known = Bucket(fingerprint="v1:" + "0" * 16, grouping=(), finding=found)
 
-    assert still_broken(known, fails) is True
-    assert still_broken(known, ran()) is False
+    assert is_still_broken(known, fails) is True
+    assert is_still_broken(known, ran()) is False
 
 
-def test_other_findings_are_compared_with_what_was_recorded() -> None:
-    assert still_broken(bucket("signal", oracle="crash"), Passed(b"null", 0.1)) is None
+def test_other_findings_are_compared_with_the_recorded_outcome() -> None:
+    assert is_still_broken(bucket("signal", oracle="crash"), Passed(b"null", 0.1)) is None
 
 
-def test_a_relation_that_is_not_installed_is_named_with_a_remedy() -> None:
+def test_missing_relation_is_reported_with_a_remedy() -> None:
     with pytest.raises(ConfigurationError, match="'of another package' is not installed"):
         refuse_incomplete(bucket("of another package", relation="of another package"))
 

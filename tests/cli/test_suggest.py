@@ -42,7 +42,7 @@ def suggest(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return answer("suggest", *words, folder=folder)
 
 
-def test_the_diff_is_printed_with_its_reasons_and_applies(project: Path) -> None:
+def test_suggest_prints_reasons_and_a_diff_that_applies(project: Path) -> None:
     done = suggest(project, "nets/small.py")
     assert_matches("suggest", f"{done.returncode}\n{done.stdout}{done.stderr}", folder=project)
     subprocess.run(
@@ -54,7 +54,7 @@ def test_the_diff_is_printed_with_its_reasons_and_applies(project: Path) -> None
     assert program.index("@arg(") < program.index("def build")
 
 
-def test_a_sidecar_is_printed_alone_and_its_reasons_beside(project: Path) -> None:
+def test_suggest_prints_a_sidecar_on_stdout_and_reasons_on_stderr(project: Path) -> None:
     done = suggest(project, "nets/small.py", "--sidecar", "--function", "bu*")
     assert done.stdout.startswith('"""Annotations of small.py."""\n')
     assert "def build(inputs, widths, dropout=0.1, head=None): ..." in done.stdout
@@ -67,9 +67,7 @@ def test_a_sidecar_is_printed_alone_and_its_reasons_beside(project: Path) -> Non
     ("content", "message"),
     [(b"def (\n", "SyntaxError"), (b"\xff\xfe", "not UTF-8 text"), (b"x" * 2**21, "larger than")],
 )
-def test_a_file_that_cannot_be_read_is_refused(
-    tmp_path: Path, content: bytes, message: str
-) -> None:
+def test_suggest_rejects_an_unreadable_file(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "bad.py").write_bytes(content)
     done = suggest(tmp_path, "bad.py")
     assert done.returncode == 2

@@ -125,7 +125,7 @@ def unfolded(page: Page) -> Page:
     return page
 
 
-def test_inputs_that_fail_are_seen_read_and_heard(browser: Browser, report: Path) -> None:
+def test_page_shows_failing_images_texts_and_sounds(browser: Browser, report: Path) -> None:
     with opened(browser, report) as page:
         title = "3 of 4 sub-conditions fail, 1 crash; 1 exception with injected faults"
         assert page.locator("h1").inner_text() == title
@@ -147,7 +147,7 @@ def test_inputs_that_fail_are_seen_read_and_heard(browser: Browser, report: Path
         assert page.locator(".diff .added").first.inner_text().strip().startswith("+")
 
 
-def test_what_faults_bring_about_is_told_with_an_input(browser: Browser, report: Path) -> None:
+def test_failure_under_faults_is_shown_with_an_input(browser: Browser, report: Path) -> None:
     with opened(browser, report) as page:
         alarm, topic = (page.locator(".function", has_text=name) for name in ("alarm", "topic"))
 
@@ -193,7 +193,7 @@ def test_hostile_names_labels_and_texts_do_nothing(browser: Browser, report: Pat
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_it_is_readable_on_every_screen(browser: Browser, report: Path, screen: str) -> None:
+def test_page_is_readable_on_every_screen(browser: Browser, report: Path, screen: str) -> None:
     options: dict[str, Any] = SCREENS[screen]
     with opened(browser, report, **options) as page:
         unfolded(page)

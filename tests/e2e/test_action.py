@@ -43,7 +43,7 @@ HOSTILE = (
 )
 
 
-def test_a_build_that_breaks_something_fails_and_says_what(runner: Runner) -> None:
+def test_wheel_with_a_regression_fails_with_the_finding(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
     wheels = runner.workspace / "wheels"
     planted_wheel(wheels / "base", "1.0", checked="return n")
@@ -68,7 +68,7 @@ def test_a_build_that_breaks_something_fails_and_says_what(runner: Runner) -> No
     assert "<img" not in live_parts(job.summary)
 
 
-def test_a_pull_request_that_breaks_nothing_passes(runner: Runner) -> None:
+def test_pull_request_without_a_regression_passes(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
 
     job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE, "api": "planted.double"})
@@ -107,10 +107,10 @@ def test_the_two_lines_of_the_readme_judge_what_checkout_leaves(
 
     assert git(remote, "merge-base", base, head) == start
     assert (job.conclusion, job.outputs["verdict"]) == ("success", "no-baseline"), job.log
-    assert "There is no baseline yet, so nothing was compared" in job.summary
+    assert "There is no baseline yet to compare with" in job.summary
 
 
-def test_a_pull_request_of_documentation_runs_nothing_and_says_so(runner: Runner) -> None:
+def test_documentation_pull_request_reports_nothing_to_test(runner: Runner) -> None:
     pull_request(runner, README__md="words\n")
 
     job = runner.run({**INPUTS, "targets": AFTER, "base": BEFORE})
@@ -121,13 +121,13 @@ def test_a_pull_request_of_documentation_runs_nothing_and_says_so(runner: Runner
 
 
 @pytest.mark.slow
-def test_without_a_baseline_nothing_is_compared_and_that_is_said_aloud(runner: Runner) -> None:
+def test_missing_baseline_is_reported(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
 
     job = runner.run({**INPUTS, "targets": BEFORE, "api": "planted.checked"})
 
     assert (job.conclusion, job.outputs["verdict"]) == ("success", "no-baseline"), job.log
-    assert "There is no baseline yet, so nothing was compared" in job.summary
+    assert "There is no baseline yet to compare with" in job.summary
     assert not (runner.workspace / ".ciguard" / "baseline").exists()
 
 
@@ -144,7 +144,7 @@ def test_no_step_that_fuzzes_sees_a_token_and_no_message_is_a_command(runner: Ru
     assert not [p for p in (runner.temp).glob("request-*.json") if runner.token in p.read_text()]
 
 
-def test_a_wrong_input_ends_the_job_with_the_name_of_the_input(runner: Runner) -> None:
+def test_invalid_input_fails_the_job_with_its_name(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
 
     job = runner.run({**INPUTS, "budget": "10q\n::set-output name=verdict::nothing-new"})
@@ -158,7 +158,7 @@ def test_a_wrong_input_ends_the_job_with_the_name_of_the_input(runner: Runner) -
     assert job.step("Fuzz").outcome == "skipped"
 
 
-def test_a_step_that_fails_is_the_reason_in_the_summary_and_the_exit_code(runner: Runner) -> None:
+def test_failed_step_is_reported_in_summary_and_exit_code(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
 
     job = runner.run({**INPUTS, "wheel": "wheels/*.whl"})
@@ -170,7 +170,7 @@ def test_a_step_that_fails_is_the_reason_in_the_summary_and_the_exit_code(runner
 
 
 @pytest.mark.slow
-def test_a_cancelled_job_leaves_results_that_say_so(runner: Runner) -> None:
+def test_cancelled_job_reports_interrupted(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
     journals = runner.workspace / ".ciguard"
     runner.variables = {}
@@ -204,7 +204,7 @@ def test_the_default_branch_keeps_a_baseline_on_a_branch(runner: Runner, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_matrix_comes_to_one_verdict_and_names_what_is_missing(runner: Runner) -> None:
+def test_matrix_has_one_verdict_and_names_missing_rows(runner: Runner) -> None:
     pull_request(runner, app__py="import planted\n")
     planned = runner.run({**INPUTS, **MATRIX, "task": "plan", "shards": "2", "artifact": "plan"})
     plan = planned.artifacts["plan-1"] / "plan.json"
@@ -235,7 +235,7 @@ def test_a_matrix_comes_to_one_verdict_and_names_what_is_missing(runner: Runner)
 @pytest.mark.slow
 @pytest.mark.parametrize("with_plan", [True, False])
 @pytest.mark.parametrize("event_name", ["pull_request", "schedule"])
-def test_the_privileged_half_takes_hostile_artifacts_for_data(
+def test_filing_job_treats_hostile_artifacts_as_data(
     runner: Runner, event_name: str, *, with_plan: bool
 ) -> None:
     git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
@@ -319,7 +319,7 @@ def test_a_private_index_is_known_to_the_step_that_builds_and_to_no_other(
 
 @pytest.mark.lengthy
 @pytest.mark.slow
-def test_a_scheduled_batch_files_issues(runner: Runner, server: GitHubServer) -> None:
+def test_scheduled_batch_files_issues(runner: Runner, server: GitHubServer) -> None:
     git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
     commit(runner.workspace, README="first\n")
     runner.event_name, runner.ref, runner.token = "schedule", "refs/heads/main", TOKEN
@@ -341,9 +341,7 @@ def test_a_scheduled_batch_files_issues(runner: Runner, server: GitHubServer) ->
 @pytest.mark.lengthy
 @pytest.mark.slow
 @pytest.mark.library("tensorflow")
-def test_an_upgrade_of_a_library_is_tried_on_what_the_project_uses(
-    runner: Runner, tmp_path: Path
-) -> None:
+def test_upgrade_of_a_library_is_tested_on_the_used_apis(runner: Runner, tmp_path: Path) -> None:
     git(runner.workspace, "init", "--quiet", "--initial-branch", "main")
     source = "import tensorflow as tf\n\n\ndef f(x):\n    return tf.nn.relu(tf.cumsum(x))\n"
     base = commit(runner.workspace, requirements__txt="tensorflow-cpu==2.12.0\n", model__py=source)

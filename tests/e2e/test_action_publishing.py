@@ -77,16 +77,14 @@ def test_a_fork_whose_token_only_reads_has_annotations_and_a_notice_instead(
     assert (job.conclusion, job.outputs["verdict"]) == ("failure", "new-findings"), job.log
     assert "error" in told_in_the_log(job)
     log = job.step("Publish on the pull request").log
-    assert "No check run, because the permission is missing" in log
+    assert "The permission for a check run is missing" in log
     assert "Comment skipped: " in log
     assert server.checks.runs == []
     assert server.repository.issues[NUMBER].comments == []
 
 
 @pytest.mark.slow
-def test_a_fork_without_a_token_gets_its_verdict_all_the_same(
-    judged: Runner, server: GitHubServer
-) -> None:
+def test_fork_without_a_token_gets_a_verdict(judged: Runner, server: GitHubServer) -> None:
     judged.token = ""
 
     job = judged.run(TELLING)

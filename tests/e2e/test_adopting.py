@@ -164,7 +164,7 @@ def test_every_file_and_command_that_the_page_names_exists() -> None:
 @pytest.mark.lengthy
 @pytest.mark.slow
 @pytest.mark.timeout(2400)
-def test_the_page_leads_to_a_verdict_a_baseline_and_back(
+def test_steps_of_the_adopting_page_work_until_removal(
     reader: Reader, project: HostedProject, tmp_path: Path
 ) -> None:
     begun = first_run(reader, project)

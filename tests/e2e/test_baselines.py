@@ -52,7 +52,7 @@ def test_a_baseline_on_a_branch_serves_every_clone(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_recorded_buckets_are_filed_a_few_at_a_time_the_worst_first(tmp_path: Path) -> None:
+def test_promote_files_the_most_severe_buckets_first(tmp_path: Path) -> None:
     established = answer(campaign("init", *QUICK), tmp_path)
     assert established.returncode == 0, established.stdout + established.stderr
     issues = tmp_path / ".ciguard" / "issues"

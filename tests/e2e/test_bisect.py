@@ -99,7 +99,7 @@ def test_the_first_bad_and_the_last_good_release_are_found(folder: Path) -> None
     assert lines[-3:] == [
         "last good: 1.2",
         "first bad: 2.1",
-        "or one of these, which could not be tested: 1.3, 2.0",
+        "or a version that could not be tested: 1.3, 2.0",
     ]
     told = {line.split()[0]: line.split()[1] for line in lines[:-3]}
     assert told["1.0"] == "skipped", "it has no such API"
@@ -110,14 +110,14 @@ def test_the_first_bad_and_the_last_good_release_are_found(folder: Path) -> None
     assert "ciguard-planted==2.1: installing" not in asked, "what was tried is kept"
 
 
-def test_a_newer_good_release_tells_where_the_defect_went_away(folder: Path) -> None:
+def test_newer_good_release_finds_the_fix(folder: Path) -> None:
     code, lines, errors = bisected(folder, "--good", "3.0")
 
     assert code == 0, errors
     assert lines[-2:] == ["last bad: 2.2", "first good: 3.0"]
 
 
-def test_an_end_that_is_not_what_it_is_said_to_be_is_refused(folder: Path) -> None:
+def test_good_or_bad_version_with_the_wrong_status_is_rejected(folder: Path) -> None:
     code, _, errors = bisected(folder, "--good", "2.1")
 
     assert code == 2

@@ -114,7 +114,7 @@ def test_a_finding_of_a_run_opens_to_its_diff_and_leads_to_its_bucket(
 
 @pytest.mark.library("torch")
 @pytest.mark.slow
-def test_show_tells_the_difference_of_a_run_s_finding(run_folder: Path) -> None:
+def test_show_prints_the_diff_of_a_program_finding(run_folder: Path) -> None:
     buckets = lines_of(run_folder / "buckets.jsonl")
     planted = next(b for b in buckets if b["kind"] == "positive-failed")
 
@@ -146,7 +146,7 @@ def test_trees_fit_the_screen_and_their_signs_are_large_enough_for_a_finger(
         assert len(set(fills.values())) == 3
 
 
-def test_what_is_marked_is_in_sight_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+def test_marked_programs_are_visible_on_a_phone(browser: Browser, tmp_path: Path) -> None:
     first = program(step("conv1"))
     others = [
         program(step("conv1"), step(f"act{n}", f"torch.nn.Fine{n}"), step(f"b{n}"))

@@ -147,7 +147,7 @@ def test_without_a_baseline_dogfood_is_green_only_until_there_is_one(
     assert after == ["failure", "success", "failure", "failure"]
 
 
-def test_the_baseline_of_dogfood_is_kept_by_the_workflow_that_strangers_call() -> None:
+def test_dogfood_baseline_is_written_by_the_public_workflow() -> None:
     filing = parsed(ROOT / ".github" / "workflows" / "dogfood-file.yml")
     (job,) = filing["jobs"].values()
 

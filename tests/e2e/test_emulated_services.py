@@ -173,7 +173,7 @@ def test_comprehend_answers_boto3(running: Running) -> None:
     assert language["LanguageCode"] == "de"
 
 
-def test_what_aws_refuses_boto3_raises(running: Running) -> None:
+def test_boto3_raises_the_errors_of_aws(running: Running) -> None:
     with aws(running, "rekognition") as asking:
         with pytest.raises(asking.exceptions.InvalidImageFormatException, match="image format"):
             asking.detect_labels(**shown(b"none"))
@@ -227,7 +227,7 @@ def test_language_answers_its_client_in_all_versions(running: Running, version: 
     assert language.primary_language.iso6391_name == "de"
 
 
-def test_what_language_refuses_its_client_raises(running: Running) -> None:
+def test_language_client_raises_the_errors_of_the_service(running: Running) -> None:
     unanswered: list[Callable[[Any], object]] = [
         lambda asking: asking.recognize_pii_entities(["Ada"]),
         lambda asking: asking.begin_analyze_healthcare_entities(["Ada"]),
@@ -266,7 +266,7 @@ def test_image_analysis_answers_its_client(running: Running, given: Any) -> None
     assert found.objects is None
 
 
-def test_what_image_analysis_refuses_its_client_raises(running: Running) -> None:
+def test_image_analysis_client_raises_the_errors_of_the_service(running: Running) -> None:
     tags = [VisualFeatures.TAGS]
     with eyes(running) as asking:
         with pytest.raises(HttpResponseError, match="Input data is not a valid image"):
@@ -301,7 +301,7 @@ def test_computer_vision_answers_its_client(running: Running, tmp_path: Path) ->
     assert begun.headers["Operation-Location"].startswith(f"{running.azure}/vision/v3.2/read/")
 
 
-def test_what_computer_vision_refuses_its_client_raises(running: Running) -> None:
+def test_computer_vision_client_raises_the_errors_of_the_service(running: Running) -> None:
     with vision(running) as asking:
         with pytest.raises(
             ComputerVisionErrorResponseException, match="Input data is not a valid image"
@@ -344,7 +344,7 @@ def sent(running: Running, method: str, path: str, headers: dict[str, str], body
         return response.status, dict(response.headers), json.load(response)
 
 
-def test_what_nobody_can_read_is_refused_in_the_form_of_whom_it_asks(running: Running) -> None:
+def test_malformed_request_is_rejected_in_the_format_of_its_service(running: Running) -> None:
     target = {"X-Amz-Target": "Comprehend_20171127.DetectSentiment"}
     aws_status, aws_headers, aws_answer = sent(running, "POST", "/", target, b"{")
     put_status, _, put_answer = sent(running, "PUT", "/", target, b"")
@@ -360,7 +360,7 @@ def test_what_nobody_can_read_is_refused_in_the_form_of_whom_it_asks(running: Ru
 
 
 @pytest.mark.parametrize("host", ["evil.example/x", "a b", "", "x\x7f", "[::1", "a:999999"])
-def test_a_host_that_is_none_is_not_repeated(running: Running, host: str) -> None:
+def test_invalid_host_is_not_echoed(running: Running, host: str) -> None:
     path, kind = "/vision/v3.2/read/analyze", {"Content-Type": "application/octet-stream"}
 
     status, headers, _ = sent(running, "POST", path, {**kind, "Host": host}, png())
@@ -434,7 +434,7 @@ def asked_of_all(found: Running) -> list[object]:
     return [felt["SentimentScore"], dict(again.confidence_scores), tags.as_dict()]
 
 
-def test_what_was_recorded_is_replayed_and_nothing_else(tmp_path: Path) -> None:
+def test_replay_returns_only_recorded_responses(tmp_path: Path) -> None:
     with emulate(tmp_path, "--record", "recording.jsonl") as found:
         first = asked_of_all(found)
     with emulate(tmp_path, "--replay", "recording.jsonl") as found:
@@ -459,7 +459,7 @@ def test_what_was_recorded_is_replayed_and_nothing_else(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_requests_are_told_without_their_content_and_keys(tmp_path: Path) -> None:
+def test_requests_are_logged_without_content_and_keys(tmp_path: Path) -> None:
     with emulate(tmp_path) as found:
         with aws(found, "comprehend") as asking:
             asking.detect_sentiment(**said_in_english(Text="Nobody is to know this."))

@@ -106,7 +106,7 @@ def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_a_clear_error_and_the_campaign_goes_on_when_there_is_space(
+def test_full_disk_is_an_error_and_the_campaign_can_be_resumed(
     disk: Disk, tmp_path: Path, uninterrupted: set[tuple[object, ...]]
 ) -> None:
     out = disk.folder / "out"
@@ -150,7 +150,7 @@ def test_a_disk_that_is_full_before_anything_ran_is_a_clear_error(
     assert "Traceback" not in stdout + stderr
 
 
-def test_what_an_earlier_run_has_written_outlives_a_full_disk(disk: Disk, tmp_path: Path) -> None:
+def test_results_of_an_earlier_run_survive_a_full_disk(disk: Disk, tmp_path: Path) -> None:
     out = disk.folder / "out"
     short = ("--out", str(out), "--max-cases", "160", "--exclude", "*.spin")
     assert answer(campaign(*short), tmp_path).returncode == 0

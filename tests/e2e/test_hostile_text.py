@@ -248,14 +248,14 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
 
 
 @pytest.mark.slow
-def test_every_spell_was_cast(told: Told) -> None:
+def test_every_hostile_text_was_used(told: Told) -> None:
     kinds = {bucket["kind"] for bucket in lines_of(told.folder / "buckets.jsonl")}
 
     assert len(kinds) == len(SPELLS)
     assert len(told.repository.issues) > 1, "beside the pull request"
 
 
-def test_what_github_renders_is_inert_and_bounded(told: Told) -> None:
+def test_rendered_markdown_is_inert_and_bounded(told: Told) -> None:
     rendered = dict(told.markdown())
 
     assert {name.split(" ")[0] for name in rendered} == {"summary.md", "check", "body", "comment"}
@@ -274,7 +274,7 @@ def test_what_github_renders_is_inert_and_bounded(told: Told) -> None:
                 assert not re.search(r"[@#]\w|\bGH-\d", token.content), (name, token.content)
 
 
-def test_the_log_obeys_nobody_and_its_annotations_are_ours(told: Told) -> None:
+def test_log_has_only_workflow_commands_of_ciguard(told: Told) -> None:
     commands = obeyed(told.log)
 
     named = [(match["name"], line) for line in commands if (match := COMMAND.match(line))]
@@ -353,7 +353,7 @@ class _Page(HTMLParser):
             self.running += data
 
 
-def test_secrets_in_paths_and_addresses_reach_nobody_else(told: Told) -> None:
+def test_secrets_in_paths_and_urls_are_not_published(told: Told) -> None:
     published = [text for _, text in told.markdown()]
     published += [one["message"] for one in told.annotations]
     published += [told.text(name) for name in ("report.sarif", "report.html", "junit.xml")]

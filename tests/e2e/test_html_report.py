@@ -181,7 +181,7 @@ def test_hostile_texts_do_nothing(browser: Browser, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [{"viewport": {"width": 1280, "height": 900}}, PHONE, DARK])
-def test_a_layer_s_bucket_tells_its_mutant_and_how_the_deviation_grew(
+def test_model_bucket_shows_its_mutant_and_the_growing_deviation(
     browser: Browser, tmp_path: Path, options: dict[str, Any]
 ) -> None:
     report = write_report(run_of([bucket(1, layer_difference())]), tmp_path)
@@ -220,7 +220,7 @@ def _width(drawn: Locator) -> float:
     return box["width"] if box else 0.0
 
 
-def test_a_layer_of_a_large_model_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
+def test_layer_of_a_large_model_fits_a_phone_screen(browser: Browser, tmp_path: Path) -> None:
     rates = tuple((f"mixed{n}_branch3x3dbl_batch_normalization_{n}" * 2, n / 7) for n in range(159))
     origin = GraphOrigin(model="inception-v3", deviations=rates, suspect=rates[40][0])
     report = write_report(run_of([bucket(1, layer_difference(layer_case(origin)))]), tmp_path)
@@ -270,7 +270,7 @@ def test_buckets_of_one_cause_are_one_line_that_opens(browser: Browser, tmp_path
         assert page.locator(".members").count() == 0
 
 
-def test_a_bucket_whose_details_have_no_room_names_the_command_that_tells_them(
+def test_bucket_without_details_names_the_command_that_prints_them(
     browser: Browser, tmp_path: Path
 ) -> None:
     heavy = tuple((str(number), "<" * 400) for number in range(24))

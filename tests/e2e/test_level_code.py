@@ -48,7 +48,7 @@ def run(*words: str) -> list[str]:
 
 
 @pytest.mark.library("torch")
-def test_a_program_of_ones_own_is_taken_apart_and_nothing_is_blamed(tmp_path: Path) -> None:
+def test_own_program_is_split_without_false_findings(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(PROGRAM, "utf-8")
 
     # torch 2.13.0 fails in these: a true finding, but not about this program.
@@ -65,7 +65,7 @@ def test_a_program_of_ones_own_is_taken_apart_and_nothing_is_blamed(tmp_path: Pa
 
 @pytest.mark.library("torch")
 @pytest.mark.slow
-def test_a_campaign_that_was_killed_goes_on(tmp_path: Path) -> None:
+def test_killed_campaign_is_resumed(tmp_path: Path) -> None:
     words = ("--program", "lenet", "--seed", "3")
     with started(run(*words, "--max-cases", "60", "--budget", "120s"), tmp_path) as process:
         assert wait_until(lambda: batches_noted(tmp_path / "out") >= 4, timeout_s=100)
@@ -86,9 +86,7 @@ def test_a_campaign_that_was_killed_goes_on(tmp_path: Path) -> None:
         ("x*", "seed program"),
     ],
 )
-def test_seed_programs_that_there_are_not_are_refused(
-    program: str, says: str, tmp_path: Path
-) -> None:
+def test_unknown_seed_programs_are_rejected(program: str, says: str, tmp_path: Path) -> None:
     done = answer(run("--program", program), tmp_path)
 
     assert done.returncode == 2
@@ -97,7 +95,7 @@ def test_seed_programs_that_there_are_not_are_refused(
     assert not (tmp_path / "out").exists()
 
 
-def test_targets_that_no_programs_are_written_for_are_refused(tmp_path: Path) -> None:
+def test_targets_without_seed_programs_are_rejected(tmp_path: Path) -> None:
     words = command("run", "--level", "code", "--target", "keras==3.15.1 + jax", "--out", "out")
 
     done = answer(words, tmp_path)
@@ -108,7 +106,7 @@ def test_targets_that_no_programs_are_written_for_are_refused(tmp_path: Path) ->
 
 
 @pytest.mark.library("torch")
-def test_a_program_that_cannot_be_taken_apart_is_told(tmp_path: Path) -> None:
+def test_program_that_cannot_be_split_is_reported(tmp_path: Path) -> None:
     (tmp_path / "odd.py").write_text("import torch\nprint(torch.ones(3).sum())\n", "utf-8")
 
     done = answer(run("--program", "odd.py", "--budget", "20s"), tmp_path)

@@ -82,7 +82,7 @@ def ended_by(target: str, script: Path, folder: Path) -> int:
 
 @pytest.mark.library("keras")
 @pytest.mark.slow
-def test_a_campaign_that_was_killed_goes_on(targets: tuple[str, str], tmp_path: Path) -> None:
+def test_killed_campaign_is_resumed(targets: tuple[str, str], tmp_path: Path) -> None:
     same = (targets[0], targets[0])
     with started(run("--max-cases", "64", "--budget", "120s", on=same), tmp_path) as process:
         assert wait_until(lambda: batches_noted(tmp_path / "out") >= 4, timeout_s=100)

@@ -104,7 +104,7 @@ def test_a_run_interrupted_twice_is_still_the_same_campaign(
     assert buckets_of(out) == uninterrupted
 
 
-def test_nothing_to_resume_is_a_clear_error(tmp_path: Path) -> None:
+def test_resume_without_a_campaign_is_an_error(tmp_path: Path) -> None:
     done = answer(command("run", "--resume"), tmp_path)
 
     assert done.returncode == 2

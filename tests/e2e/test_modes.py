@@ -155,7 +155,7 @@ INEXPRESSIBLE = [
 
 
 @pytest.mark.parametrize(("library", "mode", "case"), INEXPRESSIBLE)
-def test_what_a_mode_cannot_express_is_no_answer_of_the_api(
+def test_call_that_a_mode_cannot_express_is_not_an_outcome(
     environment_of: EnvironmentOf, library: str, mode: str, case: ApiCall
 ) -> None:
     (outcome,) = outcomes_of(in_mode(environment_of(library), library, mode), case)

@@ -135,7 +135,7 @@ def answer(command: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[
     )
 
 
-def test_made_answers_reach_every_outcome(application: Path, old_python: str) -> None:
+def test_stub_responses_reach_every_outcome(application: Path, old_python: str) -> None:
     done = answer("explore", "--python", old_python, cwd=application.parent)
 
     met = dict(re.findall(r"^\w+\.py:\d+ (\S+): (\d+ of \d+) outcomes", done.stdout, re.MULTILINE))
@@ -158,7 +158,7 @@ def test_made_answers_reach_every_outcome(application: Path, old_python: str) ->
     assert done.returncode == 1
 
 
-def test_inputs_that_people_would_recognise_are_tried_recorded_and_replayed(
+def test_recognisable_inputs_are_tested_recorded_and_replayed(
     application: Path, old_python: str
 ) -> None:
     shown = []

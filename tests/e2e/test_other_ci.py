@@ -131,7 +131,7 @@ def _opened(checkout: Path, **files: str) -> str:
 @pytest.mark.lengthy
 @pytest.mark.slow
 @pytest.mark.parametrize("checkout", ["gitlab"], indirect=True)
-def test_the_jobs_of_gitlab_keep_a_baseline_and_judge_by_it(checkout: Path, remote: Path) -> None:
+def test_gitlab_jobs_keep_a_baseline_and_compare_with_it(checkout: Path, remote: Path) -> None:
     base = _opened(checkout, app__py="import planted\n")
     early = _gitlab("ciguard", checkout, remote, CI_MERGE_REQUEST_DIFF_BASE_SHA=base)
     git(checkout, "checkout", "--quiet", "--detach", base)
@@ -160,7 +160,7 @@ def test_the_jobs_of_gitlab_keep_a_baseline_and_judge_by_it(checkout: Path, remo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("checkout", ["cron"], indirect=True)
-def test_the_line_of_cron_keeps_a_baseline_and_says_nothing(checkout: Path, remote: Path) -> None:
+def test_cron_job_keeps_a_baseline_and_prints_nothing(checkout: Path, remote: Path) -> None:
     git(checkout, "branch", "--quiet", "--set-upstream-to", "origin/main")
     lines = (checkout / "ci" / "ciguard.crontab").read_text("utf-8").splitlines()
     (line,) = (text for text in lines if "* * *" in text)

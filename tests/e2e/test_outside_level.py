@@ -52,7 +52,7 @@ def test_level_of_another_package_goes_the_whole_way(tmp_path: Path) -> None:
     assert {bucket["comparison"] for bucket in replayed} == {"known"}
 
 
-def test_what_a_package_found_that_is_gone_is_kept_and_never_called_fixed(tmp_path: Path) -> None:
+def test_buckets_of_a_removed_level_are_kept_and_not_fixed(tmp_path: Path) -> None:
     (tmp_path / "issues").mkdir()
     answer(run(), tmp_path)
     corpus = next((tmp_path / ".ciguard" / "baseline").rglob("corpus.jsonl"))
@@ -71,7 +71,7 @@ def test_what_a_package_found_that_is_gone_is_kept_and_never_called_fixed(tmp_pa
     assert shown.returncode == 0, shown.stderr
 
 
-def test_level_that_nobody_brings_is_refused_by_its_name(tmp_path: Path) -> None:
+def test_unregistered_level_is_rejected_with_its_name(tmp_path: Path) -> None:
     done = answer(command("run", "--level", "stesp", "--target", PLANTED[0]), tmp_path)
 
     assert done.returncode == 2
@@ -149,7 +149,7 @@ def test_its_setting_decides_what_is_run(with_settings: Ciguard, tmp_path: Path)
         ),
     ],
 )
-def test_what_is_wrong_with_its_setting_is_refused_with_place_and_remedy(
+def test_invalid_value_of_its_setting_is_an_error_with_place_and_remedy(
     with_settings: Ciguard, tmp_path: Path, line: str, message: str
 ) -> None:
     (tmp_path / "ciguard.toml").write_text(f"{line}\n")
@@ -190,5 +190,5 @@ def test_a_level_that_is_named_as_a_command_is_and_declares_commands_is_refused(
     done = answer(command("version"), tmp_path, PYTHONPATH=str(tmp_path))
 
     assert done.returncode == 2
-    assert "error: level 'plan' declares commands, and ciguard has a command" in done.stderr
+    assert "error: level 'plan' declares commands, but ciguard already has a command" in done.stderr
     assert "Traceback" not in done.stderr

@@ -698,7 +698,7 @@ def test_exported_tests_run_without_ciguard_and_find_the_same_failures(
         check=False,
     )
 
-    assert export.stdout == "tests/test_model_functions.py: 8 functions\n", export.stderr
+    assert export.stdout == "tests/test_model_functions.py: functions written: 8\n", export.stderr
     assert counts(session_result) == {"failed": 6, "passed": 2}
     assert counts(plain) == {"failed": 6, "passed": 2}, plain.stdout
     for name, kind in FAULTS.items():

@@ -51,7 +51,7 @@ def newer_header(text: str) -> str:
         ("frontier.json", lambda text: text[:-9], "frontier.json: cannot be read"),
     ],
 )
-def test_a_baseline_that_cannot_be_read_is_left_as_it_is(
+def test_unreadable_baseline_is_not_changed(
     baseline: Path, tmp_path: Path, name: str, change: object, says: str
 ) -> None:
     path = baseline / name
@@ -69,9 +69,7 @@ def test_a_baseline_that_cannot_be_read_is_left_as_it_is(
     assert not (tmp_path / "second").exists()
 
 
-def test_a_case_of_the_corpus_that_was_tampered_with_is_refused(
-    baseline: Path, tmp_path: Path
-) -> None:
+def test_corpus_case_that_was_changed_is_rejected(baseline: Path, tmp_path: Path) -> None:
     (baseline / "corpus.jsonl").write_text('{"case": "another"}', "utf-8")
     before = contents(baseline)
 
@@ -88,10 +86,12 @@ def test_a_case_of_the_corpus_that_was_tampered_with_is_refused(
         ('buget = "3m"\n', "ciguard.toml: buget: no such setting. Did you mean 'budget'?"),
         ('budget = "soon"\n', "ciguard.toml: budget = 'soon'"),
         ("targets = torch\n", "ciguard.toml: not valid TOML"),
-        ("resume = true\n", "applies to one run, so a file cannot set it"),
+        ("resume = true\n", "applies to a single run, so files cannot set it"),
     ],
 )
-def test_a_bad_configuration_is_named_by_file_and_key(tmp_path: Path, text: str, says: str) -> None:
+def test_invalid_configuration_is_an_error_with_file_and_key(
+    tmp_path: Path, text: str, says: str
+) -> None:
     (tmp_path / "ciguard.toml").write_text(text, "utf-8")
 
     done = answer(command("run"), tmp_path)
@@ -111,7 +111,9 @@ def test_a_bad_configuration_is_named_by_file_and_key(tmp_path: Path, text: str,
         ("current[jittor]", "does not have jittor"),
     ],
 )
-def test_a_bad_target_is_named_before_anything_runs(tmp_path: Path, target: str, says: str) -> None:
+def test_invalid_target_is_an_error_before_a_case_runs(
+    tmp_path: Path, target: str, says: str
+) -> None:
     done = answer(command("run", "--target", PLANTED[0], "--target", target), tmp_path)
 
     assert done.returncode == 2, done.stdout
@@ -120,7 +122,7 @@ def test_a_bad_target_is_named_before_anything_runs(tmp_path: Path, target: str,
     assert not (tmp_path / ".ciguard" / "run").exists()
 
 
-def test_globs_that_match_nothing_are_refused(tmp_path: Path) -> None:
+def test_globs_without_a_match_are_rejected(tmp_path: Path) -> None:
     words = ("run", "--target", PLANTED[0], "--api", "plented.*")
 
     done = answer(command(*words), tmp_path)
@@ -129,7 +131,7 @@ def test_globs_that_match_nothing_are_refused(tmp_path: Path) -> None:
     assert "matches no API of planted" in done.stderr
 
 
-def test_an_output_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
+def test_output_folder_that_is_a_file_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("mine", "utf-8")
 
     done = answer(campaign(*QUICK, "--out", "out"), tmp_path)

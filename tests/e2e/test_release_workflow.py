@@ -188,7 +188,7 @@ def test_a_second_attempt_goes_on_and_leaves_a_published_release_alone(
     assert noted[-1].startswith("api --silent --method POST")
 
 
-def test_a_package_that_is_on_the_index_already_is_passed_over() -> None:
+def test_package_that_is_already_on_the_index_is_skipped() -> None:
     (step,) = (
         step
         for step in parsed(WORKFLOW)["jobs"]["pypi"]["steps"]
@@ -256,7 +256,7 @@ def test_only_jobs_without_a_checkout_can_write_or_sign() -> None:
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_what_a_workflow_starts_by_itself_does_nothing_in_forks(path: Path) -> None:
+def test_scheduled_workflows_do_nothing_in_forks(path: Path) -> None:
     """Schedules and tags come along with a fork; nobody asked for their runs there."""
     read = parsed(path)
     if not {"schedule", "push"} & set(read["on"]) or "pull_request" in read["on"]:

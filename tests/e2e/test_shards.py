@@ -113,7 +113,7 @@ def test_a_missing_and_a_damaged_shard_are_in_every_report(shards: Path, tmp_pat
     assert not (tmp_path / "baseline").exists()
 
 
-def test_a_plan_tells_of_rows_that_left_nothing(shards: Path, tmp_path: Path) -> None:
+def test_merge_reports_rows_of_the_plan_without_results(shards: Path, tmp_path: Path) -> None:
     jobs = [
         {"name": "gpu", "targets": ["torch==2.13.0@cuda"], "base": [], "device": "cuda",
          "runs_on": ["gpu"], "shard": "1/1"}
@@ -130,7 +130,7 @@ def test_a_plan_tells_of_rows_that_left_nothing(shards: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("shard", ["0/4", "5/4", "2", "a/b"])
-def test_nonsense_is_refused_before_anything_runs(shard: str, tmp_path: Path) -> None:
+def test_invalid_shards_are_rejected_before_a_case_runs(shard: str, tmp_path: Path) -> None:
     done = answer(campaign("--shard", shard), tmp_path)
 
     assert done.returncode == 2

@@ -51,7 +51,7 @@ def judged(project: Path, mode: PlanMode, *words: str) -> Path:
 
 
 @pytest.mark.slow
-def test_a_batch_run_dates_what_is_new_and_a_run_for_a_pull_request_does_not(
+def test_only_batch_runs_bisect_new_buckets(
     project: Path,
 ) -> None:
     asked = checked_in(judged(project, PlanMode.PULL_REQUEST, "--compare-only"))

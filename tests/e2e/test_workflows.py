@@ -86,9 +86,7 @@ def results(run: WorkflowRun) -> dict[str, str]:
 
 @pytest.mark.lengthy
 @pytest.mark.slow
-def test_a_lost_row_is_no_pass_and_once_it_has_run_there_is_one_verdict(
-    github: GitHub, project: Path
-) -> None:
+def test_lost_row_does_not_pass_until_it_has_run(github: GitHub, project: Path) -> None:
     trigger = opened(project, app__py="import planted  # changed\n")
     run = guarded(github, trigger, shards=2, **BUILT)
     planted_wheel(run.artifacts / "ciguard-wheels" / "base", "1.0", checked="return n")
@@ -108,9 +106,7 @@ def test_a_lost_row_is_no_pass_and_once_it_has_run_there_is_one_verdict(
     assert "2/2" not in run.only("merge").summary
 
 
-def test_a_change_of_documentation_starts_no_row_and_is_not_red(
-    github: GitHub, project: Path
-) -> None:
+def test_documentation_change_runs_no_row_and_passes(github: GitHub, project: Path) -> None:
     run = guarded(github, opened(project, README__md="words\n"), targets=BEFORE, shards=2)
 
     run.start()
@@ -121,9 +117,7 @@ def test_a_change_of_documentation_starts_no_row_and_is_not_red(
     assert "only documentation changes" in run.only("merge").summary
 
 
-def test_a_runner_that_does_not_say_where_the_workflow_is_from_is_named(
-    github: GitHub, project: Path
-) -> None:
+def test_runner_without_workflow_repository_is_reported(github: GitHub, project: Path) -> None:
     run = guarded(replace(github, workflows_of=""), opened(project, app__py="x = 1\n"))
 
     run.start()
@@ -189,7 +183,7 @@ def test_the_push_of_what_init_writes_gives_the_first_pull_request_a_baseline(
 
 
 @pytest.mark.slow
-def test_a_nightly_run_files_one_issue_and_tells_what_had_no_runner(
+def test_nightly_run_files_one_issue_and_reports_rows_without_a_runner(
     github: GitHub, project: Path, server: GitHubServer
 ) -> None:
     """In a private repository, whose baseline only those can read who log in."""
@@ -253,7 +247,7 @@ def ended(
 
 @pytest.mark.lengthy
 @pytest.mark.slow
-def test_what_a_pull_request_shows_turns_no_filing_job_red(
+def test_findings_of_a_pull_request_fail_no_filing_job(
     github: GitHub, project: Path, server: GitHubServer
 ) -> None:
     hub = replace(github, variables={"GITHUB_API_URL": server.address()})
@@ -312,7 +306,7 @@ def test_what_a_pull_request_shows_turns_no_filing_job_red(
     ],
 )
 @pytest.mark.parametrize("event_name", [*sorted(OF_PULL_REQUESTS), "schedule", "push"])
-def test_which_job_takes_a_run_and_which_conclusions_are_passed_over(
+def test_filing_jobs_are_selected_by_event_and_conclusion(
     expressions: Expressions, event_name: str, conclusion: str | None, *, is_filed: bool
 ) -> None:
     after = ended(event_name, conclusion, head="a" * 40)
@@ -391,7 +385,7 @@ def test_a_change_of_documentation_leaves_nothing_to_publish_and_nothing_red(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("event_name", "job"), [("pull_request", "publish"), ("schedule", "file")])
-def test_a_run_that_left_nothing_is_passed_over(
+def test_run_without_results_is_skipped(
     github: GitHub, project: Path, server: GitHubServer, event_name: str, job: str
 ) -> None:
     hub = replace(github, variables={"GITHUB_API_URL": server.address()})
@@ -402,6 +396,6 @@ def test_a_run_that_left_nothing_is_passed_over(
     filing.start()
 
     assert filing.result(job) == "success", filing.log
-    assert "the workflow run to file left no results" in filing.only(job).summary
+    assert "the tested workflow run left no results" in filing.only(job).summary
     assert server.repository.issues == {}
     assert [r.method for r in server.requests if r.method != "GET"] == []

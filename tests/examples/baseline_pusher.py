@@ -26,7 +26,7 @@ def name_of(job: int, number: int) -> str:
 
 def main(remote: str, job: int, first: int, last: int, acknowledged: str) -> None:
     """Push the buckets from `first` until before `last`."""
-    store = GitBranchStore(GitBranch(remote), patience_s=600)
+    store = GitBranchStore(GitBranch(remote), retry_limit_s=600)
     for number in range(first, last):
         name = name_of(job, number)
         common = replace(record(COMMON), aliases=(name,), last_seen=sighting(1 + number % 28))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from github_repository import NAME, Clock
 from github_server import TOKEN, GitHubServer
 
-from ciguard.trackers import Connection, LocalTracker, RetryBudget, Terms
+from ciguard.trackers import Connection, IssueDefaults, LocalTracker, RetryBudget
 from ciguard.trackers.github import GitHubTracker
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class GitHubStage:
         self.clock = server.clock
 
     def tracker(
-        self, *, filer: str = "one", budget_s: float = 300.0, terms: Terms | None = None
+        self, *, filer: str = "one", budget_s: float = 300.0, defaults: IssueDefaults | None = None
     ) -> GitHubTracker:
         clock = self.clock
         to = Connection(
@@ -85,7 +85,7 @@ class GitHubStage:
             pause_s=0,
         )
         retry_budget = RetryBudget(budget_s, clock=clock.monotonic, sleep=clock.sleep)
-        return GitHubTracker(to, terms=terms, retry_budget=retry_budget, now=clock.now)
+        return GitHubTracker(to, defaults=defaults, retry_budget=retry_budget, now=clock.now)
 
     def text(self, issue: Issue) -> str:
         stored = self.server.repository.issues[int(issue.number)]

@@ -45,7 +45,7 @@ def python(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     return python
 
 
-def test_the_folder_at_hand_is_no_place_for_modules(
+def test_working_folder_is_not_on_the_module_path(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "click.py").write_text("raise SystemExit('taken over')\n", "utf-8")
@@ -57,7 +57,7 @@ def test_the_folder_at_hand_is_no_place_for_modules(
     assert "taken over" not in said.out + said.err
 
 
-def test_what_a_command_prints_is_fenced_and_its_error_is_an_annotation(
+def test_output_is_without_workflow_commands_and_its_error_is_an_annotation(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     code = run_command(["run", "--target", "::error::x"], folder=tmp_path, environment=os.environ)
@@ -82,7 +82,7 @@ def _fuzzing(folder: Path, python: str) -> subprocess.Popen[bytes]:
     return process
 
 
-def test_a_command_that_is_killed_is_graver_than_success(tmp_path: Path, python: str) -> None:
+def test_killed_command_exits_with_128_plus_the_signal(tmp_path: Path, python: str) -> None:
     process = _fuzzing(tmp_path, python)
     (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
 
@@ -91,9 +91,7 @@ def test_a_command_that_is_killed_is_graver_than_success(tmp_path: Path, python:
     assert process.wait(timeout=60) == 128 + signal.SIGKILL
 
 
-def test_the_first_signal_reaches_the_command_and_the_second_does_not(
-    tmp_path: Path, python: str
-) -> None:
+def test_only_the_first_signal_is_forwarded_to_the_command(tmp_path: Path, python: str) -> None:
     process = _fuzzing(tmp_path, python)
 
     process.send_signal(signal.SIGINT)
@@ -125,7 +123,7 @@ def part(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_without_its_plan_nothing_is_merged_for_rows_might_be_missing(
+def test_results_without_a_plan_are_not_merged(
     part: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with_it = _merging(part, dict(os.environ), results="results", plan="plan.json")
@@ -136,7 +134,7 @@ def test_without_its_plan_nothing_is_merged_for_rows_might_be_missing(
 
 
 @pytest.mark.parametrize(("rows", "code"), [(0, 0), (1, 3)])
-def test_a_plan_without_jobs_is_told_to_nobody_and_lost_results_are(
+def test_plan_without_jobs_is_not_published_but_lost_results_are(
     tmp_path: Path, rows: int, code: int
 ) -> None:
     head = {"sha": "a" * 40, "repo": {"full_name": "owner/name"}}
@@ -223,7 +221,7 @@ def _taken(folder: Path, environment: dict[str, str]) -> dict[str, int]:
         {"run.json": '{"verdict": "NOTHING NEW"}'},
     ],
 )
-def test_what_a_pull_request_left_that_cannot_be_read_is_a_check_run_and_no_red_job(
+def test_unreadable_results_of_a_pull_request_are_published_and_fail_no_job(
     tmp_path: Path, left: dict[str, str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     for name, text in left.items():
@@ -408,6 +406,6 @@ def test_a_variable_that_no_target_may_set_ends_the_plan(
 
 
 @pytest.mark.parametrize("text", ["NAME", "=x", "A=1\nno variable", "A B=1", "A=\n" * 40 + "?"])
-def test_what_is_no_variable_is_refused_by_the_name_of_the_input(tmp_path: Path, text: str) -> None:
+def test_malformed_variable_is_an_error_with_the_input(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError, match="input 'environment'"):
         request_of({"INPUT_ENVIRONMENT": text}, workspace=tmp_path)

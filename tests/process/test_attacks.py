@@ -56,7 +56,7 @@ def state_of(file: Path) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("attack", ["connect_to_daemon", "send_datagram"])
-def test_a_daemon_on_a_unix_socket_hears_nothing(dispatcher: Dispatcher, attack: str) -> None:
+def test_worker_cannot_reach_a_daemon_on_a_unix_socket(dispatcher: Dispatcher, attack: str) -> None:
     kind = socket.SOCK_DGRAM if attack == "send_datagram" else socket.SOCK_STREAM
     with (
         tempfile.TemporaryDirectory(dir="/tmp") as folder,  # the path of a socket is short
@@ -74,7 +74,7 @@ def test_a_daemon_on_a_unix_socket_hears_nothing(dispatcher: Dispatcher, attack:
             daemon.recv(100) if kind == socket.SOCK_DGRAM else daemon.accept()
 
 
-def test_a_daemon_on_an_abstract_socket_hears_nothing(dispatcher: Dispatcher) -> None:
+def test_worker_cannot_reach_a_daemon_on_an_abstract_socket(dispatcher: Dispatcher) -> None:
     name = f"ciguard-test-{os.getpid()}"
     with socket.socket(socket.AF_UNIX) as daemon:
         daemon.bind("\0" + name)
@@ -113,7 +113,7 @@ def test_no_family_of_sockets_can_be_opened(
     assert outcome.exception == "PermissionError"
 
 
-def test_no_ring_of_system_calls_can_be_made(dispatcher: Dispatcher) -> None:
+def test_worker_cannot_create_an_io_uring(dispatcher: Dispatcher) -> None:
     assert_refused(outcome_of(dispatcher, "attacks.make_ring"))
 
 
@@ -223,7 +223,9 @@ def test_queues_that_outlive_a_worker_are_refused(dispatcher: Dispatcher, how: s
         "cut_short",
     ],
 )
-def test_a_file_of_others_stays_as_it_is(dispatcher: Dispatcher, attack: str, victim: Path) -> None:
+def test_worker_cannot_change_files_of_others(
+    dispatcher: Dispatcher, attack: str, victim: Path
+) -> None:
     before = state_of(victim)
 
     assert_refused(outcome_of(dispatcher, f"attacks.{attack}", str(victim)))
@@ -266,7 +268,7 @@ def test_a_worker_shares_no_folder_where_nothing_is_compiled(dispatcher: Dispatc
         ("start_threads", 3 * quota.MAX_THREADS, Resource.THREADS),
     ],
 )
-def test_who_takes_too_much_of_the_machine_is_ended(
+def test_worker_that_exceeds_its_quota_is_ended(
     attack: str, amount: int, resource_: Resource
 ) -> None:
     with Dispatcher() as running:
@@ -279,7 +281,7 @@ def test_who_takes_too_much_of_the_machine_is_ended(
         assert isinstance(outcome_of(running, "double", 2), Passed)
 
 
-def test_who_would_hide_what_it_holds_cannot(dispatcher: Dispatcher) -> None:
+def test_worker_cannot_hide_used_resources(dispatcher: Dispatcher) -> None:
     assert_refused(outcome_of(dispatcher, "attacks.fill_hidden", 2 * quota.MAX_BYTES // 2**20))
 
 
@@ -335,7 +337,7 @@ def test_daemons_that_cases_leave_are_counted_together() -> None:
         assert all(wait_until_gone(int(note.read_text())) for note in notes)
 
 
-def test_a_modest_daemon_is_left_alone() -> None:
+def test_daemon_within_its_quota_is_not_ended() -> None:
     with Dispatcher() as running:
         started(running, spec_of(processes=True))
         assert isinstance(outcome_of(running, "attacks.leave_daemon", "daemon", 8), Passed)

@@ -51,7 +51,7 @@ def _environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CIGUARD_CACHE", str(tmp_path / "cache"))
 
 
-def test_a_death_that_the_base_meets_with_other_memory_is_known(tmp_path: Path) -> None:
+def test_crash_that_the_base_shows_with_other_memory_is_known(tmp_path: Path) -> None:
     finished = judged(tmp_path, "memory.unlucky")
 
     bucket = bucket_of(finished, "crash")
@@ -59,7 +59,7 @@ def test_a_death_that_the_base_meets_with_other_memory_is_known(tmp_path: Path) 
     assert finished.verdict is Verdict.CLEAN
 
 
-def test_a_death_of_the_head_alone_is_new_with_what_was_tried(tmp_path: Path) -> None:
+def test_crash_of_only_the_head_is_new_with_the_attempts(tmp_path: Path) -> None:
     finished = judged(tmp_path, "memory.broken")
 
     bucket = bucket_of(finished, "crash")
@@ -73,7 +73,7 @@ def test_a_death_of_the_head_alone_is_new_with_what_was_tried(tmp_path: Path) ->
     assert "attribute" in finished.stages
 
 
-def test_a_death_of_the_base_alone_is_fixed_with_what_was_tried(tmp_path: Path) -> None:
+def test_crash_of_only_the_base_is_fixed_with_the_attempts(tmp_path: Path) -> None:
     bucket = bucket_of(judged(tmp_path, "memory.mended"), "crash")
 
     assert bucket.comparison is Comparison.FIXED
@@ -84,7 +84,7 @@ def test_a_death_of_the_base_alone_is_fixed_with_what_was_tried(tmp_path: Path) 
     assert counted.head_tried >= 200
 
 
-def test_a_death_of_some_processes_only_fails_no_check(tmp_path: Path) -> None:
+def test_crash_in_some_workers_only_is_flaky(tmp_path: Path) -> None:
     finished = judged(tmp_path, "memory.erratic")
 
     bucket = bucket_of(finished, "crash")
@@ -92,7 +92,7 @@ def test_a_death_of_some_processes_only_fails_no_check(tmp_path: Path) -> None:
     assert finished.verdict is Verdict.CLEAN
 
 
-def test_a_difference_between_base_and_head_is_tried_on_both(tmp_path: Path) -> None:
+def test_difference_between_base_and_head_is_attributed_on_both(tmp_path: Path) -> None:
     finished = judged(tmp_path, "cube")
 
     (bucket,) = finished.buckets
@@ -102,7 +102,7 @@ def test_a_difference_between_base_and_head_is_tried_on_both(tmp_path: Path) -> 
     assert counted.words == f"head {REPETITIONS} of {REPETITIONS}, base 0 of {REPETITIONS}"
 
 
-def test_what_only_calls_show_that_the_documentation_forbids_fails_no_check(
+def test_finding_shown_only_by_forbidden_calls_does_not_fail_the_check(
     tmp_path: Path,
 ) -> None:
     finished = judged(tmp_path, "documented.clipped", cases=320)
@@ -116,7 +116,7 @@ def test_what_only_calls_show_that_the_documentation_forbids_fails_no_check(
     assert finished.verdict is Verdict.CLEAN
 
 
-def test_a_call_that_the_documentation_allows_keeps_its_weight(tmp_path: Path) -> None:
+def test_finding_of_an_allowed_call_keeps_its_severity(tmp_path: Path) -> None:
     finished = judged(tmp_path, "documented.shifted", cases=320)
 
     bucket = bucket_of(finished, "differential")

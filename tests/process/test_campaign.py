@@ -106,9 +106,7 @@ def shown(buckets: tuple[Bucket, ...]) -> set[tuple[str, object, object]]:
     return {(b.fingerprint, b.finding.case, b.count) for b in buckets}
 
 
-def test_the_same_seed_gives_the_same_cases_and_the_same_buckets(
-    campaign: Campaign, tmp_path: Path
-) -> None:
+def test_same_seed_gives_same_cases_and_buckets(campaign: Campaign, tmp_path: Path) -> None:
     settings = {"api": QUICK, "jobs": 2, "seed": 3}
 
     first = campaign(baseline=tmp_path / "one", **settings)
@@ -121,7 +119,7 @@ def test_the_same_seed_gives_the_same_cases_and_the_same_buckets(
 
 
 @pytest.mark.slow
-def test_another_seed_meets_the_same_easy_crashes(campaign: Campaign, tmp_path: Path) -> None:
+def test_another_seed_finds_the_same_easy_crashes(campaign: Campaign, tmp_path: Path) -> None:
     api = tuple({name for name, _ in EASY})
 
     runs = [
@@ -133,7 +131,7 @@ def test_another_seed_meets_the_same_easy_crashes(campaign: Campaign, tmp_path: 
     assert met(runs[0]) == met(runs[1]) == EASY
 
 
-def test_a_second_run_meets_only_what_is_known(campaign: Campaign) -> None:
+def test_second_run_finds_only_known_buckets(campaign: Campaign) -> None:
     first = campaign(api=QUICK)
     second = campaign(api=QUICK)
 
@@ -154,7 +152,7 @@ def test_every_new_bucket_has_a_script_that_fails_in_the_same_way(
         assert (tmp_path / "run" / bucket.reproducer).is_file()
 
 
-def test_a_newer_version_is_measured_against_the_baseline_of_the_older(
+def test_newer_version_is_compared_with_the_baseline_of_the_older(
     campaign: Campaign, tmp_path: Path
 ) -> None:
     api = ("planted.fragile", "planted.checked")
@@ -168,7 +166,7 @@ def test_a_newer_version_is_measured_against_the_baseline_of_the_older(
     assert compared(events) == {Comparison.NEW}
 
 
-def test_what_the_older_version_showed_already_is_not_new_on_the_newer(campaign: Campaign) -> None:
+def test_defect_of_the_older_version_is_not_new_on_the_newer(campaign: Campaign) -> None:
     api = ("planted.fragile", "planted.checked")
     older = campaign(targets=(ONE,), api=api)
 
@@ -179,7 +177,7 @@ def test_what_the_older_version_showed_already_is_not_new_on_the_newer(campaign:
     assert end(newer).exit_code == 0
 
 
-def test_the_same_version_twice_shows_no_difference_though_some_calls_are_random(
+def test_same_version_twice_shows_no_difference_despite_random_calls(
     campaign: Campaign,
 ) -> None:
     events = campaign(
@@ -193,14 +191,14 @@ def test_the_same_version_twice_shows_no_difference_though_some_calls_are_random
     }  # fmt: skip
 
 
-def test_versions_that_differ_are_told_apart_by_what_they_answer(campaign: Campaign) -> None:
+def test_differing_versions_are_reported_by_their_results(campaign: Campaign) -> None:
     events = campaign(api=("planted.cube", "planted.tail"))
 
     kinds = {(b.finding.api, b.finding.kind) for b in end(events).buckets}
     assert kinds >= {("planted.cube", "values"), ("planted.tail", "refused")}
 
 
-def test_rounding_is_no_difference_and_what_is_more_than_rounding_is_named(
+def test_only_differences_beyond_rounding_are_reported(
     campaign: Campaign,
 ) -> None:
     events = campaign(
@@ -249,7 +247,7 @@ def test_a_target_whose_server_is_killed_is_not_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("campaign")
-def test_a_run_that_lost_all_its_targets_ends_at_once(tmp_path: Path) -> None:
+def test_run_without_remaining_targets_ends_at_once(tmp_path: Path) -> None:
     began = time.monotonic()
     events: list[Event] = []
     for event in start(tmp_path, targets=(ONE,), api=("planted.double",), max_cases=0):
@@ -262,9 +260,7 @@ def test_a_run_that_lost_all_its_targets_ends_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("campaign")
-def test_a_target_that_dies_while_known_buckets_are_replayed_ends_the_replay(
-    campaign: Campaign, tmp_path: Path
-) -> None:
+def test_target_that_crashes_during_the_replay_ends_it(campaign: Campaign, tmp_path: Path) -> None:
     campaign(api=QUICK)
     began = time.monotonic()
     events: list[Event] = []
@@ -278,7 +274,7 @@ def test_a_target_that_dies_while_known_buckets_are_replayed_ends_the_replay(
 
 
 @pytest.mark.parametrize("api", ["planted.spin", "planted.divide"])
-def test_the_budget_is_kept_whatever_the_workers_do(campaign: Campaign, api: str) -> None:
+def test_budget_is_kept_for_any_behaviour_of_workers(campaign: Campaign, api: str) -> None:
     began = time.monotonic()
 
     events = campaign(api=(api,), budget_s=8.0, case_limit_s=1.0, max_cases=0)
@@ -289,7 +285,7 @@ def test_the_budget_is_kept_whatever_the_workers_do(campaign: Campaign, api: str
     assert isinstance(events[0], RunStarted)
 
 
-def test_a_campaign_ends_early_when_every_call_was_left_alone(campaign: Campaign) -> None:
+def test_campaign_ends_early_if_all_calls_are_quarantined(campaign: Campaign) -> None:
     began = time.monotonic()
 
     events = campaign(targets=(ONE,), api=("planted.divide",), budget_s=90.0, max_cases=0)
@@ -298,7 +294,7 @@ def test_a_campaign_ends_early_when_every_call_was_left_alone(campaign: Campaign
     assert time.monotonic() - began < 45
 
 
-def test_what_is_new_is_shown_by_a_case_that_leaves_nothing_out(campaign: Campaign) -> None:
+def test_new_bucket_has_a_minimised_case(campaign: Campaign) -> None:
     events = campaign(targets=(ONE,), api=("planted.fragile", "planted.divide", "planted.leak"))
 
     assert {b.finding.api: numbers_of(b) for b in end(events).buckets} == {
@@ -310,7 +306,7 @@ def test_what_is_new_is_shown_by_a_case_that_leaves_nothing_out(campaign: Campai
 
 
 @pytest.mark.usefixtures("campaign")
-def test_a_bucket_is_minimised_on_request(campaign: Campaign) -> None:
+def test_minimise_reduces_a_large_case(campaign: Campaign) -> None:
     (bucket,) = end(campaign(targets=(ONE,), api=("planted.fragile",))).buckets
     case = replace(as_call(bucket.finding.case), arguments=(LiteralValue(-7000),))
     large = replace(bucket, finding=replace(bucket.finding, case=case))
@@ -326,7 +322,7 @@ def test_a_bucket_is_minimised_on_request(campaign: Campaign) -> None:
     assert minimise(fixed, Config(targets=(ONE,))) is None
 
 
-def test_an_accepted_bucket_fails_no_run(
+def test_accepted_bucket_does_not_fail_a_run(
     campaign: Campaign, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     campaign(api=("planted.leak",))
@@ -341,7 +337,7 @@ def test_an_accepted_bucket_fails_no_run(
     assert compared(campaign(api=("planted.leak",))) == {Comparison.ACCEPTED}
 
 
-def test_a_hang_is_confirmed_and_blamed_on_its_case(campaign: Campaign) -> None:
+def test_hang_is_confirmed_for_its_case(campaign: Campaign) -> None:
     events = campaign(targets=(ONE,), api=("planted.spin",), max_cases=320, case_limit_s=0.5)
 
     (bucket,) = end(events).buckets
@@ -353,7 +349,7 @@ def test_a_hang_is_confirmed_and_blamed_on_its_case(campaign: Campaign) -> None:
 @pytest.mark.parametrize(
     "after", [25, *(pytest.param(n, marks=pytest.mark.slow) for n in (12, 60))]
 )
-def test_an_interrupted_campaign_goes_on_to_the_same_buckets(tmp_path: Path, after: int) -> None:
+def test_resumed_campaign_finds_the_same_buckets(tmp_path: Path, after: int) -> None:
     settings = {"api": QUICK, "max_cases": CASES}
     whole = list(start(tmp_path, out=tmp_path / "whole", baseline=tmp_path / "other", **settings))
 
@@ -375,7 +371,7 @@ def test_an_interrupted_campaign_goes_on_to_the_same_buckets(tmp_path: Path, aft
 
 
 @pytest.mark.parametrize("awaited", [TargetReady, BatchFinished])
-def test_a_target_that_is_lost_is_no_pass_and_is_done_again_on_resume(
+def test_lost_target_does_not_pass_and_is_repeated_on_resume(
     campaign: Campaign, tmp_path: Path, awaited: type[Event]
 ) -> None:
     whole = campaign(api=QUICK, out=tmp_path / "whole", baseline=tmp_path / "other")
@@ -396,7 +392,7 @@ def test_a_target_that_is_lost_is_no_pass_and_is_done_again_on_resume(
     ]
 
 
-def test_a_target_that_executed_none_of_its_cases_is_no_pass(
+def test_target_without_executed_cases_does_not_pass(
     campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     campaign(api=QUICK)
@@ -413,7 +409,7 @@ def test_a_target_that_executed_none_of_its_cases_is_no_pass(
     assert "was executed in time" in stopped.not_run
 
 
-def test_a_run_that_was_killed_before_its_first_line_is_started_afresh(
+def test_run_killed_before_its_first_journal_line_is_restarted(
     campaign: Campaign, tmp_path: Path
 ) -> None:
     (tmp_path / "run").mkdir()
@@ -425,14 +421,14 @@ def test_a_run_that_was_killed_before_its_first_line_is_started_afresh(
     assert any("starting from the beginning" in e.message for e in events if isinstance(e, Warned))
 
 
-def test_no_bucket_is_opened_twice(campaign: Campaign) -> None:
+def test_bucket_is_opened_only_once(campaign: Campaign) -> None:
     events = campaign(api=QUICK)
 
     opened = [e.bucket.fingerprint for e in events if isinstance(e, BucketOpened)]
     assert len(opened) == len(set(opened))
 
 
-def test_a_documented_choice_that_nothing_checks_is_reported_and_fails_nothing(
+def test_unchecked_documented_choice_is_reported_without_failing(
     campaign: Campaign, tmp_path: Path
 ) -> None:
     settings = {"targets": (ONE,), "api": ("planted.total",), "allow": ("debug",)}
@@ -450,7 +446,7 @@ def test_a_documented_choice_that_nothing_checks_is_reported_and_fails_nothing(
     assert "ACCEPTED: the documentation forbids it (how: member)" in script
 
 
-def test_a_call_that_lets_all_later_ones_pass_hides_no_defect(campaign: Campaign) -> None:
+def test_call_that_forges_later_passes_hides_no_defect(campaign: Campaign) -> None:
     events = campaign(
         targets=(ONE,),
         api=("planted.hostile.pretend", "planted.fragile", "planted.leak"),
@@ -466,7 +462,7 @@ def test_a_call_that_lets_all_later_ones_pass_hides_no_defect(campaign: Campaign
     assert any(isinstance(e, Warned) and "not proven trustworthy" in e.message for e in events)
 
 
-def test_forged_passes_of_a_worker_end_in_a_red_verdict(campaign: Campaign, tmp_path: Path) -> None:
+def test_forged_passes_fail_the_verdict(campaign: Campaign, tmp_path: Path) -> None:
     quiet = {"targets": (ONE,), "allow": ("debug",)}
     campaign(**quiet, api=("planted.double",), max_cases=16)
 
@@ -484,7 +480,7 @@ def test_forged_passes_of_a_worker_end_in_a_red_verdict(campaign: Campaign, tmp_
     assert sum("were invalidated in total" in message for message in messages) == 1
 
 
-def test_forged_passes_that_no_time_is_left_to_redo_are_no_pass(
+def test_forged_passes_without_time_to_repeat_do_not_pass(
     campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quiet = {"targets": (ONE,), "allow": ("debug",)}
@@ -504,7 +500,7 @@ def test_forged_passes_that_no_time_is_left_to_redo_are_no_pass(
     assert "are invalid" in target.not_run
 
 
-def test_a_budget_that_starting_the_targets_has_used_up_is_no_pass(campaign: Campaign) -> None:
+def test_budget_used_up_by_starting_targets_does_not_pass(campaign: Campaign) -> None:
     events = campaign(api=QUICK, budget_s=0.001)
 
     assert (end(events).verdict, end(events).exit_code) == (Verdict.NOT_RUN, 3)

@@ -78,7 +78,7 @@ def test_all_that_a_child_has_started_ends_with_it(tmp_path: Path) -> None:
     assert is_gone(sleeper)
 
 
-def test_child_that_somebody_has_stopped_hears_that_it_is_to_end() -> None:
+def test_stopped_child_receives_its_termination() -> None:
     child = Child(launch("import time; time.sleep(600)"))
     child.send(signal.SIGSTOP)
 

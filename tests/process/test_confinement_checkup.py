@@ -14,13 +14,13 @@ def test_each_attempt_of_a_worker_has_a_line() -> None:
     assert len(diagnoses) == len(probe_confinement())
     by_name = {diagnosis.text.partition(":")[0]: diagnosis for diagnosis in diagnoses}
     assert by_name["file-write"].health is Health.OK
-    assert "no worker can write a file outside its folders (EACCES)" in by_name["file-write"].text
+    assert "a worker cannot write a file outside its folders (EACCES)" in by_name["file-write"].text
 
 
 @pytest.mark.parametrize(
     ("is_required", "health"), [(True, Health.PROBLEM), (False, Health.WARNING)]
 )
-def test_what_is_not_refused_is_reported_with_a_remedy(
+def test_attack_that_is_not_blocked_is_reported_with_a_remedy(
     monkeypatch: pytest.MonkeyPatch, *, is_required: bool, health: Health
 ) -> None:
     open_door = Probe(name="network", attack="connect to a port", holds=False, detail="")

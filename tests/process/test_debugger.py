@@ -36,7 +36,7 @@ def traced(function: str, *arguments: object, limit_s: float = 120.0) -> NativeT
     return run_debugger(spec(), encode(case), debugger=DEBUGGER, limit_s=limit_s)
 
 
-def test_the_stack_of_a_crash_is_told_by_the_debugger() -> None:
+def test_debugger_reports_the_stack_of_a_crash() -> None:
     seen = traced("fragile", -1)
 
     functions = [frame.function for frame in seen.frames]
@@ -48,7 +48,7 @@ def test_a_call_that_returns_has_no_stack() -> None:
     assert traced("double", 2).frames == ()
 
 
-def test_what_a_case_prints_is_no_stack() -> None:
+def test_output_of_a_case_is_not_a_stack() -> None:
     assert traced("checked", 2000).frames
     assert "Check failed" not in traced("checked", 2000).text
 
@@ -57,7 +57,7 @@ def test_a_call_that_does_not_return_is_ended() -> None:
     assert traced("spin", -1, limit_s=10.0) == NativeTrace((), "")
 
 
-def test_a_file_outside_is_not_to_be_reached(tmp_path: Path) -> None:
+def test_case_under_the_debugger_cannot_remove_a_file_outside(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("kept", encoding="utf-8")
 

@@ -97,7 +97,7 @@ def test_of_proc_only_names_of_own_threads_can_be_written(
     assert is_refused or not landlock_abi()  # which alone rules files by their path
 
 
-def test_the_start_is_no_part_of_the_first_case(dispatcher: Dispatcher) -> None:
+def test_start_of_the_device_does_not_count_for_the_first_case(dispatcher: Dispatcher) -> None:
     encoded = (json.dumps(ADD).encode(),)
     dispatcher.add(Job(TARGET, "test", encoded, fresh=True))
     (result,) = dispatcher.wait(30.0)
@@ -107,7 +107,7 @@ def test_the_start_is_no_part_of_the_first_case(dispatcher: Dispatcher) -> None:
     assert outcome.cost_s < 0.3 <= result.elapsed_s  # which is what the planted context costs
 
 
-def test_a_lost_device_is_charged_to_the_call_that_lost_it(dispatcher: Dispatcher) -> None:
+def test_lost_device_is_attributed_to_the_responsible_call(dispatcher: Dispatcher) -> None:
     first, faulty, *others = outcomes_of(dispatcher, ADD, case("far"), ADD, ADD, ADD)
 
     assert isinstance(faulty, Crashed)
@@ -116,7 +116,7 @@ def test_a_lost_device_is_charged_to_the_call_that_lost_it(dispatcher: Dispatche
     assert all(isinstance(one, Passed) for one in (first, *others))
 
 
-def test_a_kernel_that_asserts_refuses_its_arguments(dispatcher: Dispatcher) -> None:
+def test_device_side_assertion_counts_as_a_rejection(dispatcher: Dispatcher) -> None:
     faulty, after = outcomes_of(dispatcher, case("asserted"), ADD)
 
     assert isinstance(faulty, Rejected)
@@ -124,21 +124,21 @@ def test_a_kernel_that_asserts_refuses_its_arguments(dispatcher: Dispatcher) -> 
     assert isinstance(after, Passed)
 
 
-def test_what_a_python_error_hides_is_found(dispatcher: Dispatcher) -> None:
+def test_device_error_hidden_by_a_python_error_is_found(dispatcher: Dispatcher) -> None:
     faulty, after = outcomes_of(dispatcher, case("refused_after"), ADD)
 
     assert isinstance(faulty, Crashed)
     assert isinstance(after, Passed)
 
 
-def test_an_error_that_the_context_survives_is_internal(dispatcher: Dispatcher) -> None:
+def test_non_sticky_device_error_is_internal(dispatcher: Dispatcher) -> None:
     faulty, after = outcomes_of(dispatcher, case("misconfigured"), ADD)
 
     assert isinstance(faulty, Errored)
     assert isinstance(after, Passed)
 
 
-def test_memory_of_the_device_is_bounded_and_given_back(dispatcher: Dispatcher) -> None:
+def test_device_memory_is_limited_and_released(dispatcher: Dispatcher) -> None:
     taken, refused, again = outcomes_of(
         dispatcher, case("take", 200 << 20), case("take", 100 << 20), case("take", 200 << 20)
     )
@@ -148,7 +148,7 @@ def test_memory_of_the_device_is_bounded_and_given_back(dispatcher: Dispatcher) 
     assert isinstance(again, Passed)
 
 
-def test_what_is_drawn_on_the_device_is_not_read(dispatcher: Dispatcher) -> None:
+def test_random_outputs_of_the_device_are_not_read(dispatcher: Dispatcher) -> None:
     drawn, added = outcomes_of(dispatcher, case("draw"), ADD)
 
     assert isinstance(drawn, Passed)
@@ -179,7 +179,7 @@ def test_peaks_and_growth_are_of_the_devices_memory(dispatcher: Dispatcher) -> N
     assert high - low == 2 << 20
 
 
-def test_a_script_that_loses_the_device_dies_as_the_case_does(dispatcher: Dispatcher) -> None:
+def test_script_that_loses_the_device_crashes_like_its_case(dispatcher: Dispatcher) -> None:
     script = "import planted.device\nplanted.device.far(1)\n"
     result = dispatcher.tasks(TARGET).run_script(script, limit_s=30.0)
 
@@ -187,7 +187,7 @@ def test_a_script_that_loses_the_device_dies_as_the_case_does(dispatcher: Dispat
     assert result.death.cause == "CUDA illegal memory access"
 
 
-def test_a_device_that_cannot_be_used_is_no_target() -> None:
+def test_target_with_an_unusable_device_is_not_run() -> None:
     busy = {**spec().variables, "PLANTED_DEVICE_BUSY": "1"}
     with Dispatcher() as running:
         started = running.start([spec(variables=busy)])[TARGET]
@@ -197,7 +197,7 @@ def test_a_device_that_cannot_be_used_is_no_target() -> None:
     assert "busy or unavailable" in str(started)
 
 
-def test_workers_that_end_before_they_can_take_a_case_are_the_targets_failure() -> None:
+def test_workers_that_end_before_their_first_case_fail_the_target() -> None:
     taken = {**spec().variables, "PLANTED_DEVICE_TAKEN": "1"}
     with Dispatcher() as running:
         assert isinstance(running.start([spec(variables=taken)])[TARGET], ServerProcess)
@@ -208,7 +208,7 @@ def test_workers_that_end_before_they_can_take_a_case_are_the_targets_failure() 
         assert "another worker has taken it" in running.failure(TARGET)
 
 
-def test_a_worker_that_does_not_die_when_it_is_killed_holds_up_nothing(
+def test_worker_that_survives_a_kill_does_not_block_the_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # A process that waits for its driver in the kernel: here, one that nobody kills.

@@ -15,7 +15,7 @@ from tracker_stages import GitHubStage
 from ciguard.domain.findings import Comparison, Confirmation
 from ciguard.domain.outcomes import Frame
 from ciguard.errors import TrackerError
-from ciguard.trackers import Connection, RetryBudget, Terms
+from ciguard.trackers import Connection, IssueDefaults, RetryBudget
 from ciguard.trackers.contract import marker
 from ciguard.trackers.github_private import Advisories, PrivateRepository
 from ciguard.triage import Buckets
@@ -54,7 +54,7 @@ class Guard:
         if self.kind == "advisory":
             return Advisories(to, retry_budget=retry_budget)
         if self.kind == "private":
-            return PrivateRepository(to, terms=Terms(), retry_budget=retry_budget)
+            return PrivateRepository(to, defaults=IssueDefaults(), retry_budget=retry_budget)
         return None
 
     def run(self, *compared: Bucket) -> list[str]:
@@ -137,7 +137,7 @@ def test_crashes_with_one_cause_are_filed_in_private_once(
     title = "torch: native frames at::fold ← at::loop (2 APIs)"
     assert (guard.drafts() or guard.titles()) == [title]
     texts = [path.read_text("utf-8") for path in (tmp_path / "run/upstream-report").iterdir()]
-    assert all("probably have one cause" in text for text in texts)
+    assert all("probably have the same cause" in text for text in texts)
     if kind == "advisory":
         (advisory,) = server.advisories.advisories
         assert advisory["vulnerabilities"][0]["vulnerable_functions"] == ["torch.a", "torch.b"]
@@ -177,7 +177,7 @@ def test_drafts_of_crashes_that_have_one_cause_outlive_a_decision_about_one_of_t
     found = {a["summary"]: (a["state"], a["description"]) for a in server.advisories.advisories}
     assert [found[api][0] for api in apis if api != decided] == ["draft", "draft"]
     assert found[decided][1].endswith("by hand")
-    assert sum("3 APIs probably have one cause" in text for _, text in found.values()) == 1
+    assert sum("3 APIs probably have the same cause" in text for _, text in found.values()) == 1
     assert len(found) == 3
 
 
@@ -196,7 +196,7 @@ def test_an_advisory_that_a_person_has_closed_or_published_is_left_alone(
     assert advisory["description"].endswith("edited")
 
 
-def test_an_advisory_that_a_stranger_submitted_is_not_adopted(
+def test_advisory_submitted_by_another_user_is_not_adopted(
     tmp_path: Path, server: GitHubServer
 ) -> None:
     guard = Guard(tmp_path, server, "advisory")

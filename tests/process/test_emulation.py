@@ -141,7 +141,7 @@ def test_clients_of_vision_get_their_messages(running: Emulation, way: Any, clie
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_is_written_is_read(running: Emulation, way: Any) -> None:
+def test_printed_text_is_recognised(running: Emulation, way: Any) -> None:
     with way(running, vision.ImageAnnotatorClient) as asking:
         text = asking.text_detection(image=vision.Image(content=png()))
 
@@ -181,7 +181,7 @@ def test_clients_of_speech_get_their_messages(running: Emulation, way: Any, clie
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_services_refuse_clients_raise(running: Emulation, way: Any) -> None:
+def test_client_raises_the_errors_of_the_service(running: Emulation, way: Any) -> None:
     with way(running, vision.ImageAnnotatorClient) as asking:
         bad = asking.label_detection(image=vision.Image(content=b"none"))
         with pytest.raises(exceptions.MethodNotImplemented, match="LOGO_DETECTION"):
@@ -231,7 +231,7 @@ def test_malformed_requests_are_refused_in_googles_json(running: Emulation) -> N
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(HEADS), st.binary(max_size=300))
-def test_any_bytes_are_answered_and_the_service_goes_on(
+def test_emulator_responds_to_any_bytes_and_continues(
     running: Emulation, head: bytes, sent: bytes
 ) -> None:
     with socket.create_connection(("127.0.0.1", running.rest_port), timeout=60) as raw:
@@ -265,7 +265,7 @@ def code_of(opened: grpc.Channel, method: str, sent: bytes) -> grpc.StatusCode:
     return grpc.StatusCode.OK
 
 
-def test_what_is_no_message_is_an_invalid_argument_and_told(
+def test_malformed_grpc_message_is_an_invalid_argument(
     running: Emulation, log: list[RequestLogEntry]
 ) -> None:
     method = "/google.cloud.vision.v1.ImageAnnotator/BatchAnnotateImages"
@@ -282,7 +282,7 @@ def test_other_methods_are_not_implemented(running: Emulation, method: str) -> N
         assert code_of(opened, method.encode(), b"") is grpc.StatusCode.UNIMPLEMENTED  # type: ignore[arg-type]
 
 
-def test_what_is_too_long_is_refused(running: Emulation) -> None:
+def test_too_long_request_is_rejected(running: Emulation) -> None:
     status, answer = posted(running, "/v1/images:annotate", b" " * (20 * 2**20 + 1))
     with channel(running) as opened:
         code = code_of(opened, "/google.cloud.speech.v1.Speech/Recognize", bytes(16 * 2**20))
@@ -341,7 +341,7 @@ def test_other_methods_of_http_are_not_implemented(running: Emulation) -> None:
         assert json.load(answer)["error"]["status"] == "UNIMPLEMENTED"
 
 
-def test_several_ask_at_once_and_get_their_own_answers(running: Emulation) -> None:
+def test_concurrent_clients_get_their_own_responses(running: Emulation) -> None:
     texts = ["Apple tree", "Garden door", "Window", "Bread and butter", "Station", "Winter"]
     with by_grpc(running, vision.ImageAnnotatorClient) as asking:
 
@@ -353,7 +353,7 @@ def test_several_ask_at_once_and_get_their_own_answers(running: Emulation) -> No
             assert list(pool.map(read, texts)) == texts
 
 
-def test_a_client_that_goes_away_harms_nobody(running: Emulation) -> None:
+def test_disconnected_client_does_not_affect_others(running: Emulation) -> None:
     request = json.dumps({"document": {"type": "HTML", "content": "Fine. " * 10_000}}).encode()
     head = f"POST /v1/documents:analyzeSentiment HTTP/1.1\r\nContent-Length: {len(request)}\r\n\r\n"
     for _ in range(3):
@@ -416,7 +416,7 @@ def test_faults_are_what_clients_meet(tmp_path: Path) -> None:
     }
 
 
-def test_what_was_recorded_is_replayed_and_nothing_else(tmp_path: Path) -> None:
+def test_replay_returns_only_recorded_responses(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     with (
         emulation(EmulationOptions(record=file), lambda _: None) as found,
@@ -456,7 +456,7 @@ def test_a_recording_that_is_no_message_is_an_internal_error(tmp_path: Path) -> 
         asking.analyze_sentiment(document=DOCUMENT)
 
 
-def test_without_client_libraries_there_is_rest_alone(tmp_path: Path) -> None:
+def test_emulator_without_client_libraries_serves_only_rest(tmp_path: Path) -> None:
     venv.create(tmp_path / "bare", symlinks=True)
     python = str(tmp_path / "bare" / "bin" / "python")
 
@@ -466,7 +466,7 @@ def test_without_client_libraries_there_is_rest_alone(tmp_path: Path) -> None:
         assert posted(found, "/v1/images:annotate", {})[0] == 200
 
 
-def test_an_interpreter_that_is_not_there_is_said() -> None:
+def test_emulate_with_a_missing_interpreter_reports_it() -> None:
     with (
         pytest.raises(ConfigurationError, match="--python none: no such program"),
         emulation(EmulationOptions(python="none"), lambda _: None),
@@ -474,7 +474,7 @@ def test_an_interpreter_that_is_not_there_is_said() -> None:
         pass
 
 
-def test_an_address_that_is_taken_is_said(running: Emulation) -> None:
+def test_emulate_with_a_used_port_reports_it(running: Emulation) -> None:
     with (
         pytest.raises(ConfigurationError, match=r"cannot listen here: .* Choose another --host or"),
         emulation(EmulationOptions(port=running.rest_port), lambda _: None),

@@ -180,7 +180,7 @@ def test_a_runaway_allocation_meets_the_memory_limit() -> None:
     assert isinstance(after, Passed)
 
 
-def test_what_earlier_cases_left_in_memory_costs_no_later_case() -> None:
+def test_memory_left_by_earlier_cases_does_not_count_for_later_ones() -> None:
     with Dispatcher() as running:
         running.start([spec(limits=Limits(case_s=20.0, memory_mib=256))])
 
@@ -205,7 +205,7 @@ def test_a_clean_error_is_a_rejection(dispatcher: Dispatcher) -> None:
     assert rejected.stage is Stage.CALL
 
 
-def test_an_argument_that_cannot_be_built_says_nothing_of_the_api(dispatcher: Dispatcher) -> None:
+def test_unbuildable_argument_is_inconclusive(dispatcher: Dispatcher) -> None:
     unknown = TensorValue("float32", (2, 3), Uniform(0, 0.0, 1.0))
     case = ApiCall(api="planted.nothing", kind=CallKind.FUNCTION, arguments=(unknown,))
 
@@ -215,7 +215,7 @@ def test_an_argument_that_cannot_be_built_says_nothing_of_the_api(dispatcher: Di
     assert rejected.stage is Stage.BUILD
 
 
-def test_a_case_that_closes_the_workers_descriptors_is_found_out(dispatcher: Dispatcher) -> None:
+def test_case_that_closes_the_descriptors_of_its_worker_is_detected(dispatcher: Dispatcher) -> None:
     dead, after = outcomes_of(dispatcher, call("close_everything"), call("double", TENSOR))
 
     assert isinstance(dead, Crashed)
@@ -327,7 +327,7 @@ def test_the_catalogue_of_a_target_is_described(dispatcher: Dispatcher) -> None:
     }
 
 
-def test_a_script_that_dies_is_told_from_one_that_raises(dispatcher: Dispatcher) -> None:
+def test_script_that_crashes_is_distinguished_from_one_that_raises(dispatcher: Dispatcher) -> None:
     died = dispatcher.tasks("planted").run_script("import planted\nplanted.fragile(-1)", limit_s=10)
     raised = dispatcher.tasks("planted").run_script("import planted\nplanted.leak(0)", limit_s=10)
     ended = dispatcher.tasks("planted").run_script("import planted\nplanted.leak(1)", limit_s=10)
@@ -363,7 +363,7 @@ def test_an_interpreter_that_ends_at_once_is_a_clear_error() -> None:
     assert "odd: its interpreter exited" in str(started)
 
 
-def test_the_death_of_the_server_fails_the_target_and_not_the_run() -> None:
+def test_crash_of_the_fork_server_fails_the_target_and_not_the_run() -> None:
     with Dispatcher() as running:
         server = running.start([spec()])["planted"]
         assert isinstance(server, ServerProcess)
@@ -412,7 +412,7 @@ def test_nothing_is_left_behind_when_the_dispatcher_closes() -> None:
         os.killpg(group, 0)
 
 
-def test_what_a_killed_guard_left_behind_is_swept(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_run_are_removed(tmp_path: Path) -> None:
     ended = subprocess.Popen(["/bin/true"])
     ended.wait()
     abandoned = tmp_path / f"ciguard-{ended.pid}-x"

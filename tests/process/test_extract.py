@@ -54,7 +54,7 @@ def extracted(
     )
 
 
-def test_broken_documentation_never_ends_the_extraction(
+def test_malformed_documentation_does_not_stop_the_extraction(
     extracted: subprocess.CompletedProcess[str], tmp_path: Path
 ) -> None:
     assert extracted.returncode == 0, extracted.stderr
@@ -69,7 +69,7 @@ def test_broken_documentation_never_ends_the_extraction(
     assert [p.name for p in foreign.parameters] == ["größe", "名前"]
 
 
-def test_what_cannot_be_described_is_skipped_with_its_reason(
+def test_indescribable_parts_are_skipped_with_a_reason(
     extracted: subprocess.CompletedProcess[str],
 ) -> None:
     said = extracted.stdout
@@ -79,7 +79,7 @@ def test_what_cannot_be_described_is_skipped_with_its_reason(
     assert "no signature, called without arguments: 1: planted.odd.without_sig" in said
 
 
-def test_defects_of_documentation_are_listed(
+def test_documentation_findings_are_written(
     extracted: subprocess.CompletedProcess[str], tmp_path: Path
 ) -> None:
     found: list[dict[str, Any]] = [
@@ -92,7 +92,7 @@ def test_defects_of_documentation_are_listed(
     assert all(item["kind"] == "documentation" for item in found)
 
 
-def test_an_extracted_file_explains_its_apis(
+def test_explain_reads_an_extracted_file(
     extracted: subprocess.CompletedProcess[str],
     ciguard: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:
@@ -106,7 +106,7 @@ def test_an_extracted_file_explains_its_apis(
     assert "structures  annotation  “int”\n" in answer.stdout
 
 
-def test_only_the_library_itself_quotes_its_documentation(
+def test_extracted_file_does_not_quote_documentation(
     extracted: subprocess.CompletedProcess[str],
     ciguard: Callable[..., subprocess.CompletedProcess[str]],
     tmp_path: Path,
@@ -120,7 +120,7 @@ def test_only_the_library_itself_quotes_its_documentation(
     assert f"“{WORDS}”" in quotes.stdout
 
 
-def test_an_unknown_api_gets_the_closest_names(
+def test_explain_of_an_unknown_api_suggests_similar_names(
     extracted: subprocess.CompletedProcess[str],
     ciguard: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:
@@ -132,7 +132,7 @@ def test_an_unknown_api_gets_the_closest_names(
     assert "'planted.tail'" in answer.stderr
 
 
-def test_a_damaged_file_is_named_with_its_line(
+def test_damaged_constraint_file_is_an_error_with_its_line(
     ciguard: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     (tmp_path / "bad.jsonl").write_text('{"schema": 99}\n', "utf-8")
@@ -143,7 +143,7 @@ def test_a_damaged_file_is_named_with_its_line(
     assert "ciguard: error: bad.jsonl:1: schema = 99" in answer.stderr
 
 
-def test_an_api_is_explained_without_an_environment_of_its_library(
+def test_explain_needs_no_environment_of_the_library(
     ciguard: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     answer = ciguard("explain", "torch.nn.functional.conv2d")
@@ -153,7 +153,7 @@ def test_an_api_is_explained_without_an_environment_of_its_library(
     assert not (tmp_path / "cache" / "environments").exists()
 
 
-def test_a_campaign_goes_on_without_what_cannot_be_described(
+def test_campaign_continues_without_indescribable_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)

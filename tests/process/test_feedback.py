@@ -53,13 +53,13 @@ def share(events: list[Event], status: str, *, last: bool) -> float:
     return total[status] / total.total()
 
 
-def test_fewer_calls_are_refused_as_the_campaign_goes_on(folder: Path) -> None:
+def test_feedback_reduces_rejected_calls(folder: Path) -> None:
     events = campaign(folder, targets=(TWO,), api=("planted.tail",), max_cases=1920)
 
     assert share(events, "passed", last=True) > share(events, "passed", last=False)
 
 
-def test_what_was_learned_hides_no_internal_error(folder: Path) -> None:
+def test_feedback_hides_no_internal_error(folder: Path) -> None:
     events = campaign(folder, api=("planted.leak",), max_cases=1920)
 
     assert share(events, "errored", last=True) > 0.5 * share(events, "errored", last=False) > 0
@@ -68,7 +68,7 @@ def test_what_was_learned_hides_no_internal_error(folder: Path) -> None:
     assert {bucket.finding.oracle for bucket in finished.buckets} == {"internal-error"}
 
 
-def test_the_number_of_workers_changes_no_case(folder: Path) -> None:
+def test_cases_do_not_depend_on_the_number_of_workers(folder: Path) -> None:
     api = ("planted.tail", "planted.leak", "planted.double")
 
     runs = [
@@ -79,7 +79,7 @@ def test_the_number_of_workers_changes_no_case(folder: Path) -> None:
     assert batches(runs[0]) == batches(runs[1])
 
 
-def test_a_run_says_what_it_began_with_and_what_it_learned(folder: Path) -> None:
+def test_run_reports_its_initial_and_its_new_feedback(folder: Path) -> None:
     events = campaign(folder, api=("planted.tail",), max_cases=640)
 
     finished = events[-1]

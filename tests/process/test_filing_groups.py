@@ -83,7 +83,7 @@ def filed_alone(repository: Repository, *apis: str) -> None:
     repository.project.store.change(lambda _: stored)
 
 
-def test_members_that_join_within_a_day_are_one_comment(repository: Repository) -> None:
+def test_members_added_within_a_day_share_one_comment(repository: Repository) -> None:
     repository.run(checked("torch.a"))
 
     repository.run(checked("torch.a", KNOWN), checked("torch.b"))
@@ -95,10 +95,10 @@ def test_members_that_join_within_a_day_are_one_comment(repository: Repository) 
     assert "Also shown by torch.b.\n\nAlso shown by torch.c." in first
     assert "Also shown by torch.d." in second
     assert repository.known_issues() == {"1"}
-    assert "4 APIs probably have one cause" in body(repository, 1)
+    assert "4 APIs probably have the same cause" in body(repository, 1)
 
 
-def test_issues_of_before_there_were_groups_become_one_and_the_newer_are_duplicates(
+def test_issues_filed_per_bucket_are_merged_into_the_oldest(
     repository: Repository,
 ) -> None:
     filed_alone(repository, "torch.a", "torch.b", "torch.c")
@@ -107,7 +107,7 @@ def test_issues_of_before_there_were_groups_become_one_and_the_newer_are_duplica
 
     assert repository.states() == {1: "open", 2: "closed", 3: "closed"}
     assert marked_with(body(repository, 1)) == GROUP
-    assert body(repository, 2) == "Duplicate of #1, which is about the same cause."
+    assert body(repository, 2) == "Duplicate of #1, which has the same cause."
     assert repository.server.repository.issues[2].latest["state_reason"] == "duplicate"
     assert repository.known_issues() == {"1"}
 
@@ -125,7 +125,7 @@ def test_duplicates_that_a_person_closed_do_not_silence_the_group(repository: Re
     assert repository.known_issues() == {"2"}
 
 
-def test_a_group_that_a_person_silenced_stays_silent_when_a_member_joins(
+def test_silenced_group_stays_silent_for_a_new_member(
     repository: Repository,
 ) -> None:
     repository.run(checked("torch.a"))
@@ -151,7 +151,7 @@ def test_a_member_with_another_cause_by_now_gets_an_issue_that_links_the_first(
     again = repository.run(silent("torch.a", KNOWN), silent("torch.b", KNOWN))
 
     assert repository.states() == {1: "open", 2: "open"}
-    assert "Split from #1: the cause is now known to be" in body(repository, 2)
+    assert "Split from #1, because the cause turned out to be" in body(repository, 2)
     assert "torch.b" not in body(repository, 1)
     assert repository.known_issues() == {"1", "2"}
     assert again == []
@@ -185,7 +185,7 @@ def test_the_only_member_with_another_cause_by_now_brings_its_issue_along(
     repository.run(silent("torch.a", KNOWN), silent("torch.c", KNOWN))
 
     assert repository.states() == {1: "open", 2: "closed"}
-    assert body(repository, 2) == "Duplicate of #1, which is about the same cause."
+    assert body(repository, 2) == "Duplicate of #1, which has the same cause."
     assert repository.known_issues() == {"1"}
 
 
@@ -225,7 +225,7 @@ def test_a_group_whose_cause_has_another_name_by_now_keeps_its_issue(
 
 
 @pytest.mark.parametrize("way", ["deleted", "transferred"])
-def test_a_group_whose_issue_is_gone_is_not_filed_anew_for_one_that_joins(
+def test_group_with_a_deleted_issue_is_not_filed_again_for_a_new_member(
     repository: Repository, server: GitHubServer, way: str
 ) -> None:
     repository.run(checked("torch.a"))
@@ -240,7 +240,7 @@ def test_a_group_whose_issue_is_gone_is_not_filed_anew_for_one_that_joins(
     assert list(server.repository.issues) == [1]
 
 
-def test_a_locked_issue_takes_in_its_text_who_joined(
+def test_locked_issue_lists_a_new_member_in_its_text(
     repository: Repository, server: GitHubServer
 ) -> None:
     repository.run(checked("torch.a"))

@@ -33,7 +33,7 @@ def repository(tmp_path: Path, server: GitHubServer) -> Repository:
     return made
 
 
-def test_after_a_lost_baseline_an_open_issue_is_adopted(repository: Repository) -> None:
+def test_open_issue_is_adopted_after_a_lost_baseline(repository: Repository) -> None:
     repository.run(bucket())
     repository.lose_baseline()
 
@@ -46,7 +46,7 @@ def test_after_a_lost_baseline_an_open_issue_is_adopted(repository: Repository) 
     assert again == []
 
 
-def test_after_a_lost_baseline_a_closed_issue_is_opened_again(repository: Repository) -> None:
+def test_closed_issue_is_reopened_after_a_lost_baseline(repository: Repository) -> None:
     repository.run(bucket())
     repository.server.repository.edit_issue(1, {"state": "closed", "state_reason": "completed"}, "")
     repository.lose_baseline()
@@ -56,7 +56,7 @@ def test_after_a_lost_baseline_a_closed_issue_is_opened_again(repository: Reposi
     assert repository.states() == {1: "open"}
 
 
-def test_after_a_lost_baseline_a_silenced_issue_stays_closed(repository: Repository) -> None:
+def test_silenced_issue_stays_closed_after_a_lost_baseline(repository: Repository) -> None:
     repository.run(bucket())
     silenced = {"state": "closed", "state_reason": "not_planned"}
     repository.server.repository.edit_issue(1, silenced, "")
@@ -69,7 +69,7 @@ def test_after_a_lost_baseline_a_silenced_issue_stays_closed(repository: Reposit
     assert repository.known_issues() == {"1"}
 
 
-def test_adopted_issues_count_for_no_cap(repository: Repository) -> None:
+def test_adopted_issues_do_not_count_for_the_limit(repository: Repository) -> None:
     names = [f"torch.f{number}" for number in range(5)]
     repository.run(*map(bucket, names))
     repository.lose_baseline()
@@ -109,7 +109,7 @@ def test_a_bug_that_comes_back_opens_its_issue_although_the_label_was_deleted(
 
 
 @pytest.mark.parametrize("way", ["deleted", "transferred"])
-def test_a_known_issue_that_is_gone_is_reported_and_not_filed_anew(
+def test_deleted_known_issue_is_reported_and_not_filed_again(
     repository: Repository, server: GitHubServer, way: str
 ) -> None:
     repository.run(bucket())
@@ -126,7 +126,7 @@ def test_a_known_issue_that_is_gone_is_reported_and_not_filed_anew(
     assert list(server.repository.issues) == [1]
 
 
-def test_a_tracker_that_does_not_answer_calls_no_issue_gone(
+def test_unresponsive_tracker_does_not_report_missing_issues(
     repository: Repository, server: GitHubServer
 ) -> None:
     repository.run(bucket())
@@ -190,7 +190,7 @@ def test_the_successor_of_an_issue_that_cannot_be_opened_again_is_the_bucket_s_i
 
 
 @pytest.mark.parametrize("way", ["deleted", "transferred"])
-def test_gone_issues_that_come_back_together_are_filed_anew_beside_a_new_crash(
+def test_deleted_issues_whose_bugs_return_are_filed_again_beside_a_new_crash(
     repository: Repository, server: GitHubServer, way: str
 ) -> None:
     names = ["torch.a", "torch.b", "torch.c"]
@@ -226,7 +226,7 @@ def test_a_repository_that_takes_no_issues_is_named_and_nothing_is_lost(
     assert repository.states() == {1: "open"}
 
 
-def test_issues_that_are_disabled_are_not_taken_for_gone(
+def test_disabled_issues_do_not_count_as_deleted(
     repository: Repository, server: GitHubServer
 ) -> None:
     repository.run(bucket())

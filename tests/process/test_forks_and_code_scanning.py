@@ -75,7 +75,7 @@ def test_the_pull_request_of_a_fork_is_found_by_its_head(server: GitHubServer) -
     ],
     ids=["newer push", "closed", "another fork of the owner", "another base", "another branch"],
 )
-def test_a_pull_request_that_differs_in_anything_is_another_one(
+def test_pull_request_with_any_difference_does_not_match(
     server: GitHubServer, other: Offered
 ) -> None:
     server.pulls.offered = [other]
@@ -83,7 +83,7 @@ def test_a_pull_request_that_differs_in_anything_is_another_one(
     assert found(server) == 0
 
 
-def test_a_pull_request_whose_fork_was_deleted_is_nobodys(server: GitHubServer) -> None:
+def test_pull_request_of_a_deleted_fork_does_not_match(server: GitHubServer) -> None:
     server.pulls.offered = [replace(OFFERED, is_orphan=True)]
 
     assert found(server) == 0
@@ -110,7 +110,7 @@ def test_a_token_that_may_not_read_pull_requests_is_named(server: GitHubServer) 
 
 
 @pytest.mark.parametrize("branch", ["", "a b", "a\nb", "x" * 256])
-def test_what_git_takes_for_no_branch_is_not_sent(branch: str) -> None:
+def test_invalid_branch_name_is_not_sent(branch: str) -> None:
     with pytest.raises(ConfigurationError, match="not a valid head branch"):
         replace(ORIGIN, branch=branch)
 
@@ -146,20 +146,20 @@ def test_an_upload_that_meets_a_bad_gateway_is_repeated(server: GitHubServer) ->
     [
         (
             "Advanced Security must be enabled for this repository to use code scanning.",
-            "code scanning is off. Enable it",
+            "code scanning is disabled",
         ),
         (
             "Code Security must be enabled for this repository to use code scanning.",
-            "code scanning is off. Enable it",
+            "code scanning is disabled",
         ),
         (
             "Code scanning is not enabled for this repository. Please enable it in the settings.",
-            "code scanning is off. Enable it",
+            "code scanning is disabled",
         ),
         ("Resource not accessible by integration", "the permission `security-events: write`"),
     ],
 )
-def test_a_refused_upload_is_answered_with_what_to_do(
+def test_rejected_upload_is_reported_with_a_remedy(
     server: GitHubServer, refusal: str, advice: str
 ) -> None:
     server.code_scanning.refusal = refusal
@@ -171,12 +171,12 @@ def test_a_refused_upload_is_answered_with_what_to_do(
 
 
 @pytest.mark.parametrize("ref", ["main", "refs/heads/", "refs/heads/a b", "refs/pull/x/head"])
-def test_what_is_no_reference_is_refused(ref: str) -> None:
+def test_invalid_reference_is_rejected(ref: str) -> None:
     with pytest.raises(ConfigurationError, match="not a valid reference"):
         replace(ANALYSIS, ref=ref)
 
 
-def test_a_comment_is_begun_for_news_only_and_kept_up_to_date(server: GitHubServer) -> None:
+def test_comment_is_created_only_for_failures_and_then_updated(server: GitHubServer) -> None:
     server.repository.create_issue({"title": "a pull request"}, "")
     server.repository.heads[1] = SHA
 

@@ -34,8 +34,8 @@ def remote(tmp_path: Path) -> Path:
     return bare_repository(tmp_path / "remote.git")
 
 
-def store(remote: Path | str, *, patience_s: float = 120.0) -> GitBranchStore:
-    return GitBranchStore(GitBranch(str(remote)), patience_s=patience_s)
+def store(remote: Path | str, *, retry_limit_s: float = 120.0) -> GitBranchStore:
+    return GitBranchStore(GitBranch(str(remote)), retry_limit_s=retry_limit_s)
 
 
 def tip(remote: Path) -> str:
@@ -188,7 +188,7 @@ HOSTILE = {
         {"buckets.jsonl": (PLAIN, '{"schema": 3, "digits": 1}\n')},
         "buckets/0.jsonl: cannot be read: No such file",
     ),
-    "a default branch": ({"setup.py": (PLAIN, "import this")}, "holds no baseline"),
+    "a default branch": ({"setup.py": (PLAIN, "import this")}, "contains no baseline"),
 }
 
 

@@ -54,8 +54,8 @@ def remote(tmp_path: Path, database: GitDatabase) -> Iterator[str]:
         yield f"{address}/{NAME}.git"
 
 
-def store(remote: str, *, patience_s: float = 120.0) -> GitBranchStore:
-    return GitBranchStore(GitBranch(remote), patience_s=patience_s)
+def store(remote: str, *, retry_limit_s: float = 120.0) -> GitBranchStore:
+    return GitBranchStore(GitBranch(remote), retry_limit_s=retry_limit_s)
 
 
 def history(database: GitDatabase) -> list[list[str]]:
@@ -158,7 +158,7 @@ def test_concurrent_jobs_through_the_api_lose_no_record(
     database: GitDatabase, server: GitHubServer, remote: str
 ) -> None:
     def job(number: int) -> None:
-        mine = store(remote, patience_s=300)
+        mine = store(remote, retry_limit_s=300)
         for name in NAMES[number * 3 : number * 3 + 3]:
             mine.save({name: record(name)})
 
@@ -208,7 +208,7 @@ def test_rate_limit_wait_is_observed_or_reported(
 
     server.gate = failing(Fault.SECONDARY_LIMIT, "/git/commits", times=9)
     with pytest.raises(BaselineError, match="exceeded a secondary rate limit"):
-        store(remote, patience_s=5).save({OTHER: record(OTHER)})
+        store(remote, retry_limit_s=5).save({OTHER: record(OTHER)})
     assert store(remote).load() == {ONE: record(ONE)}
 
 

@@ -15,7 +15,7 @@ from github_server import GRAPHQL, TOKEN, Fault, GitHubServer
 from tracker_stages import GitHubStage
 
 from ciguard.errors import TrackerError, TrackerUnavailableError
-from ciguard.trackers import Connection, RetryBudget, Terms
+from ciguard.trackers import Connection, IssueDefaults, RetryBudget
 from ciguard.trackers.contract import Report, marker
 from ciguard.trackers.github import GitHubTracker
 from ciguard.trackers.tasks import Close, File, Refresh, perform
@@ -57,7 +57,7 @@ def failing(method: str, faults: Iterable[Fault | None]) -> Callable[[Request], 
 
 
 @pytest.mark.parametrize("fault", [fault for fault in Fault if fault is not Fault.PRIMARY_LIMIT])
-def test_a_post_that_fails_makes_one_issue_whether_or_not_it_was_carried_out(
+def test_failed_post_leads_to_one_issue_whether_or_not_it_was_executed(
     server: GitHubServer, stage: GitHubStage, fault: Fault
 ) -> None:
     server.repository.create_label({"name": "ciguard", "color": "b60205"})
@@ -71,15 +71,13 @@ def test_a_post_that_fails_makes_one_issue_whether_or_not_it_was_carried_out(
 
 
 @pytest.mark.parametrize("fault", [fault for fault in Fault if fault is not Fault.PRIMARY_LIMIT])
-def test_a_listing_that_fails_is_asked_for_again(
-    server: GitHubServer, stage: GitHubStage, fault: Fault
-) -> None:
+def test_failed_listing_is_retried(server: GitHubServer, stage: GitHubStage, fault: Fault) -> None:
     server.gate = failing("GET", [fault, fault])
 
     assert stage.tracker().find(FINGERPRINT) is None
 
 
-def test_a_second_post_is_never_sent_without_a_listing_before_it(
+def test_issues_are_listed_before_each_further_post(
     server: GitHubServer, stage: GitHubStage
 ) -> None:
     faults = [Fault.BAD_GATEWAY, Fault.TOO_MANY, Fault.SECONDARY_LIMIT]
@@ -92,9 +90,7 @@ def test_a_second_post_is_never_sent_without_a_listing_before_it(
     assert ("POST", "POST") not in itertools.pairwise(kinds)
 
 
-def test_github_is_asked_twice_at_most_to_file_what_it_may_have_filed(
-    server: GitHubServer, stage: GitHubStage
-) -> None:
+def test_uncertain_post_is_repeated_at_most_once(server: GitHubServer, stage: GitHubStage) -> None:
     server.repository.lag_s = 600
     server.gate = failing("POST", itertools.chain([None], itertools.repeat(Fault.LATE_RESET)))
 
@@ -104,9 +100,7 @@ def test_github_is_asked_twice_at_most_to_file_what_it_may_have_filed(
     assert server.posts() == 2
 
 
-def test_what_was_carried_out_late_and_is_listed_late_is_settled_by_the_next_job(
-    server: GitHubServer, stage: GitHubStage
-) -> None:
+def test_late_duplicate_is_closed_by_the_next_job(server: GitHubServer, stage: GitHubStage) -> None:
     server.repository.lag_s = 600
     server.gate = failing("POST", [None, Fault.LATE_RESET])
     stage.tracker().open(REPORT)
@@ -121,7 +115,7 @@ def test_what_was_carried_out_late_and_is_listed_late_is_settled_by_the_next_job
 
 
 @pytest.mark.parametrize("fault", [Fault.LATE_BAD_GATEWAY, Fault.LATE_RESET])
-def test_a_comment_that_may_have_been_written_is_not_written_twice(
+def test_uncertain_comment_is_not_posted_twice(
     server: GitHubServer, stage: GitHubStage, fault: Fault
 ) -> None:
     issue = stage.tracker().open(REPORT)
@@ -132,7 +126,7 @@ def test_a_comment_that_may_have_been_written_is_not_written_twice(
     assert stage.entries(issue) == ["also on torch==2.14.0"]
 
 
-def test_followers_are_notified_once_a_day(server: GitHubServer, stage: GitHubStage) -> None:
+def test_comments_within_a_day_are_merged(server: GitHubServer, stage: GitHubStage) -> None:
     issue = stage.tracker().open(REPORT)
 
     for hour in range(30):
@@ -146,7 +140,7 @@ def test_followers_are_notified_once_a_day(server: GitHubServer, stage: GitHubSt
     assert len(stage.entries(issue)) == 30
 
 
-def test_a_reason_is_given_again_where_closing_failed_and_said_once(
+def test_reason_is_posted_once_although_closing_failed(
     server: GitHubServer, stage: GitHubStage
 ) -> None:
     issue = stage.tracker().open(REPORT)
@@ -161,7 +155,7 @@ def test_a_reason_is_given_again_where_closing_failed_and_said_once(
     assert stage.entries(issue) == ["gone"]
 
 
-def test_a_limit_that_ends_soon_is_waited_for(server: GitHubServer, stage: GitHubStage) -> None:
+def test_short_rate_limit_is_waited_for(server: GitHubServer, stage: GitHubStage) -> None:
     server.reset_in_s = 40
     server.gate = failing("GET", [Fault.PRIMARY_LIMIT])
     began_s = server.clock.monotonic()
@@ -171,9 +165,7 @@ def test_a_limit_that_ends_soon_is_waited_for(server: GitHubServer, stage: GitHu
     assert 40 <= server.clock.monotonic() - began_s < 60
 
 
-def test_a_limit_that_ends_in_half_an_hour_is_not_waited_for(
-    server: GitHubServer, stage: GitHubStage
-) -> None:
+def test_long_rate_limit_is_not_waited_for(server: GitHubServer, stage: GitHubStage) -> None:
     server.gate = failing("GET", [Fault.PRIMARY_LIMIT])
     began_s = server.clock.monotonic()
 
@@ -183,17 +175,19 @@ def test_a_limit_that_ends_in_half_an_hour_is_not_waited_for(
     assert server.clock.monotonic() - began_s < 5
 
 
-def test_all_waits_together_stay_within_patience(server: GitHubServer, stage: GitHubStage) -> None:
+def test_all_waits_together_stay_within_the_retry_budget(
+    server: GitHubServer, stage: GitHubStage
+) -> None:
     server.gate = lambda _: Fault.SECONDARY_LIMIT
     began_s = server.clock.monotonic()
 
-    with pytest.raises(TrackerUnavailableError, match="The next run tries again"):
+    with pytest.raises(TrackerUnavailableError, match="The next run will try again"):
         stage.tracker(budget_s=30).open(REPORT)
 
     assert server.clock.monotonic() - began_s <= 31
 
 
-def test_a_server_that_is_gone_is_told_without_a_traceback(stage: GitHubStage) -> None:
+def test_unreachable_server_is_reported_without_a_traceback(stage: GitHubStage) -> None:
     to = Connection(repository=NAME, api="http://127.0.0.1:9", token=TOKEN, pause_s=0)
     retry_budget = RetryBudget(10, clock=stage.clock.monotonic, sleep=stage.clock.sleep)
 
@@ -207,10 +201,14 @@ def test_a_server_that_is_gone_is_told_without_a_traceback(stage: GitHubStage) -
         ("has_issues", False, "issues are disabled; enable them"),
         ("is_archived", True, "the repository is archived; unarchive it"),
         ("may_write", False, "lacks the permission `issues: write`"),
-        ("drops_labels", True, "GitHub dropped the label 'ciguard', so ciguard closed the issue"),
+        (
+            "drops_labels",
+            True,
+            "GitHub did not set the label 'ciguard', so ciguard closed the issue",
+        ),
     ],
 )
-def test_what_only_a_person_can_put_right_is_told_at_once(
+def test_problem_for_a_person_is_reported_at_once(
     server: GitHubServer, stage: GitHubStage, attribute: str, value: object, message: str
 ) -> None:
     setattr(server.repository, attribute, value)
@@ -222,7 +220,7 @@ def test_what_only_a_person_can_put_right_is_told_at_once(
     assert all(s.latest["state"] == "closed" for s in server.repository.issues.values())
 
 
-def test_a_locked_issue_is_updated_without_a_comment(
+def test_locked_issue_is_updated_without_a_comment(
     server: GitHubServer, stage: GitHubStage
 ) -> None:
     issue = stage.tracker().open(REPORT)
@@ -246,7 +244,7 @@ def test_a_locked_issue_is_updated_without_a_comment(
     ]
 
 
-def test_an_issue_that_was_locked_since_it_was_listed_is_updated_all_the_same(
+def test_issue_locked_after_the_listing_is_updated(
     server: GitHubServer, stage: GitHubStage
 ) -> None:
     tracker = stage.tracker()
@@ -258,7 +256,7 @@ def test_an_issue_that_was_locked_since_it_was_listed_is_updated_all_the_same(
     assert server.repository.issues[1].latest["body"].endswith("\n\nalso in 2.3")
 
 
-def test_an_issue_that_is_gone_is_filed_anew_where_it_is_needed_and_left_gone_elsewhere(
+def test_deleted_issue_is_filed_again_only_by_a_file_task(
     server: GitHubServer, stage: GitHubStage
 ) -> None:
     stage.tracker().open(REPORT)
@@ -277,13 +275,13 @@ def test_an_issue_that_is_gone_is_filed_anew_where_it_is_needed_and_left_gone_el
     assert filed.number == "2"
 
 
-def test_an_unknown_repository_a_bad_token_and_an_unknown_person_are_told(
+def test_unknown_repository_token_and_assignee_are_reported(
     server: GitHubServer, stage: GitHubStage
 ) -> None:
-    def attempt(to: Connection, terms: Terms | None = None) -> str:
+    def attempt(to: Connection, defaults: IssueDefaults | None = None) -> str:
         retry_budget = RetryBudget(10, clock=stage.clock.monotonic, sleep=stage.clock.sleep)
         with pytest.raises(TrackerError) as caught:
-            GitHubTracker(to, retry_budget=retry_budget, terms=terms).open(REPORT)
+            GitHubTracker(to, retry_budget=retry_budget, defaults=defaults).open(REPORT)
         return str(caught.value)
 
     api = server.address()
@@ -291,7 +289,7 @@ def test_an_unknown_repository_a_bad_token_and_an_unknown_person_are_told(
     missing = attempt(Connection(repository="owner/other", api=api, token=TOKEN))
     refused = attempt(Connection(repository=NAME, api=api, token="wrong"))
     known = Connection(repository=NAME, api=api, token=TOKEN, pause_s=0)
-    unknown = attempt(known, Terms(assignees=("nobody",)))
+    unknown = attempt(known, IssueDefaults(assignees=("nobody",)))
 
     assert "owner/other: no such repository, or the token cannot read it" in missing
     assert "the token in GITHUB_TOKEN or GH_TOKEN is invalid" in refused
@@ -299,17 +297,19 @@ def test_an_unknown_repository_a_bad_token_and_an_unknown_person_are_told(
     assert "assignees invalid nobody" in unknown
 
 
-def test_labels_and_assignees_are_those_of_the_settings(
+def test_new_issue_has_the_configured_labels_and_assignees(
     server: GitHubServer, stage: GitHubStage
 ) -> None:
-    stage.tracker(terms=Terms(labels=("bug", "ciguard"), assignees=("octocat",))).open(REPORT)
+    stage.tracker(defaults=IssueDefaults(labels=("bug", "ciguard"), assignees=("octocat",))).open(
+        REPORT
+    )
 
     filed = server.repository.issues[1].latest
     assert filed["labels"] == ("ciguard", "bug")
     assert filed["assignees"] == ["octocat"]
 
 
-def test_a_title_that_a_person_changed_stays(server: GitHubServer, stage: GitHubStage) -> None:
+def test_title_changed_by_a_person_stays(server: GitHubServer, stage: GitHubStage) -> None:
     stage.tracker().open(REPORT)
     server.repository.edit_issue(1, {"title": "a better title"}, "")
 
@@ -319,7 +319,7 @@ def test_a_title_that_a_person_changed_stays(server: GitHubServer, stage: GitHub
     assert server.repository.issues[1].latest["body"].endswith("!")
 
 
-def test_an_issue_without_the_label_by_a_stranger_is_not_adopted(
+def test_unlabelled_issue_of_another_user_is_not_adopted(
     server: GitHubServer, stage: GitHubStage
 ) -> None:
     forged = {"title": "forged", "body": REPORT.body, "labels": ["ciguard"]}
@@ -331,7 +331,7 @@ def test_an_issue_without_the_label_by_a_stranger_is_not_adopted(
     assert server.repository.issues[1].latest["state"] == "open"
 
 
-def test_a_stranger_s_issue_is_not_adopted_although_the_baseline_names_its_number(
+def test_issue_of_another_user_with_a_recorded_number_is_not_adopted(
     server: GitHubServer, stage: GitHubStage
 ) -> None:
     server.repository.create_issue({"title": "an issue", "body": "of a person"}, "", by="stranger")
@@ -342,7 +342,7 @@ def test_a_stranger_s_issue_is_not_adopted_although_the_baseline_names_its_numbe
 
 
 @pytest.mark.parametrize("knows_number", [True, False])
-def test_an_issue_whose_label_was_renamed_or_deleted_stays_the_bucket_s_issue(
+def test_issue_with_a_renamed_or_deleted_label_is_found(
     server: GitHubServer, stage: GitHubStage, *, knows_number: bool
 ) -> None:
     other = Report(fingerprint=OTHER, title="t", body=marker(OTHER))
@@ -360,9 +360,7 @@ def test_an_issue_whose_label_was_renamed_or_deleted_stays_the_bucket_s_issue(
     assert len(server.repository.issues) == 2
 
 
-def test_an_issue_is_found_by_its_number_whoever_filed_it(
-    server: GitHubServer, stage: GitHubStage
-) -> None:
+def test_issue_is_found_by_its_recorded_number(server: GitHubServer, stage: GitHubStage) -> None:
     stage.tracker().open(REPORT)
     server.repository.delete_label("ciguard")
     server.repository.writer = "octocat"
@@ -375,7 +373,7 @@ def test_an_issue_is_found_by_its_number_whoever_filed_it(
     assert issue.number == "1"
 
 
-def test_an_issue_under_an_older_fingerprint_is_found_by_its_number(
+def test_issue_with_an_older_fingerprint_is_found_by_its_number(
     server: GitHubServer, stage: GitHubStage
 ) -> None:
     stage.tracker().open(REPORT)
@@ -393,18 +391,18 @@ def test_an_issue_under_an_older_fingerprint_is_found_by_its_number(
 def test_issues_with_another_label_are_found_by_it(
     server: GitHubServer, stage: GitHubStage
 ) -> None:
-    terms = Terms(label="fuzzing: found")
-    stage.tracker(terms=terms).open(REPORT)
+    defaults = IssueDefaults(label="fuzzing: found")
+    stage.tracker(defaults=defaults).open(REPORT)
     server.repository.writer = "octocat"
 
-    found = stage.tracker(terms=terms).find(FINGERPRINT)
+    found = stage.tracker(defaults=defaults).find(FINGERPRINT)
 
     assert found is not None
     assert server.repository.issues[1].latest["labels"] == ("fuzzing: found",)
 
 
 @pytest.mark.parametrize("sees_elsewhere", [True, False])
-def test_a_transferred_issue_is_gone(
+def test_transferred_issue_is_not_found(
     server: GitHubServer, stage: GitHubStage, *, sees_elsewhere: bool
 ) -> None:
     stage.tracker().open(REPORT)
@@ -417,15 +415,13 @@ def test_a_transferred_issue_is_gone(
     assert tracker.open(REPORT).number == "2"
 
 
-def test_an_account_that_github_does_not_name_files_all_the_same(
-    server: GitHubServer, stage: GitHubStage
-) -> None:
+def test_token_without_a_known_login_can_file(server: GitHubServer, stage: GitHubStage) -> None:
     server.repository.writer = ""
 
     assert stage.tracker().open(REPORT).number == "1"
 
 
-def test_a_run_asks_for_no_more_than_it_needs(server: GitHubServer, stage: GitHubStage) -> None:
+def test_run_sends_only_the_needed_requests(server: GitHubServer, stage: GitHubStage) -> None:
     tracker = stage.tracker()
     for number in range(30):
         name = f"v1:{number:016x}"
@@ -439,7 +435,7 @@ def test_a_run_asks_for_no_more_than_it_needs(server: GitHubServer, stage: GitHu
     assert len(server.requests) == 1
 
 
-def test_the_token_is_in_no_message_no_log_and_no_representation(
+def test_token_is_in_no_message_log_or_repr(
     server: GitHubServer, stage: GitHubStage, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -454,7 +450,7 @@ def test_the_token_is_in_no_message_no_log_and_no_representation(
     assert TOKEN not in shown
 
 
-def test_who_files_nothing_on_github_does_not_load_its_library() -> None:
+def test_local_tracker_does_not_import_pygithub() -> None:
     program = "import sys, ciguard.trackers; sys.exit('github' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

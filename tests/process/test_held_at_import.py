@@ -151,7 +151,7 @@ def children_of(process: int) -> list[int]:
     return list(map(int, children.split()))
 
 
-def test_what_an_environment_runs_when_an_interpreter_starts_is_held(tmp_path: Path) -> None:
+def test_startup_code_of_an_environment_is_confined(tmp_path: Path) -> None:
     environment, outside = tmp_path / "environment", tmp_path / "outside"
     subprocess.run(
         [sys.executable, "-m", "venv", "--without-pip", environment], check=True, timeout=60

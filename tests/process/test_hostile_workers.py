@@ -104,7 +104,7 @@ def test_folders_nested_deeper_than_the_stack_are_removed() -> None:
     assert not scratch.exists()
 
 
-def test_what_cannot_be_removed_does_not_end_the_next_run(tmp_path: Path) -> None:
+def test_unremovable_folder_does_not_stop_the_next_run(tmp_path: Path) -> None:
     abandoned = tmp_path / f"ciguard-{2**22 - 1}-x"  # higher than any process of this machine
     abandoned.mkdir()
     here = Path.cwd()
@@ -156,7 +156,7 @@ def test_the_memory_of_another_worker_is_out_of_reach(version: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["F", "D", "S", "DDDD", "D" * 13, "\0" * 1000])
-def test_who_speaks_out_of_turn_is_blamed_and_no_other_case(
+def test_worker_that_breaks_the_protocol_blames_only_its_case(
     dispatcher: Dispatcher, text: str
 ) -> None:
     before, blamed, after = outcomes_of(dispatcher, GOOD, attack("say", text), GOOD)
@@ -167,7 +167,7 @@ def test_who_speaks_out_of_turn_is_blamed_and_no_other_case(
     assert after == replace(before, cost_s=after.cost_s if isinstance(after, Passed) else 0.0)
 
 
-def test_early_answers_do_not_pass_for_the_answers_to_later_jobs(dispatcher: Dispatcher) -> None:
+def test_early_results_do_not_count_for_later_jobs(dispatcher: Dispatcher) -> None:
     for number, case in enumerate([attack("say", "DD"), call("leak", 0), call("leak", 1)]):
         dispatcher.add(Job("planted", number, (encoded(case),)))
     outcomes: dict[object, Outcome] = {}
@@ -206,7 +206,7 @@ def test_a_worker_that_reads_nothing_is_replaced(monkeypatch: pytest.MonkeyPatch
     assert all(isinstance(outcome, Passed) for outcome in outcomes)
 
 
-def test_a_worker_that_does_not_hear_its_end_ends_when_it_is_replaced() -> None:
+def test_worker_that_ignores_termination_ends_when_it_is_replaced() -> None:
     with Dispatcher() as running:
         (forking,) = children_of(server_of(running).process_id)
         for number in range(4):
@@ -287,7 +287,7 @@ def test_stopped_servers_end_with_the_run_at_once() -> None:
 # --- canaries -------------------------------------------------------------------------------------
 
 
-def test_a_worker_that_lets_everything_pass_is_found_out_by_known_outcomes(
+def test_worker_that_forges_passes_is_detected_by_canaries(
     dispatcher: Dispatcher,
 ) -> None:
     outcomes_of(dispatcher, GOOD)
@@ -305,7 +305,7 @@ def test_a_worker_that_lets_everything_pass_is_found_out_by_known_outcomes(
     assert isinstance(error, Errored)
 
 
-def test_results_that_were_handed_on_before_are_void(dispatcher: Dispatcher) -> None:
+def test_results_before_a_failed_canary_are_void(dispatcher: Dispatcher) -> None:
     prove(dispatcher)
     outcomes_of(dispatcher, GOOD)
     time.sleep(1.1)
@@ -318,7 +318,7 @@ def test_results_that_were_handed_on_before_are_void(dispatcher: Dispatcher) -> 
     assert [len(job.cases) for job in void] == [1, 1, 2]
 
 
-def test_a_worker_that_survives_its_own_crash_is_found_out(dispatcher: Dispatcher) -> None:
+def test_worker_that_survives_its_deliberate_crash_is_detected(dispatcher: Dispatcher) -> None:
     prove(dispatcher)
     outcomes_of(dispatcher, attack("pretend_for_calls", "ctypes.string_at"))
     outcomes_of(dispatcher, attack("pretend_for_calls", "os.abort"))
@@ -326,7 +326,7 @@ def test_a_worker_that_survives_its_own_crash_is_found_out(dispatcher: Dispatche
     assert len(prove(dispatcher)) == 2
 
 
-def test_honest_workers_prove_all_they_did(dispatcher: Dispatcher) -> None:
+def test_correct_workers_prove_all_results(dispatcher: Dispatcher) -> None:
     prove(dispatcher)
     cases = [GOOD, call("leak", 0), call("fragile", -1), call("meet", "sleep")]
     for case in cases:
@@ -390,7 +390,7 @@ def test_clear_queue_with_a_careful_job_waiting_keeps_that_job() -> None:
     assert [result.job.key for result in results] == ["running", "careful"]
 
 
-def test_canaries_are_no_outcomes(dispatcher: Dispatcher) -> None:
+def test_canaries_are_not_outcomes(dispatcher: Dispatcher) -> None:
     for _ in range(4):
         outcomes = outcomes_of(dispatcher, *[GOOD] * 3)
         time.sleep(0.4)
@@ -403,7 +403,7 @@ def test_canaries_are_no_outcomes(dispatcher: Dispatcher) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_case_whose_worker_somebody_killed_runs_again(number: signal.Signals) -> None:
+def test_case_of_an_externally_killed_worker_runs_again(number: signal.Signals) -> None:
     sleeping = ApiCall(api="time.sleep", kind=CallKind.FUNCTION, arguments=(LiteralValue(0.7),))
     with Dispatcher() as running:
         server = server_of(running)
@@ -428,7 +428,7 @@ def test_case_killed_at_varying_places_ends_after_few_retries() -> None:
     assert running.may_retry(7)
 
 
-def test_a_case_that_kills_its_worker_every_time_is_blamed(dispatcher: Dispatcher) -> None:
+def test_case_that_always_kills_its_worker_is_reported(dispatcher: Dispatcher) -> None:
     (dead,) = outcomes_of(dispatcher, call("meet", "SIGKILL"))
 
     assert isinstance(dead, Crashed)

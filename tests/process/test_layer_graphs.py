@@ -419,7 +419,7 @@ def test_a_backend_without_double_precision_says_so(answers: dict[str, Answers])
 
 
 @pytest.mark.slow
-def test_what_a_wide_case_sets_is_gone_in_the_next(answers: dict[str, Answers]) -> None:
+def test_double_precision_of_a_case_does_not_affect_the_next(answers: dict[str, Answers]) -> None:
     for backend in BACKENDS:
         before, after = (
             answers[backend].passed(name) for name in ("residual predict", "after a wide one")
@@ -485,7 +485,7 @@ def test_large_outputs_come_back_whole_as_long_as_a_record_holds_them(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_what_is_no_number_is_counted_by_layer(answers: dict[str, Answers], backend: str) -> None:
+def test_nan_is_counted_by_layer(answers: dict[str, Answers], backend: str) -> None:
     layers = items(answers[backend].passed("infinite")["layers"])
 
     counts = {name: items(layer) for name, layer in layers.items()}
@@ -539,7 +539,7 @@ def test_an_error_names_its_node(answers: dict[str, Answers], backend: str, name
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["no such layer", "no such argument"])
-def test_what_this_version_lacks_was_never_run(answers: dict[str, Answers], name: str) -> None:
+def test_missing_name_of_this_version_is_not_run(answers: dict[str, Answers], name: str) -> None:
     for backend in BACKENDS:
         outcome = answers[backend].outcomes[name]
 

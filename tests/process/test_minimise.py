@@ -92,7 +92,7 @@ def call(function: str, *arguments: Value, **keywords: Value) -> ApiCall:
         (call("spin", LiteralValue(-5)), call("spin", LiteralValue(-1))),
     ],
 )
-def test_what_is_left_is_simpler_and_fails_alike(
+def test_minimised_program_is_simpler_and_fails_in_the_same_way(
     dispatcher: Dispatcher, case: ApiCall, expected: ApiCall
 ) -> None:
     before = found(dispatcher, case)
@@ -104,5 +104,5 @@ def test_what_is_left_is_simpler_and_fails_alike(
     assert after.case == expected
 
 
-def test_what_cannot_be_simpler_is_left_alone(dispatcher: Dispatcher) -> None:
+def test_minimal_program_is_not_changed(dispatcher: Dispatcher) -> None:
     assert minimised(dispatcher, found(dispatcher, call("fragile", LiteralValue(-1)))) == []

@@ -40,7 +40,7 @@ def test_each_defect_of_values_shows_where_it_says(seen: Any) -> None:
     assert seen["untold"] == []
 
 
-def test_where_a_defect_says_nothing_its_layer_computes_as_before(seen: Any) -> None:
+def test_planted_defect_changes_only_its_condition(seen: Any) -> None:
     assert seen["changed"] == []
 
 

@@ -56,7 +56,7 @@ def assert_refused(outcome: Outcome) -> None:
         "pin",
     ],
 )
-def test_a_worker_reaches_no_other_process(dispatcher: Dispatcher, attack: str) -> None:
+def test_worker_cannot_reach_other_processes(dispatcher: Dispatcher, attack: str) -> None:
     limit = resource.getrlimit(resource.RLIMIT_CPU)
 
     assert_refused(outcome_of(dispatcher, f"attacks.{attack}", os.getpid()))
@@ -64,7 +64,7 @@ def test_a_worker_reaches_no_other_process(dispatcher: Dispatcher, attack: str) 
     assert resource.getrlimit(resource.RLIMIT_CPU) == limit
 
 
-def test_a_worker_connects_to_nobody_and_makes_no_ring(
+def test_worker_cannot_connect_or_create_an_io_uring(
     dispatcher: Dispatcher, tmp_path: Path
 ) -> None:
     outcomes = outcomes_of(
@@ -84,7 +84,7 @@ def test_a_worker_connects_to_nobody_and_makes_no_ring(
 @pytest.mark.parametrize(
     "attack", ["set_time", "set_mode", "set_owner", "set_attribute", "cut_short"]
 )
-def test_what_landlock_does_not_rule_stays_as_it_is(
+def test_worker_cannot_change_times_mode_or_owner_of_a_file(
     dispatcher: Dispatcher, attack: str, victim: Path
 ) -> None:
     before = victim.stat()
@@ -98,7 +98,7 @@ def test_what_landlock_does_not_rule_stays_as_it_is(
     assert victim.read_text() == "mine"
 
 
-def test_a_worker_deletes_no_file_where_there_is_landlock(
+def test_worker_with_landlock_cannot_delete_files(
     dispatcher: Dispatcher, abi: int, victim: Path
 ) -> None:
     outcome = outcome_of(dispatcher, "remove", str(victim))
@@ -107,7 +107,7 @@ def test_a_worker_deletes_no_file_where_there_is_landlock(
     assert victim.exists() is (abi >= OLDEST_FOR_FILES)
 
 
-def test_what_holds_a_target_names_what_the_kernel_has(abi: int) -> None:
+def test_confined_by_names_the_mechanisms_of_the_kernel(abi: int) -> None:
     with landlock(abi) as spec, Dispatcher() as running:
         held = set(started(running, spec).confined_by)
 

@@ -43,7 +43,7 @@ def test_a_machine_is_probed_without_any_target() -> None:
 
 
 @pytest.mark.parametrize("version", range(8))
-def test_what_a_kernel_does_not_hold_is_named(version: int) -> None:
+def test_attacks_that_the_kernel_does_not_block_are_named(version: int) -> None:
     with landlock(version) as spec, Dispatcher() as running:
         started(running, spec)
 
@@ -52,7 +52,7 @@ def test_what_a_kernel_does_not_hold_is_named(version: int) -> None:
     assert got_through(probes) == (set() if min(version, landlock_abi()) else RULED_BY_LANDLOCK)
 
 
-def test_a_worker_that_is_not_confined_is_refused_little() -> None:
+def test_unconfined_worker_is_hardly_restricted() -> None:
     spec = spec_of(confine=False)
     with Dispatcher() as running:
         started(running, spec)
@@ -128,7 +128,7 @@ def test_a_run_that_requires_confinement_ends_before_its_first_case(folder: Path
     assert {json.loads(line)["type"] for line in lines} <= {"start"}
 
 
-def test_a_run_that_confines_nothing_warns_of_that(folder: Path) -> None:
+def test_run_without_confinement_warns(folder: Path) -> None:
     events = list(campaign(folder, "current[planted]", confine=CONFINE_NEVER))
 
     (warning,) = (e.message for e in events if isinstance(e, Warned) and "confine" in e.message)

@@ -238,7 +238,7 @@ def test_a_block_that_is_refused_is_noted_in_a_negative_case(library: Library) -
     assert "predictions" in outputs(outcome)
 
 
-def test_a_name_that_this_version_lacks_says_nothing_of_the_library(library: Library) -> None:
+def test_missing_name_in_this_version_is_inconclusive(library: Library) -> None:
     (outcome,) = library.run(program(library.lacking))
 
     assert isinstance(outcome, Rejected), outcome
@@ -272,7 +272,7 @@ times = len(seen)
 """
 
 
-def test_what_is_run_over_and_over_is_compiled_once(library: Library) -> None:
+def test_repeatedly_run_program_is_compiled_once(library: Library) -> None:
     """Libraries keep what they have met of code, which would pass for a leak."""
     (outcome,) = library.run(program(library.training + _NOTING_ITS_CODE, cycles=3))
 
@@ -348,7 +348,7 @@ def test_a_program_does_not_see_its_predecessors(library: Library) -> None:
         ("import json\njson.loads('{')", "JSONDecodeError", Stage.CALL),
     ],
 )
-def test_what_a_program_does_itself_is_no_answer_of_the_library(
+def test_failure_of_the_program_itself_is_not_a_library_outcome(
     library: Library, source: str, exception: str, stage: Stage
 ) -> None:
     (outcome,) = library.run(program(source))

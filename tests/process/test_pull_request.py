@@ -121,7 +121,7 @@ def test_many_annotations_are_sent_by_fifties_and_the_verdict_comes_last(
     assert shown(server)[2] == list(range(1, 121))
 
 
-def test_what_is_too_much_is_cut_and_it_is_said(server: GitHubServer) -> None:
+def test_excess_annotations_are_omitted_and_counted(server: GitHubServer) -> None:
     publish(server, check(620))
 
     assert len(shown(server)[2]) == 500
@@ -150,7 +150,7 @@ def test_publishing_again_writes_nothing(server: GitHubServer) -> None:
     assert {request.method for request in server.requests} == {"GET"}
 
 
-def test_a_longer_story_is_added_to_the_same_check_run(server: GitHubServer) -> None:
+def test_additional_annotations_are_added_to_the_same_check_run(server: GitHubServer) -> None:
     publish(server, check(3))
 
     publish(server, check(5, title="NEW FINDINGS: 5 new"))
@@ -160,7 +160,7 @@ def test_a_longer_story_is_added_to_the_same_check_run(server: GitHubServer) -> 
     assert server.checks.runs[0]["output"]["title"] == "NEW FINDINGS: 5 new"
 
 
-def test_an_older_conclusion_does_not_outlive_what_is_told_now(server: GitHubServer) -> None:
+def test_older_conclusion_is_replaced(server: GitHubServer) -> None:
     publish(server, CheckReport(conclusion="success", title="NOTHING NEW: 0 new", summary="s"))
     server.gate = failing("PATCH", [None, *itertools.repeat(Fault.BAD_GATEWAY, 50)])
 
@@ -171,7 +171,7 @@ def test_an_older_conclusion_does_not_outlive_what_is_told_now(server: GitHubSer
     assert shown(server)[:2] == ("in_progress", None)
 
 
-def test_annotations_that_are_wrong_by_now_are_left_behind_with_their_check_run(
+def test_obsolete_annotations_stay_with_the_old_check_run(
     server: GitHubServer,
 ) -> None:
     publish(server, check(5))
@@ -217,7 +217,7 @@ def test_no_annotation_is_there_twice_whether_or_not_a_batch_was_carried_out(
     assert shown(server) == ("completed", "failure", list(range(1, 151)))
 
 
-def test_what_broke_off_is_in_progress_and_completed_by_the_next_attempt(
+def test_interrupted_check_run_is_completed_by_the_next_attempt(
     server: GitHubServer,
 ) -> None:
     server.gate = failing("PATCH", [None, *itertools.repeat(Fault.BAD_GATEWAY, 50)])
@@ -232,7 +232,7 @@ def test_what_broke_off_is_in_progress_and_completed_by_the_next_attempt(
     assert shown(server) == ("completed", "failure", list(range(1, 91)))
 
 
-def test_a_token_that_may_not_is_told_with_the_permission_it_needs(server: GitHubServer) -> None:
+def test_missing_permission_is_reported_with_its_name(server: GitHubServer) -> None:
     server.checks.may_write = False
     server.repository.may_write = False
 
@@ -282,7 +282,7 @@ def test_comments_of_two_jobs_at_once_become_one(server: GitHubServer) -> None:
     assert comments(server) == ["<!-- ciguard-status: ciguard -->\nthe body"]
 
 
-def test_a_comment_of_somebody_else_is_not_touched_whatever_it_says(
+def test_comment_of_another_account_is_not_changed(
     server: GitHubServer,
 ) -> None:
     forged = "<!-- ciguard-status: ciguard -->\nforged"
@@ -319,7 +319,7 @@ def test_guards_of_one_repository_have_comments_of_their_own(server: GitHubServe
     ]
 
 
-def test_a_run_that_is_late_says_nothing_of_a_newer_commit(server: GitHubServer) -> None:
+def test_late_run_does_not_update_the_comment_of_a_newer_commit(server: GitHubServer) -> None:
     comment(server, "newer")
     late = Head(sha="b" * 40)
 
@@ -329,7 +329,7 @@ def test_a_run_that_is_late_says_nothing_of_a_newer_commit(server: GitHubServer)
     assert comments(server) == ["<!-- ciguard-status: ciguard -->\nnewer"]
 
 
-def test_an_issue_is_no_pull_request(server: GitHubServer) -> None:
+def test_number_of_an_issue_is_rejected_as_pull_request(server: GitHubServer) -> None:
     del server.repository.heads[1]
 
     with pytest.raises(TrackerError):
@@ -355,6 +355,6 @@ def test_an_issue_is_no_pull_request(server: GitHubServer) -> None:
         lambda: repository_of("https://evil.example/owner/name", {}),
     ],
 )
-def test_whatever_is_no_plain_name_sha_or_number_is_refused(make: Callable[[], object]) -> None:
+def test_malformed_names_shas_and_numbers_are_rejected(make: Callable[[], object]) -> None:
     with pytest.raises(ConfigurationError):
         make()

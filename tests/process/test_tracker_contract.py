@@ -40,7 +40,7 @@ def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
     assert server.violations == []
 
 
-def test_what_was_filed_is_found_by_another_job(stage: Stage) -> None:
+def test_filed_issue_is_found_by_another_job(stage: Stage) -> None:
     issue = stage.tracker().open(report_of())
 
     assert issue.is_open
@@ -124,7 +124,7 @@ def test_a_group_with_another_name_by_now_is_found_by_what_the_baseline_knows(
 
 
 @pytest.mark.parametrize("number", ["../outside.md", "7", "g1-0123456789abcdef/../../x.md"])
-def test_what_the_baseline_knows_of_no_issue_leads_nowhere(stage: Stage, number: str) -> None:
+def test_recorded_number_without_an_issue_finds_nothing(stage: Stage, number: str) -> None:
     tracker = stage.tracker()
     tracker.remember({NAME: number})
 
@@ -155,7 +155,7 @@ def test_an_issue_is_closed_and_opened_again_with_reasons(stage: Stage) -> None:
     assert stage.entries(issue) == ["not met in 3 runs", "met again"]
 
 
-def test_closing_and_opening_twice_says_it_once(stage: Stage) -> None:
+def test_repeated_closing_and_reopening_is_recorded_once(stage: Stage) -> None:
     issue = stage.tracker().open(report_of())
     for _ in range(2):
         stage.tracker().close(issue, "gone")
@@ -172,7 +172,7 @@ def test_a_closed_issue_that_is_filed_again_stays_closed_until_it_is_opened(stag
     assert not stage.tracker().open(report_of(body="other")).is_open
 
 
-def test_what_was_just_said_is_not_said_again(stage: Stage) -> None:
+def test_repeated_comment_is_recorded_once(stage: Stage) -> None:
     issue = stage.tracker().open(report_of())
     stage.tracker().comment(issue, "also on torch==2.14.0")
 
@@ -195,7 +195,7 @@ def test_a_reason_is_plain_text(stage: Stage) -> None:
     assert "<b>" not in said
 
 
-def test_a_silenced_issue_is_found_and_left_alone(stage: Stage) -> None:
+def test_silenced_issue_is_found_and_not_changed(stage: Stage) -> None:
     issue = stage.tracker().open(report_of())
     stage.silence(issue)
     before = stage.text(issue)
@@ -211,7 +211,7 @@ def test_a_silenced_issue_is_found_and_left_alone(stage: Stage) -> None:
     assert stage.count() == 1
 
 
-def test_what_was_opened_lately_is_counted_without_the_list(stage: Stage) -> None:
+def test_recently_opened_issues_are_counted_without_the_roll_up(stage: Stage) -> None:
     stage.tracker().open(report_of())
     stage.clock.sleep(_DAY_S)
     noon = stage.clock.now()
@@ -223,7 +223,7 @@ def test_what_was_opened_lately_is_counted_without_the_list(stage: Stage) -> Non
     assert stage.tracker().opened_since(noon - timedelta(days=2)) == 2
 
 
-def test_a_marker_in_the_middle_of_a_text_says_nothing(stage: Stage) -> None:
+def test_marker_in_the_middle_of_a_text_is_ignored(stage: Stage) -> None:
     stage.tracker().open(report_of(body=f"fuzzed\n\n{marker(OTHER)}\n"))
 
     assert stage.tracker().find(OTHER) is None

@@ -206,7 +206,7 @@ def check_answers(engine: Engine, operation: Operation, about: bytes) -> None:
         assert isinstance(answer, dict)
 
 
-def test_pocketsphinx_hears_what_flite_says(tmp_path: Path) -> None:
+def test_pocketsphinx_recognises_speech_of_flite(tmp_path: Path) -> None:
     file = tmp_path / "said.wav"
     said = ["flite", "-voice", "rms", "-t", "turn on the light", "-o", str(file)]
     subprocess.run(said, check=True, timeout=60)
@@ -220,7 +220,7 @@ def test_pocketsphinx_hears_what_flite_says(tmp_path: Path) -> None:
     assert answers[0] == answers[1]
 
 
-def test_pocketsphinx_hears_nothing_in_silence_or_in_less_than_a_sound() -> None:
+def test_pocketsphinx_recognises_nothing_in_silence() -> None:
     for silence in (b"", bytes(2), bytes(32_000), b"\1\0"):
         assert Speech().answer(SPEECH, sound(silence)) == {}
 
@@ -325,7 +325,7 @@ WORDS_19 = "word " * 18 + "end"
         ("recognize", b"", "RecognitionAudio not set."),
     ],
 )
-def test_what_services_refuse_is_refused_before_any_engine_looks(
+def test_content_that_services_reject_does_not_reach_an_engine(
     name: str, about: bytes, message: str
 ) -> None:
     with pytest.raises(ServiceError) as caught:

@@ -89,7 +89,7 @@ def settled(dispatcher: Dispatcher, finding: Finding, *, time_left_s: float) -> 
     pytest.fail("nothing was settled")
 
 
-def test_what_returns_when_it_is_given_more_time_is_slow_and_says_how_long_and_where(
+def test_call_that_returns_after_the_timeout_is_slow_with_times_and_targets(
     dispatcher: Dispatcher,
 ) -> None:
     proposed = hanging(dispatcher, "long rest")
@@ -106,7 +106,7 @@ def test_what_returns_when_it_is_given_more_time_is_slow_and_says_how_long_and_w
     assert fingerprint(slow).key != fingerprint(proposed).key
 
 
-def test_what_never_returns_hangs_and_says_how_long_it_was_waited_for(
+def test_call_that_never_returns_hangs_with_the_waiting_time(
     dispatcher: Dispatcher,
 ) -> None:
     found = settled(dispatcher, hanging(dispatcher, "sleep"), time_left_s=16.0)
@@ -118,7 +118,7 @@ def test_what_never_returns_hangs_and_says_how_long_it_was_waited_for(
     assert {o.limit_s for o in hung.outcomes.values() if isinstance(o, Hung)} == {2.0}
 
 
-def test_a_hang_is_waited_for_three_times_its_limit_however_little_time_is_left(
+def test_hang_is_waited_for_at_least_three_times_the_timeout(
     dispatcher: Dispatcher,
 ) -> None:
     found = settled(dispatcher, hanging(dispatcher, "sleep"), time_left_s=-1.0)

@@ -15,7 +15,7 @@ EVERYTHING = (ACTION, *WORKFLOWS)
 SCRIPTS = tuple(sorted((ROOT / "action").glob("*.sh")))
 
 
-def test_zizmor_has_nothing_to_say() -> None:
+def test_zizmor_reports_nothing() -> None:
     done = zizmor(*EVERYTHING)
 
     assert done.returncode == 0, done.stdout + done.stderr
@@ -28,18 +28,18 @@ def test_files_keep_to_the_schema(path: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_the_language_service_of_github_has_nothing_to_say() -> None:
+def test_language_service_of_github_reports_nothing() -> None:
     done = language_service(*EVERYTHING)
 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_actionlint_has_nothing_to_say() -> None:
+def test_actionlint_reports_nothing() -> None:
     assert actionlint(*WORKFLOWS) == []
 
 
 @pytest.mark.parametrize("path", [*EVERYTHING, *SCRIPTS], ids=lambda path: path.name)
-def test_shellcheck_has_nothing_to_say(path: Path) -> None:
+def test_shellcheck_reports_nothing(path: Path) -> None:
     if path in SCRIPTS:
         scripts = [path.read_text("utf-8")]
     else:
@@ -61,7 +61,7 @@ def test_shellcheck_has_nothing_to_say(path: Path) -> None:
         ("steps.ciguard.outputs.matrix", "steps.nobody.outputs.matrix", "nobody"),
     ],
 )
-def test_the_language_service_sees_a_wrong_name(
+def test_language_service_reports_a_wrong_name(
     before: str, after: str, says: str, tmp_path: Path
 ) -> None:
     mutant = _mutant(tmp_path, before, after)
@@ -72,7 +72,7 @@ def test_the_language_service_sees_a_wrong_name(
     assert says in done.stdout
 
 
-def test_zizmor_sees_an_expression_in_a_script(tmp_path: Path) -> None:
+def test_zizmor_reports_an_expression_in_a_script(tmp_path: Path) -> None:
     text = ACTION.read_text("utf-8")
     mutant = tmp_path / "action.yml"
     mutant.write_text(text.replace('exit "$EXIT_CODE"', "exit ${{ inputs.seed }}"), "utf-8")
@@ -80,7 +80,7 @@ def test_zizmor_sees_an_expression_in_a_script(tmp_path: Path) -> None:
     assert "template-injection" in zizmor(mutant).stdout
 
 
-def test_actionlint_sees_a_job_that_nobody_defines(tmp_path: Path) -> None:
+def test_actionlint_reports_an_undefined_job(tmp_path: Path) -> None:
     mutant = _mutant(tmp_path, "needs: plan", "needs: plans")
 
     assert any("plans" in line for line in actionlint(mutant))

@@ -98,7 +98,7 @@ def test_jobs_run_after_what_they_need_on_machines_of_their_own(
     assert [path.name for path in run.artifacts.iterdir()] == ["kept-1"]
 
 
-def test_what_failed_skips_what_needs_it_and_keeps_its_outputs(
+def test_failed_job_skips_dependent_jobs_and_keeps_its_outputs(
     github: GitHub, workflow: Path
 ) -> None:
     run = WorkflowRun(github, workflow, TRIGGER, number="1", matrix=MATRIX, missing="kept-2")
@@ -110,7 +110,7 @@ def test_what_failed_skips_what_needs_it_and_keeps_its_outputs(
     assert run.outputs == {"said": "3 false"}
 
 
-def test_only_what_did_not_succeed_runs_again(github: GitHub, workflow: Path) -> None:
+def test_only_unsuccessful_jobs_run_again(github: GitHub, workflow: Path) -> None:
     run = WorkflowRun(github, workflow, TRIGGER, number="1", matrix=MATRIX)
 
     run.start(lost=" 2")

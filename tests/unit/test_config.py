@@ -55,7 +55,7 @@ def test_load_config_without_sources_returns_defaults(tmp_path: Path) -> None:
 
 def test_settings_describe_all_fields_of_config() -> None:
     of_run = [setting.field for setting in SETTINGS.values() if not setting.is_of_level]
-    assert of_run == [item.name for item in fields(Config) if item.name != "of_levels"]
+    assert of_run == [item.name for item in fields(Config) if item.name != "level_values"]
     assert all(setting.help.endswith(".") for setting in SETTINGS.values())
 
 
@@ -148,7 +148,7 @@ def test_relative_paths_start_at_the_file_or_for_flags_at_the_working_folder(
 def test_load_config_with_both_kinds_of_file_raises(tmp_path: Path) -> None:
     root = _repository(tmp_path, ciguard="seed = 1", pyproject="[tool.ciguard]\nseed = 2")
 
-    assert "both ciguard.toml and [tool.ciguard] of pyproject.toml" in _error(root)
+    assert "both ciguard.toml and [tool.ciguard] in pyproject.toml" in _error(root)
 
 
 @pytest.mark.parametrize(
@@ -156,26 +156,26 @@ def test_load_config_with_both_kinds_of_file_raises(tmp_path: Path) -> None:
     [
         ("buget = 3", "ciguard.toml: buget: no such setting. Did you mean 'budget'?"),
         ("fail_on = 'low'", "ciguard.toml: fail_on: no such setting. Did you mean 'fail-on'?"),
-        ("seed = true", "ciguard.toml: seed = True: a boolean is not allowed here. Write a whole"),
+        ("seed = true", "ciguard.toml: seed = True: a boolean is not valid here. Write a whole"),
         ("seed = -1", "ciguard.toml: seed = -1: out of range. Write a whole number from 0 to"),
-        ("targets = 'torch'", "targets = 'torch': a string is not allowed here. Write a list of"),
+        ("targets = 'torch'", "targets = 'torch': a string is not valid here. Write a list of"),
         ("targets = []", "targets = []: the list is empty."),
         ("targets = [1]", "an item is empty or not a string"),
         ("allow = ['file']", "'file' is unknown. Did you mean 'files'?"),
         ("budget = nan", "budget = nan: out of range. Write a duration from 1s to 30d"),
         ("budget = '1m1m'", "a unit occurs twice"),
-        ("budget = 1979-05-27", "a date or time is not allowed here"),
+        ("budget = 1979-05-27", "a date or time is not valid here"),
         ("fail-on = 'hgih'", "not a severity. Did you mean 'high'? Write one of info, low"),
         ("out = ''", "out = '': not a path. Write the path of a folder."),
         ('out = "a\\n::error::x"', "not a path. Write the path of a folder."),
         (
             "resume = true",
-            "resume: the setting applies to one run, so a file cannot set it. Use --resume",
+            "resume: this setting applies to a single run, so files cannot set it. Use --resume",
         ),
         ("seed = ", "ciguard.toml: not valid TOML"),
         (
             "[policy]\nhagn = 'fail'",
-            "'hagn' is not a class of findings. Did you mean 'hang'? Write",
+            "'hagn' is neither a class of findings nor a glob. Did you mean 'hang'? Write",
         ),
         ("[policy]\nhang = 'fails'", "hang = 'fails': no such action. Did you mean 'fail'? Write"),
         ("[policy]\nhang = 3", "policy = {'hang': 3}: hang = 3: no such action. Write a table"),
@@ -185,10 +185,10 @@ def test_load_config_with_both_kinds_of_file_raises(tmp_path: Path) -> None:
         ),
         (
             "policy = 'hang'",
-            "policy = 'hang': a string is not allowed here. Write a table [policy]",
+            "policy = 'hang': a string is not valid here. Write a table [policy]",
         ),
         ("[run]\nseed = 1", "ciguard.toml: run: no such setting."),
-        ("confine = 'off'", "because a change under test can edit them. Use --confine"),
+        ("confine = 'off'", "because a tested pull request can edit them. Use --confine"),
     ],
 )
 def test_error_in_a_file_names_place_key_value_and_remedy(

@@ -1,6 +1,6 @@
 """`ciguard doctor`: find what keeps ciguard from working, and what to change.
 
-Each module checks one subject and returns diagnoses. It writes nothing, and reports problems
+Each module checks one subject and returns diagnoses. The checks write nothing, and report problems
 without raising exceptions.
 """
 

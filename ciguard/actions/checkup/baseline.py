@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _SUBJECT = "baseline"
 _ESTABLISH = (
-    "Let a run of the default branch establish it (`gh workflow run ciguard-nightly.yml`): until "
-    "then, pull requests cannot be compared with anything."
+    "Establish the baseline by a run of the default branch (`gh workflow run "
+    "ciguard-nightly.yml`). Until then, pull requests have no baseline to compare with."
 )
 
 
@@ -35,7 +35,7 @@ def examine_baseline(location: Location, *, now: datetime) -> Diagnosis:
     store = open_store(location)
     try:
         if not store.exists():
-            return warning(_SUBJECT, f"there is none in {place}", _ESTABLISH)
+            return warning(_SUBJECT, f"there is no baseline in {place}", _ESTABLISH)
     except BaselineError as error:
         return unknown(
             _SUBJECT, visible(str(error)), "Run this command where git can fetch the baseline."
@@ -43,17 +43,17 @@ def examine_baseline(location: Location, *, now: datetime) -> Diagnosis:
     try:
         records = store.load()
     except BaselineError as error:
-        return problem(_SUBJECT, visible(str(error)), "Correct what the message names.")
+        return problem(_SUBJECT, visible(str(error)), "Correct the cause that this message names.")
     written = _last_written(records)
     if written is None:
-        return healthy(_SUBJECT, f"{place}: no bucket")
+        return healthy(_SUBJECT, f"{place}: no buckets")
     age = now - written
-    text = f"{place}: {len(records)} buckets, last seen {age.days} days ago"
+    text = f"{place}: {len(records)} buckets, last updated {age.days} days ago"
     if age > STALE_AFTER:
         return warning(
             _SUBJECT,
             text,
-            "Find out why nightly runs stopped: buckets reported as new may be older.",
+            "Find out why nightly runs stopped: pull requests may be blamed for older defects.",
         )
     return healthy(_SUBJECT, text)
 

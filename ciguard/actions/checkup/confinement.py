@@ -1,4 +1,4 @@
-"""Check the confinement: which attacks of a worker this machine blocks."""
+"""Check the confinement: which attacks by a worker this machine blocks."""
 
 from __future__ import annotations
 
@@ -21,20 +21,27 @@ _REMEDY = (
 
 
 def examine_confinement(*, is_required: bool) -> Iterator[Diagnosis]:
-    """Yield a diagnosis of each attack that a confined worker attempts.
+    """Start a confined worker that attempts harmless attacks, and yield a diagnosis for each.
 
     Args:
-        is_required: whether the settings require confinement; otherwise gaps are only warnings.
+        is_required: whether the settings require confinement; if not, an attack that succeeds is
+            only a warning.
     """
     try:
         probes = probe_confinement()
     except WorkerStartError as error:
-        yield problem(_SUBJECT, f"no worker can be started: {error}", "Run `ciguard version`.")
+        yield problem(
+            _SUBJECT,
+            f"no worker can be started: {error}",
+            "Run `ciguard version` to check the installation.",
+        )
         return
     missing = problem if is_required else warning
     for probe in probes:
         if probe.holds:
-            yield healthy(_SUBJECT, f"{probe.name}: no worker can {probe.attack} ({probe.detail})")
+            yield healthy(
+                _SUBJECT, f"{probe.name}: a worker cannot {probe.attack} ({probe.detail})"
+            )
         else:
             text = f"{probe.name}: a worker can {probe.attack}"
             detail = f" ({probe.detail})" if probe.detail else ""

@@ -26,7 +26,7 @@ class Diagnosis:
     health: Health
     text: str
     remedy: str = ""
-    """Sentence that says what to change; empty if nothing needs to change."""
+    """Sentence about what to change; empty if nothing needs to change."""
 
 
 def healthy(subject: str, text: str) -> Diagnosis:
@@ -35,15 +35,15 @@ def healthy(subject: str, text: str) -> Diagnosis:
 
 
 def unknown(subject: str, why: str, remedy: str = "") -> Diagnosis:
-    """Return the diagnosis of something that could not be checked."""
+    """Return the diagnosis of a check that was not possible, with the reason."""
     return Diagnosis(subject=subject, health=Health.UNKNOWN, text=why, remedy=remedy)
 
 
 def warning(subject: str, text: str, remedy: str) -> Diagnosis:
-    """Return the diagnosis of something that could be better."""
+    """Return the diagnosis of a check that found something to improve."""
     return Diagnosis(subject=subject, health=Health.WARNING, text=text, remedy=remedy)
 
 
 def problem(subject: str, text: str, remedy: str) -> Diagnosis:
-    """Return the diagnosis of something that must be changed."""
+    """Return the diagnosis of a check that found something that must be changed."""
     return Diagnosis(subject=subject, health=Health.PROBLEM, text=text, remedy=remedy)

@@ -1,4 +1,4 @@
-"""Check the repository on GitHub: whether its settings let ciguard work."""
+"""Check the repository on GitHub for settings that prevent ciguard from working."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from ciguard.config import Location
     from ciguard.trackers import RepositorySettings, RepositoryState
 
-_REFUSING = {
-    "pull_request": "a pull request",
-    "required_status_checks": "checks",
-    "update": "no updates",
-    "creation": "no creation",
-    "merge_queue": "a merge queue",
-    "required_deployments": "deployments",
+_BLOCKING_RULES = {
+    "pull_request": "requires a pull request",
+    "required_status_checks": "requires checks",
+    "update": "forbids updates",
+    "creation": "forbids creation",
+    "merge_queue": "requires a merge queue",
+    "required_deployments": "requires deployments",
 }
-"""Requirement of each rule that blocks writing the baseline, by push or through the API."""
+"""Effect of each kind of rule that blocks writing the baseline, both by push and by the API."""
 _DISABLED = {
     "disabled_inactivity": "GitHub disabled it after 60 days without a commit",
     "disabled_manually": "a user disabled it",
@@ -36,7 +36,10 @@ _DISABLED = {
 
 
 def repository_name(root: Path, environment: Mapping[str, str]) -> str:
-    """Return `owner/name` from the environment, else from the remote `origin`; empty if unknown."""
+    """Return `owner/name` of the repository; empty if it is unknown.
+
+    The variable GITHUB_REPOSITORY has precedence over the remote `origin`.
+    """
     named = environment.get("GITHUB_REPOSITORY", "")
     if REPOSITORY.fullmatch(named):
         return named
@@ -59,7 +62,8 @@ def examine_hosting(
         try:
             yield examine(subject)
         except TrackerUnavailableError as error:
-            yield unknown(subject, f"{visible(str(error).partition('.')[0])}; the rest is skipped")
+            reason = visible(str(error).partition(".")[0])
+            yield unknown(subject, f"{reason}; further checks on GitHub are skipped")
             return
         except TrackerError as error:
             yield unknown(
@@ -86,7 +90,7 @@ class _Examination:
         self._known: RepositoryState | None = None
 
     def checks(self) -> dict[str, Callable[[str], Diagnosis]]:
-        """Return the check of each subject."""
+        """Return the function that checks each subject, by the subject's name."""
         return {
             "repository": self._repository,
             "issues": self._issues,
@@ -105,15 +109,20 @@ class _Examination:
     def _repository(self, subject: str) -> Diagnosis:
         state = self._state()
         if state.is_archived:
-            return problem(subject, "it is archived: nothing can be written", "Unarchive it.")
+            return problem(
+                subject, "it is archived, so that ciguard cannot write to it", "Unarchive it."
+            )
         if state.is_fork:
             return warning(
                 subject,
-                "it is a fork, in which nightly runs and filing are disabled",
-                "Remove the condition from the nightly workflow to enable them here.",
+                "it is a fork, where nightly runs and issues are disabled",
+                "To enable them, remove the condition `!github.event.repository.fork` from the "
+                "nightly workflow.",
             )
         if state.may_push is False:
-            return unknown(subject, "this token can only read; the workflows have their own")
+            return unknown(
+                subject, "this token cannot write; the token of the workflows is not checked"
+            )
         return healthy(subject, f"default branch {state.default_branch}")
 
     def _issues(self, subject: str) -> Diagnosis:
@@ -121,7 +130,7 @@ class _Examination:
             return healthy(subject, "enabled")
         return warning(
             subject,
-            "they are disabled, so nothing can be filed",
+            "issues are disabled, so that ciguard cannot file any",
             "Enable them in the settings, or set `issues: false` where file-issues.yml is called.",
         )
 
@@ -131,55 +140,56 @@ class _Examination:
         return warning(
             subject,
             f"there is no label {self._issue_label}; the first filed issue creates it",
-            "If it was renamed, set `issue-marker` to its new name: issues are found by it.",
+            "If the label was renamed, set `issue-marker` to its new name: ciguard finds its "
+            "issues by this label.",
         )
 
     def _baseline_branch(self, subject: str) -> Diagnosis:
         if not isinstance(self._baseline, GitBranch):
-            return unknown(subject, "the baseline is kept in a folder")
+            return unknown(subject, "the baseline is in a folder, not on a branch")
         branch = self._baseline.branch
         kinds = self._settings.rules(branch).kinds
-        requirements = [text for kind, text in _REFUSING.items() if kind in kinds]
-        if requirements:
+        effects = [text for kind, text in _BLOCKING_RULES.items() if kind in kinds]
+        if effects:
             return problem(
                 subject,
-                f"a ruleset requires {', '.join(requirements)}: runs cannot write {branch}",
+                f"a ruleset {', '.join(effects)}: runs cannot write {branch}",
                 f"Exclude {branch} from the ruleset, or let GitHub Actions bypass it.",
             )
         if "required_signatures" in kinds:
-            return healthy(subject, f"runs write {branch} through the API, which signs commits")
+            return healthy(
+                subject, f"runs write {branch} through GitHub's API, which signs the commits"
+            )
         return healthy(subject, f"no ruleset blocks pushes to {branch}")
 
     def _required_check(self, subject: str) -> Diagnosis:
-        wanted = self._workflows.required_check
-        if not wanted:
+        check = self._workflows.required_check
+        if not check:
             return unknown(subject, "no workflow calls guard.yml for pull requests")
         rules = self._settings.rules(self._state().default_branch)
-        others = [name for name in rules.required_checks if "ciguard" in name and name != wanted]
+        others = [name for name in rules.required_checks if "ciguard" in name and name != check]
         if others:
             return problem(
                 subject,
-                f"{', '.join(map(visible, others))}: not reported for all pull requests",
-                f"Require `{wanted}` instead.",
+                f"{', '.join(map(visible, others))}: required, but not reported for all pull "
+                "requests",
+                f"Require `{check}` instead.",
             )
         has_queue = "merge_queue" in rules.kinds
-        if (
-            has_queue
-            and wanted in rules.required_checks
-            and not self._workflows.answers_merge_queue
-        ):
+        is_required = check in rules.required_checks
+        if has_queue and is_required and not self._workflows.runs_in_merge_queue:
             return problem(
                 subject,
-                "the merge queue requires it, but no workflow reports it there",
+                f"the merge queue requires {check}, but no workflow reports it for merge groups",
                 "Add the trigger `merge_group:` to the workflow for pull requests.",
             )
-        if wanted not in rules.required_checks:
+        if not is_required:
             return warning(
                 subject,
-                "no ruleset requires the verdict (classic branch protection is not checked)",
-                f"Require `{wanted}` to block merges for which it fails.",
+                f"no ruleset requires {check} (classic branch protection is not checked)",
+                f"Require `{check}`, so that a failed check blocks the merge.",
             )
-        return healthy(subject, wanted)
+        return healthy(subject, check)
 
     def _schedule(self, subject: str) -> Diagnosis:
         nightly = self._workflows.nightly
@@ -194,7 +204,9 @@ class _Examination:
             )
         if not state:
             return warning(
-                subject, f"{nightly}: GitHub does not list it", "Merge it into the default branch."
+                subject,
+                f"{nightly}: GitHub does not know this workflow",
+                "Merge it into the default branch.",
             )
         return healthy(subject, f"{nightly} is active")
 
@@ -206,34 +218,37 @@ class _Examination:
         except TrackerError:  # without the permission, GitHub responds with 401, 403 or 404
             return unknown(
                 subject,
-                f"{_labels_text(self._workflows.own_runners)}: only administrators can list them",
-                "Use the GITHUB_TOKEN of an administrator to check this.",
+                f"{_labels_text(self._workflows.own_runners)}: only administrators can list "
+                "runners",
+                "Set GITHUB_TOKEN to the token of an administrator.",
             )
         matching = {
-            wanted: [runner for runner in registered if wanted <= runner.labels]
-            for wanted in self._workflows.own_runners
+            labels: [runner for runner in registered if labels <= runner.labels]
+            for labels in self._workflows.own_runners
         }
-        missing = [wanted for wanted, runners in matching.items() if not runners]
+        missing = [labels for labels, runners in matching.items() if not runners]
         if missing:
             return warning(
                 subject,
-                f"none of this repository has the label {_labels_text(missing)}",
-                "Unless the organisation has one, register it: jobs wait for it for a day.",
+                f"this repository has no runner with the label {_labels_text(missing)}",
+                "Register such a runner, unless the organisation has one. Until then, jobs wait "
+                "for up to a day.",
             )
-        away = [
-            wanted
-            for wanted, runners in matching.items()
+        offline = [
+            labels
+            for labels, runners in matching.items()
             if not any(runner.is_online for runner in runners)
         ]
-        if away:
+        if offline:
             return problem(
                 subject,
-                f"none with the label {_labels_text(away)} is online: jobs wait for a day",
-                "Start it, or remove the input that names it.",
+                f"no runner with the label {_labels_text(offline)} is online: jobs wait for up to "
+                "a day",
+                "Start the runner, or remove the input that names its label.",
             )
         return healthy(subject, f"{_labels_text(list(matching))} online")
 
 
 def _labels_text(runners: list[frozenset[str]]) -> str:
-    """Return labels as text: a comma between runners, a plus between labels of one runner."""
+    """Return labels as text: a comma between runners, a plus between the labels of one runner."""
     return visible(", ".join(" + ".join(sorted(labels)) for labels in runners), limit=200)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from ciguard.actions.checkup.diagnosis import Diagnosis
 
 MIN_FREE_GIB = 2
-"""Minimum of free space for one environment of a deep-learning library and its download, in GiB."""
+"""Free space that one environment of a deep-learning library and its download need, in GiB."""
 ENOUGH_FREE_GIB = 8
-"""Free space for the environments of a default campaign, in GiB."""
+"""Free space that the environments of a campaign with default settings need, in GiB."""
 _GIB = 1024**3
 _GIT_TIMEOUT_S = 30
 _TESTED_PYTHONS = ((3, 11), (3, 13))
@@ -44,7 +44,7 @@ def _python() -> Diagnosis:
         return healthy("python", version)
     return warning(
         "python",
-        f"{version}: some targets have no build for it",
+        f"{version}: some targets have no build for this version",
         f"Use {'.'.join(map(str, oldest))} to {'.'.join(map(str, newest))}, or name another "
         "Python in the targets.",
     )
@@ -54,30 +54,33 @@ def _git() -> Diagnosis:
     program = shutil.which("git")
     if program is None:
         return problem("git", "not found", "Install git: it stores baselines on a branch.")
-    done = run_program([program, "--version"], limit_s=_GIT_TIMEOUT_S)
-    if done.code:
-        return problem("git", f"it fails: {visible(done.complaint, limit=200)}", "Reinstall it.")
-    return healthy("git", done.text.strip().removeprefix("git version "))
+    result = run_program([program, "--version"], limit_s=_GIT_TIMEOUT_S)
+    if result.code:
+        reason = visible(result.complaint, limit=200)
+        return problem("git", f"`git --version` fails: {reason}", "Reinstall git.")
+    return healthy("git", result.text.strip().removeprefix("git version "))
 
 
 def _cache(folder: Path) -> Iterator[Diagnosis]:
     existing = next(path for path in (folder, *folder.parents) if path.exists())
-    another = "set CIGUARD_CACHE to another folder."
+    alternative = "set CIGUARD_CACHE to another folder."
     if not os.access(existing, os.W_OK | os.X_OK):
-        yield problem("cache", f"{existing} cannot be written", f"Make it writable, or {another}")
+        yield problem(
+            "cache", f"{existing} cannot be written", f"Make it writable, or {alternative}"
+        )
     else:
-        slots = folder / "environments"
-        count = sum(1 for _ in slots.iterdir()) if slots.is_dir() else 0
+        environments = folder / "environments"
+        count = sum(1 for _ in environments.iterdir()) if environments.is_dir() else 0
         yield healthy("cache", f"{folder}: environments of {count} targets")
     try:
         free = shutil.disk_usage(existing).free / _GIB
     except OSError as error:
         yield unknown("disk", f"{existing}: {error.strerror}")
         return
-    remedy = f"Free disk space (`ciguard targets prune`), or {another}"
+    remedy = f"Free disk space (`ciguard targets prune`), or {alternative}"
     if free < MIN_FREE_GIB:
-        yield problem("disk", f"{free:.1f} GiB free: no target fits", remedy)
+        yield problem("disk", f"{free:.1f} GiB free: too little for one target", remedy)
     elif free < ENOUGH_FREE_GIB:
-        yield warning("disk", f"{free:.1f} GiB free: a few targets fit", remedy)
+        yield warning("disk", f"{free:.1f} GiB free: enough for only a few targets", remedy)
     else:
         yield healthy("disk", f"{free:.0f} GiB free")

@@ -1,6 +1,7 @@
-"""Check the workflows in the checkout: what init wrote, and which commit of ciguard they use.
+"""Check the workflows in the checkout: which commit of ciguard they use, and their permissions.
 
-Workflows are searched as text, since ciguard has no YAML parser and needs only a few lines.
+Workflows are searched with regular expressions, since ciguard has no YAML parser and needs only a
+few lines.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from ciguard.actions.checkup.diagnosis import healthy, problem, unknown, warning
 from ciguard.actions.repository import PLACEHOLDERS
 from ciguard.actions.scaffold_record import RECORD
-from ciguard.actions.upgrading import SIDE
+from ciguard.actions.upgrading import MERGE_SUFFIX
 from ciguard.files import read_text
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class ActionPin:
     """One `uses:` line of a workflow that refers to ciguard."""
 
     file: str
-    """Path of the workflow below the root."""
+    """Path of the workflow, relative to the root of the checkout."""
     repository: str
     """Repository of ciguard, `owner/name`."""
     workflow: str
@@ -62,12 +63,12 @@ class Workflows:
     """The workflows that use ciguard."""
 
     texts: Mapping[str, str]
-    """Texts of the workflows, by path below the root."""
+    """Texts of the workflows, by path relative to the root of the checkout."""
     pins: tuple[ActionPin, ...]
     has_record: bool
-    """True if there is a record of what init wrote, which `ciguard init --upgrade` needs."""
+    """True if `ciguard init` left the record that `ciguard init --upgrade` needs."""
     unresolved: tuple[str, ...]
-    """Paths of conflicting merges that the user has to resolve."""
+    """Paths of files with merge conflicts that the user has to resolve."""
 
     @property
     def required_check(self) -> str:
@@ -75,12 +76,12 @@ class Workflows:
         for pin in self.pins:
             text = self.texts[pin.file]
             if pin.workflow == _GUARD and re.search(r"\bpull_request\b", text):
-                return f"{_name_of_job(text)} / Verdict"
+                return f"{_guard_job_name(text)} / Verdict"
         return ""
 
     @property
-    def answers_merge_queue(self) -> bool:
-        """True if the check is reported for merge queues too."""
+    def runs_in_merge_queue(self) -> bool:
+        """True if a workflow also runs for the groups of a merge queue."""
         return any(_MERGE_QUEUE.search(text) for text in self.texts.values())
 
     @property
@@ -90,17 +91,20 @@ class Workflows:
 
     @property
     def own_runners(self) -> list[frozenset[str]]:
-        """Labels, in lower case, of each self-hosted runner."""
+        """Labels of each self-hosted runner that a workflow names, in lower case."""
         values = {text for path in self.texts for text in _RUNNER.findall(self.texts[path])}
-        labels = (frozenset(map(str.casefold, _labels(text))) for text in sorted(values))
-        return [wanted for wanted in labels if wanted and not any(map(_HOSTED.fullmatch, wanted))]
+        runners = (frozenset(map(str.casefold, _labels(text))) for text in sorted(values))
+        return [labels for labels in runners if labels and not any(map(_HOSTED.fullmatch, labels))]
 
 
 def _labels(text: str) -> list[str]:
-    """Return the labels in the value of an input: one, or several as a JSON array in quotes."""
+    """Return the labels in the value of an input: a single label, or a JSON array in quotes.
+
+    The result is empty for an expression and for malformed JSON.
+    """
     value = text.strip("'") if text.startswith("'") else text.strip('"')
     if "${{" in value:
-        return []  # an expression, which is evaluated at run time
+        return []  # GitHub evaluates the expression at run time
     try:
         labels = json.loads(value) if value.startswith("[") else [value]
     except ValueError:
@@ -116,7 +120,7 @@ def read_workflows(root: Path) -> Workflows:
     for path in sorted(folder.glob("*.y*ml")):
         try:
             text = read_text(path, most=_MAX_BYTES)
-        except (OSError, ValueError):  # GitHub cannot read it either.
+        except (OSError, ValueError):  # GitHub cannot read this file either.
             continue
         name = path.relative_to(root).as_posix()
         file_pins = [
@@ -127,12 +131,12 @@ def read_workflows(root: Path) -> Workflows:
         if file_pins:
             texts[name] = text
             pins += file_pins
-    sides = (path.relative_to(root).as_posix() for path in folder.glob(f"*{SIDE}"))
+    conflicts = (path.relative_to(root).as_posix() for path in folder.glob(f"*{MERGE_SUFFIX}"))
     return Workflows(
         texts=texts,
         pins=tuple(pins),
         has_record=(root / RECORD).is_file(),
-        unresolved=tuple(sorted(sides)),
+        unresolved=tuple(sorted(conflicts)),
     )
 
 
@@ -150,85 +154,85 @@ def examine_workflows(workflows: Workflows, project: CiguardProject) -> Iterator
             "Run `ciguard init` to write them; for other CI systems, see docs/other-ci.md.",
         )
         return
-    yield _written(workflows)
-    yield from map(_pin, _distinct(workflows.pins))
-    yield _age(workflows.pins, project)
+    yield _examine_files(workflows)
+    yield from map(_examine_pin, _distinct_pins(workflows.pins))
+    yield _examine_version(workflows.pins, project)
     if not workflows.nightly:
         yield warning(
             "schedule",
             "there is no nightly workflow",
             "Run `ciguard init` to write one: without it, the baseline becomes stale.",
         )
-    yield from _permissions(workflows)
+    yield from _examine_permissions(workflows)
 
 
-def _written(workflows: Workflows) -> Diagnosis:
+def _examine_files(workflows: Workflows) -> Diagnosis:
     if workflows.unresolved:
         names = ", ".join(workflows.unresolved)
         return problem(
             "workflows",
-            f"an upgrade has unresolved conflicts: {names}",
-            "Edit the named files, then call `ciguard init --upgrade`.",
+            f"the last upgrade left merge conflicts: {names}",
+            "Resolve the conflicts in these files, then run `ciguard init --upgrade`.",
         )
     names = ", ".join(path.rpartition("/")[2] for path in workflows.texts)
     if not workflows.has_record:
         return warning(
             "workflows",
-            f"{names}; {RECORD} is missing",
-            "Commit it with the workflows: `ciguard init --upgrade` needs it.",
+            f"{names}: {RECORD} is missing, which `ciguard init --upgrade` needs",
+            "Commit the file that `ciguard init` wrote, together with the workflows.",
         )
     return healthy("workflows", names)
 
 
-def _distinct(pins: tuple[ActionPin, ...]) -> list[ActionPin]:
-    """Return one pin for each commit."""
+def _distinct_pins(pins: tuple[ActionPin, ...]) -> list[ActionPin]:
+    """Return one pin for each commit of each repository."""
     return list({(pin.repository, pin.ref): pin for pin in pins}.values())
 
 
-def _pin(pin: ActionPin) -> Diagnosis:
+def _examine_pin(pin: ActionPin) -> Diagnosis:
     text = f"{pin.repository}@{pin.ref} in {pin.file}"
     if PLACEHOLDERS & {*pin.repository.split("/"), pin.ref} or set(pin.ref) == {"0"}:
         return problem(
             "pin",
             f"{text}: a placeholder from the documentation",
-            "Write ciguard's repository and a commit of it, or call `ciguard init --upgrade`.",
+            "Write ciguard's repository and one of its commits, or run `ciguard init --upgrade`.",
         )
     if not _COMMIT.fullmatch(pin.ref):
         return warning(
             "pin",
-            f"{text}: not a commit, so a user who can move it controls your workflows",
-            "Pin a commit: `ciguard init --upgrade` writes one.",
+            f"{text}: a branch or tag; anyone who can move it controls your workflows",
+            "Pin a commit hash: `ciguard init --upgrade` writes one.",
         )
     return healthy("pin", text)
 
 
-def _age(pins: tuple[ActionPin, ...], project: CiguardProject) -> Diagnosis:
-    """Compare the pins with each other, and with the ciguard that is running."""
+def _examine_version(pins: tuple[ActionPin, ...], project: CiguardProject) -> Diagnosis:
+    """Compare the pinned commits with each other, and with the commit of this ciguard."""
     refs = {pin.ref for pin in pins}
     if len(refs) > 1:
         return warning(
             "version",
             f"the workflows use {len(refs)} different commits of ciguard",
-            "`ciguard init --upgrade` writes one commit into all of them.",
+            "`ciguard init --upgrade` writes one commit into all workflows.",
         )
     if not project.commit:
-        return unknown("version", "the commit of this copy of ciguard is unknown")
+        return unknown("version", "the commit of the installed ciguard is unknown")
     if refs != {project.commit}:
         name = project.tag or project.commit[:12]
         return warning(
             "version",
-            f"the workflows use another commit than this copy of ciguard ({name})",
-            "`ciguard init --upgrade` writes this one into them.",
+            f"the workflows do not use the commit of the installed ciguard ({name})",
+            "`ciguard init --upgrade` writes this commit into the workflows.",
         )
-    return healthy("version", "the workflows use the commit of this copy of ciguard")
+    return healthy("version", "the workflows use the commit of the installed ciguard")
 
 
-def _permissions(workflows: Workflows) -> Iterator[Diagnosis]:
+def _examine_permissions(workflows: Workflows) -> Iterator[Diagnosis]:
     filing = [pin.file for pin in workflows.pins if pin.workflow == _FILING]
     if not filing:
         yield warning(
             "permissions",
-            "no workflow calls file-issues.yml, so none writes the baseline or issues",
+            "no workflow calls file-issues.yml, so that baseline and issues are not written",
             "Run `ciguard init`, which writes ciguard-file-issues.yml.",
         )
     for name in dict.fromkeys(filing):
@@ -237,21 +241,21 @@ def _permissions(workflows: Workflows) -> Iterator[Diagnosis]:
         if missing:
             yield problem(
                 "permissions",
-                f"{name} does not grant {', '.join(missing)}: GitHub rejects it",
-                "Add them to the permissions of the job that calls file-issues.yml.",
+                f"{name} does not grant {', '.join(missing)}: GitHub rejects the workflow",
+                "Add these permissions to the job that calls file-issues.yml.",
             )
         else:
-            yield healthy("permissions", f"{name} grants what file-issues.yml needs")
+            yield healthy("permissions", f"{name} grants all permissions of file-issues.yml")
 
 
-def _grants(text: str, permission: str) -> bool:
-    granted = rf"^\s+{permission}:\s*write\b|^\s*permissions:\s*write-all\b"
-    return re.search(granted, text, re.MULTILINE) is not None
+def _grants(text: str, scope: str) -> bool:
+    pattern = rf"^\s+{scope}:\s*write\b|^\s*permissions:\s*write-all\b"
+    return re.search(pattern, text, re.MULTILINE) is not None
 
 
-def _name_of_job(text: str) -> str:
-    for identity, described in _JOB.findall(text):
-        if _GUARD in described:
-            named = _JOB_NAME.search(described)
-            return named[1] if named else str(identity)
+def _guard_job_name(text: str) -> str:
+    for job_id, body in _JOB.findall(text):
+        if _GUARD in body:
+            name = _JOB_NAME.search(body)
+            return name[1] if name else str(job_id)
     return "ciguard"

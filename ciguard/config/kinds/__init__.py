@@ -1,7 +1,15 @@
-"""Kinds of settings: parsing of values from text and TOML, validation, and formatting."""
+"""Kinds of settings, which parse values from text and TOML, validate them and format them."""
 
 from ciguard.config.kinds.contract import SettingKind
-from ciguard.config.kinds.own import disclosure, label, location, place, policy, severity, shard
+from ciguard.config.kinds.own import (
+    disclosure,
+    label,
+    location,
+    policy,
+    severity,
+    shard,
+    tracker_location,
+)
 from ciguard.config.kinds.plain import (
     choice,
     duration,
@@ -26,12 +34,12 @@ __all__ = [
     "location",
     "name",
     "path_or_nothing",
-    "place",
     "policy",
     "severity",
     "shard",
     "size",
     "switch",
     "texts",
+    "tracker_location",
     "whole",
 ]

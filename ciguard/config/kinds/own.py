@@ -1,4 +1,4 @@
-"""Kinds of settings of a run: baselines, trackers, severities, policies, shards."""
+"""Kinds of settings specific to ciguard: baselines, trackers, severities, policies, shards."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from ciguard.config.kinds.contract import SettingKind, closest
-from ciguard.config.kinds.plain import CONTROL, split_list
+from ciguard.config.kinds.plain import CONTROL_CHARACTER, split_list
 from ciguard.config.locations import location_text, parse_location
 from ciguard.domain.findings import Severity
 from ciguard.domain.policy import Action, FindingClass, PolicyRule
@@ -38,8 +38,8 @@ def location() -> SettingKind:
     )
 
 
-def place() -> SettingKind:
-    """Return the kind of trackers: `NAME:LOCATION`."""
+def tracker_location() -> SettingKind:
+    """Return the kind of trackers, written as `NAME:LOCATION`."""
     return SettingKind(
         metavar="TRACKER",
         remedy="a tracker such as github:owner/name",
@@ -81,12 +81,12 @@ def severity() -> SettingKind:
 
 
 def policy() -> SettingKind:
-    """Return the kind of policies: a table in files, `SELECTOR=ACTION` elsewhere."""
+    """Return the kind of policies: a table in files, `SELECTOR=ACTION` in flags and variables."""
     return SettingKind(
         metavar="RULE",
-        remedy=f'a table [policy] with lines such as performance = "fail". Keys are '
+        remedy=f'a table [policy] with lines such as performance = "fail". Selectors are '
         f"{', '.join(FindingClass)}, or globs such as 'metamorphic/*' or 'torch.nn.*'. "
-        f"Values are {', '.join(action.label for action in Action)}",
+        f"Actions are {', '.join(action.label for action in Action)}",
         parse=split_list,
         toml_types=(dict,),
         check=_rules,
@@ -97,8 +97,8 @@ def policy() -> SettingKind:
 
 def _label(text: str) -> str:
     label = text.strip()
-    # A listing of issues separates labels with commas.
-    if not 0 < len(label) <= _MAX_LABEL_LENGTH or "," in label or CONTROL.search(label):
+    # GitHub's API for listing issues separates labels with commas.
+    if not 0 < len(label) <= _MAX_LABEL_LENGTH or "," in label or CONTROL_CHARACTER.search(label):
         msg = "not a label"
         raise ValueError(msg)
     return label
@@ -141,7 +141,8 @@ def _rules(value: Any) -> tuple[PolicyRule, ...]:
 
 def _rule(selector: str, label: object) -> PolicyRule:
     if not {"/", "."}.intersection(selector) and selector not in set(FindingClass):
-        msg = f"{selector!r} is not a class of findings{closest(selector, FindingClass)}"
+        msg = f"{selector!r} is neither a class of findings nor a glob"
+        msg += closest(selector, FindingClass)
         raise ValueError(msg)
     by_label = {action.label: action for action in Action}
     if not isinstance(label, str) or label not in by_label:

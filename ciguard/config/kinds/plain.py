@@ -13,44 +13,50 @@ from ciguard.config.quantities import duration_text, parse_duration, parse_size,
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CONTROL = re.compile(r"[\0-\x1f\x7f]")
+CONTROL_CHARACTER = re.compile(r"[\0-\x1f\x7f]")
 
 
-def whole(least: int, greatest: int) -> SettingKind:
-    """Return the kind of integers in a range."""
+def whole(minimum: int, maximum: int) -> SettingKind:
+    """Return the kind of integers from `minimum` to `maximum`."""
     return SettingKind(
         metavar="N",
-        remedy=f"a whole number from {least} to {greatest}",
+        remedy=f"a whole number from {minimum} to {maximum}",
         parse=_whole_number,
         toml_types=(int,),
-        check=_range_check(least, greatest),
+        check=_range_check(minimum, maximum),
     )
 
 
-def duration(least_s: float, greatest_s: float, *, or_zero: bool = False) -> SettingKind:
-    """Return the kind of durations in a range, in seconds; `or_zero` accepts 0, too."""
-    within = _range_check(least_s, greatest_s)
-    bounds = f"from {duration_text(least_s)} to {duration_text(greatest_s)}"
+def duration(min_s: float, max_s: float, *, or_zero: bool = False) -> SettingKind:
+    """Return the kind of durations in a range.
+
+    Args:
+        min_s: the shortest duration, in seconds.
+        max_s: the longest duration, in seconds.
+        or_zero: whether 0 is valid, too.
+    """
+    check_range = _range_check(min_s, max_s)
+    bounds = f"from {duration_text(min_s)} to {duration_text(max_s)}"
     return SettingKind(
         metavar="DURATION",
         remedy=f"a duration {bounds}{', or 0' if or_zero else ''}, such as 90s, 3m, 1h30m or a "
         "number of seconds",
         parse=parse_duration,
         toml_types=(str, int, float),
-        check=lambda value: 0.0 if or_zero and value == 0 else float(within(value)),
+        check=lambda value: 0.0 if or_zero and value == 0 else float(check_range(value)),
         show=duration_text,
     )
 
 
-def size(least_mib: int, greatest_mib: int) -> SettingKind:
+def size(min_mib: int, max_mib: int) -> SettingKind:
     """Return the kind of memory sizes in a range, in MiB."""
     return SettingKind(
         metavar="SIZE",
-        remedy=f"a size from {size_text(least_mib)} to {size_text(greatest_mib)}, such as 4GiB, "
+        remedy=f"a size from {size_text(min_mib)} to {size_text(max_mib)}, such as 4GiB, "
         "512MiB or a number of MiB",
         parse=parse_size,
         toml_types=(str, int),
-        check=_range_check(least_mib, greatest_mib),
+        check=_range_check(min_mib, max_mib),
         show=size_text,
     )
 
@@ -60,8 +66,8 @@ def texts(item: str, *, known: tuple[str, ...] = (), required: bool = False) -> 
 
     Args:
         item: placeholder of one item in `--help`.
-        known: valid items; empty for any.
-        required: whether the list must not be empty.
+        known: valid items; empty if all items are valid.
+        required: whether the list needs at least one item.
     """
 
     def check(items: Any) -> tuple[str, ...]:
@@ -124,12 +130,12 @@ def file() -> SettingKind:
 
 
 def path_or_nothing() -> SettingKind:
-    """Return the kind of optional paths of files; empty for none."""
+    """Return the kind of optional paths of files; the value is an empty string if there is none."""
     return replace(file(), parse=lambda text: str(_path(text)), show=str)
 
 
 def switch() -> SettingKind:
-    """Return the kind of booleans."""
+    """Return the kind of booleans, whose flag has no value."""
     return SettingKind(
         metavar="",
         remedy="true or false",
@@ -142,7 +148,7 @@ def switch() -> SettingKind:
 def split_list(text: str) -> list[str]:
     """Split text at newlines, or at commas if there is no newline.
 
-    Commas in brackets or before a comparison belong to a requirement: `numpy>=1,<2`.
+    A comma in brackets or before a comparison belongs to a requirement, as in `numpy>=1,<2`.
     """
     items = text.strip()
     if "\n" in items:
@@ -150,9 +156,11 @@ def split_list(text: str) -> list[str]:
     return re.split(r"\s*,(?!\s*[<>=!~])(?![^\[]*\])\s*", items) if items else []
 
 
-def _range_check(least: float, greatest: float) -> Callable[[Any], Any]:
+def _range_check(minimum: float, maximum: float) -> Callable[[Any], Any]:
+    """Return a function that returns a number in the range, and raises a ValueError otherwise."""
+
     def check(number: Any) -> Any:
-        if not least <= number <= greatest:
+        if not minimum <= number <= maximum:
             msg = "out of range"
             raise ValueError(msg)
         return number
@@ -175,8 +183,8 @@ def _name(text: str) -> str:
 
 
 def _path(text: str) -> Path:
-    # Logs and other programs get paths line by line.
-    if not text.strip() or CONTROL.search(text):
+    # A path with a newline would be two paths in logs, and for programs that read them by line.
+    if not text.strip() or CONTROL_CHARACTER.search(text):
         msg = "not a path"
         raise ValueError(msg)
     return Path(text)

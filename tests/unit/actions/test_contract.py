@@ -24,15 +24,15 @@ _READ_STEP = re.compile(r"\bsteps\.([\w-]+)\.outputs\.([\w-]+)")
 _PINNED = re.compile(r"uses: (?!\./)[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+( #|$)")
 
 
-def test_the_action_declares_the_inputs_that_ciguard_reads() -> None:
+def test_action_declares_the_inputs_that_ciguard_reads() -> None:
     assert list(parsed(ACTION)["inputs"]) == list(INPUTS)
 
 
-def test_every_input_that_is_read_is_declared_and_every_one_declared_is_read() -> None:
+def test_declared_inputs_are_the_inputs_that_are_read() -> None:
     assert set(_READ_INPUT.findall(TEXT)) == set(parsed(ACTION)["inputs"])
 
 
-def test_every_input_reaches_its_own_variable() -> None:
+def test_every_input_is_passed_by_its_own_variable() -> None:
     for step in steps_of(ACTION):
         for variable, value in step.get("env", {}).items():
             if variable.startswith("INPUT_"):
@@ -41,7 +41,7 @@ def test_every_input_reaches_its_own_variable() -> None:
 
 
 @pytest.mark.parametrize("name", INPUTS)
-def test_an_input_becomes_a_setting_or_the_action_reads_it(name: str) -> None:
+def test_every_input_sets_a_setting_or_is_read_by_the_action(name: str) -> None:
     known = INPUTS[name]
     sources = "".join(p.read_text("utf-8") for p in (ROOT / "ciguard" / "actions").glob("*.py"))
     sources += (ROOT / "ciguard" / "cli" / "action.py").read_text("utf-8")
@@ -52,7 +52,7 @@ def test_an_input_becomes_a_setting_or_the_action_reads_it(name: str) -> None:
     assert known.setting in SETTINGS or read_by_steps or read_by_us
 
 
-def test_every_output_that_is_used_is_one_that_a_step_of_that_id_sets() -> None:
+def test_every_used_output_is_set_by_the_step_with_its_id() -> None:
     command = (ROOT / "ciguard" / "cli" / "action.py").read_text("utf-8")
     ids = {step["id"] for step in steps_of(ACTION) if "id" in step}
     ours = set(re.findall(r'"([\w-]+)":', command)) | set(COUNTED) | set(FILES)
@@ -85,7 +85,7 @@ def test_no_expression_reaches_a_shell(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [ACTION, *WORKFLOWS], ids=lambda path: path.name)
-def test_every_action_of_others_is_pinned_by_a_commit_with_its_version(path: Path) -> None:
+def test_every_other_action_is_pinned_by_a_commit_with_its_version(path: Path) -> None:
     lines = [
         line
         for line in path.read_text("utf-8").splitlines()
@@ -115,7 +115,7 @@ def test_only_steps_without_fuzzed_code_have_a_token() -> None:
     assert with_secret == {"Compare with the baseline"}
 
 
-def test_what_the_action_installs_is_pinned_and_fits_the_package() -> None:
+def test_requirements_of_the_action_are_pinned_and_match_the_package() -> None:
     pinned = dict(
         line.split(" ")[0].split("==")
         for line in (ROOT / "action" / "requirements.txt").read_text("utf-8").splitlines()

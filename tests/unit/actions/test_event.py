@@ -38,7 +38,7 @@ def after(folder: Path, name: str, branch: str, repository: str, **ran: Any) -> 
     return event(folder, "workflow_run", payload, GITHUB_REF="refs/heads/main")
 
 
-def test_a_run_of_a_fork_says_whose_branch_the_head_is(tmp_path: Path) -> None:
+def test_event_of_a_fork_names_repository_and_branch_of_the_head(tmp_path: Path) -> None:
     judged = after(tmp_path, "pull_request", "change", FORK).pull_request
 
     assert judged is not None
@@ -56,7 +56,7 @@ def test_number_in_the_event_needs_no_lookup(tmp_path: Path) -> None:
     assert (judged.number, judged.repository, judged.branch) == (7, "", "")
 
 
-def test_a_merge_group_has_no_pull_request_to_comment_on(tmp_path: Path) -> None:
+def test_merge_group_has_no_pull_request_to_comment_on(tmp_path: Path) -> None:
     judged = after(tmp_path, "merge_group", "gh-readonly-queue/main/pr-7", OWN).pull_request
 
     assert judged is not None
@@ -71,7 +71,7 @@ def test_a_merge_group_has_no_pull_request_to_comment_on(tmp_path: Path) -> None
         (FORK, "main", (False, "", "")),
     ],
 )
-def test_another_runs_branch_counts_only_in_this_repository(
+def test_branch_of_another_run_counts_only_in_this_repository(
     tmp_path: Path, repository: str, branch: str, expected: tuple[bool, str, str]
 ) -> None:
     ran = after(tmp_path, "schedule", branch, repository)

@@ -67,7 +67,7 @@ def test_invalid_input_is_named_with_a_remedy(
     assert "\n" not in str(caught.value)
 
 
-def test_the_task_names_the_input_that_it_needs(tmp_path: Path) -> None:
+def test_task_without_its_required_input_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="input 'job' is missing: the task 'shard' needs it"):
         _request(tmp_path, task="shard", plan="plan.json")
 
@@ -82,7 +82,7 @@ def test_only_the_default_branch_writes(tmp_path: Path) -> None:
     assert (pull.mode, pull.writes, pull.files_issues) == (PlanMode.PULL_REQUEST, False, False)
 
 
-def test_a_pull_request_is_judged_against_the_commit_that_the_event_names(tmp_path: Path) -> None:
+def test_pull_request_is_compared_with_the_commit_in_the_event(tmp_path: Path) -> None:
     judged = _request(tmp_path, event="pull_request").event.pull_request
 
     assert judged is not None
@@ -99,7 +99,7 @@ def test_a_pull_request_is_judged_against_the_commit_that_the_event_names(tmp_pa
         ("push", "main", "", False),
     ],
 )
-def test_the_privileged_half_writes_for_the_default_branch_of_its_own_repository_only(
+def test_task_file_writes_only_for_the_default_branch_of_its_repository(
     event: str, branch: str, repository: str, *, is_trusted: bool, tmp_path: Path
 ) -> None:
     ran = {
@@ -130,7 +130,7 @@ def test_event_without_a_branch_writes_nothing(event: str, tmp_path: Path) -> No
     assert (request.mode, request.writes) == (PlanMode.PULL_REQUEST, False)
 
 
-def test_a_pull_request_of_another_repository_is_not_commented_on(tmp_path: Path) -> None:
+def test_pull_request_of_another_repository_gets_no_comment(tmp_path: Path) -> None:
     here, there = "https://api.invalid/repos/o/n", "https://api.invalid/repos/x/n"
     listed = [
         {"number": number, "base": {"repo": {"url": url}}}
@@ -193,11 +193,11 @@ def test_damaged_request_file_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "request.json"
     path.write_text("[1, 2", "utf-8")
 
-    with pytest.raises(InputError, match="not a request that the first step of the action wrote"):
+    with pytest.raises(InputError, match="not a request file, which the first step"):
         read_request(path, {}, workspace=tmp_path)
 
 
-def test_commands_see_neither_tokens_nor_the_files_of_the_runner() -> None:
+def test_commands_get_neither_tokens_nor_files_of_the_runner() -> None:
     environment = {
         "PATH": "/bin",
         "GITHUB_TOKEN": "x",
@@ -216,7 +216,7 @@ def test_commands_see_neither_tokens_nor_the_files_of_the_runner() -> None:
     assert set(scrubbed(environment)) == {"PATH", "GITHUB_ACTIONS", "GITHUB_REPOSITORY"}
 
 
-def test_a_cache_is_shared_by_equal_targets_only() -> None:
+def test_cache_is_shared_only_by_equal_targets() -> None:
     one = cache_key(["torch==2.13.0", "jittor==1.3.11.0"], {})
     same = cache_key(["jittor==1.3.11.0", "torch==2.13.0"], {})
     other = cache_key(["torch==2.12.0", "jittor==1.3.11.0"], {})
@@ -227,7 +227,7 @@ def test_a_cache_is_shared_by_equal_targets_only() -> None:
     assert len({one.prefix, other.prefix, elsewhere.prefix}) == 3
 
 
-def test_only_what_compiles_for_a_processor_is_keyed_by_it() -> None:
+def test_only_libraries_that_compile_have_the_processor_in_their_key() -> None:
     assert cache_key(["torch==2.13.0"], {}).key.endswith("-any")
     assert not cache_key(["jittor==1.3.11.0"], {}).key.endswith("-any")
 

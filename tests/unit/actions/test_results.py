@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ciguard.actions import (
-    explained,
     idle_results,
-    keep_failure,
-    kept_failure,
     results_of,
+    store_failure,
+    stored_failure,
+    with_failure,
     without_baseline,
     without_plan,
 )
@@ -98,14 +98,14 @@ def test_missing_plan_is_the_reported_reason(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("code", "shown"), [(2, 2), (3, 3), (130, 130), (137, 3), (64, 3)])
-def test_a_run_without_results_has_the_reason_and_code_of_the_first_failure(
+def test_run_without_results_reports_the_first_failure(
     tmp_path: Path, code: int, shown: int
 ) -> None:
     request = tmp_path / "request-1.json"
-    keep_failure(request, code, "no such target\n::error::x")
-    keep_failure(request, 3, "a consequence")
+    store_failure(request, code, "no such target\n::error::x")
+    store_failure(request, 3, "a consequence")
 
-    results = explained(results_of(tmp_path), kept_failure(request))
+    results = with_failure(results_of(tmp_path), stored_failure(request))
 
     assert results.outputs()["exit-code"] == str(shown)
     assert results.verdict == "not-run"
@@ -115,16 +115,16 @@ def test_a_run_without_results_has_the_reason_and_code_of_the_first_failure(
 
 def test_existing_results_are_not_replaced_by_a_failure(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(json.dumps(RUN), "utf-8")
-    keep_failure(tmp_path / "request-1.json", 2, "a reason")
+    store_failure(tmp_path / "request-1.json", 2, "a reason")
     ran = results_of(tmp_path)
 
-    assert explained(ran, kept_failure(tmp_path / "request-1.json")) == ran
-    assert kept_failure(tmp_path / "request-2.json") is None
+    assert with_failure(ran, stored_failure(tmp_path / "request-1.json")) == ran
+    assert stored_failure(tmp_path / "request-2.json") is None
 
 
 @pytest.mark.parametrize(
     ("is_written_later", "says"),
-    [(True, "file-issues.yml, which runs next, establishes it"), (False, "or name the base")],
+    [(True, "file-issues.yml runs next and establishes"), (False, "or set the input `base`")],
 )
 def test_missing_baseline_names_the_job_that_establishes_it(
     tmp_path: Path, *, is_written_later: bool, says: str

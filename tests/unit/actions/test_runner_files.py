@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runner_protocol import read_outputs
 
-from ciguard.actions import annotation, append_outputs, append_summary, inert
+from ciguard.actions import annotation, append_outputs, append_summary, without_commands
 
 HOSTILE = (
     "nan\nverdict=clean\nverdict<<EOF\nclean\nEOF\n::set-output name=verdict::clean\n::error::x"
@@ -50,14 +50,14 @@ def test_step_summary_is_truncated_to_the_limit(tmp_path: Path) -> None:
     assert content.endswith(b"exceeds the limit of a step summary.\n\n")
 
 
-def test_outside_of_github_actions_nothing_is_written(tmp_path: Path) -> None:
+def test_nothing_is_written_outside_of_github_actions(tmp_path: Path) -> None:
     append_outputs({"verdict": "not-run"}, {})
     append_summary("text", {})
 
     assert not list(tmp_path.iterdir())
 
 
-def test_an_annotation_is_one_line() -> None:
+def test_annotation_is_one_line() -> None:
     line = annotation("error", f"100% of\r\n{HOSTILE}")
 
     assert line.startswith("::error title=ciguard::100%25 of%0Anan%0Averdict=clean")
@@ -74,4 +74,4 @@ def test_an_annotation_is_one_line() -> None:
     ],
 )
 def test_log_line_cannot_be_a_workflow_command(line: str, shown: str) -> None:
-    assert inert(line) == shown
+    assert without_commands(line) == shown

@@ -259,7 +259,7 @@ def shown_by(*targets: str, pair: PairKind = PairKind.NONE) -> Bucket:
         (shown_by(BASE, "torch==2.12.0", pair=PairKind.VERSION), (), Comparison.KNOWN),
     ],
 )
-def test_known_to_marks_buckets_of_the_base_as_known(
+def test_base_comparison_marks_buckets_of_the_base_as_known(
     bucket: Bucket, others: tuple[tuple[str, ...], ...], expected: Comparison
 ) -> None:
     base = (BASE, "torch==2.12.0")
@@ -302,7 +302,7 @@ def on_head(outcome: Outcome, *targets: str, **changes: Any) -> Bucket:
         ),
     ],
 )
-def test_known_to_marks_buckets_of_the_base_alone_as_fixed_if_the_head_ran_them(
+def test_base_comparison_marks_buckets_of_only_the_base_as_fixed_if_the_head_ran_them(
     bucket: Bucket, others: tuple[tuple[str, ...], ...], expected: Comparison
 ) -> None:
     assert verdicts(with_base_comparison((BASE,), [bucket], {ONE: set(others)})) == {ONE: expected}
@@ -316,7 +316,7 @@ def test_compare_takes_the_issue_from_the_record() -> None:
         assert compared.issue == "17"
 
 
-def test_known_to_changes_only_new_buckets() -> None:
+def test_base_comparison_changes_only_new_buckets() -> None:
     fixed = replace(shown_by(BASE), comparison=Comparison.FIXED)
 
     assert with_base_comparison((BASE,), [fixed], {}) == [fixed]

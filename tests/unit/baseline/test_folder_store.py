@@ -176,7 +176,10 @@ DAMAGE = {
         f'{HEADER}\n{{"fingerprint": "../../x"}}',
         "line 2: 'fingerprint' is not",
     ),
-    "an unknown bucket": (f'{HEADER}\n{{"fingerprint": "{NAMES[7]}"}}', "no case of"),
+    "an unknown bucket": (
+        f'{HEADER}\n{{"fingerprint": "{NAMES[7]}"}}',
+        "does not contain the case of",
+    ),
 }
 
 
@@ -248,7 +251,9 @@ def test_load_of_a_bucket_without_its_case_raises(stored: FolderStore) -> None:
     path = stored.folder / "corpus.jsonl"
     path.write_text(path.read_text().replace(ONE, NAMES[2]))
 
-    with pytest.raises(BaselineError, match=f"line 2: the corpus has no case of {ONE}"):
+    with pytest.raises(
+        BaselineError, match=f"line 2: the corpus does not contain the case of {ONE}"
+    ):
         stored.load()
 
 

@@ -43,5 +43,5 @@ def test_repository_behind_accepts_only_the_environments_server(
 
 
 def test_repository_behind_without_encryption_raises() -> None:
-    with pytest.raises(ConfigurationError, match="over https only"):
+    with pytest.raises(ConfigurationError, match="only over https"):
         repository_behind("https://github.com/o/n", {"GITHUB_API_URL": "http://api.example"})

@@ -93,7 +93,7 @@ def test_read_runs_with_a_malformed_line_raises_with_its_file(
 def test_read_runs_with_a_malformed_or_newer_header_raises(tmp_path: Path, text: str) -> None:
     (tmp_path / "runs.jsonl").write_text(f"{text}\n")
 
-    with pytest.raises(BaselineError, match="Restore it from its history or remove it"):
+    with pytest.raises(BaselineError, match="Restore it from a backup or git, or delete it"):
         read_runs(tmp_path)
 
 

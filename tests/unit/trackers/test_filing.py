@@ -43,7 +43,7 @@ def test_new_bucket_is_filed_and_its_issue_recorded(project: Project) -> None:
     assert project.outbox.tasks() == []
 
 
-def test_the_first_run_files_nothing_of_its_own(tmp_path: Path) -> None:
+def test_first_run_files_only_the_roll_up_issue(tmp_path: Path) -> None:
     project = Project(tmp_path)
 
     project.run(bucket())
@@ -73,7 +73,7 @@ def test_clean_runs_close_the_issue_with_evidence(project: Project) -> None:
     assert [state["torch.fold"] for state in states] == [True, True, False]
     text = project.text(bucket())
     assert (
-        "Not seen in 3 runs in a row that exercised it: 2026-01-03T00:00:00Z on torch==2.13.0"
+        "3 consecutive runs of its case did not show it: 2026-01-03T00:00:00Z on torch==2.13.0"
         in (text)
     )
     assert text.count("commit abc") >= 3
@@ -101,7 +101,7 @@ def test_regression_reopens_the_issue_with_the_version(project: Project) -> None
 
     assert project.numbers() == {"torch.fold": True}
     assert "Seen again on torch==2.13.0 (version 2.14.0)" in project.text(bucket())
-    assert "This had been fixed and is back." in project.text(bucket())
+    assert "This defect was fixed before and has returned." in project.text(bucket())
 
 
 def test_buckets_beyond_the_caps_are_listed_in_one_issue(project: Project) -> None:
@@ -174,7 +174,7 @@ def test_errors_of_single_issues_do_not_block_others(project: Project) -> None:
     assert len(project.outbox.tasks()) == len(troubled)
 
 
-def test_a_run_that_is_killed_while_filing_leaves_no_second_issue(project: Project) -> None:
+def test_run_killed_while_filing_leaves_no_second_issue(project: Project) -> None:
     class Killed(Stopped):
         def open(self, report: Report) -> object:
             self._tracker.open(report)
@@ -188,7 +188,7 @@ def test_a_run_that_is_killed_while_filing_leaves_no_second_issue(project: Proje
     assert project.store.load()[bucket().fingerprint].issue
 
 
-def test_failing_intend_does_not_prevent_writing_the_baseline(
+def test_failing_plan_issues_does_not_prevent_writing_the_baseline(
     project: Project,
 ) -> None:
     outbox = project.store.folder / "outbox.jsonl"
@@ -216,7 +216,7 @@ def test_rejecting_tracker_does_not_prevent_writing_the_baseline(
     assert set(project.store.load()) == {bucket().fingerprint}
 
 
-def test_filing_without_intend_files_at_the_end(project: Project) -> None:
+def test_filing_without_plan_issues_files_at_the_end(project: Project) -> None:
     issue_filer = IssueFiler(project.issues, project.outbox)
     filing = FilingReporter(
         issue_filer, project.store, rules=RULES, sources=IssueSources(out=project.folder / "run")
@@ -230,7 +230,7 @@ def test_filing_without_intend_files_at_the_end(project: Project) -> None:
     assert project.outbox.tasks() == []
 
 
-def test_a_dry_run_says_what_would_be_done_and_does_nothing(project: Project) -> None:
+def test_dry_run_reports_what_would_be_done_and_does_nothing(project: Project) -> None:
     project.run(bucket("torch.a"))
     before = (project.text(bucket("torch.a")), project.store.load()[bucket("torch.a").fingerprint])
 

@@ -71,7 +71,7 @@ def killed(project: Project, steps: int, *buckets: Bucket) -> bool:
         return False
 
 
-def test_a_run_may_be_killed_anywhere_and_the_next_files_each_bucket_once(tmp_path: Path) -> None:
+def test_next_run_files_each_bucket_once_after_a_kill_at_any_point(tmp_path: Path) -> None:
     buckets = [bucket("torch.a"), bucket("torch.b")]
     filed_at_once = set()
     steps, goes_on = 0, True
@@ -95,7 +95,7 @@ def test_a_run_may_be_killed_anywhere_and_the_next_files_each_bucket_once(tmp_pa
     assert steps > 10
 
 
-def test_a_run_may_be_killed_anywhere_and_the_next_adds_to_the_group_once(tmp_path: Path) -> None:
+def test_next_run_adds_to_the_group_once_after_a_kill_at_any_point(tmp_path: Path) -> None:
     members = [checked("torch.a"), checked("torch.b"), checked("torch.c")]
     steps, goes_on = 0, True
     while goes_on:

@@ -62,7 +62,7 @@ def decided(
     return planned(buckets, before=known, after=known, establishes=establishes)
 
 
-def test_a_new_confirmed_bucket_is_filed() -> None:
+def test_new_confirmed_bucket_is_filed() -> None:
     made = bucket()
 
     assert decided(made) == {"opened": (made,)}
@@ -80,7 +80,7 @@ def test_flaky_pending_accepted_or_minor_bucket_is_not_filed() -> None:
     assert decided(*buckets) == {}
 
 
-def test_the_policy_says_what_is_filed() -> None:
+def test_policy_decides_which_buckets_are_filed() -> None:
     slight, grave = bucket("torch.d", severity=Severity.LOW), bucket("torch.e")
     rules = (PolicyRule("torch.d", Action.FILE), PolicyRule("torch.e", Action.REPORT))
 
@@ -94,19 +94,19 @@ def test_the_policy_says_what_is_filed() -> None:
     assert chosen == {"opened": (slight,)}
 
 
-def test_beyond_the_cap_buckets_go_on_the_list() -> None:
+def test_buckets_beyond_the_cap_are_listed() -> None:
     buckets = tuple(bucket(f"torch.f{n}") for n in range(5))
 
     assert decided(*buckets) == {"opened": buckets[:2], "listed": buckets[2:]}
 
 
-def test_the_run_that_establishes_the_baseline_files_nothing_but_the_list() -> None:
+def test_establishing_run_files_only_the_roll_up_issue() -> None:
     made = bucket()
 
     assert decided(made, establishes=True) == {"listed": (made,)}
 
 
-def test_the_run_that_establishes_the_baseline_files_up_to_the_cap_when_asked() -> None:
+def test_establishing_run_files_up_to_the_cap_if_configured() -> None:
     made = bucket()
     rules = FilingRules(cap=2, file_first_run=True)
 
@@ -115,7 +115,7 @@ def test_the_run_that_establishes_the_baseline_files_up_to_the_cap_when_asked() 
     assert chosen == {"opened": (made,)}
 
 
-def test_a_known_bucket_is_filed_once_and_refreshed_after_that() -> None:
+def test_known_bucket_is_filed_once_and_then_refreshed() -> None:
     known = bucket(comparison=Comparison.KNOWN)
     filed = with_issues(establish([known], sighting()), {known.fingerprint: "1"})
 
@@ -130,14 +130,14 @@ def _fixed(records: Records) -> Records:
     }
 
 
-def test_a_regression_reopens_its_issue() -> None:
+def test_regression_reopens_its_issue() -> None:
     made = bucket()
     filed = with_issues(establish([made], sighting()), {made.fingerprint: "1"})
 
     assert decided(made, before=_fixed(filed)) == {"reopened": (made,)}
 
 
-def test_an_issue_is_closed_when_its_bucket_becomes_fixed_and_only_then() -> None:
+def test_issue_is_closed_only_when_its_bucket_becomes_fixed() -> None:
     made = bucket()
     filed = with_issues(establish([made], sighting()), {made.fingerprint: "1"})
 
@@ -149,7 +149,7 @@ def test_an_issue_is_closed_when_its_bucket_becomes_fixed_and_only_then() -> Non
     assert stayed == {}
 
 
-def test_unmet_bucket_without_an_issue_stays_on_the_list() -> None:
+def test_unseen_bucket_without_an_issue_stays_listed() -> None:
     missed, gone = bucket(comparison=Comparison.NOT_RUN), bucket(comparison=Comparison.FIXED)
     known = establish([bucket()], sighting())
 
@@ -178,7 +178,7 @@ def test_security_relevant_crashes_are_not_published() -> None:
     assert chosen == {"opened": (plain,), "withheld": (grave,)}
 
 
-def test_a_policy_that_names_them_publishes_security_relevant_crashes() -> None:
+def test_policy_for_their_class_publishes_security_relevant_crashes() -> None:
     grave = bucket("torch.fold")
     policy = Policy(rules=(PolicyRule("security-crash", Action.FILE),))
 
@@ -189,7 +189,7 @@ def test_a_policy_that_names_them_publishes_security_relevant_crashes() -> None:
     assert chosen == {"opened": (grave,)}
 
 
-def test_a_policy_for_an_api_publishes_no_security_relevant_crash() -> None:
+def test_policy_for_an_api_publishes_no_security_relevant_crash() -> None:
     policy = Policy(rules=(PolicyRule("torch.*", Action.FAIL),))
 
     chosen = planned(
@@ -199,7 +199,7 @@ def test_a_policy_for_an_api_publishes_no_security_relevant_crash() -> None:
     assert chosen == {"withheld": (bucket(),)}
 
 
-def test_a_crash_that_was_not_met_again_stays_off_the_list_as_it_may_be_security_relevant() -> None:
+def test_unseen_crash_is_not_listed_because_it_may_be_security_relevant() -> None:
     before = establish((bucket(),), sighting())
     unmet = bucket(comparison=Comparison.NOT_RUN)
     forgotten = replace(unmet, finding=replace(unmet.finding, outcomes={}))

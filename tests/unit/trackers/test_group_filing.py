@@ -62,7 +62,7 @@ def project(tmp_path: Path) -> GroupProject:
     return made
 
 
-def test_buckets_with_one_cause_have_one_issue_which_is_noted_for_all(
+def test_buckets_with_one_cause_share_a_recorded_issue(
     project: GroupProject,
 ) -> None:
     says = project.run(checked("torch.a"), checked("torch.b"), bucket())
@@ -76,7 +76,7 @@ def test_buckets_with_one_cause_have_one_issue_which_is_noted_for_all(
         assert f"| `{api}` | critical, crash | seen 2026-01-02 |" in project.of()
 
 
-def test_a_group_counts_once_for_the_cap(project: GroupProject) -> None:
+def test_group_counts_once_for_the_cap(project: GroupProject) -> None:
     project.rules = replace(RULES, cap=2)
 
     project.run(*map(checked, ["torch.a", "torch.b", "torch.c"]), bucket("torch.x"))
@@ -84,7 +84,7 @@ def test_a_group_counts_once_for_the_cap(project: GroupProject) -> None:
     assert sorted(project.numbers()) == ["torch.a", "torch.x"]
 
 
-def test_groups_beyond_the_cap_have_one_line_each_on_the_list(project: GroupProject) -> None:
+def test_groups_beyond_the_cap_are_listed_with_one_line_each(project: GroupProject) -> None:
     project.rules = replace(RULES, cap=0)
 
     project.run(checked("torch.a"), checked("torch.b"), bucket("torch.x"))
@@ -95,7 +95,7 @@ def test_groups_beyond_the_cap_have_one_line_each_on_the_list(project: GroupProj
     assert "| `torch.a` and 1 more |" in text
 
 
-def test_a_member_that_comes_later_is_added_to_the_issue_with_one_line(
+def test_later_member_is_added_to_the_issue_with_one_comment_line(
     project: GroupProject,
 ) -> None:
     project.run(checked("torch.a"))
@@ -109,7 +109,7 @@ def test_a_member_that_comes_later_is_added_to_the_issue_with_one_line(
     assert len(set(project.noted().values())) == 1
 
 
-def test_a_member_that_was_listed_before_is_part_of_the_issue_that_a_new_one_opens(
+def test_listed_member_is_part_of_the_issue_of_a_new_member(
     project: GroupProject,
 ) -> None:
     project.rules = replace(RULES, cap=0)
@@ -120,10 +120,10 @@ def test_a_member_that_was_listed_before_is_part_of_the_issue_that_a_new_one_ope
 
     assert project.numbers()["further-findings"] is False
     assert set(map(bool, project.noted().values())) == {True}
-    assert "2 APIs probably have one cause" in project.of()
+    assert "2 APIs probably have the same cause" in project.of()
 
 
-def test_the_issue_shows_which_members_are_fixed_and_closes_with_the_last(
+def test_issue_shows_fixed_members_and_closes_with_the_last(
     project: GroupProject,
 ) -> None:
     project.run(checked("torch.a"), checked("torch.b"))
@@ -137,17 +137,17 @@ def test_the_issue_shows_which_members_are_fixed_and_closes_with_the_last(
     project.fix("torch.a")
 
     assert said.startswith(whole.rpartition("### History")[0]), "what it shows stays"
-    assert "Newly fixed, 1 of 2: torch.b: Not seen in 3 runs in a row" in said
+    assert "Newly fixed, 1 of 2: torch.b: 3 consecutive runs of its case" in said
     assert "| seen 2026-01-02 | ✓ fixed |" in partly
     assert partly.count("✓ fixed") == 1
     assert is_open
     assert project.numbers() == {"torch.a": False}
     assert project.history()[-1].startswith(
-        "closed: All 2 buckets of this issue are fixed; the last was torch.a: Not seen in 3 runs"
+        "closed: All 2 buckets of this issue are fixed; the last was torch.a: 3 consecutive runs"
     )
 
 
-def test_an_accepted_member_keeps_no_issue_open(project: GroupProject) -> None:
+def test_accepted_member_does_not_keep_the_issue_open(project: GroupProject) -> None:
     project.run(checked("torch.a"), checked("torch.b"))
     name = checked("torch.b").fingerprint
     records = dict(project.store.load())
@@ -161,7 +161,7 @@ def test_an_accepted_member_keeps_no_issue_open(project: GroupProject) -> None:
     assert project.numbers() == {"torch.a": False}
 
 
-def test_a_member_that_comes_back_reopens_the_issue(project: GroupProject) -> None:
+def test_returning_member_reopens_the_issue(project: GroupProject) -> None:
     project.run(checked("torch.a"), checked("torch.b"))
     project.fix("torch.a", "torch.b")
 
@@ -169,10 +169,10 @@ def test_a_member_that_comes_back_reopens_the_issue(project: GroupProject) -> No
 
     assert project.numbers() == {"torch.a": True}
     assert project.history()[-1].startswith("reopened: Seen again on torch==2.13.0")
-    assert "This had been fixed and is back." in project.of()
+    assert "This defect was fixed before and has returned." in project.of()
 
 
-def test_a_member_that_comes_back_while_others_are_open_is_one_line(project: GroupProject) -> None:
+def test_returning_member_of_an_open_group_is_one_comment_line(project: GroupProject) -> None:
     project.run(checked("torch.a"), checked("torch.b"))
     project.fix("torch.b")
 
@@ -180,10 +180,10 @@ def test_a_member_that_comes_back_while_others_are_open_is_one_line(project: Gro
 
     assert project.history()[-1].startswith("Seen again on torch==2.13.0")
     assert "✓ fixed" not in project.of()
-    assert "This had been fixed" not in project.of()
+    assert "This defect was fixed before" not in project.of()
 
 
-def test_a_new_member_of_a_fixed_group_reopens_its_issue(project: GroupProject) -> None:
+def test_new_member_of_a_fixed_group_reopens_its_issue(project: GroupProject) -> None:
     project.run(checked("torch.a"))
     project.fix("torch.a")
 
@@ -260,7 +260,7 @@ def _silent(api: str, comparison: Comparison, *frames: str) -> Bucket:
     return replace(bucket(api, comparison), native_stack=stack)
 
 
-def test_a_member_whose_cause_is_known_better_gets_an_issue_that_links_the_first(
+def test_member_with_a_better_known_cause_gets_an_issue_that_links_the_first(
     project: GroupProject,
 ) -> None:
     frames = ("at::fold", "at::loop")
@@ -281,7 +281,7 @@ def test_a_member_whose_cause_is_known_better_gets_an_issue_that_links_the_first
     assert project.numbers() == {"torch.a": True, "torch.b": True}
     assert noted["torch.a"] == first != noted["torch.b"]
     (other,) = (project.folder / "issues").glob("*torch.b.md")
-    assert f"Split from `{first}`: the cause is now known to be" in other.read_text("utf-8")
+    assert f"Split from `{first}`, because the cause turned out" in other.read_text("utf-8")
     assert "torch.b" not in (project.folder / "issues" / first).read_text("utf-8")
 
 
@@ -313,10 +313,10 @@ def test_unresponsive_trackers_group_is_filed_once(
     assert project.numbers() == {"torch.a": True}
     assert len(set(project.noted().values())) == 1
     assert project.outbox.tasks() == []
-    assert "3 APIs probably have one cause" in project.of()
+    assert "3 APIs probably have the same cause" in project.of()
 
 
-def test_a_lost_baseline_adopts_the_group_s_issue_for_all_members(project: GroupProject) -> None:
+def test_issue_is_adopted_for_all_members_after_a_lost_baseline(project: GroupProject) -> None:
     project.run(checked("torch.a"), checked("torch.b"))
     for path in (project.folder / "baseline").iterdir():
         path.unlink()
@@ -337,7 +337,7 @@ def grave(api: str, comparison: Comparison = Comparison.NEW) -> Bucket:
     return replace(made, finding=replace(made.finding, outcomes=outcomes))
 
 
-def test_one_member_that_must_not_be_published_withholds_the_whole_group(
+def test_one_withheld_member_withholds_the_whole_group(
     project: GroupProject,
 ) -> None:
     project.rules = replace(RULES, withholds_security=True)
@@ -347,10 +347,10 @@ def test_one_member_that_must_not_be_published_withholds_the_whole_group(
     assert project.numbers() == {}
     assert any("1 security-relevant crash was not filed" in line for line in says)
     (text,) = (project.folder / "run" / "upstream-report").iterdir()
-    assert "2 APIs probably have one cause" in text.read_text("utf-8")
+    assert "2 APIs probably have the same cause" in text.read_text("utf-8")
 
 
-def test_a_member_that_must_not_be_published_is_not_added_to_a_public_issue(
+def test_withheld_member_is_not_added_to_a_public_issue(
     project: GroupProject,
 ) -> None:
     project.rules = replace(RULES, withholds_security=True)
@@ -368,7 +368,7 @@ def unmet(project: GroupProject, bucket: Bucket, comparison: Comparison) -> Buck
     return bucket_of(project.store.load()[bucket.fingerprint], comparison)
 
 
-def test_a_crash_that_this_run_did_not_meet_withholds_nothing_and_is_not_shown(
+def test_unseen_crash_withholds_nothing_and_is_not_shown(
     project: GroupProject,
 ) -> None:
     project.rules = replace(RULES, withholds_security=True, cap=0)
@@ -383,7 +383,7 @@ def test_a_crash_that_this_run_did_not_meet_withholds_nothing_and_is_not_shown(
     assert "`torch.a`" in project.of()
 
 
-def test_a_withheld_crash_stays_withheld_when_a_run_does_not_meet_it(project: GroupProject) -> None:
+def test_withheld_crash_stays_withheld_if_a_run_does_not_see_it(project: GroupProject) -> None:
     project.rules = replace(RULES, withholds_security=True)
     project.run(grave("torch.b"))
 
@@ -397,7 +397,7 @@ def test_a_withheld_crash_stays_withheld_when_a_run_does_not_meet_it(project: Gr
     assert project.numbers()["torch.c"]
 
 
-def test_an_issue_that_is_adopted_does_not_take_in_what_must_not_be_published(
+def test_adopted_issue_does_not_contain_withheld_members(
     project: GroupProject,
 ) -> None:
     project.rules = replace(RULES, withholds_security=True)
@@ -423,7 +423,7 @@ def test_public_issue_of_a_bucket_is_adopted(project: GroupProject) -> None:
     assert project.noted()["torch.b"]
 
 
-def test_an_upstream_report_is_named_by_a_bucket_whatever_its_cause_is_called(
+def test_upstream_report_is_named_after_a_bucket_for_any_cause_name(
     project: GroupProject,
 ) -> None:
     project.rules = replace(RULES, withholds_security=True)
@@ -484,7 +484,7 @@ def test_silenced_issue_of_a_split_group_stays_unchanged(project: GroupProject) 
     assert len(list((project.folder / "issues").glob("g1-*.md"))) == 1
 
 
-def test_an_issue_is_closed_when_its_last_open_member_is_accepted(project: GroupProject) -> None:
+def test_issue_is_closed_when_its_last_open_member_is_accepted(project: GroupProject) -> None:
     project.run(checked("torch.a"), checked("torch.b"))
     project.fix("torch.b")
     name = checked("torch.a").fingerprint
@@ -520,7 +520,7 @@ def test_records_of_a_large_baseline_are_found_without_a_scan() -> None:
     assert Counting.walks == 0
 
 
-def test_a_group_of_one_api_is_titled_as_a_bucket(project: GroupProject) -> None:
+def test_group_of_one_api_is_titled_as_a_bucket(project: GroupProject) -> None:
     says = project.run(checked("torch.a"))
 
     assert says[0].endswith(": torch.a: SIGABRT: Check failed: dtype() == expected (3 vs. 1)")

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 OURS = re.compile(
     r"<!-- ciguard-fp: [gv]1:[0-9a-f]{16} -->\n?|"
-    r"</?details>|</?code>|<summary>Fingerprint: what findings of this bucket share</summary>|"
+    r"</?details>|</?code>|"
+    r"<summary>Fingerprint: what this bucket's findings have in common</summary>|"
     r"<summary><code>[^<]*</code></summary>"
 )
 MAX_TITLE = 256
@@ -170,7 +171,7 @@ def test_issue_size_is_bounded_for_megabytes_of_text(nasty: str, length: int) ->
     assert_inert(report(replace(small, finding=huge, grouping=((text, text),)), context))
 
 
-def test_a_path_that_holds_a_token_stays_on_this_machine() -> None:
+def test_path_with_a_token_is_not_published() -> None:
     text = "/home/runner/work/_temp/ghs_0123456789abcdef/site-packages/torch/x.py"
 
     issue = written(errored(text), "1")

@@ -27,7 +27,7 @@ def text_of(tracker: LocalTracker, tmp_path: Path, issue: Issue) -> str:
     return (tmp_path / "issues" / issue.number).read_text()
 
 
-def test_an_issue_is_a_file_named_by_fingerprint_and_api(
+def test_issue_is_a_file_named_by_fingerprint_and_api(
     tracker: LocalTracker, tmp_path: Path
 ) -> None:
     issue = tracker.open(REPORT)
@@ -43,7 +43,7 @@ def test_an_issue_is_a_file_named_by_fingerprint_and_api(
     assert tracker.find("v1:ffffffffffffffff") is None
 
 
-def test_filing_again_replaces_the_text_and_keeps_the_history(
+def test_second_filing_replaces_the_text_and_keeps_the_history(
     tracker: LocalTracker, tmp_path: Path
 ) -> None:
     tracker.open(REPORT)
@@ -113,14 +113,14 @@ def test_closing_a_missing_issue_is_an_error(tracker: LocalTracker) -> None:
         tracker.close(issue, "gone")
 
 
-def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
+def test_file_in_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "issues").write_text("x")
 
     with pytest.raises(OutputError, match="cannot be written"):
         LocalTracker(tmp_path / "issues").open(REPORT)
 
 
-def test_the_local_tracker_is_registered(tmp_path: Path) -> None:
+def test_local_tracker_is_registered(tmp_path: Path) -> None:
     tracker = TRACKERS.get("local")(str(tmp_path))
 
     assert tracker.open(REPORT).is_open

@@ -19,7 +19,7 @@ from ciguard.trackers.tasks import (
     File,
     Refresh,
     Task,
-    still_holds,
+    is_due,
     task_from_json,
     task_to_json,
 )
@@ -52,7 +52,7 @@ def report(name: str = ONE, body: str = "body") -> Report:
 
 
 @given(tasks)
-def test_a_task_survives_its_json(task: Task) -> None:
+def test_task_round_trips_through_json(task: Task) -> None:
     assert task_from_json(json.loads(json.dumps(task_to_json(task)))) == task
 
 
@@ -94,7 +94,7 @@ def test_refused_task_moves_to_the_end_of_the_queue(tmp_path: Path) -> None:
     refused, other, done = (Close(fingerprint=f"v1:{n:016x}", because="gone") for n in (1, 2, 3))
     Outbox(FolderStore(tmp_path)).add([refused, done, other])
 
-    Outbox(FolderStore(tmp_path)).remove([done], behind=[refused])
+    Outbox(FolderStore(tmp_path)).remove([done], postponed=[refused])
 
     assert Outbox(FolderStore(tmp_path)).tasks() == [other, refused]
 
@@ -126,7 +126,7 @@ def test_damaged_outbox_is_reported_by_line_and_unchanged(tmp_path: Path, line: 
     assert path.read_text() == text
 
 
-def test_a_link_in_the_place_of_the_outbox_is_not_followed(tmp_path: Path) -> None:
+def test_link_in_place_of_the_outbox_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "outbox.jsonl").symlink_to("/etc/passwd")
 
     with pytest.raises(OutputError, match="cannot be read"):
@@ -143,7 +143,7 @@ def test_outbox_of_a_version_without_groups_is_read() -> None:
 
 
 @pytest.mark.parametrize("name", ["g1:../../etc/passwd", "g0:0123456789abcdef", "0123", 7])
-def test_a_task_of_something_that_names_no_issue_is_refused(name: object) -> None:
+def test_task_with_an_invalid_name_is_rejected(name: object) -> None:
     with pytest.raises(ValueError, match="not a task"):
         task_from_json({"task": "close", "fingerprint": ONE, "because": "", "aliases": [name]})
     with pytest.raises(ValueError, match="not a task"):
@@ -157,22 +157,22 @@ def test_close_task_is_due_only_if_all_counted_members_are_fixed() -> None:
     partly = {ONE: record(ONE), OTHER: fixed}
     accepted = {ONE: record(ONE, state=State.ACCEPTED), OTHER: fixed}
 
-    assert still_holds(filing, partly)
-    assert not still_holds(closing, partly)
-    assert still_holds(closing, accepted)
-    assert not still_holds(filing, accepted)
-    assert not still_holds(closing, {})
+    assert is_due(filing, partly)
+    assert not is_due(closing, partly)
+    assert is_due(closing, accepted)
+    assert not is_due(filing, accepted)
+    assert not is_due(closing, {})
 
 
 def test_later_run_performs_only_tasks_that_are_still_due() -> None:
     records = {ONE: record(ONE), OTHER: record(OTHER, state=State.FIXED)}
     listing = File(report=report(ROLL_UP))
 
-    assert still_holds(File(report=report(ONE)), records)
-    assert still_holds(Close(fingerprint=OTHER, because="gone"), records)
-    assert still_holds(listing, records)
-    assert not still_holds(Close(fingerprint=ONE, because="gone"), records)
-    assert not still_holds(File(report=report(OTHER)), records)
-    assert not still_holds(File(report=report(NAMES[3])), records)
+    assert is_due(File(report=report(ONE)), records)
+    assert is_due(Close(fingerprint=OTHER, because="gone"), records)
+    assert is_due(listing, records)
+    assert not is_due(Close(fingerprint=ONE, because="gone"), records)
+    assert not is_due(File(report=report(OTHER)), records)
+    assert not is_due(File(report=report(NAMES[3])), records)
     accepted = {ONE: record(ONE, state=State.ACCEPTED)}
-    assert not still_holds(File(report=report(ONE)), accepted)
+    assert not is_due(File(report=report(ONE)), accepted)

@@ -4,8 +4,8 @@ import pytest
 
 from ciguard.config import PUBLIC_API
 from ciguard.errors import ConfigurationError, UnknownNameError
-from ciguard.trackers import Connection, RetryBudget, Terms, open_disclosure, open_tracker
-from ciguard.trackers.connection import connection
+from ciguard.trackers import Connection, IssueDefaults, RetryBudget, open_disclosure, open_tracker
+from ciguard.trackers.connection import connect
 from ciguard.trackers.places import page_of_run
 
 
@@ -29,10 +29,10 @@ from ciguard.trackers.places import page_of_run
         ("https://github.com/owner/name", {"GITHUB_API_URL": "https://g.example"}, PUBLIC_API),
     ],
 )
-def test_a_repository_is_where_the_location_or_the_runner_says(
+def test_repository_url_comes_from_the_location_or_the_runner(
     location: str, environment: dict[str, str], api: str
 ) -> None:
-    opened = connection(location, environment)
+    opened = connect(location, environment)
 
     assert (opened.repository, opened.api) == ("owner/name", api)
 
@@ -51,16 +51,16 @@ def test_a_repository_is_where_the_location_or_the_runner_says(
 )
 def test_invalid_or_unencrypted_location_is_rejected(location: str) -> None:
     with pytest.raises(ConfigurationError):
-        connection(location, {"GITHUB_TOKEN": "secret"})
+        connect(location, {"GITHUB_TOKEN": "secret"})
 
 
-def test_the_token_comes_from_the_environment() -> None:
+def test_token_comes_from_the_environment() -> None:
     both, second = (
         {"GITHUB_TOKEN": "one", "GH_TOKEN": "two"},
         {"GITHUB_TOKEN": "", "GH_TOKEN": "2\n"},
     )
 
-    tokens = [connection("a/b", environment).token for environment in (both, second, {})]
+    tokens = [connect("a/b", environment).token for environment in (both, second, {})]
 
     assert tokens == ["one", "2", ""]
 
@@ -72,15 +72,15 @@ def test_missing_token_is_an_error_before_the_run(
         monkeypatch.delenv(name, raising=False)
 
     with pytest.raises(ConfigurationError, match=r"no token. Set GITHUB_TOKEN or GH_TOKEN"):
-        open_tracker("github:a/b", terms=Terms(), retry_budget=RetryBudget(1))
+        open_tracker("github:a/b", defaults=IssueDefaults(), retry_budget=RetryBudget(1))
 
 
-def test_an_unknown_tracker_gets_the_closest_match() -> None:
+def test_unknown_tracker_is_an_error_with_a_suggestion() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'github'"):
-        open_tracker("gitbub:a/b", terms=Terms(), retry_budget=RetryBudget(1))
+        open_tracker("gitbub:a/b", defaults=IssueDefaults(), retry_budget=RetryBudget(1))
 
 
-def test_the_page_of_a_run_is_what_the_runner_says_and_nothing_else() -> None:
+def test_page_of_a_run_comes_only_from_the_runner() -> None:
     environment_of_run = {
         "GITHUB_SERVER_URL": "https://github.com",
         "GITHUB_REPOSITORY": "owner/library",
@@ -101,20 +101,20 @@ def test_the_page_of_a_run_is_what_the_runner_says_and_nothing_else() -> None:
 
 
 def disclosure(how: str, issues: str = "github:owner/library") -> object:
-    return open_disclosure(how, issues, terms=Terms(), retry_budget=RetryBudget(1))
+    return open_disclosure(how, issues, defaults=IssueDefaults(), retry_budget=RetryBudget(1))
 
 
 @pytest.mark.parametrize(
     ("how", "issues"),
     [("withhold", "github:a/b"), ("public", "github:a/b"), ("advisory", ""), ("github:a/b", "")],
 )
-def test_crashes_are_filed_in_private_only_where_that_is_set_beside_public_issues(
+def test_crashes_are_filed_in_private_only_if_configured_beside_public_issues(
     how: str, issues: str
 ) -> None:
     assert disclosure(how, issues) is None
 
 
-def test_private_places_are_written_with_a_token_of_their_own(
+def test_private_place_is_written_with_its_own_token(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "of the workflow")
@@ -133,7 +133,7 @@ def test_private_places_are_written_with_a_token_of_their_own(
     assert {to.repository for to in given} == {"owner/library"}
 
 
-def test_a_private_place_without_a_token_is_refused_before_the_run(
+def test_private_place_without_a_token_is_an_error_before_the_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("GITHUB_TOKEN", "GH_TOKEN", "CIGUARD_SECURITY_TOKEN"):
@@ -144,6 +144,6 @@ def test_a_private_place_without_a_token_is_refused_before_the_run(
 
 
 @pytest.mark.parametrize("how", ["advisory", "github:owner"])
-def test_a_place_that_is_not_on_github_is_refused(how: str) -> None:
+def test_private_place_outside_github_is_rejected(how: str) -> None:
     with pytest.raises(ConfigurationError, match=r"issues = github:owner/name|not a repository"):
         disclosure(how, "mine:elsewhere")

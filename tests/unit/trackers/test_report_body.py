@@ -62,7 +62,7 @@ def outside_code(body: str) -> str:
     return re.sub(r"<code>[^<]*</code>|&#\d+;", "", body)
 
 
-def test_an_issue_says_what_happens_where_and_how_to_see_it() -> None:
+def test_issue_contains_summary_targets_and_reproduction() -> None:
     log = "2026-11-21 11:44:27.1: F a/b/tensor.cc:778] Check failed: d >= 0 (-1 vs. 0)\n"
     stack = (Frame("torch/functional.py", "fold"),)
 
@@ -73,12 +73,12 @@ def test_an_issue_says_what_happens_where_and_how_to_see_it() -> None:
     assert "| `torch==2.13.0` | `2.13.0` | **yes** | process crashed" in issue.body
     assert "result = torch.fold(" in issue.body
     assert "torch/functional.py: fold" in issue.body
-    assert "ciguard ran the script and saw this effect" in issue.body
+    assert "ciguard ran the script and observed this effect" in issue.body
     assert "With the defect, the interpreter crashes." in issue.body
     assert f"`ciguard reproduce {issue.fingerprint}`" in issue.body
 
 
-def test_an_issue_says_in_a_shell_block_how_to_reproduce_it() -> None:
+def test_issue_contains_shell_commands_to_reproduce() -> None:
     made = bucket(Crashed("SIGABRT", (), ""))
     install = "# Install: pip install torch==2.13.0 numpy==2.0\n"
 
@@ -88,7 +88,7 @@ def test_an_issue_says_in_a_shell_block_how_to_reproduce_it() -> None:
     assert "\npip install torch==2.13.0 numpy==2.0\npython reproduce.py\n```" in body
 
 
-def test_a_long_list_of_requirements_is_whole_in_the_shell_block() -> None:
+def test_long_list_of_requirements_is_complete_in_the_shell_block() -> None:
     names = [f"package-{number}==1.{number}" for number in range(20)]
     hint = EnvironmentHint(install=tuple(names))
     text = script(crash(), environment_hint=hint)
@@ -113,10 +113,10 @@ def test_malformed_requirement_is_not_offered_for_pasting(words: str) -> None:
     ).body
 
     assert "```shell" not in body
-    assert "install what its line `Install:` names" in body
+    assert "install the packages in its line `Install:`" in body
 
 
-def test_an_issue_links_to_run_results_commit_guide_and_project() -> None:
+def test_issue_links_to_run_results_commit_guide_and_project() -> None:
     page = "https://github.com/owner/library"
     commit = "0123456789abcdef0123456789abcdef01234567"
     context = Context(
@@ -146,7 +146,7 @@ def test_issue_has_no_links_to_unknown_pages() -> None:
     ("oracle", "word"),
     [("differential", "DIFFERENT"), ("boundary", "ACCEPTED"), ("metamorphic", "DIFFERENT")],
 )
-def test_an_issue_says_what_the_script_prints(oracle: str, word: str) -> None:
+def test_issue_states_what_the_script_prints(oracle: str, word: str) -> None:
     made = bucket(Passed(b"1", 0.1))
     made = replace(made, finding=replace(made.finding, oracle=oracle))
 
@@ -154,10 +154,10 @@ def test_an_issue_says_what_the_script_prints(oracle: str, word: str) -> None:
     silent = report(made, Context(script="print()\n")).body
 
     assert "begins with `" not in silent
-    assert f"starts with `{word}` and the exit code is 1" in body
+    assert f"starts with `{word}`, and the exit code is 1" in body
 
 
-def test_a_list_of_one_finding_is_in_the_singular() -> None:
+def test_roll_up_of_one_finding_is_in_the_singular() -> None:
     listing = roll_up([alone(bucket(Crashed("SIGSEGV")))])
 
     assert listing.title == "ciguard: 1 further finding"
@@ -193,7 +193,7 @@ def test_issue_contains_native_stack_and_probable_cause() -> None:
     assert "@everyone" not in live_parts(issue.body)
 
 
-def test_an_issue_about_a_layer_says_which_mutant_it_comes_from() -> None:
+def test_issue_about_a_layer_names_its_mutant() -> None:
     made = Buckets().add(layer_difference())
 
     body = report(made, Context()).body
@@ -215,7 +215,7 @@ def test_an_issue_about_a_layer_says_which_mutant_it_comes_from() -> None:
         ),
     ],
 )
-def test_an_issue_about_a_layer_speaks_of_a_run(outcome: Outcome, says: str) -> None:
+def test_issue_about_a_layer_describes_a_run(outcome: Outcome, says: str) -> None:
     assert says in report(Buckets().add(layer_death(outcome)), Context()).body
 
 
@@ -236,7 +236,7 @@ def told(case: FunctionCase, *outcomes: Outcome) -> Report:
     return report(Buckets().add(found), Context())
 
 
-def test_an_issue_about_a_function_says_what_its_annotations_allow() -> None:
+def test_issue_about_a_function_states_its_annotations() -> None:
     issue = told(FUNCTION_CASE, ESCAPED, ESCAPED)
 
     assert issue.title.endswith("src/net.py:pad: ValueError: 3 is too small")
@@ -248,21 +248,21 @@ def test_an_issue_about_a_function_says_what_its_annotations_allow() -> None:
     assert "nternal error" not in issue.body
 
 
-def test_an_issue_about_a_function_names_the_version_on_which_it_fails() -> None:
+def test_issue_about_a_function_names_the_failing_version() -> None:
     issue = told(FUNCTION_CASE, RETURNED, ESCAPED)
 
     assert issue.title.endswith(f"src/net.py:pad: fails on {NEW}, not on {OLD}")
     assert "`src/net.py:pad` fails on only one of these targets (`exception`): " in issue.body
 
 
-def test_an_issue_about_a_file_says_that_it_is_not_imported() -> None:
+def test_issue_about_a_file_states_that_it_cannot_be_imported() -> None:
     issue = told(replace(FUNCTION_CASE, api="src/net.py", call=None), ESCAPED, ESCAPED)
 
     assert "`src/net.py` is not imported: `ValueError: 3 is too small" in issue.body
 
 
 @given(st.text(max_size=50))
-def test_nothing_of_an_origin_is_live_in_an_issue(text: str) -> None:
+def test_origin_is_escaped_in_an_issue(text: str) -> None:
     name = HOSTILE + text
     origin = GraphOrigin(model=name, mutations=(name,), deviations=((name, 1.0),), suspect=name)
 
@@ -283,7 +283,7 @@ OUTCOMES = [
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
 @given(text=st.text(max_size=50))
-def test_nothing_fuzzed_is_live_in_an_issue(outcome: object, text: str) -> None:
+def test_fuzzed_text_is_escaped_in_an_issue_of_any_outcome(outcome: object, text: str) -> None:
     made = bucket(outcome(HOSTILE + text), message=text + HOSTILE)  # type: ignore[operator]
     said = Evidence(expected=text, observed=HOSTILE + text, law=text + HOSTILE, source=HOSTILE)
     made = replace(made, finding=replace(made.finding, evidence=said))
@@ -297,7 +297,7 @@ def test_nothing_fuzzed_is_live_in_an_issue(outcome: object, text: str) -> None:
 
 
 @given(st.text(max_size=100), st.text(max_size=100))
-def test_nothing_fuzzed_is_live_in_a_differential_issue(one: str, other: str) -> None:
+def test_fuzzed_text_is_escaped_in_a_differential_issue(one: str, other: str) -> None:
     met = pair(Refused(HOSTILE + one, other + HOSTILE), Passed(b"null", 0.1), kind="accepted")
     made = Buckets().add(replace(met, message=HOSTILE + one))
 
@@ -307,7 +307,7 @@ def test_nothing_fuzzed_is_live_in_a_differential_issue(one: str, other: str) ->
     assert not re.search(r"@\w|https?:|\[a\]|<img|GH-\d|repo#", body)
 
 
-def test_the_script_in_an_issue_can_be_copied_as_it_is() -> None:
+def test_script_in_an_issue_can_be_copied_unchanged() -> None:
     case = call(keywords=(("mode", LiteralValue(HOSTILE)),))
     met = crash("x", case=case)
     text = script(met, environment_hint=EnvironmentHint(install=("torch",)))
@@ -329,7 +329,7 @@ def test_body_is_bounded_and_keeps_its_marker() -> None:
     assert len(issue.title) <= 130
 
 
-def test_local_paths_stay_on_this_machine() -> None:
+def test_local_paths_are_not_published() -> None:
     log = (
         "/home/alice/src/pytorch/aten/x.cpp:12: Assertion `a' failed.\n"
         "/opt/envs/t/lib/python3.11/site-packages/torch/nn/functional.py in /job:localhost/task:0"
@@ -343,7 +343,7 @@ def test_local_paths_stay_on_this_machine() -> None:
     assert "/job:localhost/task:0" in body
 
 
-def test_a_wheel_of_this_machine_is_named_without_its_folder() -> None:
+def test_local_wheel_is_named_without_its_folder() -> None:
     target = "torch==2.13.0 + /home/alice/dist/ops-1.0-py3-none-any.whl"
     alone = bucket(Crashed("SIGABRT"))
     found = pair(Passed(b"1", 0.1), Passed(b"2", 0.1), kind="values")
@@ -373,15 +373,15 @@ def grouped(*scripts: str, api: str = "torch.f{}") -> Report:
     return report(rows[0].bucket, Context(name=CHECK.name, script=scripts[0], rows=rows))
 
 
-def test_an_issue_of_several_apis_is_titled_by_its_cause() -> None:
+def test_issue_of_several_apis_is_titled_by_its_cause() -> None:
     issue = grouped("a()", "b()", "c()")
 
     assert issue.title == "torch: failed check fold.cpp: n > 0 (3 APIs)"
     assert issue.fingerprint == CHECK.name
-    assert issue.body.startswith(f"{marker(CHECK.name)}\n\n3 APIs probably have one cause: ")
+    assert issue.body.startswith(f"{marker(CHECK.name)}\n\n3 APIs probably have the same cause: ")
 
 
-def test_a_long_cause_leaves_room_in_the_title_for_the_number_of_apis() -> None:
+def test_title_with_a_long_cause_keeps_the_number_of_apis() -> None:
     made = replace(bucket(Crashed("SIGABRT")), cause=replace(CHECK, text="n@2 > `0` && " * 90))
 
     titled = title(made, apis=29)
@@ -395,21 +395,21 @@ def test_several_findings_of_one_api_are_titled_by_the_api() -> None:
     issue = grouped("a()", "b()", api="torch.fold")
 
     assert issue.title == "torch.fold: SIGABRT"
-    assert "2 findings probably have one cause" in issue.body
+    assert "2 findings probably have the same cause" in issue.body
 
 
-def test_an_issue_of_a_group_shows_one_script_and_folds_the_others() -> None:
+def test_issue_of_a_group_shows_one_script_and_folds_the_others() -> None:
     body = grouped("first()", "second()", "third()").body
 
     assert body.index("```python\nfirst()") < body.index("### Affected APIs")
-    assert body.index("### Affected APIs") < body.index("### Scripts of the others")
+    assert body.index("### Affected APIs") < body.index("### Scripts of the other cases")
     assert body.count("<details>") == 2
     assert "<summary><code>torch.f1</code></summary>\n\n```python\nsecond()" in body
     assert body.count("| above |") == 1
     assert body.count("| below |") == 2
 
 
-def test_scripts_for_which_there_is_no_room_are_in_the_results() -> None:
+def test_scripts_beyond_the_limit_are_referred_to_the_results() -> None:
     body = grouped(*["#" * 15_000] * 5, "#" * 30_000).body
 
     assert len(body) <= MAX_BODY
@@ -417,21 +417,21 @@ def test_scripts_for_which_there_is_no_room_are_in_the_results() -> None:
     assert body.count("| in the results |") == 3
 
 
-def test_a_group_of_hundreds_makes_an_issue_of_bounded_size() -> None:
+def test_issue_of_a_large_group_has_a_bounded_size() -> None:
     body = grouped(*["x = 1"] * 400, api="torch." + "ü" * 80 + "{}").body
 
     assert len(body) <= MAX_BODY + 100
-    assert "400 APIs probably have one cause" in body
-    assert "… and 300 more, which `ciguard show` lists." in body
+    assert "400 APIs probably have the same cause" in body
+    assert "… and 300 more; `ciguard show` lists all of them." in body
 
 
 @pytest.mark.parametrize("api", ["torch.nn.fold", "../../etc/passwd", "a/b\x00c", "…", "a" * 500])
-def test_the_slug_of_an_api_is_safe_in_a_file_name(api: str) -> None:
+def test_slug_of_an_api_is_safe_in_a_file_name(api: str) -> None:
     assert re.fullmatch(r"[A-Za-z0-9_.-]{0,80}", slug(api))
     assert ".." not in slug(api)
 
 
-def test_the_list_of_further_findings_is_bounded() -> None:
+def test_roll_up_issue_is_bounded() -> None:
     many = [bucket(Crashed("SIGSEGV"), api=f"torch.{'x' * 90}{n}") for n in range(600)]
 
     listing = roll_up(map(alone, many))
@@ -440,7 +440,7 @@ def test_the_list_of_further_findings_is_bounded() -> None:
     assert "600 known findings" in listing.body
 
 
-def test_the_list_of_one_further_finding_is_in_the_singular() -> None:
+def test_title_of_a_roll_up_of_one_finding_is_in_the_singular() -> None:
     listing = roll_up([alone(bucket(Crashed("SIGSEGV")))])
 
     assert listing.title == "ciguard: 1 further finding"

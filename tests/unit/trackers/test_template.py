@@ -32,7 +32,7 @@ def bucket() -> Bucket:
     return replace(made, finding=replace(made.finding, message=HOSTILE))
 
 
-def test_a_project_s_template_is_filled_and_the_marker_stays_in_front(tmp_path: Path) -> None:
+def test_custom_template_is_filled_after_the_marker(tmp_path: Path) -> None:
     own = template(tmp_path, "{{ severity }} in {{ api }}\n{% if script %}{{ script }}{% endif %}")
 
     issue = report(bucket(), Context(), template=own)
@@ -65,7 +65,7 @@ def test_missing_template_file_is_an_error(tmp_path: Path) -> None:
         IssueTemplate(tmp_path)
 
 
-def test_a_value_is_never_taken_for_a_template(tmp_path: Path) -> None:
+def test_value_is_never_interpreted_as_a_template(tmp_path: Path) -> None:
     own = template(tmp_path, "{{ evidence }}")
 
     body = report(bucket(), Context(), template=own).body
@@ -73,7 +73,7 @@ def test_a_value_is_never_taken_for_a_template(tmp_path: Path) -> None:
     assert "{{ footer }}" in body
 
 
-def test_a_text_stays_within_the_limit_whatever_the_template_says(tmp_path: Path) -> None:
+def test_text_stays_within_the_limit_for_any_template(tmp_path: Path) -> None:
     own = template(tmp_path, "{% for n in range(40) %}{{ footer }}{{ script }}{% endfor %}")
 
     issue = report(bucket(), Context(script="#" * 19_000), template=own)

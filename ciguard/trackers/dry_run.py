@@ -1,4 +1,4 @@
-"""A tracker that only reports what would be done in another one."""
+"""A tracker that reports what would be done in another tracker, and does nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DryRun:
         self._tracker.remember(numbers)
 
     def find(self, *names: str) -> Issue | None:
-        """Return the group's issue, including one that would have been opened."""
+        """Return the group's issue, also if it only would be opened; None if there is none."""
         simulated = (self._simulated.get(name) for name in names)
         return next(filter(None, simulated), None) or self._tracker.find(*names)
 

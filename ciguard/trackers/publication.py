@@ -1,4 +1,4 @@
-"""Data of the results that are published on a pull request."""
+"""Data that are published on a pull request: check run, comment and analysis."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _./()@=,-]{0,99}")
 _LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,60}(?:\[bot\])?")
 
 
-def require(form: re.Pattern[str], text: str, what: str, write: str) -> None:
-    """Require that a text has a certain form.
+def require(pattern: re.Pattern[str], text: str, name: str, example: str) -> None:
+    """Check that a text matches a pattern.
 
     Args:
-        form: the pattern of the form.
+        pattern: the regular expression that the whole text must match.
         text: the text to check.
-        what: the name of the form, for the message.
-        write: an example or description of a valid text, for the message.
+        name: what the text should be, such as `head branch`, for the message.
+        example: an example or description of a valid text, for the message.
 
     Raises:
-        ConfigurationError: if it has another form.
+        ConfigurationError: if the text does not match.
     """
-    if not form.fullmatch(text):
-        msg = f"{visible(text, limit=100)!r}: not a valid {what}. Write {write}."
+    if not pattern.fullmatch(text):
+        msg = f"{visible(text, limit=100)!r}: not a valid {name}. Write {example}."
         raise ConfigurationError(msg)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The commit of a check run, and the name of the check."""
+    """The head commit of a pull request, and the name of the check."""
 
     sha: str
     """Head commit of the pull request."""
@@ -50,17 +50,17 @@ class Head:
 
     def __post_init__(self) -> None:
         require(_SHA, self.sha, "head SHA", "40 hex digits")
-        require(_NAME, self.name, "name of the check", "up to 100 letters, digits, blanks, dots")
+        require(_NAME, self.name, "name of the check", "up to 100 letters, digits, spaces, dots")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullRequestOrigin:
-    """The origin of a pull request, as the event of its workflow run reports it."""
+    """The head of a pull request, as the event of its workflow run reports it."""
 
     repository: str
     """Repository of the head, `owner/name`, which may be a fork."""
     branch: str
-    """Branch of that repository: any name that git accepts."""
+    """Branch of the head repository; any name that git accepts."""
     sha: str
     """Tested commit of the branch."""
 
@@ -79,7 +79,7 @@ class Analysis:
     ref: str
     """Ref of the branch or pull request with the commit, such as `refs/heads/main`."""
     sarif: str
-    """SARIF 2.1.0, not compressed."""
+    """SARIF log, version 2.1.0, not compressed."""
 
     def __post_init__(self) -> None:
         require(_SHA, self.sha, "head SHA", "40 hex digits")
@@ -91,11 +91,12 @@ class CheckReport:
     """The content of a check run."""
 
     conclusion: str
+    """Conclusion in GitHub's words, such as `success` or `failure`."""
     title: str
     summary: str
     """Summary as markdown."""
     remarks: tuple[Remark, ...] = ()
-    """Remarks to annotate; those without a place appear only in the summary."""
+    """Remarks that become annotations; remarks without a place appear only in the summary."""
     details: str = ""
     """URL of the workflow run; empty if there is none."""
 
@@ -109,11 +110,12 @@ class Comment:
     body: str
     """Text as markdown, without the marker."""
     head: Head
-    """Head that was tested; `head.name` distinguishes several guards of one repository."""
+    """Head that was tested; its name distinguishes the comments of several projects in one
+    repository."""
     author: str = GITHUB_ACTIONS
     """Login of the token's account; comments of other accounts are never changed."""
     is_news: bool = True
-    """True to create the comment if it is missing; False to update an existing one only."""
+    """True to create the comment if it is missing; False to update only an existing comment."""
 
     def __post_init__(self) -> None:
         require(_LOGIN, self.author, "account", "a login such as github-actions[bot]")
