@@ -27,12 +27,12 @@ from ciguard.levels.app.exploration import explore
 from ciguard.levels.app.exploration.function_caller import FunctionCaller, host_of, routines_of
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
 from ciguard.levels.app.input_synthesis.inverse_chain import InputSources, inverse_of
-from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
+from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, media_kind
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import find_service_functions, read_application
 from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.relations import relations_of
-from ciguard.levels.app.virtualization.simulated import Simulated
+from ciguard.levels.app.virtualization.simulated import SimulationEngine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,14 +76,14 @@ def covered(folder: Path, count: int, seed: int) -> Iterator[Covered]:
                 continue
             met, of = explored.outcome_counts()
             operations = [one.answer.operation for one in explored.function.calls]
-            kind = kind_of(operations[0].task)
+            kind = media_kind(operations[0].task)
             began = time.monotonic()
             caller = FunctionCaller(host, explored.function, *routines[explored.function.name])
             shares = {}
             for way, make in zip(WAYS, (_made, _random, _fuzzed), strict=True):
                 inputs = make(explored, operations, count, seed)
                 known = {one.digest: one.wanted for one in inputs}
-                engines = EngineChain((Simulated(None, known, 0.1, seed),))
+                engines = EngineChain((SimulationEngine(None, known, 0.1, seed),))
                 routine = routines[explored.function.name][1]
                 trials = Trials(caller, explored.function, routine, explored.form, engines)
                 seen = {pair for one in inputs for pair in trials.run(one, Path(scratch)).outcomes}
@@ -141,7 +141,7 @@ def _fuzzed(
     """Return noise: images, sounds and texts of random content."""
     del explored
     rng = random.Random(seed)
-    kinds = {kind_of(one.task): one.task for one in operations}
+    kinds = {media_kind(one.task): one.task for one in operations}
     made: list[ServiceInput] = []
     for number in range(count):
         kind = rng.choice(list(kinds))

@@ -24,7 +24,7 @@ from model_rig import TARGETS, Rig, environments_of, rig_on, with_adapter
 
 from ciguard.domain.models import INPUT, ModelCase
 from ciguard.levels.model.rules import RuleName
-from ciguard.levels.model.universe import Universe, canonical
+from ciguard.levels.model.universe import Universe, canonical_name
 from ciguard.oracles.relations import encode
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def _layers(case: ModelCase) -> set[str]:
     found: set[str] = set()
     for node in case.graph.nodes:
         if node.layer != INPUT:
-            found.add(canonical(node.layer))
+            found.add(canonical_name(node.layer))
     return found
 
 

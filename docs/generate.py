@@ -143,7 +143,7 @@ def _bound_rows(
     names: dict[str, list[str]] = {}
     for name, whens in bound_calls(role).items():
         if whens != known.get(name):
-            names.setdefault(", and ".join(when.meaning for when in whens), []).append(name)
+            names.setdefault(", and ".join(when.qualified_name for when in whens), []).append(name)
     return [f"| {_code(bound)} | {title}{meaning} |" for meaning, bound in names.items()]
 
 

@@ -30,7 +30,7 @@ from ciguard.domain.findings import Bucket, Comparison, Confirmation, Verdict, c
 from ciguard.domain.policy import Action
 from ciguard.errors import BaselineError, ExitCode
 from ciguard.oracles import traits_of
-from ciguard.triage import with_causes, with_reach
+from ciguard.triage import apply_reachability, with_causes
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -233,7 +233,7 @@ def _compared(run: Conclusion, found: list[Bucket]) -> list[Bucket]:
         compare(found, run.baseline.records, run.exercised),
         run.shown_on,
     )
-    explained = with_reach(with_causes(against_base))
+    explained = apply_reachability(with_causes(against_base))
     policy = run.config.policy
     return [bucket for bucket in explained if policy.action(bucket.finding) is not Action.OFF]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.findings import PairKind, Tally
 from ciguard.domain.intent import Intent
 from ciguard.oracles import Identity, Subject
-from ciguard.oracles.comparing import is_of_values
+from ciguard.oracles.comparing import is_numeric_difference
 from ciguard.oracles.specifications import Specification, specifications_of
 from ciguard.targets import EAGER
 
@@ -183,7 +183,7 @@ class Group:
 
     def note_flaky(self, finding: Finding) -> None:
         """Mark an API as unstable if a flaky finding shows that its values vary."""
-        if is_of_values(finding):
+        if is_numeric_difference(finding):
             self.unstable.add(finding.api)
 
 

@@ -14,7 +14,7 @@ from ciguard.campaign.scripts import script_targets_of, text_of
 from ciguard.campaign.workers import worker_spec
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.execution import Dispatcher, Job
-from ciguard.oracles import encode_on, judge
+from ciguard.oracles import encode_for_target, judge
 from ciguard.targets import parse_target, provision
 from ciguard.triage import Minimiser, fingerprint, simplicity
 
@@ -96,7 +96,12 @@ def _replayed(
     outcomes: dict[str, Outcome] = {}
     for name in names:
         dispatcher.add(
-            Job(name, _REPLAY_KEY, (encode_on(name, bucket.finding.case, subject),), fresh=True)
+            Job(
+                name,
+                _REPLAY_KEY,
+                (encode_for_target(name, bucket.finding.case, subject),),
+                fresh=True,
+            )
         )
     while not dispatcher.is_idle:
         for result in dispatcher.wait(_WAIT_S):

@@ -23,7 +23,7 @@ from ciguard.domain.values import ArrayValue, Explicit, LiteralValue, TensorValu
 from ciguard.oracles import is_unusual_use, traits_of
 from ciguard.oracles.comparing import leaf_values
 from ciguard.oracles.specifications import repaired_calls, source_in_words, violated_specifications
-from ciguard.triage import depends_on_reach, is_raw, realism, summary_line
+from ciguard.triage import depends_on_reachability, is_raw, realism, summary_line
 from ciguard.writing import content
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Rater:
 
     def _undefined(self, finding: Finding) -> list[str]:
         """Return the arguments that are None although an operator needs a tensor."""
-        if not depends_on_reach(finding) or not isinstance(finding.case, ApiCall):
+        if not depends_on_reachability(finding) or not isinstance(finding.case, ApiCall):
             return []
         return undefined_tensors(finding.case, self._records(finding))
 

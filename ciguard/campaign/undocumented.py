@@ -75,7 +75,9 @@ def _positional(record: ApiRecord, count: int) -> list[str]:
 
 def _describes(record: ApiRecord, name: str) -> bool:
     """Return whether a library documents an argument beyond its name."""
-    if name in record.strangers or any(_WORD.findall(line)[:1] == [name] for line in record.unread):
+    if name in record.undeclared_parameters or any(
+        _WORD.findall(line)[:1] == [name] for line in record.unread
+    ):
         return True
     parameters = {item.name: item for item in (*record.parameters, *record.inputs)}
     kinds = {item.kind: item for item in record.parameters}

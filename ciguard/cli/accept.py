@@ -13,7 +13,7 @@ from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from ciguard.config import Effective
+    from ciguard.config import EffectiveSettings
 
 
 @click.command(
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.argument("bucket")
 @click.option("--because", metavar="TEXT", required=True, help="Reason for accepting it.")
 @takes_settings("out", "baseline")
-def accept(settings: Effective, bucket: str, because: str) -> None:
+def accept(settings: EffectiveSettings, bucket: str, because: str) -> None:
     """Record in the baseline why BUCKET is accepted, so that it does not fail runs any more.
 
     A different defect of the same API has another fingerprint and still counts. Instead of a

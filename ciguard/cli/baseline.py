@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ciguard.baseline import BaselineRecord, Inventory, Records
-    from ciguard.config import Effective
+    from ciguard.config import EffectiveSettings
 
 _ISSUE_SETTINGS = ["tracker", "dry-run", *(key for key in SETTINGS if key.startswith("issue"))]
 _INIT_SETTINGS = [
@@ -43,7 +43,7 @@ def baseline() -> None:
     epilog=example("ciguard baseline init --target torch==2.13.0 --budget 30m"),
 )
 @takes_settings(*_INIT_SETTINGS)
-def init(settings: Effective) -> int:
+def init(settings: EffectiveSettings) -> int:
     """Establish a baseline: run a campaign, and record its buckets as known.
 
     The command does not fail for these buckets and files no issues. `ciguard baseline promote`
@@ -66,7 +66,7 @@ def init(settings: Effective) -> int:
     epilog=example("ciguard baseline show --baseline git+origin#ciguard-baseline"),
 )
 @takes_settings("baseline")
-def show(settings: Effective) -> None:
+def show(settings: EffectiveSettings) -> None:
     """Show the number of buckets by state and severity, and list the flaky buckets."""
     from ciguard.baseline import inventory, open_store
 
@@ -92,7 +92,7 @@ def show(settings: Effective) -> None:
     metavar="DAYS",
     help="Minimum number of days since a bucket was fixed, or since a flaky bucket was last seen.",
 )
-def prune(settings: Effective, older_than: int) -> None:
+def prune(settings: EffectiveSettings, older_than: int) -> None:
     """Remove buckets that were fixed or flaky long ago, or that another bucket covers."""
     from ciguard.baseline import TIME_FORMAT, open_store
     from ciguard.baseline import prune as pruned
@@ -124,7 +124,7 @@ def prune(settings: Effective, older_than: int) -> None:
     metavar="N",
     help="Maximum number of issues to open.",
 )
-def promote(settings: Effective, max_new: int) -> None:
+def promote(settings: EffectiveSettings, max_new: int) -> None:
     """File issues for the most severe buckets that have none, a few at a time."""
     from ciguard.baseline import open_store
     from ciguard.campaign import promotion

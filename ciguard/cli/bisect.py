@@ -13,7 +13,7 @@ from ciguard.domain.text import visible
 
 if TYPE_CHECKING:
     from ciguard.campaign import Bisection
-    from ciguard.config import Effective
+    from ciguard.config import EffectiveSettings
 
 
 @click.command(
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     help="A version with the defect. [default: the version in which it was found]",
 )
 @takes_settings("out", "baseline", "confirmations", "case-limit", "memory")
-def bisect(settings: Effective, bucket: str, good: str, bad: str) -> None:
+def bisect(settings: EffectiveSettings, bucket: str, good: str, bad: str) -> None:
     """Run BUCKET's case on released versions of its library, each installed by uv when needed.
 
     Without --good, the search starts at the oldest version that can be installed here. If the good

@@ -18,7 +18,7 @@ from ciguard.errors import ExitCode
 
 if TYPE_CHECKING:
     from ciguard.campaign import ShardResult
-    from ciguard.config import Effective
+    from ciguard.config import EffectiveSettings
 
 
 @click.command(
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     help="Number of workers of a cluster on this machine. [default: one per processor]",
 )
 @takes_settings(*(key for key in SETTINGS if key not in {"shard", "part"}))
-def cluster(settings: Effective, *, shards: int, address: str, workers: int) -> int:
+def cluster(settings: EffectiveSettings, *, shards: int, address: str, workers: int) -> int:
     """Run the shards of one campaign on a Dask cluster, and merge them as `ciguard merge` does.
 
     If a node fails, its shard runs on another node: it resumes if the nodes share the output

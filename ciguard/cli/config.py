@@ -12,7 +12,7 @@ from ciguard.config import SETTINGS
 from ciguard.domain.text import visible
 
 if TYPE_CHECKING:
-    from ciguard.config import Effective
+    from ciguard.config import EffectiveSettings
 
 SCHEMA = 1
 
@@ -22,7 +22,7 @@ SCHEMA = 1
 )
 @takes_settings(*SETTINGS)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def config(settings: Effective, *, as_json: bool) -> None:
+def config(settings: EffectiveSettings, *, as_json: bool) -> None:
     """Show the effective settings, and the source of each.
 
     Accepts the options of `ciguard run`, and shows the settings that a run with them would have.
@@ -36,7 +36,7 @@ def config(settings: Effective, *, as_json: bool) -> None:
         click.echo(f"{key:<{widths[0]}}  {value:<{widths[1]}}  {source}")
 
 
-def _json_document(settings: Effective) -> dict[str, object]:
+def _json_document(settings: EffectiveSettings) -> dict[str, object]:
     values: dict[str, object] = {}
     for key, text, source in settings.shown():
         value = settings.config[SETTINGS[key]]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ciguard.actions.checkup import Diagnosis, Workflows
-    from ciguard.config import Config, Effective, Location
+    from ciguard.config import Config, EffectiveSettings, Location
 
 _RETRY_BUDGET_S = 10.0
 _TIMEOUT_S = 5
@@ -36,7 +36,7 @@ _MAX_TEXT = 600
     is_flag=True,
     help="Only check which attacks by fuzzed calls this machine blocks; the checks do no harm.",
 )
-def doctor(settings: Effective, *, offline: bool, confinement: bool) -> int:
+def doctor(settings: EffectiveSettings, *, offline: bool, confinement: bool) -> int:
     """Check this machine, the workflows, the baseline and the settings on GitHub.
 
     Shows one line for each check, and what to change. Requests to GitHub use the token in
@@ -72,7 +72,7 @@ def _confinement(config: Config) -> Iterator[Diagnosis]:
     yield from examine_confinement(is_required=config.confine == CONFINE_ALWAYS)
 
 
-def _diagnoses(settings: Effective, *, offline: bool) -> Iterator[Diagnosis]:
+def _diagnoses(settings: EffectiveSettings, *, offline: bool) -> Iterator[Diagnosis]:
     from ciguard.actions.checkup import (
         examine_baseline,
         examine_machine,
@@ -89,7 +89,7 @@ def _diagnoses(settings: Effective, *, offline: bool) -> Iterator[Diagnosis]:
     yield from _hosting(settings.config, workflows, baseline, offline=offline)
 
 
-def _baseline(settings: Effective, workflows: Workflows) -> Location:
+def _baseline(settings: EffectiveSettings, workflows: Workflows) -> Location:
     """Return the location of the baseline that runs use.
 
     If no setting names a location and the repository has workflows, it is their default branch.

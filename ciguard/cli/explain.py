@@ -41,7 +41,7 @@ def explain(api: str, target: str | None, file: Path | None, *, learned: bool) -
     With --target, these sentences are shown.
     """
     from ciguard.campaign import knowledge_for, learned_constraints
-    from ciguard.reports import explain_in
+    from ciguard.reports import write_explanation
 
     def show_step(step: str) -> None:
         click.echo(visible(step), err=True)
@@ -57,4 +57,4 @@ def explain(api: str, target: str | None, file: Path | None, *, learned: bool) -
         if learned and target
         else None
     )
-    explain_in(sys.stdout, api_knowledge, origin=origin, learned=refinements)
+    write_explanation(sys.stdout, api_knowledge, origin=origin, learned=refinements)

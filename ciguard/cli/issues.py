@@ -31,7 +31,7 @@ from ciguard.trackers import (
 
 if TYPE_CHECKING:
     from ciguard.baseline import BaselineStore
-    from ciguard.config import Config, Effective
+    from ciguard.config import Config, EffectiveSettings
 
 _MAX_LOCAL_ISSUES = 10_000
 """Maximum number of issues in a folder, where every bucket gets an issue, even in the first run."""
@@ -49,7 +49,7 @@ class Issues:
     store: BaselineStore
 
 
-def filing_of(settings: Effective) -> Issues:
+def filing_of(settings: EffectiveSettings) -> Issues:
     """Return the reporter that files the findings of a run, with its filer and store.
 
     Raises:
@@ -125,7 +125,7 @@ def _rules(config: Config) -> FilingRules:
     )
 
 
-def _template(settings: Effective) -> IssueTemplate | None:
+def _template(settings: EffectiveSettings) -> IssueTemplate | None:
     path = settings.config.issue_template
     if path.exists():
         return IssueTemplate(path)

@@ -32,14 +32,14 @@ def all_buckets(config: Config) -> list[Bucket]:
         open_store,
     )
     from ciguard.reports import read_buckets
-    from ciguard.triage import with_causes, with_reach
+    from ciguard.triage import apply_reachability, with_causes
 
     last_run = read_buckets(config.out)
     names = {name for bucket in last_run for name in (bucket.fingerprint, *bucket.aliases)}
     # A comparison with an empty run makes a bucket of every record of the baseline.
     recorded = compare([], open_store(config.baseline).load(), Exercised())
     other = [bucket for bucket in recorded if bucket.fingerprint not in names]
-    return with_reach(with_causes([*last_run, *other]))
+    return apply_reachability(with_causes([*last_run, *other]))
 
 
 def record_of(config: Config, bucket: Bucket) -> BaselineRecord | None:

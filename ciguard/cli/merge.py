@@ -14,7 +14,7 @@ from ciguard.cli.run import report
 from ciguard.config import SETTINGS
 
 if TYPE_CHECKING:
-    from ciguard.config import Effective
+    from ciguard.config import EffectiveSettings
 
 _MERGE_SETTINGS = [
     key
@@ -39,7 +39,7 @@ _MERGE_SETTINGS = [
     help="plan.json of `ciguard plan`: jobs of this plan without results count as not run.",
 )
 @takes_settings(*_MERGE_SETTINGS)
-def merge(settings: Effective, folders: tuple[Path, ...], plan_file: Path | None) -> int:
+def merge(settings: EffectiveSettings, folders: tuple[Path, ...], plan_file: Path | None) -> int:
     """Merge the result folders DIR of `ciguard run --shard I/N`, and compare with the baseline.
 
     Writes the same reports as a run, and also the baseline and issues if a run would write them.

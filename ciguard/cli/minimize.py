@@ -13,7 +13,7 @@ from ciguard.domain.text import visible
 from ciguard.errors import ExitCode
 
 if TYPE_CHECKING:
-    from ciguard.config import Config, Effective
+    from ciguard.config import Config, EffectiveSettings
     from ciguard.domain.findings import Bucket
 
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 )
 @click.argument("bucket")
 @takes_settings("out", "baseline", "budget", "confirmations", "case-limit", "memory")
-def minimize(settings: Effective, bucket: str) -> int:
+def minimize(settings: EffectiveSettings, bucket: str) -> int:
     """Remove from BUCKET's case all that its defect does not need, and print a script of the case.
 
     If the bucket is in the baseline, the simpler case replaces the recorded case. Exits with 1 if

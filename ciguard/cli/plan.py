@@ -18,7 +18,7 @@ from ciguard.errors import ExitCode, OutputError, suggestion
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ciguard.config import Effective
+    from ciguard.config import EffectiveSettings
     from ciguard.planning import PlanRequest
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
@@ -131,7 +131,7 @@ def _devices(
     "--json", "as_json", is_flag=True, help="Print the plan as JSON instead of an explanation."
 )
 def plan(
-    settings: Effective, *, out: Path, arguments: Path | None, as_json: bool, **options: Any
+    settings: EffectiveSettings, *, out: Path, arguments: Path | None, as_json: bool, **options: Any
 ) -> int:
     """Choose targets, devices, shards and the APIs to test first for a change of the repository.
 
@@ -177,7 +177,7 @@ def _write(path: Path, text: str, *, option: str) -> None:
         raise OutputError(msg) from error
 
 
-def _request(settings: Effective, options: Mapping[str, Any]) -> PlanRequest:
+def _request(settings: EffectiveSettings, options: Mapping[str, Any]) -> PlanRequest:
     from ciguard.planning import PlanRequest, Runners, Wheels
 
     against, wheel, base_wheel = (options[key] for key in ("against", "wheel", "base_wheel"))

@@ -92,7 +92,7 @@ def publish(folder: Path, **options: Any) -> int:
     published. Without the permission for a check run, annotations are written to the workflow's
     log instead.
     """
-    from ciguard.reports import lost_status, receive_run, status_of
+    from ciguard.reports import receive_run, status_of, status_without_results
     from ciguard.trackers import Head, repository_of
 
     _require_complete(options)
@@ -104,7 +104,10 @@ def publish(folder: Path, **options: Any) -> int:
         run = receive_run(folder)
         status = status_of(run, folder)
     except OutputError as error:
-        status, results_error = lost_status("The results of the run are missing or damaged."), error
+        status, results_error = (
+            status_without_results("The results of the run are missing or damaged."),
+            error,
+        )
     if options["check"]:
         _publish_check(connection, head, status)
     options["pull_request"] = _pull_request(connection, options)

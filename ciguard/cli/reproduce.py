@@ -14,7 +14,7 @@ from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
-    from ciguard.config import Config, Effective
+    from ciguard.config import Config, EffectiveSettings
     from ciguard.domain.findings import Bucket
     from ciguard.domain.outcomes import Outcome
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 )
 @click.option("--gdb", is_flag=True, help="Also show the native stack of a crash, using gdb.")
 @takes_settings("out", "baseline", "case-limit", "memory", "app-labels")
-def reproduce(settings: Effective, bucket: str, target: str | None, *, gdb: bool) -> int:
+def reproduce(settings: EffectiveSettings, bucket: str, target: str | None, *, gdb: bool) -> int:
     """Run BUCKET's case again, and report whether it still shows the defect.
 
     Exits with 1 if the case still shows the defect and 0 if not, as `git bisect run` expects.

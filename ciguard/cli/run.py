@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ciguard.baseline import BaselineStore
     from ciguard.campaign import IssuePlanner, Publishing
-    from ciguard.config import Effective
+    from ciguard.config import EffectiveSettings
     from ciguard.domain.events import Event
     from ciguard.reports import ReporterFailure
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     epilog=example("ciguard run --target torch==2.12.0 --target torch==2.13.0 --budget 10m"),
 )
 @takes_settings(*SETTINGS)
-def run(settings: Effective) -> int:
+def run(settings: EffectiveSettings) -> int:
     """Fuzz the targets for a fixed time, and compare the defects with the baseline.
 
     The first run establishes the baseline. Results are in the output folder: report.html and
@@ -37,7 +37,7 @@ def run(settings: Effective) -> int:
     return campaign(settings, files_issues=not settings.config.is_read_only)
 
 
-def campaign(settings: Effective, *, files_issues: bool) -> int:
+def campaign(settings: EffectiveSettings, *, files_issues: bool) -> int:
     """Run a campaign with all its reports, and return its exit code."""
     from ciguard.campaign import run as run_campaign
 
@@ -57,7 +57,7 @@ class Judge(Protocol):
         """Yield the events; see `ciguard.campaign.run`."""
 
 
-def report(settings: Effective, judge: Judge, *, files_issues: bool) -> int:
+def report(settings: EffectiveSettings, judge: Judge, *, files_issues: bool) -> int:
     """Send a judge's events to all reporters and to the issue filer; return the exit code."""
     from ciguard.campaign import Publishing
     from ciguard.cli.issues import filing_of

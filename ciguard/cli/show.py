@@ -11,7 +11,7 @@ from ciguard.cli.options import example, takes_settings
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from ciguard.config import Effective
+    from ciguard.config import EffectiveSettings
 
 
 @click.command(
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     help="List only buckets whose inputs an ordinary program could use (docs/severity.md).",
 )
 @takes_settings("out", "baseline")
-def show(settings: Effective, bucket: str | None, *, grouping: bool, realistic: bool) -> None:
+def show(
+    settings: EffectiveSettings, bucket: str | None, *, grouping: bool, realistic: bool
+) -> None:
     """List the buckets of the last run and of the baseline, or show all details of BUCKET.
 
     BUCKET is a fingerprint or the beginning of one.

@@ -12,7 +12,7 @@ from ciguard.domain.text import visible
 from ciguard.errors import CiguardError
 
 if TYPE_CHECKING:
-    from ciguard.config import Effective
+    from ciguard.config import EffectiveSettings
     from ciguard.targets import StoredEnvironment
 
 _MIB = 1024 * 1024
@@ -41,7 +41,7 @@ def list_stored() -> None:
 @targets.command(epilog=example("ciguard targets sync --target torch==2.13.0"))
 @takes_settings("targets")
 @click.option("--refresh", is_flag=True, help="Rebuild environments that are in the cache.")
-def sync(settings: Effective, *, refresh: bool) -> None:
+def sync(settings: EffectiveSettings, *, refresh: bool) -> None:
     """Build the environments of the configured targets, so that `ciguard run` starts at once."""
     from ciguard.targets import parse_target, provision_all, unique_names
 

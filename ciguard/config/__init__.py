@@ -15,7 +15,14 @@ from ciguard.config.github_access import (
     require_encryption,
 )
 from ciguard.config.levels import LEVEL_SETTINGS, OWN_LEVELS, LevelCommands, LevelSettings
-from ciguard.config.load import PREFIX, Effective, Flags, SettingSource, SourceKind, load_config
+from ciguard.config.load import (
+    PREFIX,
+    EffectiveSettings,
+    Flags,
+    SettingSource,
+    SourceKind,
+    load_config,
+)
 from ciguard.config.locations import (
     GitBranch,
     Location,
@@ -47,7 +54,7 @@ __all__ = [
     "SETTINGS",
     "TOKEN_VARIABLES",
     "Config",
-    "Effective",
+    "EffectiveSettings",
     "Flags",
     "GitBranch",
     "LevelCommands",

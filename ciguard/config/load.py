@@ -56,7 +56,7 @@ class SettingSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effective:
+class EffectiveSettings:
     """The effective settings, and the source of each."""
 
     config: Config
@@ -73,7 +73,7 @@ class Effective:
         ]
 
 
-def load_config(flags: Flags, environment: Mapping[str, str], *, folder: Path) -> Effective:
+def load_config(flags: Flags, environment: Mapping[str, str], *, folder: Path) -> EffectiveSettings:
     """Return the effective settings of a command that runs in `folder`.
 
     Relative paths in a file, and default paths, start at the file's folder. Relative paths in flags
@@ -97,7 +97,7 @@ def load_config(flags: Flags, environment: Mapping[str, str], *, folder: Path) -
     overrides = [*_from_environment(environment), *_from_flags(flags)]
     values |= {key: value for key, value, _ in overrides}
     sources |= {key: source for key, _, source in from_file + overrides}
-    return Effective(config=_config(values), sources=sources, file=file)
+    return EffectiveSettings(config=_config(values), sources=sources, file=file)
 
 
 def _config(values: Mapping[str, Any]) -> Config:

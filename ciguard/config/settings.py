@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ciguard.config.kinds import (
     SettingKind,
+    boolean,
     choice,
     disclosure,
     duration,
@@ -17,13 +18,12 @@ from ciguard.config.kinds import (
     folder,
     label,
     location,
-    path_or_nothing,
+    optional_file,
     policy,
     severity,
     shard,
     size,
-    switch,
-    texts,
+    string_list,
     tracker_location,
     whole,
 )
@@ -80,7 +80,7 @@ class Config:
     targets: tuple[str, ...] = field(
         default=DEFAULT_TARGETS,
         metadata=_metadata(
-            texts("TARGET", required=True),
+            string_list("TARGET", required=True),
             "Environment to run cases in, e.g. torch==2.13.0, current or 'keras==3.15.1 + jax'. "
             "Several targets of one library are compared with each other.",
             flag="--target",
@@ -89,7 +89,7 @@ class Config:
     base: tuple[str, ...] = field(
         default=(),
         metadata=_metadata(
-            texts("TARGET"),
+            string_list("TARGET"),
             "Target before the change of a pull request: it runs the same cases, and defects that "
             "it shows count as known. The baseline is not written and need not exist.",
             in_files=False,
@@ -98,7 +98,7 @@ class Config:
     levels: tuple[str, ...] = field(
         default=("api",),
         metadata=_metadata(
-            texts("LEVEL", required=True),
+            string_list("LEVEL", required=True),
             f"Level to test: {LEVELS_PLACEHOLDER}.",
             flag="--level",
         ),
@@ -106,13 +106,15 @@ class Config:
     api: tuple[str, ...] = field(
         default=("*",),
         metadata=_metadata(
-            texts("GLOB", required=True),
+            string_list("GLOB", required=True),
             "Glob over API names: cases are generated only for APIs that match at least one glob.",
         ),
     )
     exclude: tuple[str, ...] = field(
         default=(),
-        metadata=_metadata(texts("GLOB"), "Glob over API names: matching APIs are not tested."),
+        metadata=_metadata(
+            string_list("GLOB"), "Glob over API names: matching APIs are not tested."
+        ),
     )
     level_values: Mapping[str, Any] = field(default_factory=dict)
     """Values of levels' settings that differ from the default, by `Setting.field`. Read them with
@@ -120,14 +122,14 @@ class Config:
     focus: tuple[str, ...] = field(
         default=(),
         metadata=_metadata(
-            texts("GLOB"),
+            string_list("GLOB"),
             "Glob over API names: matching APIs are tested first, and in seven of ten batches.",
         ),
     )
     plan: str = field(
         default="",
         metadata=_metadata(
-            path_or_nothing(),
+            optional_file(),
             "File that `ciguard plan` wrote: it names the APIs to test first, and the reasons.",
             in_files=False,
         ),
@@ -135,14 +137,14 @@ class Config:
     allow: tuple[str, ...] = field(
         default=(),
         metadata=_metadata(
-            texts("TAG", known=TAGS),
+            string_list("TAG", known=TAGS),
             f"Tag of APIs that are called only if this setting names the tag: {', '.join(TAGS)}.",
         ),
     )
     relations: tuple[str, ...] = field(
         default=("*",),
         metadata=_metadata(
-            texts("GLOB"),
+            string_list("GLOB"),
             "Glob over names of metamorphic relations to check calls with; an empty list turns "
             "all relations off.",
             flag="--relation",
@@ -199,7 +201,7 @@ class Config:
     compare_only: bool = field(
         default=False,
         metadata=_metadata(
-            switch(),
+            boolean(),
             "Compare with the baseline, but write neither the baseline nor issues; for pull "
             "requests.",
             in_files=False,
@@ -226,11 +228,15 @@ class Config:
     )
     issue_labels: tuple[str, ...] = field(
         default=(),
-        metadata=_metadata(texts("LABEL"), "Another label of new issues.", flag="--issue-label"),
+        metadata=_metadata(
+            string_list("LABEL"), "Another label of new issues.", flag="--issue-label"
+        ),
     )
     issue_assignees: tuple[str, ...] = field(
         default=(),
-        metadata=_metadata(texts("USER"), "User to assign to new issues.", flag="--issue-assignee"),
+        metadata=_metadata(
+            string_list("USER"), "User to assign to new issues.", flag="--issue-assignee"
+        ),
     )
     issues_per_run: int = field(
         default=5,
@@ -262,7 +268,7 @@ class Config:
     )
     dry_run: bool = field(
         default=False,
-        metadata=_metadata(switch(), "Print the issues without filing them."),
+        metadata=_metadata(boolean(), "Print the issues without filing them."),
     )
     fail_on: Severity = field(
         default=Severity.MEDIUM,
@@ -302,7 +308,9 @@ class Config:
     )
     resume: bool = field(
         default=False,
-        metadata=_metadata(switch(), "Continue the campaign in the output folder.", in_files=False),
+        metadata=_metadata(
+            boolean(), "Continue the campaign in the output folder.", in_files=False
+        ),
     )
 
     shard: Shard = field(
@@ -317,7 +325,7 @@ class Config:
     part: bool = field(
         default=False,
         metadata=_metadata(
-            switch(),
+            boolean(),
             "Run without a verdict, as the only shard on these targets; `ciguard merge` merges the "
             "results with runs on other targets.",
             in_files=False,
@@ -352,4 +360,4 @@ class Config:
     @property
     def is_part(self) -> bool:
         """True if `ciguard merge` decides the verdict of this run together with other parts."""
-        return self.part or not self.shard.is_all
+        return self.part or not self.shard.is_whole_campaign

@@ -92,12 +92,12 @@ class Crashed:
     """Last output of the case on its standard streams, such as a failed check."""
 
     @classmethod
-    def of_device(cls, cause: str, stack: tuple[Frame, ...], log: str) -> Crashed:
+    def from_device_error(cls, cause: str, stack: tuple[Frame, ...], log: str) -> Crashed:
         """Return the outcome of a case whose error `cause` made the device unusable."""
         return cls(f"{_DEVICE_PREFIX}{cause}", stack, log)
 
     @property
-    def is_of_device(self) -> bool:
+    def is_device_error(self) -> bool:
         """True if an error on the device, not on the CPU, ended the process."""
         return self.cause.startswith(_DEVICE_PREFIX)
 

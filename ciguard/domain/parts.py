@@ -154,7 +154,7 @@ def part_name(targets: tuple[str, ...], shard: Shard) -> str:
     return f"shard {shard} of {', '.join(targets)}"
 
 
-def bare(bucket: Bucket) -> Bucket:
+def without_run_results(bucket: Bucket) -> Bucket:
     """Return a bucket as it is before it is compared with a baseline: new, without script or cause.
 
     Its root cause is removed too, because it is determined again after a merge.
@@ -325,7 +325,7 @@ def _validated_bucket(reader: Untrusted) -> Bucket:
     """Rebuild a bucket; raise a ValueError if its texts or counts are invalid or inconsistent."""
     for key in ("count", "shown", "tried"):
         reader.count(key)
-    bucket = bare(bucket_from_json(reader.data))
+    bucket = without_run_results(bucket_from_json(reader.data))
     finding = bucket.finding
     for name in (bucket.fingerprint, *bucket.aliases):
         _validated(_FINGERPRINT, name, "a fingerprint")

@@ -75,7 +75,7 @@ class ApiRecord:
     """Name of the library's underlying operator, if known: `aten::conv2d`, `MaxPool3D`."""
     aliases: tuple[str, ...] = ()
     """Other public names of the same object."""
-    strangers: tuple[str, ...] = ()
+    undeclared_parameters: tuple[str, ...] = ()
     """Names of undeclared parameters: described in the docstring but not in the signature."""
     lacks: tuple[str, ...] = ()
     """Dtypes for which the target cannot create a tensor."""
@@ -136,7 +136,7 @@ def record_from_json(encoded: Mapping[str, Json]) -> ApiRecord:
             tags=frozenset(str(tag) for tag in encoded.get("tags", ())),
             operator=str(encoded.get("operator", "")),
             aliases=tuple(map(str, encoded.get("aliases", ()))),
-            strangers=tuple(map(str, encoded.get("strangers", ()))),
+            undeclared_parameters=tuple(map(str, encoded.get("strangers", ()))),
             lacks=tuple(map(str, encoded.get("lacks", ()))),
             unread=tuple(map(str, encoded.get("unread", ()))),
             forms=tuple(map(str, encoded.get("forms", ()))),

@@ -38,11 +38,11 @@ class Shard:
         return f"{self.index}/{self.of}"
 
     @property
-    def is_all(self) -> bool:
+    def is_whole_campaign(self) -> bool:
         """True if the shard is the whole campaign."""
         return self.of == 1
 
-    def of_these(self, names: Iterable[str]) -> frozenset[str]:
+    def select(self, names: Iterable[str]) -> frozenset[str]:
         """Return the names that belong to this shard, independent of their order."""
         return frozenset(sorted(names)[self.index - 1 :: self.of])
 
@@ -52,7 +52,7 @@ class Shard:
 
     def seed(self, seed: int) -> int:
         """Return this shard's seed, derived from the campaign's seed."""
-        return seed if self.is_all else seed * self.of + self.index
+        return seed if self.is_whole_campaign else seed * self.of + self.index
 
     def has(self, name: str) -> bool:
         """Return whether a name belongs to this shard; its hash assigns it to exactly one shard."""

@@ -138,7 +138,7 @@ def _decode_device_loss(frames: tuple[Frame, ...], log: str) -> Outcome:
     if not _CAUSE_OF_LOSS.fullmatch(cause):  # the code under test writes to this log, too
         cause = "device lost"
     log = f"{earlier.strip()}\n{name}: {message}".strip()
-    return Crashed.of_device(cause, raised_in or frames, log)
+    return Crashed.from_device_error(cause, raised_in or frames, log)
 
 
 def signal_name(number: int) -> str:

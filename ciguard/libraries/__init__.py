@@ -5,7 +5,7 @@ and is imported there only. All adapters share the `in_target` of this package.
 """
 
 from ciguard.libraries.catalogue_version import description_version
-from ciguard.libraries.forms import TensorForm, through
+from ciguard.libraries.forms import TensorForm, call_maker
 from ciguard.libraries.library import Companion, CudaExtra, ForkPolicy, Library, Mode
 from ciguard.libraries.operations import Operations, Vectorising, Widening
 from ciguard.libraries.programs import InputExpressions, ProgramStyle, Way
@@ -27,8 +27,8 @@ __all__ = [
     "Way",
     "Widening",
     "Writer",
+    "call_maker",
     "description_version",
     "library_of_api",
     "library_of_distribution",
-    "through",
 ]

@@ -44,6 +44,6 @@ class TensorForm:
         )
 
 
-def through(function: str, *arguments: Value) -> TensorMaker:
+def call_maker(function: str, *arguments: Value) -> TensorMaker:
     """Return a maker that calls `function` with the tensor, followed by `arguments`."""
     return lambda tensor: CallValue(function, (tensor, *arguments))

@@ -60,7 +60,7 @@ class CudaExtra:
     versions: str
     """Versions of the library that can be installed with the extra, e.g. `>=0.7.2`."""
 
-    def is_in(self, version: str | None) -> bool:
+    def is_available_in(self, version: str | None) -> bool:
         """Return whether a version of the library has the extra; None stands for the newest one."""
         return version is None or SpecifierSet(self.versions).contains(version, prereleases=True)
 
@@ -150,7 +150,7 @@ class Library:
     spellings: Mapping[str, str] = field(default_factory=dict)
     """Public prefixes by other prefixes: names with either prefix denote the same objects, and
     sources may contain both, e.g. `tensorflow.` by `tensorflow.compat.v2.`."""
-    brought_as: str = ""
+    exported_as: str = ""
     """Qualified name under which another library exports this library, e.g. `tensorflow.keras`."""
     tensor_class: str = ""
     """Qualified name of the class of tensors, whose methods are APIs, e.g. `torch.Tensor`."""

@@ -4,7 +4,7 @@ Each oracle is a module. Oracles are pure functions: they use no I/O, clock or r
 `ciguard.triage` confirms their findings.
 """
 
-from ciguard.oracles.across_libraries import compared_item, encode_on, is_expressible
+from ciguard.oracles.across_libraries import compared_item_index, encode_for_target, is_expressible
 from ciguard.oracles.contract import (
     ORACLES,
     UNSTABLE_TAGS,
@@ -66,9 +66,9 @@ __all__ = [
     "Perturbation",
     "Subject",
     "Traits",
-    "compared_item",
+    "compared_item_index",
     "documentation_findings",
-    "encode_on",
+    "encode_for_target",
     "equivalence_of",
     "equivalent_call",
     "headline",

@@ -100,7 +100,7 @@ def call_for_target(target: str, case: ApiCall, subject: Subject) -> ApiCall | N
     return case if library == subject.library else equivalent_call(case, library)
 
 
-def encode_on(target: str, case: Case, subject: Subject) -> bytes:
+def encode_for_target(target: str, case: Case, subject: Subject) -> bytes:
     """Return the encoded case for a target's worker; for another library, its equivalent call.
 
     Raises:
@@ -123,7 +123,7 @@ def is_expressible(case: Case, targets: Sequence[str], subject: Subject) -> bool
     return all(call_for_target(target, call, subject) is not None for target in targets)
 
 
-def compared_item(api: str) -> int | None:
+def compared_item_index(api: str) -> int | None:
     """Return the index of the item of an API's result that is compared across libraries.
 
     None means that the whole result is compared.
@@ -149,7 +149,7 @@ def _result(outcome: Outcome, call: ApiCall) -> TensorOutput | None:
     if not isinstance(outcome, Passed) or exemption_of(call.api, ACROSS_LIBRARIES):
         return None
     output = decode_outputs(outcome.encoded)
-    item_index = compared_item(call.api)
+    item_index = compared_item_index(call.api)
     if item_index is not None:
         has_item = isinstance(output, Container) and item_index < len(output.items)
         output = output.items[item_index] if has_item and isinstance(output, Container) else None

@@ -114,7 +114,7 @@ def _undeclared_parameters(record: ApiRecord) -> list[str]:
     if is_variadic or record.source not in _PYTHON_SOURCES or record.kind is CallKind.METHOD:
         return []
     expected = _SECTION_HEADINGS | _RARELY_DESCRIBED
-    return [name for name in record.strangers if name.lower() not in expected]
+    return [name for name in record.undeclared_parameters if name.lower() not in expected]
 
 
 def _undescribed(record: ApiRecord, conventions: _Conventions = frozenset()) -> list[str]:
@@ -145,7 +145,7 @@ def _conventionally_undescribed(records: Iterable[ApiRecord]) -> _Conventions:
     for record in records:
         module = _module(record)
         # An undeclared parameter may be the description of the undescribed one.
-        if not record.strangers:
+        if not record.undeclared_parameters:
             undescribed_counts.update((module, name) for name in _undescribed(record))
         described_counts.update((module, p.name) for p in record.parameters if p.doc or p.doc_type)
     return frozenset(

@@ -255,7 +255,7 @@ def _normalised_sequence(value: Value) -> Value:
 @cache
 def shipped_equivalences() -> tuple[Equivalence, ...]:
     """Return the rows of the table that ciguard ships."""
-    return tuple(equivalences((files(__package__) / "equivalents.toml").read_text("utf-8")))
+    return tuple(parse_equivalences((files(__package__) / "equivalents.toml").read_text("utf-8")))
 
 
 @cache
@@ -264,7 +264,7 @@ def _by_api() -> dict[str, Equivalence]:
     rows = list(shipped_equivalences())
     for library in LIBRARIES.items().values():
         if library.equivalents is not None:
-            rows = joined(rows, _library_rows(library.name, library.equivalents))
+            rows = join_rows(rows, _library_rows(library.name, library.equivalents))
     return {form.api: row for row in rows for form in row.forms.values()}
 
 
@@ -275,13 +275,13 @@ def _library_rows(library: str, path: Path) -> list[Equivalence]:
         RegistrationError: if the file cannot be read, or a row is invalid.
     """
     try:
-        return equivalences(path.read_text("utf-8"))
+        return parse_equivalences(path.read_text("utf-8"))
     except (OSError, ValueError, KeyError) as error:
         msg = f"library {library!r}: cannot read equivalent calls from {path}: {error}"
         raise RegistrationError(msg) from error
 
 
-def joined(existing: Iterable[Equivalence], added: Iterable[Equivalence]) -> list[Equivalence]:
+def join_rows(existing: Iterable[Equivalence], added: Iterable[Equivalence]) -> list[Equivalence]:
     """Return the rows of two tables. Rows that have an API in common are merged.
 
     Raises:
@@ -314,7 +314,7 @@ def _merge_rows(row: Equivalence, added: Equivalence) -> Equivalence:
     return Equivalence(forms={**row.forms, **added.forms}, dtypes={**added.dtypes, **row.dtypes})
 
 
-def equivalences(text: str) -> list[Equivalence]:
+def parse_equivalences(text: str) -> list[Equivalence]:
     """Return the rows of a table in a TOML document.
 
     Raises:

@@ -66,7 +66,7 @@ class JudgedLevel(LevelSpec, Protocol):
     def is_repeated(self, case: Case) -> bool:
         """Return whether an execution runs a case repeatedly and therefore takes long."""
 
-    def nudged(self, case: Case, seed: int, move: Perturbation) -> Case:
+    def perturb_inputs(self, case: Case, seed: int, move: Perturbation) -> Case:
         """Return a case with its numeric inputs perturbed slightly; unchanged if it has none.
 
         Args:
@@ -120,7 +120,7 @@ class JudgingDefaults(Generic[CaseT]):
         del case
         return False
 
-    def nudged(self, case: CaseT, seed: int, move: Perturbation) -> CaseT:
+    def perturb_inputs(self, case: CaseT, seed: int, move: Perturbation) -> CaseT:
         """Return the case unchanged."""
         del seed, move
         return case

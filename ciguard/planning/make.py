@@ -326,9 +326,9 @@ class _Planner:
         used_apis = [api for api in usage.apis if not modules or api.partition(".")[0] in modules]
         for library in target_libraries:
             # `tf.keras` in sources means the keras that the project requires.
-            prefix = f"{library.brought_as}."
+            prefix = f"{library.exported_as}."
             nested_apis = [
-                api for api in usage.apis if library.brought_as and api.startswith(prefix)
+                api for api in usage.apis if library.exported_as and api.startswith(prefix)
             ]
             used_apis += [f"{library.module}.{api.removeprefix(prefix)}" for api in nested_apis]
         return tuple(dict.fromkeys([*touched_apis[:MAX_APIS], *used_apis]))

@@ -131,7 +131,7 @@ class _UsageSearch:
             self._unparsed.append(path)
             return
         self._modules.append(module)
-        self._own_names |= module.summary.own_names
+        self._own_names |= module.summary.defined_names
 
     @cached_property
     def _project(self) -> Project:
@@ -230,7 +230,7 @@ class _UsageSearch:
         importers: dict[str, list[str]] = defaultdict(list)
         is_needed = self._annotated_files() or self._levels or self._kernel_files()
         for module in self._modules if is_needed else ():
-            for path in self._project.imported_by(module.path):
+            for path in self._project.imported_modules(module.path):
                 importers[path].append(module.path)
         changed_sources = [
             path.replace(_SIDECAR, ".py") for path in self._changed if path.endswith(".py")
@@ -249,13 +249,13 @@ class _UsageSearch:
     def _apis(self, module: _Module) -> Iterator[tuple[str, Use]]:
         """Yield the APIs that a file uses, each with its use."""
         for use in module.summary.uses:
-            name = self._project.resolved(use.name, module.path)
+            name = self._project.resolve(use.name, module.path)
             api = self._api(name, is_called=use.is_called) if name else ""
             if api:
                 yield api, use
-        for use in module.summary.unbound if module.summary.stars else ():
-            for star in module.summary.stars:
-                name = self._project.resolved(f"{star}.{use.name}", module.path)
+        for use in module.summary.unbound if module.summary.star_imports else ():
+            for star in module.summary.star_imports:
+                name = self._project.resolve(f"{star}.{use.name}", module.path)
                 api = self._names.catalogue_name(name) if name else ""
                 if api:
                     yield api, use

@@ -7,9 +7,9 @@ cases nor judge outcomes.
 from ciguard.reports.code_quality import CodeQualityReporter
 from ciguard.reports.contract import CONSOLES, REPORTERS, Destination, Reporter, ReporterFactory
 from ciguard.reports.detail import bucket_lines, grouping_lines, table_lines
-from ciguard.reports.dispatch import Dispatched, ReporterFailure, dispatch
+from ciguard.reports.dispatch import DispatchResult, ReporterFailure, dispatch
 from ciguard.reports.documentation import DocumentationReporter, documentation_text
-from ciguard.reports.explanation import explain_in
+from ciguard.reports.explanation import write_explanation
 from ciguard.reports.extraction import extraction_lines
 from ciguard.reports.files import write_atomically
 from ciguard.reports.github import GithubReporter, fenced
@@ -20,7 +20,7 @@ from ciguard.reports.plain import PlainReporter
 from ciguard.reports.received import ReceivedRun, receive_run
 from ciguard.reports.remarks import workflow_commands
 from ciguard.reports.sarif import SarifReporter, sarif_text
-from ciguard.reports.status import Status, lost_status, status_of
+from ciguard.reports.status import Status, status_of, status_without_results
 from ciguard.reports.stored import read_buckets
 from ciguard.reports.summary import SummaryReporter
 from ciguard.reports.terminal import TerminalReporter
@@ -30,7 +30,7 @@ __all__ = [
     "CONSOLES",
     "REPORTERS",
     "Destination",
-    "Dispatched",
+    "DispatchResult",
     "ReceivedRun",
     "Reporter",
     "ReporterFactory",
@@ -39,13 +39,11 @@ __all__ = [
     "bucket_lines",
     "dispatch",
     "documentation_text",
-    "explain_in",
     "extraction_lines",
     "fenced",
     "grouping_lines",
     "history_files",
     "in_display_order",
-    "lost_status",
     "outcome_text",
     "read_buckets",
     "receive_run",
@@ -53,9 +51,11 @@ __all__ = [
     "short_fingerprint",
     "stack_of",
     "status_of",
+    "status_without_results",
     "table_lines",
     "workflow_commands",
     "write_atomically",
+    "write_explanation",
 ]
 
 REPORTERS.register("summary", SummaryReporter)

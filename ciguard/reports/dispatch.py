@@ -28,7 +28,7 @@ class ReporterFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class Dispatched:
+class DispatchResult:
     """The exit code of a run, and the reporters that failed."""
 
     exit_code: int
@@ -38,7 +38,7 @@ class Dispatched:
 def dispatch(
     events: Iterator[Event],
     reporters: Mapping[str, Reporter],
-) -> Dispatched:
+) -> DispatchResult:
     """Send every event to every reporter, in the order of `reporters`, and close the reporters.
 
     A reporter that raises an exception is dropped, and the other reporters receive a warning. The
@@ -66,7 +66,7 @@ def dispatch(
                 event = next(events, None)
     finally:
         dispatcher.close()
-    return Dispatched(dispatcher.exit_code, tuple(dispatcher.failures))
+    return DispatchResult(dispatcher.exit_code, tuple(dispatcher.failures))
 
 
 def _interrupt(events: Iterator[Event], interruption: KeyboardInterrupt) -> Event | None:

@@ -29,7 +29,7 @@ _UNKNOWN_WIDTH = 10_000
 """Width of a stream that is not a terminal: nothing is wrapped, so that lines can be searched."""
 
 
-def explain_in(
+def write_explanation(
     stream: TextIO, api: Api, *, origin: str, learned: Sequence[Refinement] | None = None
 ) -> None:
     """Write what is known about an API, on a terminal in colours, and otherwise as plain lines.

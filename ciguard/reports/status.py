@@ -72,7 +72,7 @@ def _verdict(run: ReceivedRun, conclusion: str) -> str:
     return event.verdict.value
 
 
-def lost_status(reason: str) -> Status:
+def status_without_results(reason: str) -> Status:
     """Return the status of a run without readable results.
 
     Args:

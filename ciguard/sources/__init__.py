@@ -5,8 +5,8 @@
 changes files, `diffs` formats changes, `notebooks` reads notebooks. The sources are never run.
 """
 
-from ciguard.sources.diffs import diff_of, git_lines, path_of, source_lines
-from ciguard.sources.editing import Place, Source, has_meaning, opening, place_of, read_source
+from ciguard.sources.diffs import diff_of, git_lines, source_lines, unquoted_path
+from ciguard.sources.editing import Place, Source, is_valid_python, opening, place_of, read_source
 from ciguard.sources.imports import ALL_NAMES, Import, Imports, imports_by, imports_in, imports_of
 from ciguard.sources.names import chain, dotted_name
 from ciguard.sources.notebooks import CodeText, code_of_notebook
@@ -18,7 +18,14 @@ from ciguard.sources.parsing import (
     parse_file,
 )
 from ciguard.sources.projects import Project, files_below, import_root, module_name
-from ciguard.sources.scopes import Function, bound_by, bound_in, may_change, parameters, scope_nodes
+from ciguard.sources.scopes import (
+    Function,
+    names_bound_by,
+    names_bound_in,
+    names_changed_by,
+    parameters,
+    scope_nodes,
+)
 from ciguard.sources.uses import Definition, ModuleUses, Use, read_module
 
 __all__ = [
@@ -35,30 +42,30 @@ __all__ = [
     "Source",
     "UnreadableSourceError",
     "Use",
-    "bound_by",
-    "bound_in",
     "chain",
     "code_of_notebook",
     "diff_of",
     "dotted_name",
     "files_below",
     "git_lines",
-    "has_meaning",
     "import_root",
     "imports_by",
     "imports_in",
     "imports_of",
-    "may_change",
+    "is_valid_python",
     "module_name",
+    "names_bound_by",
+    "names_bound_in",
+    "names_changed_by",
     "opening",
     "parameters",
     "parse",
     "parse_expression",
     "parse_file",
-    "path_of",
     "place_of",
     "read_module",
     "read_source",
     "scope_nodes",
     "source_lines",
+    "unquoted_path",
 ]

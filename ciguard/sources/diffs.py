@@ -43,7 +43,7 @@ def git_lines(text: str) -> Sequence[str]:
     return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
-def path_of(text: str) -> str:
+def unquoted_path(text: str) -> str:
     """Return the path that `text` stands for in a diff by git, without quotes and escapes."""
     if not text.startswith('"'):
         return text.removesuffix("\t")

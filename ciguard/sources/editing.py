@@ -99,7 +99,7 @@ class Source:
         """Return the text between two offsets, counted as by `span`."""
         return self._body[start:end]
 
-    def replaced(self, changes: Mapping[ast.expr, str]) -> str | None:
+    def replacement_diff(self, changes: Mapping[ast.expr, str]) -> str | None:
         """Return a diff that replaces expressions and changes nothing else.
 
         Args:
@@ -126,7 +126,7 @@ class Source:
             return None
         return diff_of(self.file, self.text, self._prefix + body) or None
 
-    def spliced(self, node: ast.expr, text: str) -> str:
+    def text_with_replacement(self, node: ast.expr, text: str) -> str:
         """Return the file's text with an expression's text replaced by `text`."""
         return self._prefix + _splice(self._body, *self.span(node), text)
 
@@ -208,7 +208,7 @@ def _splice(text: str, start: int, end: int, replacement: str) -> str:
     return text[:start] + replacement + text[end:]
 
 
-def has_meaning(text: str) -> bool:
+def is_valid_python(text: str) -> bool:
     """Return whether a text, possibly with a byte order mark, is valid Python."""
     return bool(_dumped_tree(text.removeprefix(_BYTE_ORDER_MARK)))
 

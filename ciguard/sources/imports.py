@@ -21,7 +21,7 @@ class Import:
 
     local: str
     """Bound name, or `ALL_NAMES`."""
-    meaning: str
+    qualified_name: str
     """Full name: `torch.nn.Linear` for `from torch.nn import Linear`, `a` for `import a.b`."""
     module: str
     """Full name of the imported module, or of the module from which the name is imported."""
@@ -65,7 +65,7 @@ def _absolute_module(node: ast.ImportFrom, package: str) -> str:
 class Imports:
     """Names that a module imports in any scope."""
 
-    meanings: dict[str, str]
+    imported_names: dict[str, str]
     """Qualified name by name in the module, e.g. `nn` → `torch.nn`."""
     modules: frozenset[str]
     """Qualified names of all imports, and of the modules from which they are imported."""
@@ -77,11 +77,11 @@ class Imports:
         expression that is not a dotted name.
         """
         root, parts = chain(node)
-        return ".".join((self.meanings.get(root, root), *parts)) if root else ""
+        return ".".join((self.imported_names.get(root, root), *parts)) if root else ""
 
     def imported(self, node: ast.AST) -> str:
         """Return the qualified name of an imported expression; empty if it is not imported."""
-        return self.qualified(node) if chain(node)[0] in self.meanings else ""
+        return self.qualified(node) if chain(node)[0] in self.imported_names else ""
 
     def imports(self, package: str) -> bool:
         """Return whether a package, a version (`vision_v1`) or a member of it is imported."""
@@ -92,8 +92,8 @@ class Imports:
 
     def with_aliases(self, tree: ast.Module) -> Imports:
         """Return the imports with the module's simple aliases, such as `L = keras.layers`."""
-        imported_names = dict(self.meanings)
-        imports = replace(self, meanings=imported_names)
+        imported_names = dict(self.imported_names)
+        imports = replace(self, imported_names=imported_names)
         for statement in tree.body:
             match statement:
                 case ast.Assign(targets=[ast.Name(id=alias)], value=ast.Attribute() as value):
@@ -119,8 +119,8 @@ def imports_of(tree: ast.AST, package: str | None = None, beside: Collection[str
     for item in imports_in(tree, package or ""):
         if item.is_relative and package is None:
             continue
-        is_beside = item.meaning.partition(".")[0] in beside
+        is_beside = item.qualified_name.partition(".")[0] in beside
         prefix = f"{package}." if is_beside else ""
-        modules |= {prefix + item.meaning, prefix + item.module}
-        imported_names[item.local] = prefix + item.meaning
+        modules |= {prefix + item.qualified_name, prefix + item.module}
+        imported_names[item.local] = prefix + item.qualified_name
     return Imports(imported_names, frozenset(modules))

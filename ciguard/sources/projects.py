@@ -42,7 +42,7 @@ class Project:
         self._resolved: dict[tuple[str, str], str] = {}
         """Resolved names by the name and the path of the module that uses it."""
 
-    def resolved(self, name: str, path: str, depth: int = 0) -> str:
+    def resolve(self, name: str, path: str, depth: int = 0) -> str:
         """Return the name in another package to which a name refers; empty if it refers to none.
 
         Args:
@@ -59,10 +59,10 @@ class Project:
                 self._resolved[key] = self._resolve_in_module(name, path, depth)
         return self._resolved[key]
 
-    def imported_by(self, path: str) -> set[str]:
+    def imported_modules(self, path: str) -> set[str]:
         """Return the paths of the project's modules that the module at `path` imports."""
         module = self._modules[path]
-        origins = (*module.exports.values(), *module.stars)
+        origins = (*module.exports.values(), *module.star_imports)
         paths = {self._project_module(f"{origin}.any", path)[0] for origin in origins}
         return paths - {"", path}
 
@@ -74,9 +74,9 @@ class Project:
             return ""
         module = self._modules[module_path]
         origins = [module.exports[first]] if first in module.exports else []
-        stars = (star for star in module.stars if self._may_follow_star(star, module_path))
+        stars = (star for star in module.star_imports if self._may_follow_star(star, module_path))
         for origin in origins or (f"{star}.{first}" for star in stars):
-            full = self.resolved(f"{origin}.{tail}".rstrip("."), module_path, depth + 1)
+            full = self.resolve(f"{origin}.{tail}".rstrip("."), module_path, depth + 1)
             if full:
                 return full
         return ""

@@ -61,7 +61,7 @@ def parameters(arguments: ast.arguments) -> list[str]:
     return [item.arg for item in (*named, arguments.vararg, arguments.kwarg) if item]
 
 
-def bound_by(node: ast.AST) -> Iterator[str]:
+def names_bound_by(node: ast.AST) -> Iterator[str]:
     """Yield the names that a node itself binds in its scope; those of its children are left out."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
@@ -78,12 +78,12 @@ def bound_by(node: ast.AST) -> Iterator[str]:
             return
 
 
-def bound_in(*nodes: ast.AST) -> set[str]:
+def names_bound_in(*nodes: ast.AST) -> set[str]:
     """Return the names that statements bind in their own scope, in any branch."""
-    return {name for node in scope_nodes(nodes) for name in bound_by(node)}
+    return {name for node in scope_nodes(nodes) for name in names_bound_by(node)}
 
 
-def may_change(node: ast.AST) -> Iterator[str]:
+def names_changed_by(node: ast.AST) -> Iterator[str]:
     """Yield names whose values a node may change: it binds them, or sets an attribute of them."""
     match node:
         case ast.Attribute(value=ast.Name(id=name)):
@@ -91,7 +91,7 @@ def may_change(node: ast.AST) -> Iterator[str]:
         case ast.Global(names=names) | ast.Nonlocal(names=names):
             yield from names
         case _:
-            yield from bound_by(node)
+            yield from names_bound_by(node)
 
 
 @dataclass(slots=True)
@@ -144,10 +144,12 @@ class Scope:
                 case _:
                     pass
             if isinstance(node, _BINDING_NODES):
-                bound.update(bound_by(node))
+                bound.update(names_bound_by(node))
         # The first of several imports of a name counts; the others are fallbacks.
         imported = {
-            item.local: item.meaning for item in reversed(self.imports) if item.local != ALL_NAMES
+            item.local: item.qualified_name
+            for item in reversed(self.imports)
+            if item.local != ALL_NAMES
         }
         self.names = dict.fromkeys(bound) | imported
         for name, value in aliases.items():

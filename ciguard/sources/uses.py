@@ -51,7 +51,7 @@ class ModuleUses:
     """Method calls on unknown objects; `name` is the method's name."""
     exports: dict[str, str] = field(default_factory=dict)
     """Qualified names of imports by name in the module, which other modules may import in turn."""
-    stars: list[str] = field(default_factory=list)
+    star_imports: list[str] = field(default_factory=list)
     """Names of the modules from which all names are imported (`from a import *`)."""
     unbound: list[Use] = field(default_factory=list)
     """Uses of unbound names, which may come from star imports."""
@@ -59,7 +59,7 @@ class ModuleUses:
     """Names of imported top-level modules."""
     definitions: list[Definition] = field(default_factory=list)
     """Functions and classes at the module's top level."""
-    own_names: set[str] = field(default_factory=set)
+    defined_names: set[str] = field(default_factory=set)
     """Names of all functions, classes and attributes that the module defines."""
 
 
@@ -99,7 +99,9 @@ class _ScopeReader:
     def _record_imports(self, scope: Scope) -> Scope:
         """Record the imports of a scope, and return the scope."""
         self.module.imports |= {item.module.partition(".")[0] for item in scope.imports}
-        self.module.stars += [item.module for item in scope.imports if item.local == ALL_NAMES]
+        self.module.star_imports += [
+            item.module for item in scope.imports if item.local == ALL_NAMES
+        ]
         return scope
 
     def _push(self, nodes: Iterable[ast.AST | None], scope: Scope) -> None:
@@ -138,14 +140,14 @@ class _ScopeReader:
         self._push([*node.args, *node.keywords], scope)
 
     def _function(self, node: Function, scope: Scope) -> None:
-        self.module.own_names.add(node.name)
+        self.module.defined_names.add(node.name)
         self._decorators(node, scope)
         self._push([*node.args.defaults, *node.args.kw_defaults], scope)
         inner = self._record_imports(scope.inner(node.body, parameters(node.args)))
         self._push(node.body, inner)
 
     def _class(self, node: ast.ClassDef, scope: Scope) -> None:
-        self.module.own_names.add(node.name)
+        self.module.defined_names.add(node.name)
         self._decorators(node, scope)
         self._push([*node.bases, *node.keywords], scope)
         self._push(node.body, self._record_imports(scope.inner(node.body, is_class=True)))
@@ -169,7 +171,7 @@ class _ScopeReader:
             self._push([_innermost(node)], scope)
             return
         if not isinstance(node.ctx, ast.Load):
-            self.module.own_names.update(parts[-1:])
+            self.module.defined_names.update(parts[-1:])
             return
         qualified_root, is_bound = scope.lookup(root)
         if qualified_root is not None:

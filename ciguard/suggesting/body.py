@@ -99,7 +99,7 @@ class _BodyReader:
         self._module = module
         self._roles = roles
         self._is_in_module = is_in_module
-        imported = {full.partition(".")[0] for full in module.imports.meanings.values()}
+        imported = {full.partition(".")[0] for full in module.imports.imported_names.values()}
         self._array_kind = ArgumentKind.TENSOR if "torch" in imported else ArgumentKind.ARRAY
         self.clues: list[ArgumentClue] = []
         self.forwarded: list[ForwardedArgument] = []

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.sources import Source, bound_by, diff_of, opening
+from ciguard.sources import Source, diff_of, names_bound_by, opening
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -181,7 +181,7 @@ def _has_name_clash(tree: ast.Module, needed: set[str]) -> bool:
         name in needed
         for node in nodes
         if not _is_annotations_import(node)
-        for name in bound_by(node)
+        for name in names_bound_by(node)
     )
 
 

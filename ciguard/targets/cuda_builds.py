@@ -113,7 +113,7 @@ def _has_extra(package: IndexPackage | Wheel, extra: CudaExtra) -> bool:
     No release has it if the requirement's range ends before the first release with the extra.
     """
     if package.version is not None or not isinstance(package, IndexPackage):
-        return extra.is_in(package.version)
+        return extra.is_available_in(package.version)
     specifier = Requirement(package.requirement).specifier
     first_with_extra = next(
         spec.version for spec in SpecifierSet(extra.versions) if spec.operator == ">="

@@ -19,9 +19,9 @@ from ciguard.trackers.reproduction import reproduction
 from ciguard.trackers.template import built_in
 from ciguard.triage import (
     derivation_diff,
-    one_of,
     origin_rows,
     presentable,
+    subject_phrase,
     summary_line,
     without_local_paths,
 )
@@ -240,7 +240,7 @@ def _claim(api: str, outcome: Outcome | None, finding: Finding) -> str:
 
 
 def _outcome_sentence(api: str, outcome: Outcome | None, finding: Finding) -> str:
-    subject = one_of(finding.case, api)
+    subject = subject_phrase(finding.case, api)
     match outcome:
         case Crashed():
             line = markdown_code(line_of(finding))

@@ -19,15 +19,15 @@ from ciguard.triage.levels import (
     PresentableLevel,
     PresentationDefaults,
     derivation_diff,
-    one_of,
     origin_rows,
     presentable,
+    subject_phrase,
 )
 from ciguard.triage.minimise import Minimiser
 from ciguard.triage.native import native_frames
 from ciguard.triage.neighbours import neighbours
 from ciguard.triage.origins import LayerOrigin, TreeOrigin, deviation_text
-from ciguard.triage.reach import depends_on_reach, is_raw, with_reach
+from ciguard.triage.reach import apply_reachability, depends_on_reachability, is_raw
 from ciguard.triage.realism import is_plain, realism
 from ciguard.triage.reproducer import read_script, script
 from ciguard.triage.scripting.timing import reproduces_measurement
@@ -47,8 +47,9 @@ __all__ = [
     "PresentationDefaults",
     "Simplicity",
     "TreeOrigin",
+    "apply_reachability",
     "cause_of",
-    "depends_on_reach",
+    "depends_on_reachability",
     "derivation_diff",
     "deviation_text",
     "distinct_causes_first",
@@ -61,7 +62,6 @@ __all__ = [
     "native_frames",
     "neighbours",
     "newest_recipe",
-    "one_of",
     "origin_rows",
     "presentable",
     "program_diff",
@@ -72,9 +72,9 @@ __all__ = [
     "same_symptom",
     "script",
     "simplicity",
+    "subject_phrase",
     "summary_line",
     "symptom_of",
     "with_causes",
-    "with_reach",
     "without_local_paths",
 ]

@@ -31,14 +31,19 @@ from ciguard.execution import Job
 from ciguard.oracles import (
     HANG,
     SLOW,
-    encode_on,
+    encode_for_target,
     judge,
     judged_level_of,
     slow_finding,
     timeout_of,
     traits_of,
 )
-from ciguard.oracles.comparing import NO_INPUTS, is_rounding, may_be_rounding, perturbed
+from ciguard.oracles.comparing import (
+    NO_INPUTS,
+    is_explained_by_rounding,
+    may_be_rounding,
+    perturb_case,
+)
 from ciguard.triage.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -214,7 +219,7 @@ class Confirmer:
             for candidate in group.candidates
         ]
         cases_and_subjects += [
-            (perturbed(case, case.seed), subject)
+            (perturb_case(case, case.seed), subject)
             for (case, subject), candidate in zip(cases_and_subjects, group.candidates, strict=True)
             if may_be_rounding(candidate.finding)
         ]
@@ -225,7 +230,7 @@ class Confirmer:
         limit_s = self._limit_s(group.candidates[0])
         for target in group.targets:
             encoded_cases = tuple(
-                encode_on(target, case, subject) for case, subject in cases_and_subjects
+                encode_for_target(target, case, subject) for case, subject in cases_and_subjects
             )
             job = Job(
                 target,
@@ -377,7 +382,7 @@ def _is_explained_by_rounding(candidate: _Candidate) -> bool:
     outcomes_by_target = {
         name: [outcomes[name] for outcomes in repetitions] for name in candidate.finding.outcomes
     }
-    return is_rounding(candidate.findings[-1], outcomes_by_target)
+    return is_explained_by_rounding(candidate.findings[-1], outcomes_by_target)
 
 
 def _most_common_finding(findings: list[Finding]) -> Finding:

@@ -231,8 +231,8 @@ def _reexported_packages(api: str) -> list[str]:
 
     For example, TensorFlow re-exports the APIs of Keras.
     """
-    libraries = [library for library in LIBRARIES.items().values() if library.brought_as]
-    return [library.module for library in libraries if api.startswith(f"{library.brought_as}.")]
+    libraries = [library for library in LIBRARIES.items().values() if library.exported_as]
+    return [library.module for library in libraries if api.startswith(f"{library.exported_as}.")]
 
 
 def _within_package(file: str, packages: set[str]) -> str:

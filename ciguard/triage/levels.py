@@ -215,7 +215,7 @@ def _presentable(name: str) -> PresentableLevel:
     return level
 
 
-def one_of(case: Case, api: str) -> str:
+def subject_phrase(case: Case, api: str) -> str:
     """Return a subject of a sentence about a case: `One call of …`, `One program with …`."""
     return presentable(case).subject(case, api)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from ciguard.domain.case import case_id
 from ciguard.domain.findings import Confirmation
 from ciguard.execution import Job
-from ciguard.oracles import encode_on, is_expressible, judge
+from ciguard.oracles import encode_for_target, is_expressible, judge
 from ciguard.triage.buckets import simplicity
 from ciguard.triage.confirm import Confirmer
 from ciguard.triage.fingerprint import fingerprint
@@ -144,7 +144,7 @@ class Minimiser:
         search.running = tuple(variants[:_GROUP_SIZE])
         search.outcomes = {}
         for target in targets:
-            cases = tuple(encode_on(target, case, subject) for case in search.running)
+            cases = tuple(encode_for_target(target, case, subject) for case in search.running)
             job = Job(target, (self.KEY, search.key), cases, fresh=True, max_hangs=1)
             self._dispatcher.add(job)
 

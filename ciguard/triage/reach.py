@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Value
 
 
-def with_reach(buckets: Iterable[Bucket]) -> list[Bucket]:
+def apply_reachability(buckets: Iterable[Bucket]) -> list[Bucket]:
     """Return the buckets in the same order, each with the severity that follows from reachability.
 
     The buckets must have their causes, as returned by `with_causes`.
@@ -33,12 +33,12 @@ def with_reach(buckets: Iterable[Bucket]) -> list[Bucket]:
     ordered = list(buckets)
     public_apis: dict[str, str] = {}
     for bucket in sorted(ordered, key=lambda bucket: bucket.finding.api):
-        if depends_on_reach(bucket.finding) and not _unreachable_input(bucket):
+        if depends_on_reachability(bucket.finding) and not _unreachable_input(bucket):
             public_apis.setdefault(cause_name(bucket), bucket.finding.api)
     return [_with_reach(bucket, public_apis.get(cause_name(bucket), "")) for bucket in ordered]
 
 
-def depends_on_reach(finding: Finding) -> bool:
+def depends_on_reachability(finding: Finding) -> bool:
     """Return whether a finding has a lower severity if public APIs cannot reach its defect."""
     return traits_of(finding.oracle).weight is not None
 

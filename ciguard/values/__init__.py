@@ -40,7 +40,12 @@ from ciguard.values.constraints import (
 )
 from ciguard.values.dictionaries import dictionary, dictionary_items, key_text
 from ciguard.values.floating import closed_range, in_range
-from ciguard.values.mutation import Mutation, Mutator, takes_special, with_special
+from ciguard.values.mutation import (
+    Mutation,
+    Mutator,
+    accepts_special_element,
+    insert_special_element,
+)
 from ciguard.values.sample import Sampler, compile_sampler
 from ciguard.values.scope import SamplingScope
 from ciguard.values.violate import violations
@@ -79,6 +84,7 @@ __all__ = [
     "String",
     "Tensor",
     "Tuple",
+    "accepts_special_element",
     "boundaries",
     "closed_range",
     "compile_sampler",
@@ -91,11 +97,10 @@ __all__ = [
     "has_symbols",
     "in_range",
     "in_words",
+    "insert_special_element",
     "key_text",
     "references",
-    "takes_special",
     "violations",
-    "with_special",
 ]
 
 

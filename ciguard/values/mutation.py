@@ -88,8 +88,8 @@ _MAX_EXPLICIT_ELEMENTS = 64
 _STEPS = 64
 
 
-def takes_special(value: Value | None) -> TypeGuard[AnyTensor]:
-    """Return whether `with_special` can change a value: a small floating-point tensor."""
+def accepts_special_element(value: Value | None) -> TypeGuard[AnyTensor]:
+    """Return whether `insert_special_element` can change a value: a small floating-point tensor."""
     return (
         isinstance(value, AnyTensor)
         and value.dtype in element_types.FLOATING
@@ -98,7 +98,7 @@ def takes_special(value: Value | None) -> TypeGuard[AnyTensor]:
     )
 
 
-def with_special(rng: random.Random, tensor: AnyTensor) -> AnyTensor:
+def insert_special_element(rng: random.Random, tensor: AnyTensor) -> AnyTensor:
     """Return the tensor with explicit elements: one is NaN or infinite, the others are in range.
 
     The range is that of the tensor's fill.

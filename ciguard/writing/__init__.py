@@ -5,7 +5,7 @@ with their imports. `writers.py` returns the templates of each library.
 """
 
 from ciguard.writing.arrays import (
-    MAX_SHOWN,
+    MAX_EXPLICIT_ELEMENTS,
     UNIT_FUNCTION,
     constant_element,
     content,
@@ -24,7 +24,7 @@ from ciguard.writing.source import WIDTH, ScriptSource
 from ciguard.writing.writers import PLAIN_DTYPES, writer_of
 
 __all__ = [
-    "MAX_SHOWN",
+    "MAX_EXPLICIT_ELEMENTS",
     "PLAIN_DTYPES",
     "UNIT_FUNCTION",
     "WIDTH",

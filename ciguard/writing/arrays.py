@@ -18,7 +18,7 @@ from ciguard.writing.literals import element, nested_lists, scalar, shape_text
 if TYPE_CHECKING:
     from ciguard.domain.values import ArrayValue, TensorValue
 
-MAX_SHOWN = 64
+MAX_EXPLICIT_ELEMENTS = 64
 """Maximum number of elements that a script writes explicitly."""
 
 UNIT_FUNCTION = '''
@@ -34,7 +34,7 @@ def unit(seed, count):
 
 def has_explicit_elements(value: ArrayValue | TensorValue) -> bool:
     """Return whether scripts write the array's elements explicitly: few, or without a formula."""
-    return prod(value.shape) <= MAX_SHOWN or isinstance(value.fill, Explicit)
+    return prod(value.shape) <= MAX_EXPLICIT_ELEMENTS or isinstance(value.fill, Explicit)
 
 
 def content(value: ArrayValue | TensorValue) -> Any:

@@ -116,7 +116,7 @@ class ScriptSource:
             return self._method(case.api, arguments)
         return [_bound("result", self.name_of(case.api), arguments)]
 
-    def kept_call(self, case: ApiCall) -> list[str]:
+    def call_with_kept_arguments(self, case: ApiCall) -> list[str]:
         """Return the statements that make the call, and bind `kept` to its arguments afterwards."""
         values = ", ".join(map(self.expression, case.arguments))
         keywords = ", ".join(f"{k!a}: {self.expression(v)}" for k, v in case.keywords)

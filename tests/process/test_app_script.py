@@ -167,7 +167,7 @@ def test_script_calls_with_the_files_and_answers_of_the_case(tmp_path: Path) -> 
 
 def test_script_repeats_a_refusal(tmp_path: Path) -> None:
     (labels,) = known_providers()[1].operations("detect_labels")
-    refusal = next(refusal for refusal in refusals_of(labels) if refusal.is_of_content)
+    refusal = next(refusal for refusal in refusals_of(labels) if refusal.depends_on_content)
     call = {**OF_AWS, "answers": {"detect_labels": refusal.to_json()}}
     case = replace(CASE, api="app/eye.py:eye.first", file="app/eye.py", call=call)
 

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 
 from ciguard.levels.app.providers.codes import ServiceError
 from ciguard.levels.app.providers.description import Operation, RecognitionTask
-from ciguard.levels.app.providers.registered import are_recognised, known_providers
+from ciguard.levels.app.providers.registered import is_recognisable, known_providers
 from ciguard.levels.app.virtualization.engine import are_installed
-from ciguard.levels.app.virtualization.faces import Faces
+from ciguard.levels.app.virtualization.faces import FaceEngine
 from ciguard.levels.app.virtualization.sentiment import SentimentEngine
 from ciguard.levels.app.virtualization.sounds import samples
-from ciguard.levels.app.virtualization.speech import Speech
+from ciguard.levels.app.virtualization.speech import SpeechEngine
 from ciguard.levels.app.virtualization.validation import refuse_invalid
-from ciguard.levels.app.virtualization.written_text import WrittenText
+from ciguard.levels.app.virtualization.written_text import TextEngine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,10 +36,10 @@ OPERATIONS = {name: one for client in GOOGLE.clients for name, one in client.ope
 TEXT, FACE = OPERATIONS["text_detection"], OPERATIONS["face_detection"]
 SENTIMENT, SPEECH = OPERATIONS["analyze_sentiment"], OPERATIONS["recognize"]
 ENGINES: list[tuple[Engine, Operation, tuple[str, ...]]] = [
-    (WrittenText(), TEXT, ("PIL", "pytesseract")),
-    (Faces(), FACE, ("PIL", "cv2")),
+    (TextEngine(), TEXT, ("PIL", "pytesseract")),
+    (FaceEngine(), FACE, ("PIL", "cv2")),
     (SentimentEngine(), SENTIMENT, ("vaderSentiment",)),
-    (Speech(), SPEECH, ("pocketsphinx",)),
+    (SpeechEngine(), SPEECH, ("pocketsphinx",)),
 ]
 
 
@@ -87,7 +87,7 @@ def test_an_engine_serves_its_task_with_what_it_needs_and_nothing_without(
         for provider in known_providers()[1:]
         for client in provider.clients
         for one in client.operations.values()
-        if one.task is not operation.task or not are_recognised(one)
+        if one.task is not operation.task or not is_recognisable(one)
     ]
 
     assert not engine.is_simulated
@@ -104,12 +104,12 @@ def test_an_engine_serves_its_task_with_what_it_needs_and_nothing_without(
 def test_tesseract_is_not_served_without_its_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
 
-    assert not WrittenText().serves(TEXT)
+    assert not TextEngine().serves(TEXT)
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 def test_tesseract_reads_lines_and_words_where_they_are(kind: str) -> None:
-    answer = WrittenText().answer(TEXT, written("Emergency exit\nturn left", kind))
+    answer = TextEngine().answer(TEXT, written("Emergency exit\nturn left", kind))
 
     made = vision.AnnotateImageResponse
     read = made(json_format.ParseDict(answer, made.pb(made())))
@@ -128,13 +128,13 @@ def test_tesseract_reads_lines_and_words_where_they_are(kind: str) -> None:
 
 
 def test_tesseract_reads_nothing_on_white_paper_or_on_a_speck() -> None:
-    assert WrittenText().answer(TEXT, saved(drawing()[0])) == {}
-    assert WrittenText().answer(TEXT, saved(drawing((1, 1))[0])) == {}
+    assert TextEngine().answer(TEXT, saved(drawing()[0])) == {}
+    assert TextEngine().answer(TEXT, saved(drawing((1, 1))[0])) == {}
 
 
 def test_tesseract_that_does_not_end_exceeds_the_deadline() -> None:
     with pytest.raises(ServiceError, match="DEADLINE_EXCEEDED"):
-        WrittenText(limit_s=0.001).answer(TEXT, written("Exit"))
+        TextEngine(limit_s=0.001).answer(TEXT, written("Exit"))
 
 
 def faces(count: int) -> bytes:
@@ -157,7 +157,7 @@ def faces(count: int) -> bytes:
 
 
 def test_opencv_finds_faces_from_left_to_right_and_knows_no_emotions() -> None:
-    answer = Faces().answer(FACE, faces(2))
+    answer = FaceEngine().answer(FACE, faces(2))
 
     made = vision.AnnotateImageResponse
     found = made(json_format.ParseDict(answer, made.pb(made()))).face_annotations
@@ -170,8 +170,8 @@ def test_opencv_finds_faces_from_left_to_right_and_knows_no_emotions() -> None:
 
 
 def test_opencv_finds_no_face_on_white_paper() -> None:
-    assert Faces().answer(FACE, saved(drawing()[0])) == {}
-    assert Faces().answer(FACE, saved(drawing((1, 1))[0])) == {}
+    assert FaceEngine().answer(FACE, saved(drawing()[0])) == {}
+    assert FaceEngine().answer(FACE, saved(drawing((1, 1))[0])) == {}
 
 
 def test_vader_scores_a_text_and_its_sentences() -> None:
@@ -211,7 +211,7 @@ def test_pocketsphinx_recognises_speech_of_flite(tmp_path: Path) -> None:
     said = ["flite", "-voice", "rms", "-t", "turn on the light", "-o", str(file)]
     subprocess.run(said, check=True, timeout=60)
 
-    answers = [Speech().answer(SPEECH, file.read_bytes()) for _ in range(2)]
+    answers = [SpeechEngine().answer(SPEECH, file.read_bytes()) for _ in range(2)]
 
     made = speech_v1.RecognizeResponse
     heard = made(json_format.ParseDict(answers[0], made.pb(made())))
@@ -222,7 +222,7 @@ def test_pocketsphinx_recognises_speech_of_flite(tmp_path: Path) -> None:
 
 def test_pocketsphinx_recognises_nothing_in_silence() -> None:
     for silence in (b"", bytes(2), bytes(32_000), b"\1\0"):
-        assert Speech().answer(SPEECH, sound(silence)) == {}
+        assert SpeechEngine().answer(SPEECH, sound(silence)) == {}
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_pocketsphinx_recognises_nothing_in_silence() -> None:
 def test_sounds_that_the_service_does_not_take_are_refused_in_its_words(
     about: bytes, message: str
 ) -> None:
-    assert message in refusal(Speech(), SPEECH, about)
+    assert message in refusal(SpeechEngine(), SPEECH, about)
 
 
 @given(st.binary(max_size=40).map(sound), st.integers(0, 60), st.binary(max_size=8))
@@ -259,7 +259,7 @@ def test_damaged_sounds_are_read_or_refused(about: bytes, at: int, damage: bytes
 def test_pocketsphinx_answers_damaged_sounds_or_refuses_them(
     about: bytes, at: int, damage: bytes
 ) -> None:
-    check_answers(Speech(), SPEECH, about[:at] + damage + about[at + len(damage) :])
+    check_answers(SpeechEngine(), SPEECH, about[:at] + damage + about[at + len(damage) :])
 
 
 PICTURES = [(engine, operation) for engine, operation, _ in ENGINES[:2]]
@@ -308,7 +308,7 @@ def test_damaged_images_are_answered_or_refused(
     for at, byte in damage:
         about[at % len(about)] = byte
 
-    check_answers(Faces(), FACE, bytes(about[: end or None]))
+    check_answers(FaceEngine(), FACE, bytes(about[: end or None]))
 
 
 WORDS_19 = "word " * 18 + "end"

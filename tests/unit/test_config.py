@@ -14,7 +14,7 @@ from ciguard.config import (
     DEFAULT_TARGETS,
     SETTINGS,
     Config,
-    Effective,
+    EffectiveSettings,
     SourceKind,
     duration_text,
     load_config,
@@ -35,7 +35,7 @@ def _repository(root: Path, **files: str) -> Path:
     return root
 
 
-def _load(folder: Path, **flags: str) -> Effective:
+def _load(folder: Path, **flags: str) -> EffectiveSettings:
     return load_config(flags, {}, folder=folder)
 
 

@@ -40,7 +40,7 @@ from ciguard.targets import run_child
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.config import Effective
+    from ciguard.config import EffectiveSettings
 
 SHARDS = "shards"
 """Subfolder of the output folder that contains the shards' folders."""
@@ -64,7 +64,7 @@ def is_done(out: Path, shard: Shard) -> bool:
     return not folder.broken and all(part.is_whole for part in folder.parts)
 
 
-def jobs_of(settings: Effective, shards: int) -> list[ShardJob]:
+def jobs_of(settings: EffectiveSettings, shards: int) -> list[ShardJob]:
     """Return the jobs of all shards; with `resume`, only those of incomplete shards.
 
     Raises:
@@ -104,7 +104,7 @@ def _remove_results(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _settings(settings: Effective) -> tuple[dict[str, str], str]:
+def _settings(settings: EffectiveSettings) -> tuple[dict[str, str], str]:
     """Return the campaign's settings as environment variables, and as TOML where needed."""
     variables: dict[str, str] = {}
     toml = ""

@@ -8,7 +8,7 @@ from ciguard import __version__
 from ciguard.campaign.capacity import lanes_of
 from ciguard.campaign.parameters import parameters_of
 from ciguard.config import SETTINGS
-from ciguard.domain.parts import PARTS_FILE, SHARED_LISTS, SHARED_NUMBERS, Part, bare
+from ciguard.domain.parts import PARTS_FILE, SHARED_LISTS, SHARED_NUMBERS, Part, without_run_results
 from ciguard.errors import OutputError
 
 if TYPE_CHECKING:
@@ -69,6 +69,6 @@ def part_of(
         shown_on={name: frozenset(targets) for name, targets in run.shown_on.items()},
         explored={name: progress for name, (progress, _) in run.explored.items()},
         stages=dict(end.stages),
-        buckets=tuple(bare(bucket) for bucket in end.buckets if bucket.is_met),
+        buckets=tuple(without_run_results(bucket) for bucket in end.buckets if bucket.is_met),
         documentation=tuple(documentation),
     )

@@ -86,10 +86,10 @@ def traced(
         spec = worker_spec(name, member.environment, config)
         case = encode(bucket.finding.case)
         frames: tuple[Frame, ...] = ()
-        if outcome.is_of_device and sanitizer is not None:
+        if outcome.is_device_error and sanitizer is not None:
             limit_s = min(limit_s, _MAX_SANITIZED_S)
             frames = run_sanitizer(spec, case, sanitizer=sanitizer, limit_s=limit_s).frames
-        elif debugger is not None and not outcome.is_of_device:
+        elif debugger is not None and not outcome.is_device_error:
             stack = run_debugger(spec, case, debugger=debugger, limit_s=limit_s)
             frames = native_frames(stack.frames)
         if frames:

@@ -18,7 +18,7 @@ from ciguard.domain.attribution import Attribution
 from ciguard.domain.findings import PairKind
 from ciguard.domain.outcomes import Outcome
 from ciguard.execution import Job
-from ciguard.oracles import encode_on, judge, timeout_of, traits_of
+from ciguard.oracles import encode_for_target, judge, timeout_of, traits_of
 from ciguard.triage import fingerprint, neighbours, same_symptom
 
 if TYPE_CHECKING:
@@ -167,7 +167,9 @@ def _repeated(suspects: Sequence[SuspectBucket], target: str, repetition: int) -
     return Job(
         target,
         None,
-        tuple(encode_on(target, suspect.finding.case, suspect.subject) for suspect in suspects),
+        tuple(
+            encode_for_target(target, suspect.finding.case, suspect.subject) for suspect in suspects
+        ),
         fresh=True,
         perturb=_FILLS[repetition],
         limit_s=_HANG_LIMIT_FACTOR * timeout_of(suspects[0].finding) if is_hang else 0.0,
@@ -215,7 +217,7 @@ def _neighbourhood(suspect: SuspectBucket) -> Steps:
             Job(
                 name,
                 None,
-                tuple(encode_on(name, case, suspect.subject) for case in batch),
+                tuple(encode_for_target(name, case, suspect.subject) for case in batch),
                 fresh=True,
                 max_hangs=1,
                 perturb=_FILLS[number % len(_FILLS)],

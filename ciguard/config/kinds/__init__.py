@@ -11,20 +11,21 @@ from ciguard.config.kinds.own import (
     tracker_location,
 )
 from ciguard.config.kinds.plain import (
+    boolean,
     choice,
     duration,
     file,
     folder,
     name,
-    path_or_nothing,
+    optional_file,
     size,
-    switch,
-    texts,
+    string_list,
     whole,
 )
 
 __all__ = [
     "SettingKind",
+    "boolean",
     "choice",
     "disclosure",
     "duration",
@@ -33,13 +34,12 @@ __all__ = [
     "label",
     "location",
     "name",
-    "path_or_nothing",
+    "optional_file",
     "policy",
     "severity",
     "shard",
     "size",
-    "switch",
-    "texts",
+    "string_list",
     "tracker_location",
     "whole",
 ]

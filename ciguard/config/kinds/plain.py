@@ -61,7 +61,7 @@ def size(min_mib: int, max_mib: int) -> SettingKind:
     )
 
 
-def texts(item: str, *, known: tuple[str, ...] = (), required: bool = False) -> SettingKind:
+def string_list(item: str, *, known: tuple[str, ...] = (), required: bool = False) -> SettingKind:
     """Return the kind of lists of strings.
 
     Args:
@@ -129,12 +129,12 @@ def file() -> SettingKind:
     return replace(folder(), metavar="FILE", remedy="the path of a file")
 
 
-def path_or_nothing() -> SettingKind:
+def optional_file() -> SettingKind:
     """Return the kind of optional paths of files; the value is an empty string if there is none."""
     return replace(file(), parse=lambda text: str(_path(text)), show=str)
 
 
-def switch() -> SettingKind:
+def boolean() -> SettingKind:
     """Return the kind of booleans, whose flag has no value."""
     return SettingKind(
         metavar="",

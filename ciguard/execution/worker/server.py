@@ -89,9 +89,9 @@ class Server:
             self._adapter.load(self._settings["device"])
             version = self._adapter.version()
             mode = self._settings["mode"]
-            if self._adapter.shares_compiled(mode):
+            if self._adapter.shares_compiled_code(mode):
                 os.makedirs(self._compiled, exist_ok=True)
-                self._adapter.keep_compiled(self._compiled)
+                self._adapter.keep_compiled_code(self._compiled)
             functions = self._settings["functions"]
             on_device = self._on_device
             self._executor = (

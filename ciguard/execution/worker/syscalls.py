@@ -23,7 +23,7 @@ class When(NamedTuple):
 
     argument: int
     """Index of the argument."""
-    meaning: str
+    qualified_name: str
     """Description that completes the sentence "allowed for …"."""
     allowed: tuple[int, ...] = ()
     """Values that are allowed; if empty, all that are not refused."""

@@ -155,7 +155,7 @@ class _AnnotationImports:
 
     def __init__(self, tree: ast.Module) -> None:
         imports = [imported for imported in imports_in(tree) if imported.module != "__future__"]
-        self._qualified_names = {imported.local: imported.meaning for imported in imports}
+        self._qualified_names = {imported.local: imported.qualified_name for imported in imports}
         self._imports_all = any(
             imported.local == ALL_NAMES and _is_annotations_module(imported.module)
             for imported in imports

@@ -13,7 +13,7 @@ from ciguard.levels.api.layout import CallLayout
 from ciguard.levels.api.neighbours import NeighbourSampler
 from ciguard.levels.api.search import search
 from ciguard.levels.api.slots import ParameterSlot, is_drawn, slots_of
-from ciguard.values import SamplingScope, takes_special, with_special
+from ciguard.values import SamplingScope, accepts_special_element, insert_special_element
 
 if TYPE_CHECKING:
     import random
@@ -128,11 +128,11 @@ class CallGenerator:
     def _with_special(self, rng: random.Random, scope: SamplingScope) -> tuple[ParameterSlot, ...]:
         """Put NaN or an infinity into one tensor and return its slot; empty without tensors."""
         values = [(slot, scope.values.get(slot.name)) for slot in self.slots]
-        candidates = [(slot, tensor) for slot, tensor in values if takes_special(tensor)]
+        candidates = [(slot, tensor) for slot, tensor in values if accepts_special_element(tensor)]
         if not candidates:
             return ()
         slot, tensor = candidates[int(rng.random() * len(candidates))]
-        scope.values[slot.name] = with_special(rng, tensor)
+        scope.values[slot.name] = insert_special_element(rng, tensor)
         return (slot,)
 
     def arguments(self, call: ApiCall) -> dict[str, Value]:

@@ -9,7 +9,7 @@ from ciguard.domain.outcomes import Passed
 from ciguard.domain.values import TupleValue
 from ciguard.execution import Effects, decode_effects
 from ciguard.triage import without_local_paths
-from ciguard.triage.scripting import functions
+from ciguard.triage.scripting import comparison_functions
 from ciguard.writing import scalar
 
 if TYPE_CHECKING:
@@ -60,13 +60,13 @@ def effects_check(finding: Finding, source: ScriptSource) -> tuple[str, list[str
         finding: a differential finding of a kind in `EFFECTS`.
         source: the script to which the arguments are added.
     """
-    calls = source.kept_call(as_call(finding.case))
+    calls = source.call_with_kept_arguments(as_call(finding.case))
     effects = _reference_effects(finding)
     if finding.kind == "mutation":
         case = as_call(finding.case)
         arguments = (*case.arguments, *(value for _, value in case.keywords), *case.inputs)
         observation = _MUTATION.strip().format(fresh=source.expression(TupleValue(arguments)))
-        helpers = f"{_PARTS.lstrip()}\n\n{functions(source.writer)}"
+        helpers = f"{_PARTS.lstrip()}\n\n{comparison_functions(source.writer)}"
         before = f"RTOL = {{}}  # nothing may change\n\n\n{helpers}"
         expected = effects.changed
     else:

@@ -8,9 +8,9 @@ from ciguard.domain import dtypes
 from ciguard.domain.api_calls import as_call
 from ciguard.domain.outcomes import Passed
 from ciguard.execution import Container, TensorOutput, decode_outputs
-from ciguard.oracles import compared_item, equivalent_call, input_precision_of
+from ciguard.oracles import compared_item_index, equivalent_call, input_precision_of
 from ciguard.oracles.relations import tensors_of
-from ciguard.triage.scripting import functions, list_of, tolerances
+from ciguard.triage.scripting import comparison_functions, list_source, tolerances
 from ciguard.writing import ScriptSource, element, shape_text, writer_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def library_check(finding: Finding, writer: Writer, *, other: str) -> tuple[str,
         ValueError: if there is no equivalent call, or its outcome cannot be compared.
     """
     call = _equivalent(finding, other)
-    expected = _tensor(finding.outcomes[finding.targets[0]], compared_item(call.api))
+    expected = _tensor(finding.outcomes[finding.targets[0]], compared_item_index(call.api))
     if expected is None:
         msg = f"{call.api}: the stored outcome contains no tensor to compare"
         raise ValueError(msg)
@@ -53,15 +53,15 @@ def library_check(finding: Finding, writer: Writer, *, other: str) -> tuple[str,
     types = (expected.dtype, *(tensor.dtype for tensor in tensors_of(as_call(finding.case))))
     rtols = tolerances(input_precision_of(finding.case), count=expected.elements.size)
     tolerance = max(rtols.get(dtype, 0.0) for dtype in types)
-    numbers = list_of([element(value) for value in expected.elements])
+    numbers = list_source([element(value) for value in expected.elements])
     before = (
         f"RTOL = { ({kind: tolerance} if kind == _ROUNDED else {})!r}"
         "  # allowed error, relative to the largest element\n"
         f"EXPECTED = [  # what {call.api} returned\n"
         f"    ({kind!a}, {shape_text(expected.shape or (1,))}, {numbers}),\n]\n\n\n"
-        f"{functions(writer)}"
+        f"{comparison_functions(writer)}"
     )
-    part = compared_item(finding.case.api)
+    part = compared_item_index(finding.case.api)
     index = "" if part is None else f"[{part}]"
     return before, _COMPARE.strip().format(kind=kind, part=index)
 

@@ -13,7 +13,7 @@ from ciguard.oracles import input_precision_of, is_measured
 from ciguard.targets import EAGER
 from ciguard.triage import without_local_paths
 from ciguard.triage.scripting import (
-    assembled,
+    assemble_script,
     comparison,
     header,
     indented_try,
@@ -36,7 +36,7 @@ def call_script(finding: Finding, hint: EnvironmentHint) -> str:
         other_call = equivalent_lines(finding, other=hint.other_library)
         further_lines = ["", "The other library's call:", *other_call]
     comment = header(finding, hint, also=further_lines)
-    return assembled(finding, source, hint, header=comment, body=body)
+    return assemble_script(finding, source, hint, header=comment, body=body)
 
 
 def _body(finding: Finding, source: ScriptSource, hint: EnvironmentHint) -> tuple[str, list[str]]:

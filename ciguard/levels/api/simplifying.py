@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from ciguard.triage.simplifying import (
     AnyArray,
     arrays_in,
-    one_simpler,
-    shorter,
+    change_array,
+    shorter_tuples,
     simpler_together,
     simpler_values,
-    with_arrays,
+    simplify_one_value,
 )
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def simpler_calls(case: ApiCall) -> Iterator[ApiCall]:
     if case.relation:
         yield replace(case, relation="")
     keywords = dict(case.keywords)
-    for subset in shorter(case.keywords):
+    for subset in shorter_tuples(case.keywords):
         yield replace(case, keywords=subset)
     for name, value in case.keywords:
         for simpler_value in simpler_values(value):
@@ -36,11 +36,11 @@ def simpler_calls(case: ApiCall) -> Iterator[ApiCall]:
     # Only the last positional arguments can be omitted without moving the others.
     for count in range(len(case.arguments)):
         yield replace(case, arguments=case.arguments[:count])
-    for arguments in one_simpler(case.arguments):
+    for arguments in simplify_one_value(case.arguments):
         yield replace(case, arguments=arguments)
     for count in range(len(case.inputs)):
         yield replace(case, inputs=case.inputs[:count])
-    for inputs in one_simpler(case.inputs):
+    for inputs in simplify_one_value(case.inputs):
         yield replace(case, inputs=inputs)
     for change in simpler_together(_arrays(case)):
         yield _with_changed_arrays(case, change)
@@ -54,9 +54,9 @@ def _with_changed_arrays(case: ApiCall, change: Callable[[AnyArray], Value]) -> 
     """Return the case with a change applied to every array argument at once."""
     return replace(
         case,
-        arguments=tuple(with_arrays(value, change) for value in case.arguments),
-        keywords=tuple((name, with_arrays(value, change)) for name, value in case.keywords),
-        inputs=tuple(with_arrays(value, change) for value in case.inputs),
+        arguments=tuple(change_array(value, change) for value in case.arguments),
+        keywords=tuple((name, change_array(value, change)) for name, value in case.keywords),
+        inputs=tuple(change_array(value, change) for value in case.inputs),
     )
 
 

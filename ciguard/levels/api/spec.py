@@ -69,10 +69,8 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
             )
             stream.mode = mode
             stream.parks = True
-            if not config.shard.is_all:
-                stream.batches.own = config.shard.of_these(
-                    record.api for record in selected_records
-                )
+            if not config.shard.is_whole_campaign:
+                stream.batches.own = config.shard.select(record.api for record in selected_records)
             if config.relations and mode == EAGER:
                 stream.relating = RelationChooser(group, config.relations)
             streams.append(stream)
@@ -86,7 +84,7 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
         """Yield calls with fewer or simpler arguments."""
         return simpler_calls(case)
 
-    def nudged(self, case: ApiCall, seed: int, move: Perturbation) -> ApiCall:
+    def perturb_inputs(self, case: ApiCall, seed: int, move: Perturbation) -> ApiCall:
         """Return the call with perturbed numbers in its arguments and inputs."""
         del seed
         return perturbed_call(case, move)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.api_calls import as_call
 from ciguard.oracles import input_precision_of
 from ciguard.oracles.relations import RELATIONS, Compares, Observes, tensors_of
-from ciguard.triage.scripting import functions, tolerances
+from ciguard.triage.scripting import comparison_functions, tolerances
 
 if TYPE_CHECKING:
     from ciguard.domain.api_calls import ApiCall
@@ -67,7 +67,7 @@ def twin_check(case: ApiCall, source: ScriptSource) -> tuple[list[str], str, str
         lines = [f"# {relation.law}", "try:", check_text, handler, 'print("No difference.")']
         return [], "", "\n".join(lines)
     if relation.observes is Observes.ARGUMENTS:
-        call, result = source.kept_call(case), "kept"
+        call, result = source.call_with_kept_arguments(case), "kept"
     else:
         call, result = source.call(case), "result"
     twin_text = "twin" if relation.part is None else f"twin[{relation.part}]"
@@ -91,7 +91,7 @@ def twin_check(case: ApiCall, source: ScriptSource) -> tuple[list[str], str, str
     before = f"RTOL = {shown_rtols!r}  # allowed error, relative to the largest element\n\n\n"
     return (
         call,
-        before + functions(source.writer),
+        before + comparison_functions(source.writer),
         "\n".join([*filter(None, [seed]), *statements, compare]),
     )
 

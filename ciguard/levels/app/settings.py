@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ciguard.config import LevelCommands, LevelSettings, Setting, level_setting
-from ciguard.config.kinds import path_or_nothing, texts
+from ciguard.config.kinds import optional_file, string_list
 
 APPLICATIONS: Setting[tuple[str, ...]] = level_setting(
     "applications",
-    texts("PATH"),
+    string_list("PATH"),
     (),
     "Folder or file of your application, relative to the current folder. Level app answers its "
     "calls to cognitive services.",
@@ -17,7 +17,7 @@ APPLICATIONS: Setting[tuple[str, ...]] = level_setting(
 )
 LABELS: Setting[str] = level_setting(
     "app-labels",
-    path_or_nothing(),
+    optional_file(),
     "",
     "File with the labels that the services can return: one on each line, or in the last column "
     "of a CSV file.",
@@ -26,7 +26,7 @@ LABELS: Setting[str] = level_setting(
 )
 IMAGES: Setting[str] = level_setting(
     "app-images",
-    path_or_nothing(),
+    optional_file(),
     "",
     "Folder with one subfolder per label, which holds images of the label or texts about it. "
     "Applications are tested with these files as inputs.",
@@ -35,7 +35,7 @@ IMAGES: Setting[str] = level_setting(
 )
 RECORDING: Setting[str] = level_setting(
     "app-recording",
-    path_or_nothing(),
+    optional_file(),
     "",
     "Recording of the services' responses, written by `ciguard app accuracy --record`. Without "
     "one, findings about accuracy have low severity.",

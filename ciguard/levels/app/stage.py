@@ -90,7 +90,7 @@ class ApplicationStage:
         tasks = [(app, function) for app in applications for function in app.functions]
         shard = self.config.shard
         tasks.sort(key=lambda task: not self._is_in_focus(*task))
-        shard_tasks = tasks if shard.is_all else tasks[shard.index - 1 :: shard.of]
+        shard_tasks = tasks if shard.is_whole_campaign else tasks[shard.index - 1 :: shard.of]
         for index, (app, function) in enumerate(shard_tasks):
             left_s = until - time.monotonic()
             if left_s < _MIN_REMAINING_S:

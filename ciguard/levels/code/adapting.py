@@ -9,7 +9,7 @@ from ciguard.errors import DisassemblyError
 from ciguard.levels.code.models import Style
 from ciguard.levels.code.programs import elements_of
 from ciguard.levels.code.syntax import with_data
-from ciguard.sources import bound_in, dotted_name
+from ciguard.sources import dotted_name, names_bound_in
 
 if TYPE_CHECKING:
     from ciguard.levels.code.draft import Draft
@@ -94,5 +94,5 @@ def _rename_reads(draft: Draft, place: BlockPlace, target: str) -> None:
             if isinstance(node, ast.Name) and node.id == place.input_name:
                 node.id = target
         assert isinstance(statement, ast.stmt)  # noqa: S101 - the number denotes a statement
-        if target in bound_in(statement):
+        if target in names_bound_in(statement):
             return

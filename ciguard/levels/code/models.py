@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.errors import DisassemblyError
 from ciguard.levels.code.programs import elements_of, method_of
-from ciguard.sources import Function, bound_in
+from ciguard.sources import Function, names_bound_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -184,7 +184,7 @@ def _model_between(program: Program, call: ast.Call, inputs: ast.Name) -> Model 
     statement = program.statement(call)
     body = program.body(statement)
     last = body.index(statement)
-    origins = [i for i, before in enumerate(body[:last]) if inputs.id in bound_in(before)]
+    origins = [i for i, before in enumerate(body[:last]) if inputs.id in names_bound_in(before)]
     if not origins:
         return None
     assignments = (node for node in body if isinstance(node, ast.Assign))

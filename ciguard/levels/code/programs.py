@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.levels.code.syntax import spelling
-from ciguard.sources import Function, bound_by, imports_of
+from ciguard.sources import Function, imports_of, names_bound_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ class Program:
         self.nodes = list(ast.walk(self.tree))
         self.numbers = {id(node): number for number, node in enumerate(self.nodes)}
         self.imports = imports_of(self.tree).with_aliases(self.tree)
-        self.bound_names = {name for node in self.nodes for name in bound_by(node)}
+        self.bound_names = {name for node in self.nodes for name in names_bound_by(node)}
         self.adopt(self.tree)
 
     def adopt(self, node: ast.AST) -> None:
@@ -64,7 +64,7 @@ class Program:
 
         The import is a statement; it is empty if no import is missing.
         """
-        return spelling(api, self.imports.meanings, self.bound_names)
+        return spelling(api, self.imports.imported_names, self.bound_names)
 
     def api(self, node: ast.AST) -> str:
         """Return the qualified name of the library API that a node calls; empty without one."""

@@ -128,7 +128,7 @@ class Replacement:
         other = chosen.api
         bound = bind(call, own.record)
         # The signature `LSTM(*args, **kwargs)` does not declare its parameters.
-        is_undeclared = other.record.strangers and any(
+        is_undeclared = other.record.undeclared_parameters and any(
             p.kind is ParameterKind.VAR_POSITIONAL for p in other.parameters
         )
         if bound is None or is_undeclared:

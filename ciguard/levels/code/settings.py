@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ciguard.config import LevelSettings, Setting, level_setting
-from ciguard.config.kinds import name, texts, whole
+from ciguard.config.kinds import name, string_list, whole
 
 PROGRAMS: Setting[tuple[str, ...]] = level_setting(
     "programs",
-    texts("PROGRAM", required=True),
+    string_list("PROGRAM", required=True),
     ("*",),
     "Seed program of level code: a glob over the names of the shipped programs, or a Python "
     "file of yours that builds, trains and evaluates one model.",

@@ -50,7 +50,7 @@ def _with_less_training(source: str) -> Iterator[str]:
         return  # a baseline of another origin may have programs that are not valid Python
     for value, number in islice(_amounts(statements), _MAX_AMOUNTS):
         for smaller in sorted({1, number // 2}):
-            yield text.spliced(value, str(smaller))
+            yield text.text_with_replacement(value, str(smaller))
 
 
 def _amounts(statements: Iterable[ast.stmt]) -> Iterator[tuple[ast.Constant, int]]:

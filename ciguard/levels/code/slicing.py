@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.errors import DisassemblyError
 from ciguard.levels.code.models import Style, adds
 from ciguard.levels.code.syntax import names_read
-from ciguard.sources import bound_in, dotted_name
+from ciguard.sources import dotted_name, names_bound_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ def creation_statements(
         DisassemblyError: if no statement assigns a new model to a variable.
     """
     if style is Style.FUNCTION:
-        definition = next(node for node in program.tree.body if owner in bound_in(node))
+        definition = next(node for node in program.tree.body if owner in names_bound_in(node))
         before = program.tree.body[: program.tree.body.index(definition) + 1]
         return _slice(program, before, names_read(definition) | {owner}), owner
     last, model = _creating_statement(program, style, owner, variable)
@@ -107,7 +107,7 @@ def _slice(program: Program, statements: list[ast.stmt], names: set[str]) -> lis
 
 
 def _is_needed(program: Program, statement: ast.stmt, needed: set[str]) -> bool:
-    if isinstance(statement, (ast.Import, ast.ImportFrom)) or needed & bound_in(statement):
+    if isinstance(statement, (ast.Import, ast.ImportFrom)) or needed & names_bound_in(statement):
         return True
     return any(_has_effect(program, node, needed) for node in ast.walk(statement))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from ciguard.sources import bound_in, parameters, parse_expression
+from ciguard.sources import names_bound_in, parameters, parse_expression
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -68,11 +68,11 @@ def names_read(node: ast.AST) -> set[str]:
             names.add(name)
         case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
             for generator in node.generators:
-                names -= bound_in(generator.target)
+                names -= names_bound_in(generator.target)
         case ast.Lambda(args=args):
             names.difference_update(parameters(args))
         case ast.FunctionDef(args=args) | ast.AsyncFunctionDef(args=args):
-            names.difference_update(parameters(args), bound_in(*node.body))
+            names.difference_update(parameters(args), names_bound_in(*node.body))
         case _:
             pass
     return names
@@ -84,11 +84,11 @@ def names_rebound(statement: ast.stmt) -> set[str]:
         case ast.If(body=body, orelse=orelse):
             return _names_rebound_in_body(body) & _names_rebound_in_body(orelse)
         case ast.With(items=items, body=body):
-            return _names_rebound_in_body(body) | bound_in(*items)
+            return _names_rebound_in_body(body) | names_bound_in(*items)
         case ast.For() | ast.While() | ast.Try():
             return set()
         case _:
-            return bound_in(statement)
+            return names_bound_in(statement)
 
 
 def _names_rebound_in_body(body: Iterable[ast.stmt]) -> set[str]:
@@ -119,12 +119,12 @@ def _live_before(statement: ast.stmt, ignored: frozenset[int]) -> set[str]:
     """Return the names that a statement reads before it binds them itself."""
     match statement:
         case ast.For(target=target, iter=items, body=body, orelse=orelse):
-            live_inside = live_names(body, ignored)[0] - bound_in(target)
+            live_inside = live_names(body, ignored)[0] - names_bound_in(target)
             return names_read(items) | live_inside | live_names(orelse, ignored)[0]
         case ast.If(test=test, body=body, orelse=orelse):
             return names_read(test) | live_names(body, ignored)[0] | live_names(orelse, ignored)[0]
         case ast.With(items=contexts, body=body):
-            bound_by_with = bound_in(*contexts)
+            bound_by_with = names_bound_in(*contexts)
             read = {name for item in contexts for name in names_read(item)}
             return read | (live_names(body, ignored)[0] - bound_by_with)
         case _:

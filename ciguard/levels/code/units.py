@@ -12,7 +12,7 @@ from ciguard.levels.code.dialects import has_weights
 from ciguard.levels.code.models import Model, Style, adds
 from ciguard.levels.code.programs import elements_of, layer_of
 from ciguard.levels.code.syntax import live_names
-from ciguard.sources import bound_in, dotted_name
+from ciguard.sources import dotted_name, names_bound_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -147,7 +147,7 @@ class Cutter:
             is_end = index > model.last
             output_name = input_name if is_end else min(live[index] & tracked)
             stretch = model.body[start:index]
-            if not is_end and output_name not in bound_in(*stretch):
+            if not is_end and output_name not in names_bound_in(*stretch):
                 continue
             split = weighted in range(start, index)
             yield from self._stretch_units(
@@ -169,15 +169,15 @@ class Cutter:
         names: set[str] = set()
         for index in range(model.first, model.last):
             statement = model.body[index]
-            if model.data in bound_in(statement) or _reads_elements(statement, model.data):
+            if model.data in names_bound_in(statement) or _reads_elements(statement, model.data):
                 return index, names
-            names |= bound_in(statement)
+            names |= names_bound_in(statement)
         return model.last, names
 
     def _tracked(self, first: int) -> set[str]:
         """Return the names that may hold the data or values computed from it."""
         model = self.model
-        bound = bound_in(*model.body[first : model.last])
+        bound = names_bound_in(*model.body[first : model.last])
         return ({model.data} | bound) - model.definitions.keys()
 
     def _may_return_early(self, index: int) -> bool:
@@ -262,7 +262,7 @@ class Cutter:
         if statement is self._end:
             calls = (n for n in ast.walk(statement) if isinstance(n, ast.Call))
             call = next(n for n in calls if self._makes_model(n))
-        elif not isinstance(statement, ast.Return) and bound_in(statement) != {output_name}:
+        elif not isinstance(statement, ast.Return) and names_bound_in(statement) != {output_name}:
             return None
         expression = result_of(statement, call)
         return None if expression is None else steps_of(expression, input_name)

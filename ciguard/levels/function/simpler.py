@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.functions.checking import called_program_from_json, is_valid
 from ciguard.functions.specs import Call
-from ciguard.triage.simplifying import arrays_in, simpler_pairs, simpler_together, with_arrays
+from ciguard.triage.simplifying import arrays_in, change_array, simpler_pairs, simpler_together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ def _simpler_variants(call: Call) -> Iterator[Call]:
     for arguments in simpler_pairs(call.arguments):
         yield replace(call, arguments=arguments)
     for change in simpler_together(arrays_in(value for _, value in call.arguments)):
-        simplified = tuple((name, with_arrays(value, change)) for name, value in call.arguments)
+        simplified = tuple((name, change_array(value, change)) for name, value in call.arguments)
         yield replace(call, arguments=simplified)
     for constructor in simpler_pairs(call.constructor or ()):
         yield replace(call, constructor=constructor)

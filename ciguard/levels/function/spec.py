@@ -109,7 +109,7 @@ class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
         """Yield variants of a call with simpler arguments that conform to the annotations."""
         return simpler_calls(case)
 
-    def nudged(self, case: FunctionCase, seed: int, move: Perturbation) -> FunctionCase:
+    def perturb_inputs(self, case: FunctionCase, seed: int, move: Perturbation) -> FunctionCase:
         """Return a call in which `move` has slightly changed the numbers in the arguments."""
         del seed
         return moved_call(case, move)

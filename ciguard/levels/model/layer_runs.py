@@ -31,7 +31,7 @@ from ciguard.oracles.comparing import (
     evidence_between,
     input_precision,
     outcome_difference,
-    perturbed_elements,
+    perturb_elements,
 )
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def nudged_run(case: ModelCase, seed: int) -> ModelCase:
     """
     of_zero = dtypes.EPSILON["float32"] if case.check is Check.TRAIN else 0.0
     perturbed = tuple(
-        replace(data, fill=perturbed_elements(data, seed + index * _SEED_STRIDE, of_zero=of_zero))
+        replace(data, fill=perturb_elements(data, seed + index * _SEED_STRIDE, of_zero=of_zero))
         if isinstance(data, ArrayValue) and data.dtype in dtypes.FLOATING
         else data
         for index, data in enumerate(case.data)

@@ -16,7 +16,7 @@ from ciguard.levels.model.guidance import Guidance, Parent
 from ciguard.levels.model.layers import elements
 from ciguard.levels.model.mutants import ModelMutant, mutate
 from ciguard.levels.model.repertoire import Repertoire
-from ciguard.levels.model.universe import Universe, canonical, max_mutant_size
+from ciguard.levels.model.universe import Universe, canonical_name, max_mutant_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 API = "keras.Model"
 """API of cases that run whole models."""
-PER_BATCH = 4
+MUTANTS_PER_BATCH = 4
 """Number of mutants of one model per batch."""
 SAMPLE_COUNT = 8
 """Number of inputs per run. The accumulated inconsistency (ACC) is a sum over the inputs, which all
@@ -256,7 +256,7 @@ class ModelLevel:
                 if feedback.cost:
                     self.guidance.roulette.leave(feedback.seed)
                 continue
-            self._draw_counts.update(map(canonical, feedback.drawn))
+            self._draw_counts.update(map(canonical_name, feedback.drawn))
             for chain in feedback.chains:
                 self._repertoire.learn(chain)
             self._exclude_crashing_layers(feedback)
@@ -297,7 +297,7 @@ class ModelLevel:
         universe = self._universes[parent.seed]
         current = self.guidance.rules.current
         mutants: list[ModelMutant] = []
-        for _ in range(PER_BATCH):
+        for _ in range(MUTANTS_PER_BATCH):
             mutant = mutate(parent, self.guidance, universe, rng, current=current)
             if mutant is not None:
                 mutants.append(mutant)

@@ -11,7 +11,7 @@ from ciguard.domain.models import Check, ModelCase
 from ciguard.levels.model.layer_runs import precision_of
 from ciguard.levels.model.run_source import comparable_outcome, model_statements
 from ciguard.triage import without_local_paths
-from ciguard.triage.scripting import assembled, comparison, header, indented_try, source_of
+from ciguard.triage.scripting import assemble_script, comparison, header, indented_try, source_of
 
 if TYPE_CHECKING:
     from ciguard.domain.findings import Finding
@@ -27,7 +27,7 @@ def model_script(finding: Finding, hint: EnvironmentHint) -> str:
     """Return the text of a script that runs the graph and shows the defect."""
     source = source_of(finding, hint)
     body = _body(as_kind(finding.case, ModelCase), finding, source)
-    return assembled(finding, source, hint, header=header(finding, hint), body=body)
+    return assemble_script(finding, source, hint, header=header(finding, hint), body=body)
 
 
 def _body(case: ModelCase, finding: Finding, source: ScriptSource) -> tuple[str, list[str]]:

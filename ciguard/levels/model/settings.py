@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ciguard.config import LevelSettings, Setting, level_setting
-from ciguard.config.kinds import texts, whole
+from ciguard.config.kinds import string_list, whole
 
 SMALL_MODELS = ("lenet5-*", "lstm-*", "alexnet-cifar10")
 """Globs of the seed models that are used by default."""
 
 MODELS: Setting[tuple[str, ...]] = level_setting(
     "models",
-    texts("MODEL", required=True),
+    string_list("MODEL", required=True),
     SMALL_MODELS,
     "Seed model of level model: a glob over the names of the shipped models, "
     "file.keras, file.py:function or pretrained:ResNet50. The default is the small models; "

@@ -122,7 +122,7 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
         """Return how precise the outputs of a run can be."""
         return inputs_of(case)
 
-    def nudged(self, case: ModelCase, seed: int, move: Perturbation) -> ModelCase:
+    def perturb_inputs(self, case: ModelCase, seed: int, move: Perturbation) -> ModelCase:
         """Return the run with data and weights perturbed by one rounding error each."""
         del move
         return nudged_run(case, seed)

@@ -68,7 +68,7 @@ def max_mutant_size(seed: Size) -> Size:
     return scaled + _MIN_ALLOWANCE
 
 
-def canonical(layer: str) -> str:
+def canonical_name(layer: str) -> str:
     """Return the canonical public name of a layer class, from any of its public names."""
     for pattern, name in _ALIASES:
         layer = pattern.sub(name, layer)
@@ -112,7 +112,7 @@ class Universe:
     def with_exclusions(self, layers: Iterable[str]) -> Universe:
         """Return the same universe without some layers, given by public names."""
         return replace(
-            self, excluded_layers=self.excluded_layers | {canonical(layer) for layer in layers}
+            self, excluded_layers=self.excluded_layers | {canonical_name(layer) for layer in layers}
         )
 
     @cached_property
@@ -128,7 +128,7 @@ class Universe:
 
     def kind(self, node: LayerNode) -> LayerKind | None:
         """Return the description of a node's layer; None if the layer is not described."""
-        kind = _BY_NAME.get(canonical(node.layer))
+        kind = _BY_NAME.get(canonical_name(node.layer))
         return None if kind is None or node.config.get("data_format") == _OTHER_FORMAT else kind
 
     def has_all(self, graph: LayerGraph) -> bool:

@@ -20,13 +20,13 @@ class ArrayLibrary:
     """Name of the library."""
     roots: tuple[str, ...] = ()
     """Packages whose import in a module shows that the module uses the library."""
-    holders: tuple[str, ...] = ()
+    array_packages: tuple[str, ...] = ()
     """Packages whose array classes denote the library's arrays in type hints."""
     dtypes = ""
     """Name of the module whose members are the library's dtypes."""
     dtype_class = ""
     """Name of the class of dtypes if type hints may contain the class; else empty."""
-    usual: tuple[str, ...] = ("float32", "int32", "bool", "uint8", "complex64")
+    usual_dtypes: tuple[str, ...] = ("float32", "int32", "bool", "uint8", "complex64")
     """Dtypes that the library chooses for Python's numbers, the preferred ones first."""
 
     @property
@@ -58,7 +58,7 @@ class ArrayLibrary:
 
 
 @cache
-def every_library() -> dict[str, ArrayLibrary]:
+def arrays_by_library() -> dict[str, ArrayLibrary]:
     """Return the arrays of all libraries, by the name of the library."""
     folders = sorted(os.listdir(_LIBRARIES))
     names = [name for name in folders if os.path.isfile(_file_of(name))]

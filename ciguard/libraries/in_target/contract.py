@@ -86,15 +86,15 @@ class Adapter:
         del device
         importlib.import_module(self.module)
 
-    def shares_compiled(self, mode: str) -> bool:
-        """Return whether workers share compiled code, see `keep_compiled`; False by default.
+    def shares_compiled_code(self, mode: str) -> bool:
+        """Return whether workers share compiled code, see `keep_compiled_code`; False by default.
 
         A fuzzed call in one worker could tamper with the shared code of the others.
         """
         del mode
         return False
 
-    def keep_compiled(self, folder: str) -> None:
+    def keep_compiled_code(self, folder: str) -> None:
         """Make workers share the code that the library compiles. By default do nothing.
 
         The worker calls this method after `load`.

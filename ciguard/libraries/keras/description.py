@@ -23,6 +23,6 @@ LIBRARY = Library(
     operations=Operations(broadcast="keras.ops.broadcast_to"),
     documentation="tensorflow",
     spellings={"keras.api.": "keras.", "keras.src.": "keras."},
-    brought_as="tensorflow.keras",
+    exported_as="tensorflow.keras",
     security_policy="https://github.com/keras-team/keras/security/policy",
 )

@@ -15,7 +15,7 @@ from ciguard.domain.values import (
     TensorValue,
     Value,
 )
-from ciguard.libraries.forms import NUMBERS, TensorForm, TensorMaker, through
+from ciguard.libraries.forms import NUMBERS, TensorForm, TensorMaker, call_maker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,20 +53,20 @@ def _expanded(tensor: TensorValue) -> Value:
 
 def _quantised(dtype: str) -> TensorMaker:
     kind = MemberValue(f"torch.{dtype}")
-    return through("torch.quantize_per_tensor", LiteralValue(0.1), LiteralValue(0), kind)
+    return call_maker("torch.quantize_per_tensor", LiteralValue(0.1), LiteralValue(0), kind)
 
 
 FORMS = (
     TensorForm("transposed", _transposed, ranks=(2, 5)),
     TensorForm("stepped", _stepped, ranks=(1, 5)),
     TensorForm("expanded", _expanded, ranks=(1, 5)),
-    TensorForm("conjugated", through("torch.conj"), frozenset(element_types.COMPLEX)),
-    TensorForm("tracked", through("torch.Tensor.requires_grad_"), _REAL),
-    TensorForm("sparse", through("torch.Tensor.to_sparse"), _SPARSE, (1, 5)),
-    TensorForm("compressed rows", through("torch.Tensor.to_sparse_csr"), _SPARSE, (2, 2)),
-    TensorForm("compressed columns", through("torch.Tensor.to_sparse_csc"), _SPARSE, (2, 2)),
+    TensorForm("conjugated", call_maker("torch.conj"), frozenset(element_types.COMPLEX)),
+    TensorForm("tracked", call_maker("torch.Tensor.requires_grad_"), _REAL),
+    TensorForm("sparse", call_maker("torch.Tensor.to_sparse"), _SPARSE, (1, 5)),
+    TensorForm("compressed rows", call_maker("torch.Tensor.to_sparse_csr"), _SPARSE, (2, 2)),
+    TensorForm("compressed columns", call_maker("torch.Tensor.to_sparse_csc"), _SPARSE, (2, 2)),
     TensorForm("quantised", _quantised("qint8"), frozenset({"float32"})),
     TensorForm("quantised, unsigned", _quantised("quint8"), frozenset({"float32"})),
     TensorForm("quantised, wide", _quantised("qint32"), frozenset({"float32"})),
-    TensorForm("onednn", through("torch.Tensor.to_mkldnn"), frozenset({"float32"}), (1, 5)),
+    TensorForm("onednn", call_maker("torch.Tensor.to_mkldnn"), frozenset({"float32"}), (1, 5)),
 )

@@ -2,11 +2,11 @@
 
 from ciguard.oracles.comparing.comparison import Difference, compare_outputs
 from ciguard.oracles.comparing.conditioning import (
-    is_of_values,
-    is_rounding,
+    is_explained_by_rounding,
+    is_numeric_difference,
     may_be_rounding,
-    perturbed,
-    perturbed_elements,
+    perturb_case,
+    perturb_elements,
 )
 from ciguard.oracles.comparing.differences import evidence_between, outcome_difference
 from ciguard.oracles.comparing.inputs import (
@@ -26,12 +26,12 @@ __all__ = [
     "evidence_between",
     "has_special_elements",
     "input_precision",
-    "is_of_values",
-    "is_rounding",
+    "is_explained_by_rounding",
+    "is_numeric_difference",
     "leaf_values",
     "may_be_rounding",
     "outcome_difference",
-    "perturbed",
-    "perturbed_elements",
+    "perturb_case",
+    "perturb_elements",
     "relative_tolerance",
 ]

@@ -63,10 +63,10 @@ unchanged."""
 def may_be_rounding(finding: Finding) -> bool:
     """Return whether rounding errors or a kink can cause a finding of this kind."""
     may_be_kink = finding.oracle == "metamorphic" and _needs_smoothness(finding.case)
-    return may_be_kink or is_of_values(finding)
+    return may_be_kink or is_numeric_difference(finding)
 
 
-def is_of_values(finding: Finding) -> bool:
+def is_numeric_difference(finding: Finding) -> bool:
     """Return whether a finding is a difference in numbers, between targets or call and twin."""
     kinds = {"differential": finding.kind, "metamorphic": finding.detail}
     return kinds.get(finding.oracle) in _NUMERIC_KINDS
@@ -77,7 +77,7 @@ def _needs_smoothness(case: Case) -> bool:
     return relation is not None and relation.needs_smoothness
 
 
-def perturbed(case: Case, seed: int) -> Case:
+def perturb_case(case: Case, seed: int) -> Case:
     """Return the call with its floating-point inputs perturbed slightly.
 
     Each element moves by one rounding error. If the call's relation needs smooth functions, the
@@ -98,7 +98,7 @@ def perturbed(case: Case, seed: int) -> Case:
         is_perturbed = (
             tensor.dtype in dtypes.FLOATING and math.prod(tensor.shape) <= _MAX_PERTURBED_ELEMENTS
         )
-        return replace(tensor, fill=perturbed_elements(tensor, seed)) if is_perturbed else tensor
+        return replace(tensor, fill=perturb_elements(tensor, seed)) if is_perturbed else tensor
 
     def narrow_range(tensor: ArrayValue | TensorValue) -> Value:
         if not isinstance(tensor.fill, Uniform):
@@ -121,7 +121,7 @@ def perturbed(case: Case, seed: int) -> Case:
     def perturb_values(values: Sequence[Value]) -> tuple[Value, ...]:
         return tuple(_perturb_leaves(value, perturb_leaf) for value in values)
 
-    return level.nudged(case, seed, perturb_values)
+    return level.perturb_inputs(case, seed, perturb_values)
 
 
 def _perturb_leaves(
@@ -145,7 +145,7 @@ def _perturb_leaves(
             return value
 
 
-def perturbed_elements(
+def perturb_elements(
     value: ArrayValue | TensorValue, seed: int, *, of_zero: float = 0.0
 ) -> Explicit:
     """Return a tensor's elements, each moved up or down by one epsilon.
@@ -161,7 +161,7 @@ def perturbed_elements(
     return Explicit(tuple(np.where(np.isfinite(perturbed), perturbed, original).tolist()))
 
 
-def is_rounding(finding: Finding, reruns: Mapping[str, Sequence[Outcome]]) -> bool:
+def is_explained_by_rounding(finding: Finding, reruns: Mapping[str, Sequence[Outcome]]) -> bool:
     """Return whether rounding errors or a kink explain a finding.
 
     Args:

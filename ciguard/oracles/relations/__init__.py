@@ -25,7 +25,6 @@ from ciguard.oracles.relations.devices import DEVICE_ROUND_TRIP
 from ciguard.oracles.relations.entry_points import IN_PLACE, LAYER, METHOD, OUT
 from ciguard.oracles.relations.expressions import has_keyword, tensors_of, with_tensors
 from ciguard.oracles.relations.gradients import FORWARD_MODE, REVERSE_MODE, SECOND_ORDER
-from ciguard.oracles.relations.kept_arguments import KEPT_ARGUMENTS
 from ciguard.oracles.relations.modes import JAX_JIT, TF_FUNCTION, TF_XLA, TORCH_COMPILE, TORCH_TRACE
 from ciguard.oracles.relations.precision import PRECISION
 from ciguard.oracles.relations.promotion import PROMOTION
@@ -33,6 +32,7 @@ from ciguard.oracles.relations.repetition import REPETITION
 from ciguard.oracles.relations.scalars import SCALARS
 from ciguard.oracles.relations.serialisation import SERIALISATION
 from ciguard.oracles.relations.strided_memory import STRIDED_MEMORY
+from ciguard.oracles.relations.unchanged_arguments import UNCHANGED_ARGUMENTS
 from ciguard.oracles.relations.vectorised import VECTORISED
 
 __all__ = [
@@ -42,7 +42,6 @@ __all__ = [
     "FORWARD_MODE",
     "IN_PLACE",
     "JAX_JIT",
-    "KEPT_ARGUMENTS",
     "LAYER",
     "METHOD",
     "OUT",
@@ -61,6 +60,7 @@ __all__ = [
     "TF_XLA",
     "TORCH_COMPILE",
     "TORCH_TRACE",
+    "UNCHANGED_ARGUMENTS",
     "VECTORISED",
     "Compares",
     "Exemption",

@@ -9,13 +9,13 @@ docs/reports-html.md.
 from ciguard.reports.html.history import history_files
 from ciguard.reports.html.inputs import ShownInputs
 from ciguard.reports.html.reporter import HtmlReporter
-from ciguard.reports.html.templates import own, style_hash, template_named
+from ciguard.reports.html.templates import file_markup, style_hash, template_named
 
 __all__ = [
     "HtmlReporter",
     "ShownInputs",
+    "file_markup",
     "history_files",
-    "own",
     "style_hash",
     "template_named",
 ]

@@ -14,7 +14,7 @@ from ciguard.baseline import State
 from ciguard.domain.findings import Severity, Verdict
 from ciguard.reports.html.charts import Series, line_chart
 from ciguard.reports.html.pictures import Picture, time_axis
-from ciguard.reports.html.templates import own, style_hash, template_named
+from ciguard.reports.html.templates import file_markup, style_hash, template_named
 from ciguard.reports.html.trend import reduce_points
 from ciguard.reports.wording import publishable
 
@@ -79,7 +79,7 @@ def history_page(runs: Sequence[RunSummary], records: Records) -> str:
         records: the records of the baseline after the last run.
     """
     template = template_named("history.html.j2")
-    style = own("page.css") + own("history.css")
+    style = file_markup("page.css") + file_markup("history.css")
     last = runs[-1]
     return template.render(
         policy=_POLICY.format(style=style_hash(style)),

@@ -15,7 +15,7 @@ from ciguard.reports.caveats import Caveat, caveats
 from ciguard.reports.html.buckets import CHUNK, BucketEncoder
 from ciguard.reports.html.inputs import mishandled_records
 from ciguard.reports.html.pictures import pictures, slug
-from ciguard.reports.html.templates import own, style_hash, template_named
+from ciguard.reports.html.templates import file_markup, style_hash, template_named
 from ciguard.reports.html.trees import forest_view
 from ciguard.reports.wording import (
     STATES,
@@ -74,7 +74,7 @@ def page(
     plan = observed.started.plan if observed.started else None
     run_caveats = _caveats(event, observed, plan)
     forest = forest_view(observed.forest, in_display_order(event.buckets))
-    script, style = own("page.js"), own("page.css") + own("inputs.css")
+    script, style = file_markup("page.js"), file_markup("page.css") + file_markup("inputs.css")
     return template.generate(
         policy="; ".join(
             (

@@ -28,7 +28,7 @@ def template_named(name: str, folder: Path = TEMPLATES) -> Template:
     ).get_template(name)
 
 
-def own(name: str, folder: Path = TEMPLATES) -> Markup:
+def file_markup(name: str, folder: Path = TEMPLATES) -> Markup:
     """Return the text of a file of ciguard as markup, which templates do not escape."""
     # The text stays unchanged, as the page's content security policy has its hash.
     return Markup((folder / name).read_text(encoding="utf-8"))  # noqa: S704 - a file of ciguard is trusted

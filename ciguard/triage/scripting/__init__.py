@@ -1,25 +1,25 @@
 """Functions that write parts of reproducer scripts, for all levels."""
 
-from ciguard.triage.scripting.assembly import assembled, indented_try, source_of
+from ciguard.triage.scripting.assembly import assemble_script, indented_try, source_of
 from ciguard.triage.scripting.comparison import (
     comparison,
-    functions,
+    comparison_functions,
     leaves_function,
-    list_of,
+    list_source,
     tolerances,
 )
 from ciguard.triage.scripting.header import comment, header
 from ciguard.triage.scripting.timing import timing
 
 __all__ = [
-    "assembled",
+    "assemble_script",
     "comment",
     "comparison",
-    "functions",
+    "comparison_functions",
     "header",
     "indented_try",
     "leaves_function",
-    "list_of",
+    "list_source",
     "source_of",
     "timing",
     "tolerances",

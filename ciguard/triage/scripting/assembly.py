@@ -27,7 +27,7 @@ def source_of(finding: Finding, hint: EnvironmentHint) -> ScriptSource:
     )
 
 
-def assembled(
+def assemble_script(
     finding: Finding,
     source: ScriptSource,
     hint: EnvironmentHint,

@@ -125,7 +125,7 @@ def tolerances(inputs: InputPrecision, *, count: int) -> dict[str, float]:
     return rtols | {"float": rtols["float32"], "complex": rtols["float32"]}
 
 
-def functions(writer: Writer) -> str:
+def comparison_functions(writer: Writer) -> str:
     """Return the source text of the functions `leaves` and `difference`, which compare results."""
     return leaves_function(writer) + "\n\n\n" + _DIFFERENCE.strip("\n")
 
@@ -148,7 +148,7 @@ def _helpers(output: Output, *, writer: Writer, inputs: InputPrecision) -> str:
         f"RTOL = {used_rtols!r}  # allowed error, relative to the largest element",
         f"EXPECTED = [  # what the reference target returned\n{recorded},\n]",
     )
-    return "\n".join(parts) + "\n\n\n" + functions(writer)
+    return "\n".join(parts) + "\n\n\n" + comparison_functions(writer)
 
 
 def _max_elements(output: Output) -> int:
@@ -203,11 +203,11 @@ def _scalar_leaf(output: Scalar) -> str:
 
 def _leaf(kind: str, shape: tuple[int, ...] | None, values: list[str] | None) -> str:
     shape_source = "None" if shape is None else shape_text(shape)
-    elements = "None" if values is None else list_of(values)
+    elements = "None" if values is None else list_source(values)
     return f"({kind!a}, {shape_source}, {elements})"
 
 
-def list_of(elements: list[str]) -> str:
+def list_source(elements: list[str]) -> str:
     """Return the source text of a list of expressions, such as `[0] * 9` if all are equal."""
     if len(elements) > _MIN_REPEATED and len(set(elements)) == 1:
         return f"[{elements[0]}] * {len(elements)}"

@@ -2,20 +2,20 @@
 
 from ciguard.triage.simplifying.parts import (
     arrays_in,
-    one_simpler,
+    change_array,
     simpler_pairs,
     simpler_values,
-    with_arrays,
+    simplify_one_value,
 )
-from ciguard.triage.simplifying.values import AnyArray, shorter, simpler_together
+from ciguard.triage.simplifying.values import AnyArray, shorter_tuples, simpler_together
 
 __all__ = [
     "AnyArray",
     "arrays_in",
-    "one_simpler",
-    "shorter",
+    "change_array",
+    "shorter_tuples",
     "simpler_pairs",
     "simpler_together",
     "simpler_values",
-    "with_arrays",
+    "simplify_one_value",
 ]

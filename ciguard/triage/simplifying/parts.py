@@ -18,7 +18,7 @@ from ciguard.domain.values import (
 from ciguard.triage.simplifying.values import (
     MAX_ITEMS,
     AnyArray,
-    shorter,
+    shorter_tuples,
     simpler_arrays,
     simpler_scalars,
 )
@@ -32,12 +32,12 @@ def arrays_in(values: Iterable[Value]) -> list[AnyArray]:
     return [value for value in values if isinstance(value, TensorValue | ArrayValue)]
 
 
-def with_arrays(value: Value, change: Callable[[AnyArray], Value]) -> Value:
+def change_array(value: Value, change: Callable[[AnyArray], Value]) -> Value:
     """Return `change(value)` if the value is a tensor or an array, otherwise the value itself."""
     return change(value) if isinstance(value, TensorValue | ArrayValue) else value
 
 
-def one_simpler(values: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
+def simplify_one_value(values: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
     """Yield copies of a tuple of values in which one value is simpler."""
     for position, value in enumerate(values[:MAX_ITEMS]):
         for simpler in simpler_values(value):
@@ -56,20 +56,20 @@ def simpler_values(value: Value) -> Iterator[Value]:
         case TupleValue(items):
             yield from map(TupleValue, _simpler_items(items))
         case DictValue(pairs):
-            yield from map(DictValue, shorter(pairs))
+            yield from map(DictValue, shorter_tuples(pairs))
             yield from map(DictValue, simpler_pairs(pairs))
         case CallValue(_, arguments, keywords):
             yield from (item for item in arguments[:1] if isinstance(item, TensorValue))
             yield from (replace(value, arguments=items) for items in _simpler_items(arguments))
-            yield from (replace(value, keywords=pairs) for pairs in shorter(keywords))
+            yield from (replace(value, keywords=pairs) for pairs in shorter_tuples(keywords))
             yield from (replace(value, keywords=pairs) for pairs in simpler_pairs(keywords))
         case _:
             return
 
 
 def _simpler_items(items: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
-    yield from shorter(items)
-    yield from one_simpler(items)
+    yield from shorter_tuples(items)
+    yield from simplify_one_value(items)
 
 
 def simpler_pairs(

@@ -18,7 +18,7 @@ from ciguard.domain.values import (
     TensorValue,
     Uniform,
 )
-from ciguard.writing import MAX_SHOWN, content
+from ciguard.writing import MAX_EXPLICIT_ELEMENTS, content
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,7 +33,7 @@ MAX_ITEMS = 16
 _SIMPLE_DTYPE = "float32"
 
 
-def shorter(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
+def shorter_tuples(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
     """Yield shorter tuples: an empty one, each half of the items, and all items but one."""
     if not items:
         return
@@ -86,7 +86,7 @@ def simpler_arrays(value: AnyArray) -> Iterator[AnyArray]:
     if explicit != value:
         yield explicit
     if isinstance(explicit.fill, Explicit) and len(explicit.shape) == 1:
-        for data in shorter(explicit.fill.data):
+        for data in shorter_tuples(explicit.fill.data):
             if data:
                 yield replace(explicit, shape=(len(data),), fill=Explicit(data))
 
@@ -109,7 +109,7 @@ def _single_elements(arrays: Sequence[AnyArray]) -> Iterator[Callable[[AnyArray]
     """Yield functions that replace each array by one of its elements, if all are small."""
     try:
         common = np.broadcast_shapes(*(array.shape for array in arrays))
-        if not common or math.prod(common) > MAX_SHOWN:
+        if not common or math.prod(common) > MAX_EXPLICIT_ELEMENTS:
             return
         with np.errstate(invalid="ignore", over="ignore"):  # numbers out of a dtype's range
             contents = [content(array) for array in arrays]
@@ -129,7 +129,7 @@ def _single_elements(arrays: Sequence[AnyArray]) -> Iterator[Callable[[AnyArray]
 
 
 def _simpler_shapes(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    yield from shorter(shape)
+    yield from shorter_tuples(shape)
     for axis, size in enumerate(shape):
         for smaller in sorted({1, 2, size // 2, size - 1}):
             if 0 < smaller < size:
@@ -169,7 +169,8 @@ def _with_shape(value: AnyArray, shape: tuple[int, ...]) -> AnyArray:
 def _with_explicit_elements(value: AnyArray) -> AnyArray:
     """Return a small array of random numbers with explicit elements; other arrays unchanged."""
     is_small_random = (
-        isinstance(value.fill, Uniform | Special) and math.prod(value.shape) <= MAX_SHOWN
+        isinstance(value.fill, Uniform | Special)
+        and math.prod(value.shape) <= MAX_EXPLICIT_ELEMENTS
     )
     if not is_small_random:
         return value

@@ -13,7 +13,7 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.values import LiteralValue
 from ciguard.levels import Batch, select
 from ciguard.triage import PresentationDefaults
-from ciguard.triage.scripting import assembled, header, source_of
+from ciguard.triage.scripting import assemble_script, header, source_of
 from ciguard_planted.settings import LARGEST
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class StepLevel(LevelDefaults, PresentationDefaults[StepCase]):
         source = source_of(finding, hint)
         call = f"result = {case.api}({case.start} + {case.step})"
         body = ("", [call, 'print("returned:", result)'])
-        return assembled(finding, source, hint, header=header(finding, hint), body=body)
+        return assemble_script(finding, source, hint, header=header(finding, hint), body=body)
 
     def variants(self, case: StepCase) -> Iterator[StepCase]:
         """Yield cases with a smaller start, and with a smaller step."""

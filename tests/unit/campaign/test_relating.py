@@ -11,8 +11,8 @@ from ciguard.domain.api_calls import CallKind, as_call
 from ciguard.domain.intent import Intent
 from ciguard.domain.values import Special, TensorValue, Uniform
 from ciguard.levels import Batch
-from ciguard.oracles.relations.kept_arguments import KEPT_ARGUMENTS
 from ciguard.oracles.relations.repetition import REPETITION
+from ciguard.oracles.relations.unchanged_arguments import UNCHANGED_ARGUMENTS
 
 if TYPE_CHECKING:
     import pytest
@@ -53,7 +53,7 @@ def test_each_relation_of_an_api_has_its_turn() -> None:
 def test_a_relation_that_applies_to_few_calls_is_chosen_more_often(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    first, second = REPETITION, KEPT_ARGUMENTS
+    first, second = REPETITION, UNCHANGED_ARGUMENTS
     heavy = replace(second, weight=3)
     monkeypatch.setattr("ciguard.campaign.relating.relations_of", lambda *_: (first, heavy))
 

@@ -309,7 +309,7 @@ def test_eager_streams_are_not_delayed_by_modes() -> None:
 
 def shard_of(shard: Shard, *, end_after: int) -> Stream:
     made = stream(ONE, TWO, end_after=end_after)
-    made.batches.own = shard.of_these(APIS)
+    made.batches.own = shard.select(APIS)
     return made
 
 
@@ -335,7 +335,7 @@ def test_a_shard_runs_as_many_batches_at_a_time_as_a_whole_run() -> None:
 
     assert len({index for _, index in dispatcher.proposed}) == 4
     assert {FUNCTIONS[index % 4] for _, index in dispatcher.proposed} == {
-        api.removeprefix("planted.") for api in Shard(1, 2).of_these(APIS)
+        api.removeprefix("planted.") for api in Shard(1, 2).select(APIS)
     }
 
 

@@ -51,7 +51,7 @@ def test_an_argument_named_in_the_docstring_is_documented() -> None:
     bare = record(BARE)
 
     assert undocumented_odd_arguments(call, [bare]) == ["b"]
-    assert undocumented_odd_arguments(call, [replace(bare, strangers=("b",))]) == []
+    assert undocumented_odd_arguments(call, [replace(bare, undeclared_parameters=("b",))]) == []
     assert undocumented_odd_arguments(CALL, [replace(bare, unread=("a a value",))]) == []
     assert undocumented_odd_arguments(CALL, [replace(bare, unread=("axis a value",))]) == ["a"]
 

@@ -46,7 +46,7 @@ records = st.builds(
     tags=st.frozensets(texts, max_size=3),
     operator=texts,
     aliases=names,
-    strangers=names,
+    undeclared_parameters=names,
     unread=names,
     forms=names,
 )

@@ -44,11 +44,11 @@ def test_parse_shard_with_malformed_text_raises(text: str) -> None:
 def test_shards_partition_names_evenly(names: list[str], of: int) -> None:
     shards = [Shard(index, of) for index in range(1, of + 1)]
 
-    parts = [shard.of_these(names) for shard in shards]
+    parts = [shard.select(names) for shard in shards]
 
     assert sorted(chain(*parts)) == sorted(names)
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
-    assert parts == [shard.of_these(reversed(names)) for shard in shards]
+    assert parts == [shard.select(reversed(names)) for shard in shards]
     assert all(sum(shard.has(name) for shard in shards) == 1 for name in names)
 
 

@@ -51,7 +51,7 @@ records = st.builds(
     parameters=st.lists(parameters, max_size=4).map(tuple),
     inputs=st.lists(parameters, max_size=2).map(tuple),
     source=st.sampled_from(["", "signature", "opdef", "schema"]),
-    strangers=st.lists(texts, max_size=2).map(tuple),
+    undeclared_parameters=st.lists(texts, max_size=2).map(tuple),
 )
 ORIGIN = Provenance(library="lib", version="1")
 

@@ -18,7 +18,7 @@ from ciguard.levels import Batch, IndexedLevel
 from ciguard.levels.model.feedback import ModelFeedback
 from ciguard.levels.model.kinds import KINDS
 from ciguard.levels.model.layers import elements
-from ciguard.levels.model.level import PER_BATCH, SAMPLE_COUNT, ModelLevel
+from ciguard.levels.model.level import MUTANTS_PER_BATCH, SAMPLE_COUNT, ModelLevel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +90,7 @@ def test_making_a_batch_does_not_change_others() -> None:
 def test_mutants_of_one_seed_share_inputs_and_truth() -> None:
     data_of_seed: dict[str, set[str]] = {}
     for batch in run(level(), 40)[len(MODELS) :]:
-        assert len(batch.cases) == PER_BATCH
+        assert len(batch.cases) == MUTANTS_PER_BATCH
         assert len({case.origin.model for case in models_in(batch)}) == 1
         for case in models_in(batch):
             data_of_seed.setdefault(case.origin.model, set()).add(repr((case.data, case.truth)))
@@ -186,7 +186,7 @@ def test_a_universe_of_one_layer_is_enough(layer: str) -> None:
     narrow = ModelLevel((record,), 5, models=MODELS, amplification=amplification)
 
     for index in range(len(MODELS), 30):
-        assert len(narrow.cases(index).cases) <= PER_BATCH
+        assert len(narrow.cases(index).cases) <= MUTANTS_PER_BATCH
 
 
 def test_the_level_implements_the_protocol() -> None:

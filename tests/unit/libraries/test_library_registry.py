@@ -76,7 +76,7 @@ def test_a_library_is_found_by_any_spelling_of_its_distributions(
 def test_the_extras_with_cuda_depend_on_the_version(version: str | None, extras: list[str]) -> None:
     jax = LIBRARIES.get("jax")
 
-    assert [extra.name for extra in jax.cuda_extras if extra.is_in(version)] == extras
+    assert [extra.name for extra in jax.cuda_extras if extra.is_available_in(version)] == extras
 
 
 @pytest.mark.parametrize("library", REGISTERED, ids=lambda library: library.name)

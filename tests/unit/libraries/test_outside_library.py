@@ -30,7 +30,7 @@ from ciguard.levels.code.running import recorder_statements, run_statements
 from ciguard.levels.code.seeds import SeedProgram
 from ciguard.libraries import LIBRARIES, Library, description_version
 from ciguard.oracles import equivalent_call
-from ciguard.oracles.equivalents import equivalences, joined
+from ciguard.oracles.equivalents import join_rows, parse_equivalences
 from ciguard.oracles.relations import RELATIONS
 from ciguard.planning.api_names import ApiNames
 from ciguard.planning.requirement_files import read_pins
@@ -195,11 +195,13 @@ def test_equivalent_calls_join_the_row_of_the_other_libraries() -> None:
 
 
 def test_equivalent_call_that_another_row_has_in_another_form_is_rejected() -> None:
-    known = equivalences('[[equivalent]]\ntorch = "torch.abs(x)"\njax = "jax.numpy.abs(x)"')
-    added = equivalences('[[equivalent]]\ntorch = "torch.abs(input=x)"\ntiles = "t.absolute(x)"')
+    known = parse_equivalences('[[equivalent]]\ntorch = "torch.abs(x)"\njax = "jax.numpy.abs(x)"')
+    added = parse_equivalences(
+        '[[equivalent]]\ntorch = "torch.abs(input=x)"\ntiles = "t.absolute(x)"'
+    )
 
     with pytest.raises(RegistrationError, match=r"torch\.abs of 'torch' differs from the call"):
-        joined(known, added)
+        join_rows(known, added)
 
 
 def test_planning_recognises_the_library_in_requirements_and_sources() -> None:

@@ -15,7 +15,7 @@ from ciguard.domain.findings import Finding, PairKind, Severity
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Outcome, Passed, Rejected
 from ciguard.domain.values import Constant, Special, TensorValue
-from ciguard.oracles import Identity, Subject, encode_on, is_expressible, judge
+from ciguard.oracles import Identity, Subject, encode_for_target, is_expressible, judge
 from ciguard.oracles.across_libraries import call_for_target
 from ciguard.oracles.relations import encode
 
@@ -166,8 +166,8 @@ def test_a_finding_is_stable_when_its_own_case_is_judged(wrong: str, count: int)
 def test_every_target_gets_the_call_of_its_own_library() -> None:
     both = subject(TORCH, JAX)
 
-    assert encode_on(TORCH, case(), both) == encode(case())
-    assert encode_on(JAX, case(), both) == encode(case(api="jax.numpy.sum"))
+    assert encode_for_target(TORCH, case(), both) == encode(case())
+    assert encode_for_target(JAX, case(), both) == encode(case(api="jax.numpy.sum"))
     assert is_expressible(case(), (TORCH, JAX), both)
 
 
@@ -177,14 +177,14 @@ def test_a_call_without_an_equivalent_is_not_sent() -> None:
     assert call_for_target(JAX, odd, both) is None
     assert not is_expressible(odd, (TORCH, JAX), both)
     with pytest.raises(ValueError, match="no equivalent"):
-        encode_on(JAX, odd, both)
+        encode_for_target(JAX, odd, both)
 
 
 def test_targets_of_one_library_run_a_case_unchanged() -> None:
     odd = case(replace(X, dtype="float16"), api="torch.linalg.inv")
 
     assert is_expressible(odd, (TORCH,), subject(TORCH))
-    assert encode_on(TORCH, odd, subject(TORCH)) == encode(odd)
+    assert encode_for_target(TORCH, odd, subject(TORCH)) == encode(odd)
 
 
 # --- two backends of Keras ------------------------------------------------------------------------

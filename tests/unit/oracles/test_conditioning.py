@@ -32,7 +32,7 @@ from ciguard.domain.values import (
 )
 from ciguard.execution.worker.fills import elements
 from ciguard.oracles import judge
-from ciguard.oracles.comparing import is_rounding, may_be_rounding, perturbed
+from ciguard.oracles.comparing import is_explained_by_rounding, may_be_rounding, perturb_case
 from ciguard.oracles.metamorphic import MetamorphicOracle
 
 if TYPE_CHECKING:
@@ -89,9 +89,11 @@ def judge_on_both(matrix: TensorValue, first: Compute, second: Compute) -> tuple
     """Return the finding of a call on two targets, and whether rounding explains it."""
     call = case(matrix)
     (finding,) = judge(call, outcomes_on_both(matrix, first, second), subject())
-    (moved,) = perturbed(call, 1).values
+    (moved,) = perturb_case(call, 1).values
     near = outcomes_on_both(moved, first, second)
-    return finding, is_rounding(finding, {name: [outcome] for name, outcome in near.items()})
+    return finding, is_explained_by_rounding(
+        finding, {name: [outcome] for name, outcome in near.items()}
+    )
 
 
 def test_two_ways_to_invert_a_nearly_singular_matrix_differ_by_rounding_only() -> None:
@@ -129,8 +131,8 @@ def finding_of(first: Outcome, second: Outcome) -> Finding:
 def test_repetitions_as_far_apart_as_the_targets_explain_the_difference() -> None:
     finding = finding_of(passed(1.0), passed(1.001))
 
-    assert not is_rounding(finding, {OLD: [passed(1.0)], NEW: [passed(1.001)]})
-    assert is_rounding(finding, {OLD: [passed(1.0005)], NEW: [passed(1.001)]})
+    assert not is_explained_by_rounding(finding, {OLD: [passed(1.0)], NEW: [passed(1.001)]})
+    assert is_explained_by_rounding(finding, {OLD: [passed(1.0005)], NEW: [passed(1.001)]})
 
 
 def test_the_condition_of_a_layer_is_measured_on_the_elected_target() -> None:
@@ -140,22 +142,24 @@ def test_the_condition_of_a_layer_is_measured_on_the_elected_target() -> None:
     reference, deviating = finding.targets
     steady, coarse = [alone(right)], [alone(off + 0.2)]
 
-    assert not is_rounding(finding, {reference: steady, deviating: coarse})
-    assert is_rounding(finding, {reference: [alone(right + 0.2)], deviating: [alone(off)]})
+    assert not is_explained_by_rounding(finding, {reference: steady, deviating: coarse})
+    assert is_explained_by_rounding(
+        finding, {reference: [alone(right + 0.2)], deviating: [alone(off)]}
+    )
 
 
 @pytest.mark.parametrize(
     "near", [Rejected("LinAlgError", "singular"), passed(1.0, 2.0), Passed(b"?", 0.0)]
 )
 def test_a_perturbed_call_with_another_result_form_explains_the_difference(near: Outcome) -> None:
-    assert is_rounding(finding_of(passed(1.0), passed(1.1)), {OLD: [near]})
+    assert is_explained_by_rounding(finding_of(passed(1.0), passed(1.1)), {OLD: [near]})
 
 
 def test_a_type_whose_rounding_is_unknown_is_compared_exactly() -> None:
     finding = finding_of(passed(1, dtype="int32"), passed(2, dtype="int32"))
 
-    assert is_rounding(finding, {OLD: [passed(2, dtype="int32")]})
-    assert not is_rounding(finding, {OLD: [passed(1, dtype="int32")]})
+    assert is_explained_by_rounding(finding, {OLD: [passed(2, dtype="int32")]})
+    assert not is_explained_by_rounding(finding, {OLD: [passed(1, dtype="int32")]})
 
 
 def test_only_differences_of_values_may_be_rounding() -> None:
@@ -174,7 +178,7 @@ def test_every_element_is_perturbed_by_one_rounding(
 ) -> None:
     tensor = TensorValue(dtype, (2, 3), Uniform(seed, *span))
 
-    (moved,) = perturbed(case(tensor), seed).values
+    (moved,) = perturb_case(case(tensor), seed).values
 
     assert isinstance(moved, TensorValue)
     before, after = (elements_of(value).astype("float64") for value in (tensor, moved))
@@ -196,12 +200,12 @@ def test_every_element_is_perturbed_by_one_rounding(
     ],
 )
 def test_integers_and_large_tensors_are_not_perturbed(value: Value) -> None:
-    assert perturbed(case(value), 1).values == (value,)
+    assert perturb_case(case(value), 1).values == (value,)
 
 
 def test_the_numbers_of_a_call_without_tensors_are_perturbed() -> None:
-    alone = perturbed(case(LiteralValue(0.5)), 1).values[0]
-    beside = perturbed(case(TensorValue("float32", (1,), Constant(1.0)), LiteralValue(0.5)), 1)
+    alone = perturb_case(case(LiteralValue(0.5)), 1).values[0]
+    beside = perturb_case(case(TensorValue("float32", (1,), Constant(1.0)), LiteralValue(0.5)), 1)
 
     assert isinstance(alone, LiteralValue)
     assert isinstance(alone.value, float)
@@ -218,7 +222,7 @@ def test_nested_tensors_are_perturbed_and_nan_stays() -> None:
         TensorValue("float64", (3,), Special(4)),
     )
 
-    moved = perturbed(case(*held), 3).values
+    moved = perturb_case(case(*held), 3).values
 
     assert all(first != second for first, second in zip(held[:3], moved[:3], strict=True))
     assert repr(moved).count("nan") >= repr(held).count("nan")
@@ -239,7 +243,7 @@ def test_a_gradient_that_is_wrong_at_one_point_only_is_a_kink() -> None:
     call = replace(case(tied, tied), api="torch.maximum", relation="numeric gradient")
     (finding,) = MetamorphicOracle().judge(call, {OLD: FAILED}, subject())
 
-    first, second = perturbed(call, 1).values
+    first, second = perturb_case(call, 1).values
 
     assert may_be_rounding(finding)
     assert first != second
@@ -247,5 +251,5 @@ def test_a_gradient_that_is_wrong_at_one_point_only_is_a_kink() -> None:
         assert isinstance(moved, TensorValue)
         assert isinstance(moved.fill, Uniform)
         assert 0.0 < moved.fill.low < moved.fill.high < 1.0
-    assert is_rounding(finding, {OLD: [FAILED, HELD]})
-    assert not is_rounding(finding, {OLD: [FAILED, FAILED]})
+    assert is_explained_by_rounding(finding, {OLD: [FAILED, HELD]})
+    assert not is_explained_by_rounding(finding, {OLD: [FAILED, FAILED]})

@@ -89,7 +89,9 @@ def test_an_item_without_a_colon_is_found() -> None:
 
 
 def test_a_described_name_that_is_not_a_parameter_is_found() -> None:
-    (finding,) = findings(record(ParameterRecord(name="x", doc="A."), strangers=("alpha",)))
+    (finding,) = findings(
+        record(ParameterRecord(name="x", doc="A."), undeclared_parameters=("alpha",))
+    )
 
     assert (finding.check, finding.parameter) == (DocumentationCheck.UNDECLARED, "alpha")
     assert finding.message == "describes 'alpha', which is not a parameter"
@@ -98,7 +100,7 @@ def test_a_described_name_that_is_not_a_parameter_is_found() -> None:
 def test_an_undeclared_name_and_a_single_undescribed_parameter_are_a_misspelling() -> None:
     parameters = (ParameterRecord(name="sp_weights"), ParameterRecord(name="x", doc="A."))
 
-    (finding,) = findings(record(*parameters, strangers=("sparse_weights",)))
+    (finding,) = findings(record(*parameters, undeclared_parameters=("sparse_weights",)))
 
     assert finding.message == "describes 'sparse_weights'; the parameter is called 'sp_weights'"
 
@@ -106,14 +108,18 @@ def test_an_undeclared_name_and_a_single_undescribed_parameter_are_a_misspelling
 @pytest.mark.parametrize(
     "harmless",
     [
-        record(ParameterRecord(name="x", doc="A."), strangers=("Notes", "Returns", "out")),
+        record(
+            ParameterRecord(name="x", doc="A."), undeclared_parameters=("Notes", "Returns", "out")
+        ),
         record(
             ParameterRecord(name="x", doc="A."),
             ParameterRecord(name="more", kind=ParameterKind.VAR_KEYWORD),
-            strangers=("alpha",),
+            undeclared_parameters=("alpha",),
         ),
-        record(ParameterRecord(name="x", doc="A."), strangers=("a",), source="schema"),
-        record(ParameterRecord(name="x", doc="A."), strangers=("a",), kind=CallKind.METHOD),
+        record(ParameterRecord(name="x", doc="A."), undeclared_parameters=("a",), source="schema"),
+        record(
+            ParameterRecord(name="x", doc="A."), undeclared_parameters=("a",), kind=CallKind.METHOD
+        ),
     ],
 )
 def test_a_harmless_undeclared_name_is_not_a_finding(harmless: ApiRecord) -> None:

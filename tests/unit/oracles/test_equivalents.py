@@ -17,7 +17,7 @@ from ciguard.domain.values import (
 )
 from ciguard.knowledge import read_constraints
 from ciguard.oracles import equivalence_of, equivalent_call, translated_calls
-from ciguard.oracles.equivalents import equivalences, shipped_equivalences
+from ciguard.oracles.equivalents import parse_equivalences, shipped_equivalences
 
 LIBRARIES = ("torch", "tensorflow", "jax", "keras", "jittor")
 FORMS = [form for row in shipped_equivalences() for form in row.forms.items()]
@@ -168,7 +168,7 @@ def test_an_api_in_no_row_has_no_equivalent_calls() -> None:
 )
 def test_an_invalid_row_is_named_in_the_error(row: str, text: str) -> None:
     with pytest.raises(ValueError, match=text) as raised:
-        equivalences(f"[[equivalent]]\n{row}\n")
+        parse_equivalences(f"[[equivalent]]\n{row}\n")
 
     assert "equivalent 1 (torch.abs(x))" in str(raised.value)
 
@@ -177,4 +177,4 @@ def test_an_api_in_two_rows_is_an_error() -> None:
     row = '[[equivalent]]\ntorch = "torch.abs(x)"\njax = "jax.numpy.abs(x)"\n'
 
     with pytest.raises(ValueError, match=r"two rows contain torch\.abs, jax\.numpy\.abs"):
-        equivalences(row + row)
+        parse_equivalences(row + row)

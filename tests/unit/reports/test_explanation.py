@@ -17,7 +17,7 @@ from ciguard.knowledge import (
     understand,
 )
 from ciguard.knowledge.references import digest_of
-from ciguard.reports import explain_in, extraction_lines
+from ciguard.reports import extraction_lines, write_explanation
 
 if TYPE_CHECKING:
     import pytest
@@ -54,7 +54,7 @@ class _Terminal(io.StringIO):
 
 def plain(record: ApiRecord) -> str:
     stream = io.StringIO()
-    explain_in(stream, understand(record), origin="lib 1.0")
+    write_explanation(stream, understand(record), origin="lib 1.0")
     return stream.getvalue()
 
 
@@ -91,7 +91,9 @@ def test_documentation_text_that_is_not_stored_is_shown_by_its_digest() -> None:
     lines = list(constraint_lines(known_apis([CONV], (), Provenance(library="lib", version="1.0"))))
     stream = io.StringIO()
 
-    explain_in(stream, read_constraints(lines, name="file").api("lib.conv"), origin="lib 1.0")
+    write_explanation(
+        stream, read_constraints(lines, name="file").api("lib.conv"), origin="lib 1.0"
+    )
 
     (line,) = [line for line in stream.getvalue().splitlines() if "doc phrase" in line]
     assert f"text {digest_of('4-D')}  by rule " in line
@@ -112,7 +114,7 @@ def test_a_terminal_gets_colour_and_wrapped_lines(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("NO_COLOR", raising=False)
     stream = _Terminal()
 
-    explain_in(stream, understand(CONV), origin="lib 1.0")
+    write_explanation(stream, understand(CONV), origin="lib 1.0")
 
     assert "\x1b[1;36minput" in stream.getvalue()
 

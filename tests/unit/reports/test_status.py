@@ -12,7 +12,7 @@ from ciguard.domain.findings import Comparison, Verdict
 from ciguard.domain.policy import Policy
 from ciguard.reports.places import Places
 from ciguard.reports.received import ReceivedRun
-from ciguard.reports.status import lost_status, status_of
+from ciguard.reports.status import status_of, status_without_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +110,7 @@ def test_fixed_buckets_are_in_the_title(
 
 
 def test_unreadable_results_are_a_failure() -> None:
-    status = lost_status("They are missing.")
+    status = status_without_results("They are missing.")
 
     assert status.conclusion == "failure"
     assert status.title.startswith("NOT RUN")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ciguard.sources import diff_of, git_lines, path_of, source_lines
+from ciguard.sources import diff_of, git_lines, source_lines, unquoted_path
 
 
 def test_source_lines_splits_at_carriage_returns_and_git_lines_does_not() -> None:
@@ -19,7 +19,7 @@ def test_source_lines_splits_at_carriage_returns_and_git_lines_does_not() -> Non
 def test_path_round_trips_through_a_diff(file: str) -> None:
     head, _, _ = diff_of(file, "a\n", "b\n").partition("\n")
 
-    assert path_of(head.removeprefix("--- ")) == f"a/{file}"
+    assert unquoted_path(head.removeprefix("--- ")) == f"a/{file}"
 
 
 def test_diff_of_marks_a_last_line_without_an_end() -> None:

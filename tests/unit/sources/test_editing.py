@@ -35,7 +35,7 @@ def test_spliced_replaces_the_text_of_an_expression() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, int)
     )
 
-    assert source.spliced(number, "6") == "\ufeffé = 'ü'; n = 6  # twelve\r\n"
+    assert source.text_with_replacement(number, "6") == "\ufeffé = 'ü'; n = 6  # twelve\r\n"
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,6 @@ def test_replaced_preserves_the_meaning_of_other_code(
     source = Source("a.py", text)
     node = next(item for item in source.nodes if isinstance(item, ast.Name) and item.id == "b")
 
-    diff = source.replaced({node: other})
+    diff = source.replacement_diff({node: other})
 
     assert (diff and diff.splitlines()[-2]) == (expected and f"+{expected}")

@@ -63,13 +63,13 @@ def test_qualified_of_another_name_is_unchanged(text: str, name: str) -> None:
     ],
 )
 def test_relative_imports_start_at_the_package(statement: str, package: str, meaning: str) -> None:
-    assert imports_of(ast.parse(statement), package).meanings == {"x": meaning}
+    assert imports_of(ast.parse(statement), package).imported_names == {"x": meaning}
 
 
 def test_imports_of_without_a_package_omits_relative_imports() -> None:
     tree = ast.parse("from .torch import relu\nimport numpy")
 
-    assert imports_of(tree).meanings == {"numpy": "numpy"}
+    assert imports_of(tree).imported_names == {"numpy": "numpy"}
 
 
 def test_imports_of_a_script_resolves_modules_in_its_folder() -> None:
@@ -77,7 +77,7 @@ def test_imports_of_a_script_resolves_modules_in_its_folder() -> None:
 
     imports = imports_of(tree, "jobs", {"tools"})
 
-    assert imports.meanings == {
+    assert imports.imported_names == {
         "tools": "jobs.tools",
         "slow": "jobs.tools.slow",
         "numpy": "numpy",
@@ -104,6 +104,6 @@ def test_imports_accepts_versions_and_members_of_a_package(
 def test_imports_in_yields_imports_of_all_scopes() -> None:
     tree = ast.parse("def f():\n    from a import *\n\nif x:\n    import b.c as d, e.f")
 
-    names = [(item.local, item.meaning, item.module) for item in imports_in(tree)]
+    names = [(item.local, item.qualified_name, item.module) for item in imports_in(tree)]
 
     assert sorted(names) == [("*", "a.*", "a"), ("d", "b.c", "b.c"), ("e", "e", "e.f")]

@@ -44,7 +44,7 @@ def project() -> Project:
     ],
 )
 def test_resolved_follows_reexports(project: Project, name: str, outside: str) -> None:
-    assert project.resolved(name, "tools/run.py") == outside
+    assert project.resolve(name, "tools/run.py") == outside
 
 
 @pytest.mark.parametrize(("last", "outside"), [("torch", "torch.relu"), ("numpy", "")])
@@ -54,12 +54,12 @@ def test_resolved_ends_at_star_imports_of_compiled_modules(last: str, outside: s
 
     project = Project(modules, lambda top: top == "torch")
 
-    assert project.resolved("mine.relu", "run.py") == outside
+    assert project.resolve("mine.relu", "run.py") == outside
 
 
 def test_imported_by_returns_the_projects_modules(project: Project) -> None:
-    assert project.imported_by("tools/run.py") == {"tools/helper.py", "src/mine/__init__.py"}
-    assert project.imported_by("src/mine/layers.py") == {"src/mine/__init__.py"}
+    assert project.imported_modules("tools/run.py") == {"tools/helper.py", "src/mine/__init__.py"}
+    assert project.imported_modules("src/mine/layers.py") == {"src/mine/__init__.py"}
 
 
 @pytest.mark.parametrize(

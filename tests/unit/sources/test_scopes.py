@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from ciguard.sources import bound_in, may_change, parameters, scope_nodes
+from ciguard.sources import names_bound_in, names_changed_by, parameters, scope_nodes
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from ciguard.sources import bound_in, may_change, parameters, scope_nodes
     ],
 )
 def test_bound_in_returns_names_of_the_own_scope(text: str, names: set[str]) -> None:
-    assert bound_in(*ast.parse(text).body) == names
+    assert names_bound_in(*ast.parse(text).body) == names
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_bound_in_returns_names_of_the_own_scope(text: str, names: set[str]) -> 
 def test_may_change_yields_names_of_changed_objects(text: str, names: set[str]) -> None:
     nodes = ast.walk(ast.parse(text))
 
-    assert {name for node in nodes for name in may_change(node)} == names
+    assert {name for node in nodes for name in names_changed_by(node)} == names
 
 
 def test_own_nodes_are_in_order() -> None:

@@ -12,7 +12,7 @@ from ciguard.domain.findings import Bucket, Severity, bucket_from_json, bucket_t
 from ciguard.domain.outcomes import Crashed, Errored, Outcome
 from ciguard.domain.policy import FindingClass, class_of
 from ciguard.domain.values import CallValue, ListValue, LiteralValue, Value
-from ciguard.triage import Buckets, with_reach
+from ciguard.triage import Buckets, apply_reachability
 
 CAUSE = Cause(name="g1:" + "0" * 16, kind="failed check", text="tensor.cc: dtype() == expected")
 RAW = "tensorflow.raw_ops.ResourceApplyAdagrad"
@@ -36,7 +36,7 @@ def bucket(api: str, *arguments: Value, outcome: Outcome = CRASH) -> Bucket:
 @pytest.mark.parametrize("handle", [TABLE, VARIABLE, ListValue((LiteralValue(1), TABLE))])
 @pytest.mark.parametrize("outcome", [CRASH, Crashed("SIGSEGV"), Errored("InternalError", "bad")])
 def test_raw_entry_point_with_a_handle_is_unreachable(handle: Value, outcome: Outcome) -> None:
-    (bucket_with_reach,) = with_reach([bucket(RAW, handle, outcome=outcome)])
+    (bucket_with_reach,) = apply_reachability([bucket(RAW, handle, outcome=outcome)])
 
     assert bucket_with_reach.finding.severity is Severity.LOW
     assert class_of(bucket_with_reach.finding) is FindingClass.UNREACHABLE
@@ -47,14 +47,14 @@ def test_raw_operator_with_none_for_a_tensor_is_unreachable() -> None:
     original = bucket("torch.ops.aten.mish_backward", LiteralValue(None))
     evidence = replace(original.finding.evidence, undefined="grad_output")
 
-    (bucket_with_reach,) = with_reach(
+    (bucket_with_reach,) = apply_reachability(
         [replace(original, finding=replace(original.finding, evidence=evidence))]
     )
 
     assert bucket_with_reach.finding.severity is Severity.LOW
     assert class_of(bucket_with_reach.finding) is FindingClass.UNREACHABLE
     assert "None for a tensor (grad_output)" in bucket_with_reach.finding.evidence.unreachable
-    assert with_reach([original]) == [original]
+    assert apply_reachability([original]) == [original]
 
 
 @pytest.mark.parametrize(
@@ -68,17 +68,17 @@ def test_raw_operator_with_none_for_a_tensor_is_unreachable() -> None:
 def test_reachable_bucket_raises_the_severity_of_its_group(reachable: Bucket) -> None:
     unreachable = bucket(RAW, TABLE)
 
-    buckets = with_reach([unreachable, reachable])
+    buckets = apply_reachability([unreachable, reachable])
 
     assert [b.finding.severity for b in buckets] == [Severity.CRITICAL, Severity.CRITICAL]
-    assert with_reach([unreachable])[0].finding.severity is Severity.LOW
+    assert apply_reachability([unreachable])[0].finding.severity is Severity.LOW
 
 
 def test_stored_unreachable_bucket_with_a_reachable_one_regains_its_severity() -> None:
-    (unreachable,) = with_reach([bucket(RAW, TABLE)])
+    (unreachable,) = apply_reachability([bucket(RAW, TABLE)])
     stored = bucket_from_json(bucket_to_json(unreachable))
 
-    updated, _ = with_reach([stored, bucket("tensorflow.nn.relu", LiteralValue(1))])
+    updated, _ = apply_reachability([stored, bucket("tensorflow.nn.relu", LiteralValue(1))])
 
     assert stored.finding.evidence.unreachable
     assert updated.finding.severity is Severity.CRITICAL
@@ -90,7 +90,7 @@ def test_reachable_bucket_of_another_cause_does_not_raise_severity() -> None:
         bucket("tensorflow.nn.relu", LiteralValue(1)), cause=replace(CAUSE, name="g1:1")
     )
 
-    unreachable, _ = with_reach([bucket(RAW, TABLE), other])
+    unreachable, _ = apply_reachability([bucket(RAW, TABLE), other])
 
     assert unreachable.finding.severity is Severity.LOW
 
@@ -99,4 +99,4 @@ def test_differences_keep_their_severity() -> None:
     original = bucket(RAW, TABLE)
     difference = replace(original, finding=replace(original.finding, oracle="differential"))
 
-    assert with_reach([difference]) == [difference]
+    assert apply_reachability([difference]) == [difference]

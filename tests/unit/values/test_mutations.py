@@ -31,11 +31,11 @@ from ciguard.values import (
     Optional,
     SamplingScope,
     Tensor,
+    accepts_special_element,
     boundaries,
     compile_sampler,
-    takes_special,
+    insert_special_element,
     violations,
-    with_special,
 )
 from ciguard.values.check import problem
 
@@ -210,9 +210,9 @@ def test_with_special_replaces_one_element_and_keeps_the_range(
     dtype: str, fill: Fill, seed: int
 ) -> None:
     tensor = TensorValue(dtype, (2, 2), fill)
-    assert takes_special(tensor)
+    assert accepts_special_element(tensor)
 
-    mutated = with_special(random_generator(seed), tensor)
+    mutated = insert_special_element(random_generator(seed), tensor)
 
     assert isinstance(mutated.fill, Explicit)
     numbers = [x for x in mutated.fill.data if math.isfinite(x)]
@@ -232,4 +232,4 @@ def test_with_special_replaces_one_element_and_keeps_the_range(
     ],
 )
 def test_takes_special_rejects_other_values(value: Value | None) -> None:
-    assert not takes_special(value)
+    assert not accepts_special_element(value)

@@ -12,7 +12,7 @@ import sys
 from typing import Any, Callable
 
 from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, TENSOR
-from ciguard.libraries.in_target.arrays import every_library
+from ciguard.libraries.in_target.arrays import arrays_by_library
 
 Json = Any
 
@@ -146,7 +146,7 @@ def tensor_of(library: str, encoded: Json) -> Any:
     Raises:
         CannotBuildError: if the library is unknown, or cannot make the tensor.
     """
-    known = every_library().get(library)
+    known = arrays_by_library().get(library)
     if library != NUMPY and (known is None or not known.makes_arrays):
         msg = "tensors() names no library, and the module imports none; use tensors(library=…)"
         raise CannotBuildError(msg)
@@ -166,7 +166,7 @@ def dtype_of(library: str, name: str) -> Any:
     """
     if not library or library == NUMPY:
         return member("numpy.dtype")(name)
-    known = every_library().get(library)
+    known = arrays_by_library().get(library)
     if known is None or not known.makes_arrays:
         msg = f"ciguard knows no dtypes of {library}"
         raise CannotBuildError(msg)
@@ -179,7 +179,7 @@ def library_of(module: Any) -> str:
     The first name in the module that belongs to a library decides. If there is no such name, it is
     the only library that is imported in this process.
     """
-    known = every_library().values()
+    known = arrays_by_library().values()
     by_root = {root: candidate for candidate in known for root in candidate.roots}
     for item in list(vars(module).values()):
         root = (getattr(item, "__name__", "") if _is_module(item) else "") or getattr(

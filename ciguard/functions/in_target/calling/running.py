@@ -12,7 +12,7 @@ import random
 import sys
 from typing import Any, Callable
 
-from ciguard.libraries.in_target.arrays import every_library
+from ciguard.libraries.in_target.arrays import arrays_by_library
 
 MAX_ITEMS = 100
 """Maximum number of items that are taken from a lazy result."""
@@ -52,7 +52,7 @@ def call_instance(instance: Any, method: Callable[..., Any], arguments: dict[str
 
 def show_full_tracebacks() -> None:
     """Let libraries raise exceptions with full tracebacks, as some leave out their own frames."""
-    for library in every_library().values():
+    for library in arrays_by_library().values():
         library.show_errors()
 
 
@@ -87,7 +87,7 @@ def seed(number: int = 0) -> None:
     numpy = sys.modules.get("numpy")
     if numpy is not None and hasattr(numpy, "random"):
         numpy.random.seed(number % _NUMPY_SEEDS)
-    for library in every_library().values():
+    for library in arrays_by_library().values():
         library.seed(number)
 
 

@@ -19,7 +19,7 @@ from ciguard.functions.in_target.describing.encoding import (
     is_values_annotation,
 )
 from ciguard.functions.in_target.describing.jaxtyped import is_jaxtyping_hint, jaxtyping_spec
-from ciguard.libraries.in_target.arrays import every_library
+from ciguard.libraries.in_target.arrays import arrays_by_library
 
 Json = Any
 
@@ -191,10 +191,10 @@ def _array_or_dtype_class(hint: Any) -> Hint | None:
         return Hint({"kind": "np_arrays"}, is_exact=False)
     if (module, name) == ("numpy", "dtype"):
         return Hint({"kind": "dtypes", "library": "numpy"}, is_exact=False)
-    for library in every_library().values():
-        if module in library.holders and name in _TENSOR_CLASSES:
+    for library in arrays_by_library().values():
+        if module in library.array_packages and name in _TENSOR_CLASSES:
             return Hint({"kind": "tensors", "library": library.library}, is_exact=False)
-        if module in library.holders and name and name == library.dtype_class:
+        if module in library.array_packages and name and name == library.dtype_class:
             return Hint({"kind": "dtypes", "library": library.library}, is_exact=False)
     return None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ciguard.libraries.in_target.arrays import ArrayLibrary, every_library
+from ciguard.libraries.in_target.arrays import ArrayLibrary, arrays_by_library
 
 Json = Any
 
@@ -42,8 +42,8 @@ def _dtype_of(hint: Any, library: str) -> str | None:
     For a group of dtypes, such as all floats, it is the library's preferred dtype. Tensors of
     different dtypes are not drawn, because most operations require equal dtypes.
     """
-    array_library = every_library().get(library, ArrayLibrary())
-    usual = _USUAL_IN_NUMPY if library == "numpy" else array_library.usual
+    array_library = arrays_by_library().get(library, ArrayLibrary())
+    usual = _USUAL_IN_NUMPY if library == "numpy" else array_library.usual_dtypes
     if not isinstance(hint.dtypes, (list, tuple)):  # `Shaped` accepts any dtype
         return usual[0]
     listed = [getattr(name, "pattern", name) for name in hint.dtypes]
@@ -51,7 +51,7 @@ def _dtype_of(hint: Any, library: str) -> str | None:
 
 
 _USUAL_IN_NUMPY = ("float64", "int64", "bool", "uint8", "complex128")
-"""Dtypes that numpy uses for Python's numbers; those of a library are in its `usual`."""
+"""Dtypes that numpy uses for Python's numbers; those of a library are in its `usual_dtypes`."""
 _UNUSUAL = ("float32", "float64", "float16", "int32", "int64", "int16", "int8", "complex64")
 
 

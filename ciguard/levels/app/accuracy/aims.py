@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.dead_conditions.dead_code import is_index_step, spellings
-from ciguard.levels.app.input_synthesis.inputs import Feeling, InputSpec
+from ciguard.levels.app.input_synthesis.inputs import InputSpec, Sentiment
 from ciguard.levels.app.providers.description import TASKS_WITHOUT_INPUTS, Field, RecognitionTask
 from ciguard.levels.app.providers.registered import messages_of
 from ciguard.levels.app.static_analysis.values import EACH, Answer
@@ -110,7 +110,7 @@ def _specs_of_response(response: StubResponse) -> Iterator[InputSpec]:
     """Yield specifications of inputs that may lead to a stub response; none for several results."""
     task, keys = response.operation.task, response.keys
     if task is RecognitionTask.SENTIMENT:
-        yield from (InputSpec(task, feeling=feeling) for feeling in Feeling)
+        yield from (InputSpec(task, feeling=feeling) for feeling in Sentiment)
     elif response.kind:
         yield InputSpec(task, kind=response.kind)
     elif keys and task in _SEPARATORS:
@@ -190,7 +190,7 @@ def _input_specs(condition: ServiceCondition, response: StubResponse) -> Iterato
             Field.KEY in (operation.fields or {}) and len(_named_sentiments(goal.texts)) == 1
         )
         if goal.test is None or not goal.texts or names_one_sentiment:
-            yield from (InputSpec(task, feeling=feeling) for feeling in Feeling)
+            yield from (InputSpec(task, feeling=feeling) for feeling in Sentiment)
         return
     if _compares_kinds(condition, operation):
         if goal.test is None or goal.test.operator in _MATCHING_OPERATORS:
@@ -212,4 +212,4 @@ def _input_specs(condition: ServiceCondition, response: StubResponse) -> Iterato
 
 def _named_sentiments(texts: tuple[str, ...]) -> set[str]:
     """Return the sentiments, positive or negative, that texts name."""
-    return {text.lower() for text in texts} & {Feeling.POSITIVE, Feeling.NEGATIVE}
+    return {text.lower() for text in texts} & {Sentiment.POSITIVE, Sentiment.NEGATIVE}

@@ -19,10 +19,10 @@ from ciguard.levels.app.repair.relatedness import (
 from ciguard.levels.app.virtualization.choosing import local_engines
 from ciguard.levels.app.virtualization.confusion_matrix import read_confusion_matrix
 from ciguard.levels.app.virtualization.engine_chain import EngineChain
-from ciguard.levels.app.virtualization.faces import Faces
+from ciguard.levels.app.virtualization.faces import FaceEngine
 from ciguard.levels.app.virtualization.faults import read_faults
-from ciguard.levels.app.virtualization.recording import Recorded, with_recording
-from ciguard.levels.app.virtualization.service import Service
+from ciguard.levels.app.virtualization.recording import ReplayEngine, with_recording
+from ciguard.levels.app.virtualization.service import RealService
 from ciguard.targets import cache_folder
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def settings_for(options: AccuracyOptions) -> AccuracySettings:
     confusion_matrix = (
         read_confusion_matrix(options.confusion_matrix) if options.confusion_matrix else None
     )
-    recorded = Recorded(options.replay) if options.replay else None
+    recorded = ReplayEngine(options.replay) if options.replay else None
     relatedness: list[Relatedness] = [known_relations(), SharedWords()]
     if options.relations:
         relatedness.append(read_taxonomy(options.relations))
@@ -117,7 +117,7 @@ def settings_for(options: AccuracyOptions) -> AccuracySettings:
         if recorded is not None:
             return EngineChain((recorded,))
         if options.is_real:
-            return EngineChain(with_recording(options.record, [Service()]))
+            return EngineChain(with_recording(options.record, [RealService()]))
         known = {item.digest: item.wanted for item in inputs}
         engines = local_engines(
             labels,
@@ -128,7 +128,7 @@ def settings_for(options: AccuracyOptions) -> AccuracySettings:
         ).engines
         # The local engine detects faces, but not their emotions.
         if any(item.wanted.task is RecognitionTask.FACES and item.wanted.key for item in inputs):
-            engines = tuple(engine for engine in engines if not isinstance(engine, Faces))
+            engines = tuple(engine for engine in engines if not isinstance(engine, FaceEngine))
         return EngineChain(with_recording(options.record, engines))
 
     sources = InputSources(

@@ -19,7 +19,7 @@ from ciguard.levels.app.providers.codes import ServiceError
 from ciguard.levels.app.providers.description import Field, RecognitionTask
 from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.faulty import with_faults
-from ciguard.levels.app.virtualization.recording import NotRecordedError, Recording
+from ciguard.levels.app.virtualization.recording import NotRecordedError, RecordingEngine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -196,7 +196,7 @@ class Trials:
         error = reply.get("error")
         outcome = ServiceError(error["code"], error["message"]) if error else reply["answer"]
         engine = self._engines.engine_for(operation)
-        if isinstance(engine, Recording):
+        if isinstance(engine, RecordingEngine):
             engine.keep(operation, content, outcome)
         if not error:
             trial.answers[operation] = _recorded_answer(operation, outcome)
@@ -204,7 +204,7 @@ class Trials:
 
 def _recorded_answer(operation: Operation, answer: Json) -> RecordedAnswer:
     fields = operation.fields or {}
-    records = _item_at(answer, operation.way) if operation.records else [answer]
+    records = _item_at(answer, operation.results_path) if operation.records else [answer]
     if operation.task is RecognitionTask.SENTIMENT:
         numbers = [
             _item_at(answer, _path(fields, field)) for field in (Field.SCORE, Field.MAGNITUDE)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.accuracy.generated_inputs import MIN_INPUTS
 from ciguard.levels.app.accuracy.patch_verification import run_patched
-from ciguard.levels.app.input_synthesis.inputs import Feeling
-from ciguard.levels.app.providers.description import Field, RecognitionTask, kind_of
+from ciguard.levels.app.input_synthesis.inputs import Sentiment
+from ciguard.levels.app.providers.description import Field, RecognitionTask, media_kind
 from ciguard.levels.app.repair.labels import (
     Extension,
     Observation,
@@ -41,7 +41,7 @@ from ciguard.levels.app.repair.thresholds import (
     is_mixed,
     shares,
 )
-from ciguard.levels.app.virtualization.service import Service
+from ciguard.levels.app.virtualization.service import RealService
 from ciguard.sources import read_source
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from ciguard.levels.app.virtualization.engine_chain import EngineChain
 
 _MAX_SHOWN = 8
-SERVICE_ENGINES = frozenset({Service().name, f"recording of {Service().name}"})
+SERVICE_ENGINES = frozenset({RealService().name, f"recording of {RealService().name}"})
 """Names of engines whose answers come from the real service, live or recorded."""
 
 
@@ -135,7 +135,7 @@ class ConditionJudge:
         same_kind = [
             trial
             for trial in trials
-            if trial.input.kind is kind_of(aim.operation.task)
+            if trial.input.kind is media_kind(aim.operation.task)
             and (engine.name in SERVICE_ENGINES or not _is_misread(trial, aim))
             # A simulated engine recognises only unchanged inputs.
             and (trial.got_input_unchanged or not engine.is_simulated)
@@ -254,7 +254,7 @@ class ConditionJudge:
     def _sentiment_verdict(
         self, aim: Aim, trials: Sequence[InputTrial], engine: Engine, engines: EngineChain
     ) -> ConditionVerdict | None:
-        judged_sentiments = {Feeling.POSITIVE, Feeling.NEGATIVE}
+        judged_sentiments = {Sentiment.POSITIVE, Sentiment.NEGATIVE}
         sentiment_trials = [
             trial
             for trial in trials
@@ -264,7 +264,7 @@ class ConditionJudge:
             ScoredText(
                 trial.answers[aim.operation].score,
                 trial.answers[aim.operation].magnitude,
-                trial.input.wanted.feeling is Feeling.POSITIVE,
+                trial.input.wanted.feeling is Sentiment.POSITIVE,
                 aim.goal in trial.true_goals,
             )
             for trial in sentiment_trials
@@ -274,7 +274,9 @@ class ConditionJudge:
         by_sentiment = shares(samples)
         is_failure = is_mixed(by_sentiment, share=1 - self.settings.options.alpha)
         rarer_sentiment = (
-            Feeling.NEGATIVE if by_sentiment.positive >= by_sentiment.negative else Feeling.POSITIVE
+            Sentiment.NEGATIVE
+            if by_sentiment.positive >= by_sentiment.negative
+            else Sentiment.POSITIVE
         )
         return ConditionVerdict(
             aim.goal,
@@ -342,7 +344,7 @@ class ConditionJudge:
         if not exercised:
             return None
         samples = [
-            ScoredText(0.0, 0.0, trial.input.wanted.feeling is Feeling.POSITIVE, is_taken)
+            ScoredText(0.0, 0.0, trial.input.wanted.feeling is Sentiment.POSITIVE, is_taken)
             for trial, is_taken in zip(trials, exercised, strict=True)
         ]
         after = shares(samples)

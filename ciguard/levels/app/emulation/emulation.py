@@ -21,7 +21,7 @@ from ciguard.levels.app.virtualization.confusion_matrix import read_confusion_ma
 from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.faults import read_faults
 from ciguard.levels.app.virtualization.faulty import with_faults
-from ciguard.levels.app.virtualization.recording import Recorded, with_recording
+from ciguard.levels.app.virtualization.recording import ReplayEngine, with_recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -132,7 +132,7 @@ def _engines(options: EmulationOptions) -> EngineChain:
     """Return the engines that a user's options select, with recording and faults."""
     engines: tuple[Engine, ...]
     if options.replay is not None:
-        engines = (Recorded(options.replay),)
+        engines = (ReplayEngine(options.replay),)
     else:
         labels = read_vocabulary(options.labels) if options.labels else None
         confusion_matrix = (

@@ -61,7 +61,7 @@ class Emulator:
         return self._services_for(request).title(request)
 
     def _services_for(self, request: ServiceRequest) -> Services:
-        return next(services for services in self._services if services.are_asked(request))
+        return next(services for services in self._services if services.accepts(request))
 
     def _outcome(self, provider: str, name: str, content: bytes) -> Json:
         """Return the engines' answer, or the error that the client receives."""

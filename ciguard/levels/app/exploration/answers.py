@@ -58,7 +58,7 @@ class StubResponse:
     """Type of the only entity in the response; empty if it does not matter."""
     error: str = ""
     """Error code of a refusal, whose message is the title; empty for other responses."""
-    is_of_content: bool = False
+    depends_on_content: bool = False
     """True for a refusal because of the request's content."""
     text: bytes = b""
     """Text that the service refuses; empty if the response does not depend on the text."""
@@ -90,7 +90,7 @@ def refusals_of(operation: Operation) -> tuple[StubResponse, ...]:
             refusal.message,
             plain_content,
             error=refusal.code,
-            is_of_content=refusal.is_of_content,
+            depends_on_content=refusal.depends_on_content,
             text=refusal.text,
         )
         for refusal in messages_of(operation).refusals(operation)
@@ -206,23 +206,23 @@ def _faces(operation: Operation, numbers: Sequence[float]) -> Iterator[StubRespo
     ]
     scores = sorted({_LOW_SCORE, *(score for score in near if 0 <= score <= 1)})
     yield StubResponse(operation, "nothing recognised", messages.face_answer((), _SIZE))
-    for attribute in ("", *messages.SHOWN_BY_FACES):
+    for attribute in ("", *messages.FACE_PROPERTIES):
         title = f"a face that shows {attribute}" if attribute else "a face"
         yield response(title, _face(operation, attribute), attribute=attribute)
     for score in scores:
         title = f"a face, detection confidence {max_score * score:g}"
         yield response(title, _face(operation, confidence=score))
     yield response(
-        f"{len(messages.SHOWN_BY_FACES)} faces",
-        *(_face(operation, attribute) for attribute in messages.SHOWN_BY_FACES),
+        f"{len(messages.FACE_PROPERTIES)} faces",
+        *(_face(operation, attribute) for attribute in messages.FACE_PROPERTIES),
     )
     if messages.ARE_FACES_MEASURED:
-        for attribute in messages.SHOWN_BY_FACES:
+        for attribute in messages.FACE_PROPERTIES:
             for score in scores:
                 title = f"a face that shows {attribute}, {max_score * score:g}"
                 yield response(title, _face(operation, attribute, reported_confidence=score))
         ages = sorted({n + step for n in numbers for step in (-10, 0, 1) if n + step in _AGES})
-        for age, attribute in itertools.product(ages, ("", *messages.SHOWN_BY_FACES)):
+        for age, attribute in itertools.product(ages, ("", *messages.FACE_PROPERTIES)):
             title = f"a face, {age:g} years old{attribute and f', that shows {attribute}'}"
             yield response(title, _face(operation, attribute, age=int(age)))
 
@@ -237,7 +237,7 @@ def _face(
 ) -> Face:
     likelihoods = {
         attribute: "VERY_LIKELY" if attribute == shown else "VERY_UNLIKELY"
-        for attribute in face_messages_of(operation).SHOWN_BY_FACES
+        for attribute in face_messages_of(operation).FACE_PROPERTIES
     }
     return Face(_BOX, confidence, likelihoods, age, reported_confidence)
 

@@ -22,7 +22,7 @@ from ciguard.levels.app.exploration.content_forms import (
 from ciguard.levels.app.exploration.contents import PLAIN_TEXT
 from ciguard.levels.app.exploration.guessed_values import location_value, setting_value, text_form
 from ciguard.levels.app.exploration.requests import RequestContent, events, web_requests
-from ciguard.levels.app.providers.description import MediaKind, kind_of
+from ciguard.levels.app.providers.description import MediaKind, media_kind
 from ciguard.levels.app.static_analysis.application import MAIN
 from ciguard.levels.app.static_analysis.request_reads import EVENT, REQUEST
 from ciguard.levels.app.static_analysis.values import EACH
@@ -118,7 +118,7 @@ def arguments_for(
 
 def _argv(function: ServiceFunction, contents: Contents, folder: Path) -> Json:
     """Return the form of a program's command-line argument: the path of a file with content."""
-    kind = kind_of(function.calls[0].answer.operation.task)
+    kind = media_kind(function.calls[0].answer.operation.task)
     return {"argv": str(content_file(kind, contents[kind], folder))}
 
 
@@ -176,7 +176,7 @@ class _ParameterUse:
 
     def kind(self) -> MediaKind:
         """Return the kind of content of the first call."""
-        return kind_of(self.calls[0][0].task)
+        return media_kind(self.calls[0][0].task)
 
     def provider(self) -> str:
         """Return the provider of the first call."""

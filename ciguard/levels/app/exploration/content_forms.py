@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.contract import StoredFile
-from ciguard.levels.app.providers.description import MediaKind, kind_of
+from ciguard.levels.app.providers.description import MediaKind, media_kind
 from ciguard.levels.app.providers.registered import conventions_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def service_input_forms(  # noqa: PLR0913, PLR0917 - the parameter, its use and 
         contents: the contents to use.
         folder: the folder for files with the contents.
     """
-    kind, is_path = kind_of(operation.task), annotation in PATH_TYPES
+    kind, is_path = media_kind(operation.task), annotation in PATH_TYPES
     if _BUCKET.search(name):
         yield {"made_up": "bucket"}
     elif FOLDER.search(name) and annotation != "bytes":
@@ -72,7 +72,7 @@ def service_input_forms(  # noqa: PLR0913, PLR0917 - the parameter, its use and 
 def stored_forms(operation: Operation, file: Path) -> list[Json]:
     """Return the form of a file in the provider's storage; empty if the provider has no storage."""
     has_storage = conventions_of(operation.provider).has_storage
-    if not has_storage or kind_of(operation.task) is MediaKind.TEXT:
+    if not has_storage or media_kind(operation.task) is MediaKind.TEXT:
         return []
     return [StoredFile(file.name, file.read_bytes(), str(file)).form]
 

@@ -27,7 +27,7 @@ from ciguard.levels.app.exploration.hints import hints_of
 from ciguard.levels.app.exploration.random_answers import response_recognising
 from ciguard.levels.app.exploration.search import AnswerSearch
 from ciguard.levels.app.providers.description import Field, RecognitionTask
-from ciguard.levels.app.providers.registered import are_written
+from ciguard.levels.app.providers.registered import has_answer_writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -216,7 +216,7 @@ class _FunctionExploration:
             has_keys = Field.KEY in (operation.fields or {})
             is_sentiment = operation.task is RecognitionTask.SENTIMENT
             has_records = bool(operation.records) and operation.task is not RecognitionTask.OTHER
-            if not are_written(operation) or not (has_keys or has_records or is_sentiment):
+            if not has_answer_writer(operation) or not (has_keys or has_records or is_sentiment):
                 msg = f"ciguard has no stub responses for {operation.title}"
                 raise CannotCallError(msg)
 
@@ -402,7 +402,7 @@ class _FunctionExploration:
         if key in self._crash_counts:
             return
         if not crash.is_judged:
-            if refusal.is_of_content:
+            if refusal.depends_on_content:
                 self._result.uncaught_refusals.setdefault(exception["type"], crash)
         # Each service may refuse the same text as too long; report that crash once.
         elif key not in self._refusal_crashes and self._recurs(crash):

@@ -133,7 +133,7 @@ class AnswerSearch:
         messages = messages_of(operation)
         kinds = list(messages.KINDS) if operation.task is RecognitionTask.ENTITIES else [""]
         is_faces = operation.task is RecognitionTask.FACES
-        attributes = face_messages_of(operation).SHOWN_BY_FACES if is_faces else ()
+        attributes = face_messages_of(operation).FACE_PROPERTIES if is_faces else ()
         likely_attributes = rng.sample(attributes, rng.randint(0, min(3, len(attributes))))
         ages = [int(number) + step for number in self._numbers for step in (-10, 0, 1)]
         return RecognisedItem(

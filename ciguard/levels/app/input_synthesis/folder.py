@@ -11,7 +11,7 @@ from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis.credits import FileCredit, read_sources
 from ciguard.levels.app.input_synthesis.input_maker import InputMaker, normalised_name
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
-from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
+from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, media_kind
 
 if TYPE_CHECKING:
     import random
@@ -74,7 +74,7 @@ class LabelledFolder(InputMaker):
     def _files_of(self, wanted: InputSpec) -> list[Path]:
         if wanted.task not in _TASKS or not wanted.key:
             return []
-        suffixes = _SUFFIXES[kind_of(wanted.task)]
+        suffixes = _SUFFIXES[media_kind(wanted.task)]
         files = self._files_by_label.get(normalised_name(wanted.key.strip("/")), [])
         return [file for file in files if file.suffix.lower() in suffixes]
 

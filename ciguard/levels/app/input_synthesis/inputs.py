@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from ciguard.domain.events import SampleInput
-from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
+from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, media_kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ _MEDIA = {
 _SUFFIXES = {MediaKind.IMAGE: ".png", MediaKind.TEXT: ".txt", MediaKind.SOUND: ".wav"}
 
 
-class Feeling(StrEnum):
+class Sentiment(StrEnum):
     """Sentiment of a text, as people judge it."""
 
     POSITIVE = "positive"
@@ -37,7 +37,7 @@ class InputSpec:
     """Label, text, category, entity or transcript; empty for nothing in particular."""
     kind: str = ""
     """Kind of an entity, such as `PERSON`."""
-    feeling: Feeling | None = None
+    feeling: Sentiment | None = None
     """Sentiment of a text, for `RecognitionTask.SENTIMENT`."""
 
 
@@ -56,7 +56,7 @@ class ServiceInput:
     @property
     def kind(self) -> MediaKind:
         """Media kind of the content."""
-        return kind_of(self.wanted.task)
+        return media_kind(self.wanted.task)
 
     @property
     def suffix(self) -> str:

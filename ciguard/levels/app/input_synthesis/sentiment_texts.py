@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis.input_maker import InputMaker
-from ciguard.levels.app.input_synthesis.inputs import Feeling, InputSpec, ServiceInput
+from ciguard.levels.app.input_synthesis.inputs import InputSpec, Sentiment, ServiceInput
 from ciguard.levels.app.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _COLUMNS = ("feeling", "text")
 class SentimentTexts(InputMaker):
     """Texts that people have labelled with a sentiment."""
 
-    texts: Mapping[Feeling, tuple[str, ...]]
+    texts: Mapping[Sentiment, tuple[str, ...]]
     """Sentiment → texts with this sentiment."""
     origin: str
     """Source of the texts, for reports."""
@@ -35,11 +35,11 @@ class SentimentTexts(InputMaker):
         """Return whether texts with the sentiment are known."""
         if wanted.task is not RecognitionTask.SENTIMENT:
             return False
-        return bool(self.texts.get(wanted.feeling or Feeling.NEUTRAL))
+        return bool(self.texts.get(wanted.feeling or Sentiment.NEUTRAL))
 
     def generate(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
         """Yield texts with the sentiment in random order; see `InputMaker`."""
-        known = self.texts[wanted.feeling or Feeling.NEUTRAL]
+        known = self.texts[wanted.feeling or Sentiment.NEUTRAL]
         for text in rng.sample(known, len(known)):
             yield ServiceInput(wanted, text.encode(), self.origin)
 
@@ -65,8 +65,8 @@ def read_texts(file: Path) -> SentimentTexts:
     return SentimentTexts(_texts(content, str(file)), str(file))
 
 
-def _texts(content: str, file: str) -> dict[Feeling, tuple[str, ...]]:
-    texts_by_feeling: dict[Feeling, list[str]] = {feeling: [] for feeling in Feeling}
+def _texts(content: str, file: str) -> dict[Sentiment, tuple[str, ...]]:
+    texts_by_feeling: dict[Sentiment, list[str]] = {feeling: [] for feeling in Sentiment}
     try:
         rows = csv.DictReader(io.StringIO(content), strict=True)
         missing = [column for column in _COLUMNS if column not in (rows.fieldnames or ())]
@@ -77,14 +77,14 @@ def _texts(content: str, file: str) -> dict[Feeling, tuple[str, ...]]:
             raise ConfigurationError(msg)
         for row in rows:
             feeling, text = (row[column] or "" for column in _COLUMNS)
-            if feeling not in set(Feeling) or not text.strip():
-                problem = "an empty text" if feeling in set(Feeling) else f"feeling = {feeling!r}"
+            if feeling not in set(Sentiment) or not text.strip():
+                problem = "an empty text" if feeling in set(Sentiment) else f"feeling = {feeling!r}"
                 msg = (
                     f"{file}:{rows.line_num}: {problem}. Write a sentiment "
-                    f"({', '.join(Feeling)}) and a text on each line."
+                    f"({', '.join(Sentiment)}) and a text on each line."
                 )
                 raise ConfigurationError(msg)
-            texts_by_feeling[Feeling(feeling)].append(text)
+            texts_by_feeling[Sentiment(feeling)].append(text)
     except csv.Error as error:
         msg = f"{file}: cannot be read as CSV: {error}"
         raise ConfigurationError(msg) from error

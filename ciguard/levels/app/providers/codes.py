@@ -60,7 +60,7 @@ class Refusal:
     """Error message of the service."""
     code: str
     """Code of gRPC or of the provider; empty if the provider's client itself rejects the text."""
-    is_of_content: bool = True
+    depends_on_content: bool = True
     """True if the error depends on the content of the request."""
     text: bytes = b""
     """Text that causes the error; empty if any text may."""

@@ -88,7 +88,7 @@ class Messages(Protocol):
 class FaceMessages(Protocol):
     """Writes faces in the JSON of a provider's services."""
 
-    SHOWN_BY_FACES: tuple[str, ...]
+    FACE_PROPERTIES: tuple[str, ...]
     """Properties of a face that its services return."""
     ARE_FACES_MEASURED: bool
     """True if the services return ages, and the confidence of each property as a number."""
@@ -203,7 +203,7 @@ class Provider:
     grpc: GrpcServer | None = None
     image_analysis: ImageAnalysis | None = None
     """Image analysis of the provider; None if it has none."""
-    called: CallingConventions = CallingConventions()
+    conventions: CallingConventions = CallingConventions()
     scores: frozenset[str]
     """Names of the fields of answers whose numbers are scores."""
     shares: frozenset[str] = frozenset()

@@ -10,7 +10,7 @@ from ciguard.levels.app.providers.description import (
     Field,
     MediaKind,
     RecognitionTask,
-    kind_of,
+    media_kind,
 )
 from ciguard.levels.app.providers.recognised import DIGITS, ENTITY_KINDS, NEUTRAL, likeliest_first
 
@@ -146,8 +146,10 @@ class DescribedMessages:
 
     def refusals(self, operation: Operation) -> Sequence[Refusal]:
         """Return the refusals: exceeded rate limits and, for images, invalid images."""
-        rate_limit = Refusal("Too many requests.", Code.RESOURCE_EXHAUSTED, is_of_content=False)
-        if kind_of(operation.task) is MediaKind.IMAGE:
+        rate_limit = Refusal(
+            "Too many requests.", Code.RESOURCE_EXHAUSTED, depends_on_content=False
+        )
+        if media_kind(operation.task) is MediaKind.IMAGE:
             return rate_limit, Refusal("This is not an image.", Code.INVALID_ARGUMENT)
         return (rate_limit,)
 
@@ -165,8 +167,8 @@ def _answer(operation: Operation, results: list[Json]) -> Json:
     """
     if not operation.records:
         return results[0] if results else {}
-    if not operation.way:
+    if not operation.results_path:
         return results
     answer: dict[str, Json] = {}
-    _put(answer, operation.way, results)
+    _put(answer, operation.results_path, results)
     return answer

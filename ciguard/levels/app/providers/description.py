@@ -64,7 +64,7 @@ _TEXT_TASKS = frozenset({
 })  # fmt: skip
 
 
-def kind_of(task: RecognitionTask) -> MediaKind:
+def media_kind(task: RecognitionTask) -> MediaKind:
     """Return the kind of content that requests for a task have."""
     if task is RecognitionTask.SPEECH:
         return MediaKind.SOUND
@@ -114,7 +114,7 @@ class Operation:
         return f"{self.provider} {self.name}"
 
     @property
-    def way(self) -> tuple[str, ...]:
+    def results_path(self) -> tuple[str, ...]:
         """Steps of the path `records`; empty if the answer is a result or a list of results."""
         return tuple(filter(None, self.records.split(".")))
 
@@ -127,7 +127,7 @@ class ServiceClient:
     """A client class of the provider."""
 
     name: str
-    made_by: tuple[str, ...]
+    factories: tuple[str, ...]
     """Qualified names of the functions and classes that create the client."""
     service: str
     """Value of the constructor argument that selects the service, such as `rekognition`; empty if
@@ -202,7 +202,7 @@ def _client(
         raise reader.invalid_value(key, operations, "a table with a key for each operation")
     return ServiceClient(
         name=name,
-        made_by=reader.texts(raw, "made_by", where),
+        factories=reader.texts(raw, "made_by", where),
         service=reader.text(raw, "service", where, default=""),
         operations={
             method: _operation(

@@ -36,13 +36,13 @@ def known_providers() -> tuple[ProviderDescription, ...]:
 
 def conventions() -> tuple[CallingConventions, ...]:
     """Return the calling conventions of the registered providers."""
-    return tuple(provider.called for provider in PROVIDERS.items().values())
+    return tuple(provider.conventions for provider in PROVIDERS.items().values())
 
 
 def conventions_of(provider: str) -> CallingConventions:
     """Return the calling conventions of a provider; the defaults if it is not registered."""
     registered = PROVIDERS.items().get(provider)
-    return CallingConventions() if registered is None else registered.called
+    return CallingConventions() if registered is None else registered.conventions
 
 
 def hook_of(provider: str) -> Json:
@@ -71,7 +71,7 @@ def messages_of(operation: Operation) -> Messages:
     """Return the message writer of an operation's provider.
 
     Raises:
-        UnknownNameError: if its provider is not registered; check with `are_written` first.
+        UnknownNameError: if its provider is not registered; check with `has_answer_writer` first.
     """
     return PROVIDERS.get(operation.provider).messages
 
@@ -80,7 +80,7 @@ def face_messages_of(operation: Operation) -> FaceMessages:
     """Return the face writer of an operation's provider.
 
     Raises:
-        UnknownNameError: if its provider is not registered; check with `are_written` first.
+        UnknownNameError: if its provider is not registered; check with `has_answer_writer` first.
         LookupError: if the provider has no face writer.
     """
     faces = PROVIDERS.get(operation.provider).faces
@@ -94,7 +94,7 @@ def speech_messages_of(operation: Operation) -> SpeechMessages:
     """Return the speech writer of an operation's provider.
 
     Raises:
-        UnknownNameError: if its provider is not registered; check with `are_written` first.
+        UnknownNameError: if its provider is not registered; check with `has_answer_writer` first.
         LookupError: if the provider has no speech writer.
     """
     speech = PROVIDERS.get(operation.provider).speech
@@ -104,15 +104,15 @@ def speech_messages_of(operation: Operation) -> SpeechMessages:
     return speech
 
 
-def are_written(operation: Operation) -> bool:
+def has_answer_writer(operation: Operation) -> bool:
     """Return whether the operation's provider is registered and writes answers for its client."""
     provider = PROVIDERS.items().get(operation.provider)
     return provider is not None and operation.client in provider.messages.CLIENTS
 
 
-def are_recognised(operation: Operation) -> bool:
+def is_recognisable(operation: Operation) -> bool:
     """Return whether engines can recognise or simulate the operation's result."""
-    return are_written(operation) and operation.task in messages_of(operation).TASKS
+    return has_answer_writer(operation) and operation.task in messages_of(operation).TASKS
 
 
 def answered_operations() -> tuple[Operation, ...]:
@@ -122,7 +122,7 @@ def answered_operations() -> tuple[Operation, ...]:
         for provider in PROVIDERS.items().values()
         for name in provider.answered
         for operation in provider.description.operations(name)
-        if are_written(operation)  # unsupported older clients share some names
+        if has_answer_writer(operation)  # unsupported older clients share some names
     )
 
 
@@ -130,7 +130,7 @@ def empty_answer(operation: Operation) -> Json:
     """Return the answer that recognises nothing; for sentiment, the answer is neutral.
 
     Raises:
-        UnknownNameError: if the provider is not registered; check with `are_written` first.
+        UnknownNameError: if the provider is not registered; check with `has_answer_writer` first.
     """
     messages = messages_of(operation)
     writers: Mapping[RecognitionTask, Callable[[], Json]] = {

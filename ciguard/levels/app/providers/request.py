@@ -52,7 +52,7 @@ class Services(Protocol):
     provider: str
     """Name of the provider."""
 
-    def are_asked(self, request: ServiceRequest) -> bool:
+    def accepts(self, request: ServiceRequest) -> bool:
         """Return whether a request is for the services of this provider.
 
         The provider that was registered first is asked last, and returns True for every request.
@@ -65,7 +65,7 @@ class Services(Protocol):
         """Return the reply to a request.
 
         Args:
-            request: request for which `are_asked` returns True.
+            request: request for which `accepts` returns True.
             get_answer: function that returns the answer to an operation about a content.
 
         Raises:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from ciguard.sources import (
     diff_of,
     git_lines,
-    has_meaning,
-    path_of,
+    is_valid_python,
     read_source,
+    unquoted_path,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def merge_file_patches(source: Source, patches: Iterable[str]) -> tuple[str, tup
     for patch in patches:
         edits = [edit for edit in _edits(source, patch) if edit not in merged_edits]
         candidate = sorted([*merged_edits, *edits])
-        if _are_disjoint(candidate) and has_meaning(_apply_edits(source.text, candidate)):
+        if _are_disjoint(candidate) and is_valid_python(_apply_edits(source.text, candidate)):
             merged_edits = candidate
         else:
             left_out.append(patch)
@@ -73,7 +73,7 @@ def merge_patches(application: Application, patches: Iterable[str]) -> tuple[str
 
 def _file_of(patch: str) -> str:
     """Return the file that a patch changes, relative to the application's root."""
-    return path_of(patch.partition("\n")[0].removeprefix("--- ")).removeprefix("a/")
+    return unquoted_path(patch.partition("\n")[0].removeprefix("--- ")).removeprefix("a/")
 
 
 def _are_disjoint(edits: Sequence[_Edit]) -> bool:

@@ -16,7 +16,7 @@ from ciguard.levels.app.static_analysis.conditions import (
     one_line_source,
     sub_conditions_of,
 )
-from ciguard.sources import imports_in, may_change
+from ciguard.sources import imports_in, names_changed_by
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -51,7 +51,7 @@ def add_labels(source: Source, place: Place, labels: Collection[str]) -> str | N
         return None
     added = [label for label in dict.fromkeys(labels) if label not in test.labels]
     changes = _replacements(source, test, added) if added else None
-    return source.replaced(changes) if changes else None
+    return source.replacement_diff(changes) if changes else None
 
 
 def replace_label(source: Source, place: Place, old: str, new: str) -> str | None:
@@ -69,7 +69,7 @@ def replace_label(source: Source, place: Place, old: str, new: str) -> str | Non
     literal = test.definition if isinstance(test.definition, _Collection) else test.literal
     if isinstance(literal, ast.Name):
         is_text = isinstance(test.definition, ast.Constant) and test.labels == (old,)
-        return source.replaced({literal: repr(new)}) if is_text else None
+        return source.replacement_diff({literal: repr(new)}) if is_text else None
     if literal is test.definition and not test.is_used_once:
         return None
     elements = literal.elts if isinstance(literal, _Collection) else [literal]
@@ -78,7 +78,7 @@ def replace_label(source: Source, place: Place, old: str, new: str) -> str | Non
         for element in elements
         if isinstance(element, ast.Constant) and element.value == old
     }
-    return source.replaced(changes) if changes else None
+    return source.replacement_diff(changes) if changes else None
 
 
 def replace_number(source: Source, place: Place, old: float, new: str) -> str | None:
@@ -95,7 +95,7 @@ def replace_number(source: Source, place: Place, old: float, new: str) -> str | 
         return None
     sides = (_definition(source, side) for side in (node.left, *node.comparators))
     numbers = [side for side, is_used_once in sides if is_used_once and literals_of(side) == (old,)]
-    return source.replaced({numbers[0]: new}) if len(numbers) == 1 else None
+    return source.replacement_diff({numbers[0]: new}) if len(numbers) == 1 else None
 
 
 def compare_member_name(source: Source, place: Place) -> str | None:
@@ -108,17 +108,17 @@ def compare_member_name(source: Source, place: Place) -> str | None:
     test = _LabelComparison.from_node(source, source.at(place))
     if test is None or test.is_search or _uses_numeric_enumerations(source):
         return None
-    return source.replaced({test.operand: f"{test.operand_text}.name"})
+    return source.replacement_diff({test.operand: f"{test.operand_text}.name"})
 
 
 def _uses_numeric_enumerations(source: Source) -> bool:
     """Return whether a file uses modules of clients whose enumerations are plain numbers."""
-    imported = [name.meaning.split(".") for name in imports_in(source.tree)]
+    imported = [name.qualified_name.split(".") for name in imports_in(source.tree)]
     read = {node.attr for node in source.nodes if isinstance(node, ast.Attribute)}
     for provider in PROVIDERS.items().values():
         roots = {package.partition(".")[0] for package in provider.description.packages}
         words = {word for first, *rest in imported if first in roots for word in rest}
-        if not provider.called.modules_with_numbers.isdisjoint(words | read):
+        if not provider.conventions.modules_with_numbers.isdisjoint(words | read):
             return True
     return False
 
@@ -155,7 +155,7 @@ def compare_bare_text(source: Source, branch: Branch, text: str) -> str | None:
     if not constants or len(patterns) != 1 or not _is_repeatable(tests[0].operand):
         return None
     comparison = tests[0].comparison
-    return source.replaced({node: comparison(source.written(node)) for node in constants})
+    return source.replacement_diff({node: comparison(source.written(node)) for node in constants})
 
 
 def replace_threshold(
@@ -189,7 +189,7 @@ def replace_threshold(
         magnitude = _magnitude_source(source, scores[0], names) or ""
         if not magnitude or not _is_repeatable(scores[0]):
             return None
-    return source.replaced({node: line.condition(score, magnitude)})
+    return source.replacement_diff({node: line.condition(score, magnitude)})
 
 
 def _is_number(node: ast.expr) -> bool:
@@ -318,7 +318,7 @@ def _assigned_name(statement: ast.Assign | ast.AnnAssign) -> str:
 def _names_bound_otherwise(source: Source) -> set[str]:
     """Return names that are changed in place, or bound by statements other than assignments."""
     other_nodes = (node for node in source.nodes if not isinstance(node, ast.Name))
-    return {name for node in other_nodes for name in may_change(node)}
+    return {name for node in other_nodes for name in names_changed_by(node)}
 
 
 def _replacements(

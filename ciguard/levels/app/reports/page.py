@@ -10,7 +10,7 @@ from ciguard.errors import ConfigurationError
 from ciguard.files import replace_file
 from ciguard.levels.app.reports.accuracy import input_summary, severity_of, untested_notes
 from ciguard.levels.app.reports.wording import counted
-from ciguard.reports.html import ShownInputs, own, style_hash, template_named
+from ciguard.reports.html import ShownInputs, file_markup, style_hash, template_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,7 +42,11 @@ def write_accuracy_page(results: Sequence[Assessment], file: Path) -> None:
     tones = [_tone(verdict) for verdict in failed] + ["failed"] * (len(crashes) + len(fragile))
     tone = "bad" if "failed" in tones else "doubt" if tones else "good"
     shown = ShownInputs()
-    style = own("page.css") + own("inputs.css") + own("accuracy.css", _TEMPLATES)
+    style = (
+        file_markup("page.css")
+        + file_markup("inputs.css")
+        + file_markup("accuracy.css", _TEMPLATES)
+    )
     page = template.render(
         policy=_POLICY.format(style=style_hash(style)),
         style=style,

@@ -18,8 +18,8 @@ from ciguard.sources import (
     files_below,
     import_root,
     imports_of,
-    may_change,
     module_name,
+    names_changed_by,
     parse_file,
 )
 
@@ -260,7 +260,7 @@ def _depth(tree: ast.AST) -> int:
 
 
 def _constants(tree: ast.Module) -> dict[str, tuple[Literal, ...]]:
-    assignment_counts = Counter(name for node in ast.walk(tree) for name in may_change(node))
+    assignment_counts = Counter(name for node in ast.walk(tree) for name in names_changed_by(node))
     constants = {}
     for name, value in _variables(tree):
         literals = literals_of(value)

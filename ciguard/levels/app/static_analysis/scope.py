@@ -82,7 +82,9 @@ class FunctionScope:
         for owner in (*owners, f"{module}.{MAIN}"):
             if (owner, name) in self.state.variables:
                 return self.state.variables[owner, name]
-        source_module, _, source_name = self.module.names.meanings.get(name, "").rpartition(".")
+        source_module, _, source_name = self.module.names.imported_names.get(name, "").rpartition(
+            "."
+        )
         return self.state.variables.get((f"{source_module}.{MAIN}", source_name), NOTHING)
 
     def set(self, name: str, value: Value, *, replaces: bool) -> None:

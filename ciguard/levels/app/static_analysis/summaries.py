@@ -113,7 +113,7 @@ class AnalysisState:
         self._clients_by_constructor: dict[str, list[ServiceClient]] = {}
         for provider in providers:
             for client in provider.clients:
-                for constructor in client.made_by:
+                for constructor in client.factories:
                     self._clients_by_constructor.setdefault(constructor, []).append(client)
 
     # --- names ----------------------------------------------------------------------------------

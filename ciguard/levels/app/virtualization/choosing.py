@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.virtualization.composed import ImageAnalysisEngine
 from ciguard.levels.app.virtualization.engine_chain import EngineChain
-from ciguard.levels.app.virtualization.faces import Faces
+from ciguard.levels.app.virtualization.faces import FaceEngine
 from ciguard.levels.app.virtualization.sentiment import SentimentEngine
-from ciguard.levels.app.virtualization.simulated import Simulated
-from ciguard.levels.app.virtualization.speech import Speech
-from ciguard.levels.app.virtualization.stop_words import StopWords
-from ciguard.levels.app.virtualization.written_text import WrittenText
+from ciguard.levels.app.virtualization.simulated import SimulationEngine
+from ciguard.levels.app.virtualization.speech import SpeechEngine
+from ciguard.levels.app.virtualization.stop_words import StopWordEngine
+from ciguard.levels.app.virtualization.written_text import TextEngine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +41,6 @@ def local_engines(
     Raises:
         ConfigurationError: if the confusion is not between 0 and 1.
     """
-    simulated = Simulated(labels, input_specs, confusion, seed, confusion_matrix or {})
-    local = EngineChain((WrittenText(), Faces(), SentimentEngine(), Speech(), simulated))
-    return EngineChain((*local.engines, ImageAnalysisEngine(local), StopWords()))
+    simulated = SimulationEngine(labels, input_specs, confusion, seed, confusion_matrix or {})
+    local = EngineChain((TextEngine(), FaceEngine(), SentimentEngine(), SpeechEngine(), simulated))
+    return EngineChain((*local.engines, ImageAnalysisEngine(local), StopWordEngine()))

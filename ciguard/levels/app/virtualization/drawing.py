@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.input_synthesis.inputs import Feeling
+from ciguard.levels.app.input_synthesis.inputs import Sentiment
 from ciguard.levels.app.providers.recognised import (
     EMOTIONS,
     ENTITY_KINDS,
@@ -38,8 +38,10 @@ _MAX_UNSPECIFIC = 2
 _LETTER_WIDTH, _LINE_HEIGHT = 12, 24
 """Width of a letter and height of a line, in pixels."""
 _SENTIMENT_SCORES = {
-    Feeling.POSITIVE: (0.3, 0.95), Feeling.NEGATIVE: (-0.95, -0.3), Feeling.NEUTRAL: (-0.2, 0.2),
-}  # fmt: skip
+    Sentiment.POSITIVE: (0.3, 0.95),
+    Sentiment.NEGATIVE: (-0.95, -0.3),
+    Sentiment.NEUTRAL: (-0.2, 0.2),
+}
 """Minimum and maximum score of each sentiment."""
 _SENTENCE_DEVIATION = 0.1
 """Standard deviation of the sentences' scores around the document's score."""
@@ -48,7 +50,7 @@ _EMOTION_WORDS = {
     "anger": ("ang", "mad"), "surprise": ("surpris", "astonish"),
 }  # fmt: skip
 """Prefixes of words that describe a face with an emotion."""
-_EMOTION_OF = {Feeling.POSITIVE: "joy", Feeling.NEGATIVE: "sorrow"}
+_EMOTION_OF = {Sentiment.POSITIVE: "joy", Sentiment.NEGATIVE: "sorrow"}
 _MAX_ENTITIES = 4
 _CAPITALISED = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z]\w+")
 """Possible names: capitalised words that do not begin a sentence."""
@@ -207,11 +209,11 @@ class AnswerGenerator:
         self, input_spec: InputSpec | None, text: str
     ) -> tuple[float, list[ScoredSentence]]:
         """Return the score of a document, and its sentences with scores near that score."""
-        sentiments = list(Feeling)
+        sentiments = list(Sentiment)
         if input_spec is None:
             sentiment = self.rng.choice(sentiments)
         else:
-            sentiment = input_spec.feeling or Feeling.NEUTRAL
+            sentiment = input_spec.feeling or Sentiment.NEUTRAL
             if self.is_confused and input_spec.feeling is not None:
                 others = [other for other in sentiments if other is not sentiment]
                 sentiment = self.rng.choice(others)

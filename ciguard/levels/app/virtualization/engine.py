@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from ciguard.levels.app.providers.registered import are_recognised
+from ciguard.levels.app.providers.registered import is_recognisable
 from ciguard.levels.app.virtualization.validation import refuse_invalid
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Recogniser:
 
     def serves(self, operation: Operation) -> bool:
         """Return whether the operation has the engine's task, and its packages are installed."""
-        is_recognised = operation.task is self.TASK and are_recognised(operation)
+        is_recognised = operation.task is self.TASK and is_recognisable(operation)
         return is_recognised and are_installed(*self.MODULES, program=self.PROGRAM)
 
     def answer(self, operation: Operation, content: bytes) -> Json:

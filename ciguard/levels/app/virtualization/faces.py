@@ -32,7 +32,7 @@ _HALF_CONFIDENCE_WEIGHT = 2.0
 
 
 @dataclass(frozen=True)
-class Faces(Recogniser):
+class FaceEngine(Recogniser):
     """Detects frontal faces; it does not recognise emotions."""
 
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)

@@ -41,7 +41,7 @@ _MESSAGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Faulty(EngineWrapper):
+class FaultyEngine(EngineWrapper):
     """Wraps an engine, and delays or changes its answers. The class is thread-safe."""
 
     faults: tuple[Fault, ...]
@@ -103,7 +103,7 @@ def with_faults(
     """
     if not faults:
         return tuple(engines)
-    return tuple(Faulty(engine, tuple(faults), seed, waiting) for engine in engines)
+    return tuple(FaultyEngine(engine, tuple(faults), seed, waiting) for engine in engines)
 
 
 def _default_message(code: Code) -> str:
@@ -121,7 +121,9 @@ def _distort(
             provider = PROVIDERS.get(operation.provider)
             return _scale_scores(answer, rng.uniform(_MIN_FACTOR, _MAX_FACTOR), provider)
         case Distortion.MANY:
-            return _repeat_list(answer, operation.way if operation.records else ("sentences",))
+            return _repeat_list(
+                answer, operation.results_path if operation.records else ("sentences",)
+            )
 
 
 def _repeat_list(content: Json, path: Sequence[str]) -> Json:

@@ -43,7 +43,7 @@ class NotRecordedError(CiguardError):
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class ReplayEngine:
     """Replays a recording, and refuses all other requests.
 
     Raises:
@@ -86,7 +86,7 @@ class Recorded:
         if isinstance(outcome, ServiceError):
             raise ServiceError(outcome.code, outcome.message)
         if not _are_results(operation, outcome):
-            results = ".".join(operation.way) or "results"
+            results = ".".join(operation.results_path) or "results"
             msg = (
                 f"{self.file}: the answer of {operation.title} for content {key[2]} has invalid "
                 f"{results}. Delete the line, or record it again."
@@ -101,7 +101,7 @@ def _are_results(operation: Operation, answer: Json) -> bool:
     Only answers of providers whose descriptions have the service's field names are checked. The
     clients of other providers parse whole answers, and themselves report invalid ones.
     """
-    if isinstance(answer, list) is not bool(operation.records and not operation.way):
+    if isinstance(answer, list) is not bool(operation.records and not operation.results_path):
         return False
     if not PROVIDERS.get(operation.provider).is_described_as_sent:
         return True
@@ -118,7 +118,7 @@ def _key(operation: Operation, content: bytes) -> Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording(EngineWrapper):
+class RecordingEngine(EngineWrapper):
     """Wraps an engine, and records its answers and errors in a file.
 
     Raises:
@@ -177,4 +177,4 @@ def with_recording(file: Path | None, engines: Iterable[Engine]) -> tuple[Engine
     Raises:
         ConfigurationError: if the file exists and is invalid.
     """
-    return tuple(engines if file is None else (Recording(engine, file) for engine in engines))
+    return tuple(engines if file is None else (RecordingEngine(engine, file) for engine in engines))

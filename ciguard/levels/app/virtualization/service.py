@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class RealService:
     """Stands for the real service in recordings; ciguard observes its answers."""
 
     name: str = "the service"

@@ -16,8 +16,8 @@ from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, digest_of
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import (
-    are_recognised,
     face_messages_of,
+    is_recognisable,
     messages_of,
     speech_messages_of,
 )
@@ -41,7 +41,7 @@ _SIZE = (640, 480)
 
 
 @dataclass(frozen=True)
-class Simulated:
+class SimulationEngine:
     """Generates answers from the specifications of inputs.
 
     Raises:
@@ -84,7 +84,7 @@ class Simulated:
 
     def serves(self, operation: Operation) -> bool:
         """Return whether the provider can write answers for the operation's task."""
-        return are_recognised(operation)
+        return is_recognisable(operation)
 
     def answer(self, operation: Operation, content: bytes) -> Json:
         """Return a possible answer of the service; see `Engine`."""

@@ -20,7 +20,7 @@ _NOISES = ("<", "[", "+")
 """Prefixes of the markers of silence and noise among the words."""
 
 
-class Speech(Recogniser):
+class SpeechEngine(Recogniser):
     """Transcribes short, clear sentences; this takes as long as the sound, or longer."""
 
     NAME = "PocketSphinx"

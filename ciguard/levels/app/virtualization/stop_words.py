@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.description import RecognitionTask
-from ciguard.levels.app.providers.registered import are_written, messages_of
+from ciguard.levels.app.providers.registered import has_answer_writer, messages_of
 from ciguard.levels.app.virtualization.validation import refuse_invalid
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _TASKS = frozenset({RecognitionTask.PHRASES, RecognitionTask.LANGUAGE})
 
 
 @dataclass(frozen=True, slots=True)
-class StopWords:
+class StopWordEngine:
     """Detects languages by their stop words, and phrases as the words between stop words.
 
     Source: RAKE (S. Rose et al., Automatic Keyword Extraction from Individual Documents, 2010).
@@ -56,7 +56,7 @@ class StopWords:
     def serves(self, operation: Operation) -> bool:
         """Return whether the operation detects a language or key phrases."""
         is_supported = operation.task in _TASKS and operation.name != "detect_pii_entities"
-        return is_supported and are_written(operation)
+        return is_supported and has_answer_writer(operation)
 
     def answer(self, operation: Operation, content: bytes) -> Json:
         """Return the language of a text, or its phrases; see `Engine`."""

@@ -9,7 +9,7 @@ from ciguard.levels.app.providers.description import (
     MediaKind,
     Operation,
     RecognitionTask,
-    kind_of,
+    media_kind,
 )
 from ciguard.levels.app.providers.registered import PROVIDERS, messages_of
 
@@ -29,7 +29,7 @@ def refuse_invalid(operation: Operation, content: bytes) -> None:
     Raises:
         ServiceError: if the content is empty, not an image, not UTF-8, or too short a text.
     """
-    match kind_of(operation.task):
+    match media_kind(operation.task):
         case MediaKind.IMAGE:
             _refuse_image(operation, content)
         case MediaKind.TEXT:
@@ -54,7 +54,7 @@ def _refuse_image(operation: Operation, content: bytes) -> None:
 def bad_image(operation: Operation) -> ServiceError:
     """Return the error of an image that cannot be decoded."""
     refusals = messages_of(operation).refusals(operation)
-    message = next(refusal.message for refusal in refusals if refusal.is_of_content)
+    message = next(refusal.message for refusal in refusals if refusal.depends_on_content)
     return ServiceError(Code.INVALID_ARGUMENT, message)
 
 

@@ -26,7 +26,7 @@ _MIN_CONFIDENCE = 30
 
 
 @dataclass(frozen=True)
-class WrittenText(Recogniser):
+class TextEngine(Recogniser):
     """Recognises text in images: printed text well, handwriting seldom."""
 
     limit_s: float = 60.0

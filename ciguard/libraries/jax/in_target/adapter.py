@@ -129,12 +129,12 @@ class JaxAdapter(contract.Adapter):
             raise TypeError(msg)
         return tensor
 
-    def shares_compiled(self, mode: str) -> bool:
+    def shares_compiled_code(self, mode: str) -> bool:
         """Return True, since each call compiles a kernel."""
         del mode
         return True
 
-    def keep_compiled(self, folder: str) -> None:
+    def keep_compiled_code(self, folder: str) -> None:
         """Make JAX cache every kernel in a folder.
 
         A kernel has about 5 KB, and compiling it takes 20 to 50 ms.

@@ -13,7 +13,7 @@ class JaxArrays(ArrayLibrary):
 
     library = "jax"
     roots: tuple[str, ...] = ("jax",)
-    holders: tuple[str, ...] = ("jax", "jaxlib")
+    array_packages: tuple[str, ...] = ("jax", "jaxlib")
     dtypes = "jax.numpy"
 
     def array(self, elements: Any, dtype: str) -> Any:

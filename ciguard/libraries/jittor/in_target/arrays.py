@@ -13,7 +13,7 @@ class JittorArrays(ArrayLibrary):
 
     library = "jittor"
     roots: tuple[str, ...] = ("jittor",)
-    holders: tuple[str, ...] = ("jittor", "jittor_core")
+    array_packages: tuple[str, ...] = ("jittor", "jittor_core")
     dtypes = "jittor"
 
     def array(self, elements: Any, dtype: str) -> Any:

@@ -40,13 +40,13 @@ class KerasAdapter(contract.Adapter):
         self._symbol = self._keras.KerasTensor
         self._state = GlobalState(state.accessors())
 
-    def shares_compiled(self, mode: str) -> bool:
+    def shares_compiled_code(self, mode: str) -> bool:
         """Return whether the backend shares compiled code."""
-        return bool(self._backend.shares_compiled(mode))
+        return bool(self._backend.shares_compiled_code(mode))
 
-    def keep_compiled(self, folder: str) -> None:
+    def keep_compiled_code(self, folder: str) -> None:
         """Share the code that the backend compiles, since models repeat operations and shapes."""
-        self._backend.keep_compiled(folder)
+        self._backend.keep_compiled_code(folder)
 
     def start_device(self, memory_mib: int) -> None:
         """Start the device in the backend."""

@@ -14,7 +14,7 @@ class TensorflowArrays(ArrayLibrary):
 
     library = "tensorflow"
     roots: tuple[str, ...] = ("tensorflow",)
-    holders: tuple[str, ...] = ("tensorflow", "keras")
+    array_packages: tuple[str, ...] = ("tensorflow", "keras")
     dtypes = "tensorflow"
 
     def array(self, elements: Any, dtype: str) -> Any:

@@ -96,11 +96,11 @@ class TorchAdapter(contract.Adapter):
         self._state = GlobalState(state.accessors(torch))
         self._seed = torch.default_generator.manual_seed
 
-    def shares_compiled(self, mode: str) -> bool:
+    def shares_compiled_code(self, mode: str) -> bool:
         """Return whether the mode uses inductor; only inductor stores compiled code."""
         return mode == "compile"
 
-    def keep_compiled(self, folder: str) -> None:
+    def keep_compiled_code(self, folder: str) -> None:
         """Make workers share the code that inductor compiles, in a folder that outlives them."""
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
 

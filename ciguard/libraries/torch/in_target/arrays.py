@@ -14,10 +14,10 @@ class TorchArrays(ArrayLibrary):
 
     library = "torch"
     roots: tuple[str, ...] = ("torch", "torchvision")
-    holders: tuple[str, ...] = ("torch",)
+    array_packages: tuple[str, ...] = ("torch",)
     dtypes = "torch"
     dtype_class = "dtype"
-    usual: tuple[str, ...] = ("float32", "int64", "bool", "uint8", "complex64")
+    usual_dtypes: tuple[str, ...] = ("float32", "int64", "bool", "uint8", "complex64")
 
     def array(self, elements: Any, dtype: str) -> Any:
         """Return a tensor, made from a numpy array."""

@@ -28,7 +28,7 @@ class NotesService:
 
     provider = "notes"
 
-    def are_asked(self, request: ServiceRequest) -> bool:
+    def accepts(self, request: ServiceRequest) -> bool:
         """Return whether a request is for it, by its path."""
         return _PATH.fullmatch(request.path) is not None
 

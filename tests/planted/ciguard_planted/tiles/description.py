@@ -14,7 +14,7 @@ from ciguard.libraries import (
     TensorForm,
     Way,
     Writer,
-    through,
+    call_maker,
 )
 
 FOLDER = Path(__file__).parent
@@ -71,7 +71,7 @@ LIBRARY = Library(
     forms=(
         TensorForm(
             "copied",
-            through("planted_tiles.Tile.cast", LiteralValue("float32")),
+            call_maker("planted_tiles.Tile.cast", LiteralValue("float32")),
             frozenset({"float32"}),
         ),
     ),

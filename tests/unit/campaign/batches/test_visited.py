@@ -245,7 +245,7 @@ def test_all_shards_together_make_the_batches_of_one_run(seed: int, count: int) 
     parts = []
     for index in range(count):
         shard = batches(last=200)
-        shard.own = Shard(index + 1, count).of_these(APIS)
+        shard.own = Shard(index + 1, count).select(APIS)
         parts.append(play(shard, random.Random(seed)))
 
     assert sorted(chain(*parts), key=lambda entry: entry[0].number) == whole

@@ -7,7 +7,7 @@ from campaign_examples import ONE
 from part_examples import part, written
 
 from ciguard.campaign import JOURNAL, jobs_of, launch, shard_folder
-from ciguard.config import Effective, load_config
+from ciguard.config import EffectiveSettings, load_config
 from ciguard.domain.findings import Verdict
 from ciguard.domain.shards import Shard
 from ciguard.errors import OutputError
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def settings(folder: Path, **flags: object) -> Effective:
+def settings(folder: Path, **flags: object) -> EffectiveSettings:
     given = {"targets": [ONE], "out": str(folder / "out"), **flags}
     return load_config(given, {}, folder=folder)  # type: ignore[arg-type]  # as click gives them
 

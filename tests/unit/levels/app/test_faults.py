@@ -12,20 +12,20 @@ from hypothesis import strategies as st
 
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.providers.codes import Code, ServiceError
-from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
-from ciguard.levels.app.providers.registered import answered_operations, are_recognised
+from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, media_kind
+from ciguard.levels.app.providers.registered import answered_operations, is_recognisable
 from ciguard.levels.app.virtualization.choosing import local_engines
 from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.faults import Distortion, Fault, read_faults
-from ciguard.levels.app.virtualization.faulty import Faulty, with_faults
-from ciguard.levels.app.virtualization.simulated import Simulated
+from ciguard.levels.app.virtualization.faulty import FaultyEngine, with_faults
+from ciguard.levels.app.virtualization.simulated import SimulationEngine
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.levels.app.providers.description import Operation
 
-RECOGNISED = [operation for operation in answered_operations() if are_recognised(operation)]
+RECOGNISED = [operation for operation in answered_operations() if is_recognisable(operation)]
 OPERATIONS = {
     operation.name: operation for operation in RECOGNISED if operation.provider == "google"
 }
@@ -33,15 +33,15 @@ LABELS, SENTIMENT = OPERATIONS["label_detection"], OPERATIONS["analyze_sentiment
 IMAGE = b"\x89PNG\r\n\x1a\n"
 
 
-def faulty(*faults: Fault, seed: int = 0) -> Faulty:
-    return Faulty(Simulated(None, {}), faults, seed)
+def faulty(*faults: Fault, seed: int = 0) -> FaultyEngine:
+    return FaultyEngine(SimulationEngine(None, {}), faults, seed)
 
 
 def image(number: int) -> bytes:
     return IMAGE + str(number).encode()
 
 
-def affected_contents(engine: Faulty, count: int = 400) -> list[bool]:
+def affected_contents(engine: FaultyEngine, count: int = 400) -> list[bool]:
     """Return the numbers of the contents that get an error."""
     affected = []
     for number in range(count):
@@ -126,7 +126,7 @@ def test_answer_is_delayed() -> None:
 @pytest.mark.parametrize("operation", RECOGNISED, ids=lambda operation: operation.title)
 def test_changed_answers_keep_their_format(operation: Any) -> None:
     content = content_for(operation)
-    plain = Simulated(None, {}).answer(operation, content)
+    plain = SimulationEngine(None, {}).answer(operation, content)
 
     nothing, unsure, many = (
         faulty(Fault(answer=distortion)).answer(operation, content) for distortion in Distortion
@@ -134,7 +134,7 @@ def test_changed_answers_keep_their_format(operation: Any) -> None:
 
     records = operation.records or "sentences"
     assert not results(nothing, records)
-    if operation.way or not operation.records:  # else the answer is the list
+    if operation.results_path or not operation.records:  # else the answer is the list
         assert unsure.keys() == many.keys() == plain.keys()
     if once := results(plain, records):
         assert len(results(many, records)) == 100
@@ -145,7 +145,7 @@ def test_changed_answers_keep_their_format(operation: Any) -> None:
 
 
 def content_for(operation: Operation) -> bytes:
-    if kind_of(operation.task) is MediaKind.TEXT:
+    if media_kind(operation.task) is MediaKind.TEXT:
         return b"The day was good. I affected_contents Ada in Rome. " * 5
     return IMAGE
 
@@ -176,9 +176,9 @@ def test_unsure_sentiments_are_nearly_equal_and_keep_their_order() -> None:
         }:
             continue
         field = "SentimentScore" if operation.provider == "aws" else "confidence_scores"
-        engine = Simulated(None, {})
+        engine = SimulationEngine(None, {})
         sure = engine.answer(operation, b"I love this.")[field]
-        fault = Faulty(engine, (Fault(answer=Distortion.UNSURE),))
+        fault = FaultyEngine(engine, (Fault(answer=Distortion.UNSURE),))
         unsure = fault.answer(operation, b"I love this.")[field]
 
         assert sum(unsure.values()) == pytest.approx(1.0, abs=0.01)
@@ -187,7 +187,7 @@ def test_unsure_sentiments_are_nearly_equal_and_keep_their_order() -> None:
 
 
 def test_scores_of_an_unsure_answer_are_low() -> None:
-    sure = Simulated(None, {}).answer(LABELS, IMAGE)["label_annotations"]
+    sure = SimulationEngine(None, {}).answer(LABELS, IMAGE)["label_annotations"]
     unsure = faulty(Fault(answer=Distortion.UNSURE)).answer(LABELS, IMAGE)["label_annotations"]
 
     assert [result["description"] for result in unsure] == [

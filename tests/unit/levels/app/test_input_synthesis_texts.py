@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis.documents import DocumentWriter
-from ciguard.levels.app.input_synthesis.inputs import Feeling, InputSpec
+from ciguard.levels.app.input_synthesis.inputs import InputSpec, Sentiment
 from ciguard.levels.app.input_synthesis.named_entities import NamedEntities
 from ciguard.levels.app.input_synthesis.sentiment_texts import bundled_texts, read_texts
 from ciguard.levels.app.providers.description import RecognitionTask
@@ -30,8 +30,8 @@ def texts_of(inverse: Inverse, wanted: InputSpec, count: int = 5, seed: int = 1)
     return [sample.content.decode() for sample in inverse.inputs(wanted, count, seed=seed)]
 
 
-@pytest.mark.parametrize("feeling", Feeling)
-def test_bundled_texts_are_distinct_and_reproducible(feeling: Feeling) -> None:
+@pytest.mark.parametrize("feeling", Sentiment)
+def test_bundled_texts_are_distinct_and_reproducible(feeling: Sentiment) -> None:
     wanted = InputSpec(RecognitionTask.SENTIMENT, feeling=feeling)
 
     texts = texts_of(bundled_texts(), wanted, 20)
@@ -53,10 +53,10 @@ def test_texts_of_the_user_are_read(tmp_path: Path) -> None:
 
     felt = read_texts(file)
 
-    assert texts_of(felt, InputSpec(RecognitionTask.SENTIMENT, feeling=Feeling.POSITIVE)) == [
+    assert texts_of(felt, InputSpec(RecognitionTask.SENTIMENT, feeling=Sentiment.POSITIVE)) == [
         "Well, well!"
     ]
-    assert not felt.serves(InputSpec(RecognitionTask.SENTIMENT, feeling=Feeling.NEGATIVE))
+    assert not felt.serves(InputSpec(RecognitionTask.SENTIMENT, feeling=Sentiment.NEGATIVE))
 
 
 @pytest.mark.parametrize(

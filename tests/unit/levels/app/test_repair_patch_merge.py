@@ -21,7 +21,7 @@ def patch_of(source: Source, old: str, new: str, nth: int = 0) -> str:
     several = sorted(
         (node for node in nodes if node.value == old), key=lambda one: (one.lineno, one.col_offset)
     )
-    patch = source.replaced({several[nth]: repr(new)})
+    patch = source.replacement_diff({several[nth]: repr(new)})
     assert patch is not None
     return patch
 

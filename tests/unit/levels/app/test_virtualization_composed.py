@@ -12,10 +12,10 @@ from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.registered import answered_operations
 from ciguard.levels.app.virtualization.composed import ImageAnalysisEngine
 from ciguard.levels.app.virtualization.engine_chain import EngineChain
-from ciguard.levels.app.virtualization.simulated import Simulated
+from ciguard.levels.app.virtualization.simulated import SimulationEngine
 
 IMAGE = b"\x89PNG\r\n\x1a\n"
-SIMULATED = Simulated(
+SIMULATED = SimulationEngine(
     None, {digest_of(IMAGE): InputSpec(RecognitionTask.LABELS, "Dog")}, confusion=0.0
 )
 COMPOSED = ImageAnalysisEngine(EngineChain((SIMULATED,)))

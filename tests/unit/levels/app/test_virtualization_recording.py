@@ -15,8 +15,12 @@ from ciguard.errors import CiguardError, ConfigurationError
 from ciguard.levels.app.input_synthesis.inputs import digest_of
 from ciguard.levels.app.providers.codes import ServiceError
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.virtualization.recording import NotRecordedError, Recorded, Recording
-from ciguard.levels.app.virtualization.simulated import Simulated
+from ciguard.levels.app.virtualization.recording import (
+    NotRecordedError,
+    RecordingEngine,
+    ReplayEngine,
+)
+from ciguard.levels.app.virtualization.simulated import SimulationEngine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +60,7 @@ class Service:
 
 def recorded(file: Path, *outcomes: Json | ServiceError) -> None:
     """Record outcomes for contents 0, 1, …"""
-    recording = Recording(Service(list(outcomes)), file)
+    recording = RecordingEngine(Service(list(outcomes)), file)
     for content, outcome in enumerate(outcomes):
         if isinstance(outcome, ServiceError):
             with pytest.raises(ServiceError):
@@ -69,7 +73,7 @@ def test_recorded_answers_and_errors_are_replayed(tmp_path: Path) -> None:
     file = tmp_path / "new" / "recording.jsonl"
     recorded(file, {"label_annotations": []}, ServiceError("UNAVAILABLE", "Try later."))
 
-    replayed = Recorded(file)
+    replayed = ReplayEngine(file)
 
     assert replayed.answer(LABELS, b"\0") == {"label_annotations": []}
     with pytest.raises(ServiceError) as caught:
@@ -86,7 +90,7 @@ def test_request_without_recording_is_not_a_service_error(tmp_path: Path) -> Non
     recorded(file, {})
 
     with pytest.raises(NotRecordedError, match=r"google label_detection") as caught:
-        Recorded(file).answer(LABELS, b"other")
+        ReplayEngine(file).answer(LABELS, b"other")
 
     assert isinstance(caught.value, CiguardError)
     assert digest_of(b"other") in str(caught.value)
@@ -97,7 +101,7 @@ def test_request_without_recording_is_not_a_service_error(tmp_path: Path) -> Non
 def test_changing_an_answer_does_not_change_the_recording(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     recorded(file, {"label_annotations": [{}]})
-    replayed = Recorded(file)
+    replayed = ReplayEngine(file)
 
     replayed.answer(LABELS, b"\0")["label_annotations"].clear()
 
@@ -106,14 +110,14 @@ def test_changing_an_answer_does_not_change_the_recording(tmp_path: Path) -> Non
 
 def test_recording_of_simulated_answers_is_simulated(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
-    engine = Recording(Simulated(None, {}), file)
+    engine = RecordingEngine(SimulationEngine(None, {}), file)
     answer = engine.answer(LABELS, PNG)
 
     assert engine.is_simulated
     assert engine.serves(SENTIMENT)
-    assert Recorded(file).is_simulated
-    assert Recorded(file).answer(LABELS, PNG) == answer
-    assert "generator of labels" in Recorded(file).name
+    assert ReplayEngine(file).is_simulated
+    assert ReplayEngine(file).answer(LABELS, PNG) == answer
+    assert "generator of labels" in ReplayEngine(file).name
 
 
 def test_recording_has_no_contents_and_no_secrets(tmp_path: Path) -> None:
@@ -123,7 +127,7 @@ def test_recording_has_no_contents_and_no_secrets(tmp_path: Path) -> None:
         ".com, projects/my-secret-project, Consumer 'project_number:1234' has used it in project "
         "my-other-project before. " + "x" * 9000
     )
-    recording = Recording(Service([{}, ServiceError("PERMISSION_DENIED", message)]), file)
+    recording = RecordingEngine(Service([{}, ServiceError("PERMISSION_DENIED", message)]), file)
     recording.answer(LABELS, b"private content")
     with pytest.raises(ServiceError):
         recording.answer(LABELS, b"other")
@@ -143,7 +147,7 @@ def test_last_answer_counts_and_equal_answers_are_written_once(tmp_path: Path) -
         recorded(file, outcome)
 
     assert len(file.read_text().splitlines()) == 2
-    assert Recorded(file).answer(LABELS, b"\0") == {"label_annotations": []}
+    assert ReplayEngine(file).answer(LABELS, b"\0") == {"label_annotations": []}
 
 
 def test_invalid_code_of_an_engine_is_recorded_as_unknown(tmp_path: Path) -> None:
@@ -151,7 +155,7 @@ def test_invalid_code_of_an_engine_is_recorded_as_unknown(tmp_path: Path) -> Non
     recorded(file, ServiceError("STRANGE", "What?"))
 
     with pytest.raises(ServiceError, match="UNKNOWN: What"):
-        Recorded(file).answer(LABELS, b"\0")
+        ReplayEngine(file).answer(LABELS, b"\0")
 
 
 @pytest.mark.lengthy
@@ -166,15 +170,15 @@ def test_recording_cut_at_any_byte_is_repaired(tmp_path: Path) -> None:
         kept = sum(end <= cut for end in ends)  # a line that lacks its end only is whole
 
         assert [number for number in range(2) if is_recorded(file, number)] == list(range(kept))
-        Recording(Service([{"new": True}]), file).answer(LABELS, b"new")
+        RecordingEngine(Service([{"new": True}]), file).answer(LABELS, b"new")
         assert [number for number in range(2) if is_recorded(file, number)] == list(range(kept))
-        assert Recorded(file).answer(LABELS, b"new") == {"new": True}
+        assert ReplayEngine(file).answer(LABELS, b"new") == {"new": True}
         assert len(file.read_bytes().splitlines()) == kept + 1
 
 
 def is_recorded(file: Path, number: int) -> bool:
     try:
-        Recorded(file).answer(LABELS, bytes([number]))
+        ReplayEngine(file).answer(LABELS, bytes([number]))
     except NotRecordedError:
         return False
     return True
@@ -185,15 +189,15 @@ def test_long_incomplete_line_is_repaired(tmp_path: Path) -> None:
     recorded(file, {"a": "x"}, {"b": "y" * 20_000})
     file.write_bytes(file.read_bytes()[:-10])
 
-    Recording(Service([{}]), file).answer(LABELS, b"new")
+    RecordingEngine(Service([{}]), file).answer(LABELS, b"new")
 
     assert is_recorded(file, 0)
     assert not is_recorded(file, 1)
-    assert Recorded(file).answer(LABELS, b"new") == {}
+    assert ReplayEngine(file).answer(LABELS, b"new") == {}
 
 
 def _record_many(file: Path, start: int) -> None:
-    recording = Recording(Service([{"n": "x" * 5000}] * 30), file)
+    recording = RecordingEngine(Service([{"n": "x" * 5000}] * 30), file)
     for number in range(30):
         recording.answer(LABELS, str(start + number).encode())
 
@@ -210,7 +214,7 @@ def test_two_processes_may_record_into_one_file(tmp_path: Path) -> None:
 
     assert [child.exitcode for child in children] == [0, 0]
     assert len(file.read_text().splitlines()) == 60
-    assert Recorded(file).answer(LABELS, b"129") == {"n": "x" * 5000}
+    assert ReplayEngine(file).answer(LABELS, b"129") == {"n": "x" * 5000}
 
 
 def line(**changes: Json) -> str:
@@ -246,7 +250,7 @@ def test_invalid_line_reports_file_and_remedy(damaged: str, why: str, tmp_path: 
     file = tmp_path / "recording.jsonl"
     file.write_text(f"{line()}\n{damaged}\n{line()}\n")
 
-    for use in (lambda: Recorded(file), lambda: Recording(Service(), file)):
+    for use in (lambda: ReplayEngine(file), lambda: RecordingEngine(Service(), file)):
         with pytest.raises(ConfigurationError) as caught:
             use()
 
@@ -262,7 +266,7 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes) -> None:
     for before in (b"", line().encode() + b"\n"):
         file.write_bytes(before + content)
         try:
-            Recorded(file)
+            ReplayEngine(file)
         except ConfigurationError as error:
             assert f"{file}: line " in str(error)  # noqa: PT017
 
@@ -285,9 +289,9 @@ def test_answer_round_trips_through_a_recording(
     tmp_path: Path, answer: Json, content: bytes
 ) -> None:
     file = tmp_path / "recording.jsonl"
-    Recording(Service([answer]), file).answer(LABELS, content)
+    RecordingEngine(Service([answer]), file).answer(LABELS, content)
 
-    assert Recorded(file).answer(LABELS, content) == answer
+    assert ReplayEngine(file).answer(LABELS, content) == answer
 
 
 @pytest.mark.parametrize(
@@ -296,10 +300,10 @@ def test_answer_round_trips_through_a_recording(
 def test_invalid_results_in_a_recording_report_the_file(tmp_path: Path, results: Json) -> None:
     file = tmp_path / "recording.jsonl"
     (labels,) = known_providers()[1].operations("detect_labels")
-    Recording(Service([{"Labels": results}]), file).answer(labels, PNG)
+    RecordingEngine(Service([{"Labels": results}]), file).answer(labels, PNG)
 
     with pytest.raises(ConfigurationError, match=r"recording\.jsonl: the answer of aws detect_la"):
-        Recorded(file).answer(labels, PNG)
+        ReplayEngine(file).answer(labels, PNG)
 
 
 @pytest.mark.parametrize(
@@ -311,25 +315,25 @@ def test_answer_may_be_a_list_only_if_the_service_returns_one(
 ) -> None:
     file = tmp_path / "recording.jsonl"
     (operation,) = known_providers()[place].operations(name)
-    Recording(Service([answer]), file).answer(operation, PNG)
+    RecordingEngine(Service([answer]), file).answer(operation, PNG)
 
     with pytest.raises(ConfigurationError, match=r"recording\.jsonl: the answer of .* has invalid"):
-        Recorded(file).answer(operation, PNG)
+        ReplayEngine(file).answer(operation, PNG)
 
 
 def test_missing_or_read_only_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"none\.jsonl: cannot be read .* Create it"):
-        Recorded(tmp_path / "none.jsonl")
+        ReplayEngine(tmp_path / "none.jsonl")
     with pytest.raises(ConfigurationError, match="cannot be read"):
-        Recorded(tmp_path)
+        ReplayEngine(tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(ConfigurationError, match="cannot be written"):
-        Recording(Service([{}]), tmp_path / "file" / "recording.jsonl").answer(LABELS, b"")
+        RecordingEngine(Service([{}]), tmp_path / "file" / "recording.jsonl").answer(LABELS, b"")
 
 
 def test_empty_file_has_no_records(tmp_path: Path) -> None:
     file = tmp_path / "recording.jsonl"
     file.touch()
 
-    assert Recorded(file).name == "recording of nothing"
-    assert not Recorded(file).serves(LABELS)
+    assert ReplayEngine(file).name == "recording of nothing"
+    assert not ReplayEngine(file).serves(LABELS)

@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.dead_conditions import Vocabulary
-from ciguard.levels.app.input_synthesis.inputs import Feeling, InputSpec, digest_of
+from ciguard.levels.app.input_synthesis.inputs import InputSpec, Sentiment, digest_of
 from ciguard.levels.app.providers.codes import ServiceError
 from ciguard.levels.app.providers.description import (
     MediaKind,
     Operation,
     RecognitionTask,
-    kind_of,
+    media_kind,
 )
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.virtualization.relations import relations_of, topics_of
-from ciguard.levels.app.virtualization.simulated import Simulated
+from ciguard.levels.app.virtualization.simulated import SimulationEngine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,7 +59,7 @@ vocabularies = st.frozensets(names, min_size=1, max_size=40).map(Vocabulary)
 
 def content(task: RecognitionTask, number: int = 0) -> bytes:
     """Return a valid content of the kind that a task needs."""
-    match kind_of(task):
+    match media_kind(task):
         case MediaKind.TEXT:
             return f"{LONG_TEXT} {number}".encode()
         case MediaKind.IMAGE:
@@ -97,7 +97,7 @@ def test_labels_are_from_the_vocabulary(
     wanted = known(InputSpec(RecognitionTask.LABELS, key), 1) if data.draw(st.booleans()) else {}
 
     for confusion in (0.0, 0.5, 1.0):
-        engine = Simulated(vocabulary, wanted, confusion, seed)
+        engine = SimulationEngine(vocabulary, wanted, confusion, seed)
         answer = engine.answer(LABELS, content(RecognitionTask.LABELS))
 
         assert set(labels_in(answer)) <= vocabulary.labels
@@ -116,7 +116,7 @@ def test_requested_label_is_always_answered_without_confusion_and_never_with_ful
 
     answers = [
         labels_in(
-            Simulated(vocabulary, wanted, confusion, seed).answer(
+            SimulationEngine(vocabulary, wanted, confusion, seed).answer(
                 LABELS, content(RecognitionTask.LABELS)
             )
         )
@@ -134,11 +134,11 @@ def test_equal_contents_have_equal_answers_that_clients_can_parse(
 ) -> None:
     about = content(operation.task, number)
     for wanted in ({}, {digest_of(about): InputSpec(operation.task, key, "PERSON")}):
-        engine = Simulated(None, wanted, 0.5, seed)
+        engine = SimulationEngine(None, wanted, 0.5, seed)
 
         answer = engine.answer(operation, about)
 
-        assert answer == Simulated(None, wanted, 0.5, seed).answer(operation, about)
+        assert answer == SimulationEngine(None, wanted, 0.5, seed).answer(operation, about)
         parsed(operation, answer)
 
 
@@ -152,7 +152,7 @@ def test_equal_contents_have_equal_answers_that_clients_can_parse(
         ("document_text_detection", InputSpec(RecognitionTask.TEXT, "Total: 12.50\nThank you")),
         ("classify_text", InputSpec(RecognitionTask.CATEGORIES, "/Food & Drink")),
         ("analyze_entities", InputSpec(RecognitionTask.ENTITIES, "Paris", "LOCATION")),
-        ("analyze_sentiment", InputSpec(RecognitionTask.SENTIMENT, feeling=Feeling.NEGATIVE)),
+        ("analyze_sentiment", InputSpec(RecognitionTask.SENTIMENT, feeling=Sentiment.NEGATIVE)),
         ("recognize", InputSpec(RecognitionTask.SPEECH, "turn on the light")),
     ],
 )
@@ -160,7 +160,7 @@ def test_equal_contents_have_equal_answers_that_clients_can_parse(
 def test_share_of_hits_matches_the_confusion(name: str, wanted: InputSpec) -> None:
     operation, count = OPERATIONS[name], 500
     for confusion in (0.0, 0.2, 1.0):
-        engine = Simulated(None, known(wanted, count), confusion, seed=4)
+        engine = SimulationEngine(None, known(wanted, count), confusion, seed=4)
 
         hits = [
             is_hit(wanted, engine.answer(operation, content(wanted.task, number)))
@@ -203,7 +203,7 @@ RESULTS: dict[RecognitionTask, Callable[[Json], list[tuple[str, str]]]] = {
 
 
 def test_answer_also_has_labels_similar_to_the_requested_one() -> None:
-    engine = Simulated(None, known(InputSpec(RecognitionTask.LABELS, "fire"), 50), 0.0)
+    engine = SimulationEngine(None, known(InputSpec(RecognitionTask.LABELS, "fire"), 50), 0.0)
 
     like = {"Flame", "Heat", "Gas", "Smoke", "Bonfire", "Fireplace", "Explosion"}
     answers = [
@@ -215,7 +215,9 @@ def test_answer_also_has_labels_similar_to_the_requested_one() -> None:
 
 def test_unknown_label_is_answered_with_the_nearest_ones() -> None:
     vocabulary = Vocabulary(frozenset({"Clothing", "Fire", "Sky", "Food", "Tree", "Dog", "Cat"}))
-    engine = Simulated(vocabulary, known(InputSpec(RecognitionTask.LABELS, "clothes"), 50), 0.0)
+    engine = SimulationEngine(
+        vocabulary, known(InputSpec(RecognitionTask.LABELS, "clothes"), 50), 0.0
+    )
 
     answers = [
         labels_in(engine.answer(LABELS, content(RecognitionTask.LABELS, n))) for n in range(50)
@@ -226,7 +228,7 @@ def test_unknown_label_is_answered_with_the_nearest_ones() -> None:
 
 def test_input_that_shows_nothing_has_few_results() -> None:
     for operation in SERVED:
-        engine = Simulated(None, known(InputSpec(operation.task), 50), 0.0)
+        engine = SimulationEngine(None, known(InputSpec(operation.task), 50), 0.0)
         answers = [engine.answer(operation, content(operation.task, n)) for n in range(50)]
 
         if operation.task is RecognitionTask.SENTIMENT:
@@ -241,8 +243,8 @@ def test_input_of_another_task_shows_nothing() -> None:
         digest_of(content(RecognitionTask.LABELS)): InputSpec(RecognitionTask.LABELS, "Fire")
     }
 
-    answer = Simulated(None, made, 0.0).answer(LABELS, content(RecognitionTask.TEXT))
-    things = Simulated(None, objects, 0.0).answer(
+    answer = SimulationEngine(None, made, 0.0).answer(LABELS, content(RecognitionTask.TEXT))
+    things = SimulationEngine(None, objects, 0.0).answer(
         OPERATIONS["object_localization"], content(RecognitionTask.LABELS)
     )
 
@@ -251,7 +253,7 @@ def test_input_of_another_task_shows_nothing() -> None:
 
 
 def test_different_seeds_give_different_answers() -> None:
-    answers = {str(Simulated(None, {}, seed=seed).answer(LABELS, PNG)) for seed in range(20)}
+    answers = {str(SimulationEngine(None, {}, seed=seed).answer(LABELS, PNG)) for seed in range(20)}
 
     assert len(answers) == 20
 
@@ -260,7 +262,7 @@ def test_page_of_a_text_has_words_and_line_breaks() -> None:
     operation = OPERATIONS["text_detection"]
     wanted = known(InputSpec(RecognitionTask.TEXT, "Way out\n\nleft"), 1)
 
-    answer = Simulated(None, wanted, 0.0).answer(operation, content(RecognitionTask.TEXT))
+    answer = SimulationEngine(None, wanted, 0.0).answer(operation, content(RecognitionTask.TEXT))
 
     read = parsed(operation, answer)
     assert [item.description for item in read.text_annotations] == [
@@ -282,7 +284,7 @@ def test_topic_is_answered_only_below_a_known_one() -> None:
     deep, unknown = "/Sports/Team Sports/Soccer", "/Sport"
 
     answers = [
-        Simulated(None, known(InputSpec(RecognitionTask.CATEGORIES, key), 1), 0.0).answer(
+        SimulationEngine(None, known(InputSpec(RecognitionTask.CATEGORIES, key), 1), 0.0).answer(
             operation, content(RecognitionTask.CATEGORIES)
         )
         for key in (deep, unknown)
@@ -305,13 +307,15 @@ def test_kind_of_an_entity_is_one_of_the_service() -> None:
     operation = OPERATIONS["analyze_entities"]
     wanted = known(InputSpec(RecognitionTask.ENTITIES, "Rex", "ANIMAL"), 1)
 
-    answer = Simulated(None, wanted, 0.0).answer(operation, content(RecognitionTask.ENTITIES))
+    answer = SimulationEngine(None, wanted, 0.0).answer(
+        operation, content(RecognitionTask.ENTITIES)
+    )
 
     assert ("Rex", "OTHER") in [(item["name"], item["type"]) for item in answer["entities"]]
 
 
 def test_simulated_engine_is_simulated_and_serves_tasks_with_inputs() -> None:
-    engine = Simulated(None, {})
+    engine = SimulationEngine(None, {})
 
     assert engine.is_simulated
     assert engine.name.startswith("generator of labels")
@@ -337,10 +341,10 @@ def test_bundled_labels_are_related_symmetrically() -> None:
 
 def test_simulated_engine_refuses_what_the_service_refuses() -> None:
     with pytest.raises(ServiceError, match="Bad image data"):
-        Simulated(None, {}).answer(LABELS, b"no image")
+        SimulationEngine(None, {}).answer(LABELS, b"no image")
 
 
 @pytest.mark.parametrize("confusion", [-0.1, 1.1, float("nan")])
 def test_confusion_outside_zero_to_one_is_refused(confusion: float) -> None:
     with pytest.raises(ConfigurationError, match="from 0 to 1"):
-        Simulated(None, {}, confusion)
+        SimulationEngine(None, {}, confusion)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from ciguard.levels.app.providers.codes import ServiceError
 from ciguard.levels.app.providers.registered import answered_operations, known_providers
-from ciguard.levels.app.virtualization.stop_words import StopWords
+from ciguard.levels.app.virtualization.stop_words import StopWordEngine
 
-WORDS = StopWords()
+WORDS = StopWordEngine()
 SERVED = {
     operation.title: operation for operation in answered_operations() if WORDS.serves(operation)
 }

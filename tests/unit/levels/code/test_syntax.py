@@ -9,7 +9,7 @@ import pytest
 from ciguard.levels.code.dialects import dialect_of
 from ciguard.levels.code.programs import Program
 from ciguard.levels.code.syntax import live_names, names_read, parse_positional
-from ciguard.sources import bound_in
+from ciguard.sources import names_bound_in
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_names_are_spelled_as_the_program_does(
 def test_statements_read_and_bind_names(text: str, read: set[str], bound: set[str]) -> None:
     (statement,) = ast.parse(text).body
 
-    assert (names_read(statement), bound_in(statement)) == (read, bound)
+    assert (names_read(statement), names_bound_in(statement)) == (read, bound)
 
 
 @pytest.mark.parametrize(

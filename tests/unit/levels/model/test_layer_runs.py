@@ -13,7 +13,7 @@ from ciguard.domain.findings import Finding, PairKind, Severity
 from ciguard.domain.models import Check
 from ciguard.domain.outcomes import Crashed, Outcome, Rejected
 from ciguard.oracles import judge
-from ciguard.oracles.comparing import is_rounding, may_be_rounding
+from ciguard.oracles.comparing import is_explained_by_rounding, may_be_rounding
 
 RIGHT = [[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]
 WRONG = [[0.2, 0.3, 0.6], [0.1, 0.1, 0.8]]
@@ -133,8 +133,10 @@ def test_a_change_by_saving_is_rounding_only_if_it_is_small() -> None:
     (small_change,) = findings_of(case, almost_unchanged, almost_unchanged)
 
     assert may_be_rounding(large_change)
-    assert not is_rounding(large_change, dict.fromkeys(ENGINES[:2], (changed_by_saving,)))
-    assert is_rounding(small_change, dict.fromkeys(ENGINES[:2], (rerun,)))
+    assert not is_explained_by_rounding(
+        large_change, dict.fromkeys(ENGINES[:2], (changed_by_saving,))
+    )
+    assert is_explained_by_rounding(small_change, dict.fromkeys(ENGINES[:2], (rerun,)))
 
 
 def test_a_call_is_not_judged_as_a_layer_run() -> None:

@@ -13,7 +13,7 @@ from ciguard.levels.app.providers.description import (
     TASKS_WITHOUT_INPUTS,
     MediaKind,
     RecognitionTask,
-    kind_of,
+    media_kind,
 )
 from ciguard.levels.app.providers.recognised import (
     DIGITS,
@@ -56,7 +56,7 @@ EMOTION_KINDS = (*_EMOTION_OF.values(), "CALM", "CONFUSED", "DISGUSTED", "FEAR")
 """Emotions of AWS; an answer has the confidence of each."""
 ATTRIBUTES = ("Eyeglasses", "Sunglasses", "Beard", "Mustache", "MouthOpen", "FaceOccluded")
 """Boolean attributes of a face."""
-SHOWN_BY_FACES: tuple[str, ...] = (
+FACE_PROPERTIES: tuple[str, ...] = (
     *EMOTIONS, *EMOTION_KINDS[4:], "smile", "female", "eyes_closed", *ATTRIBUTES,
 )  # fmt: skip
 ARE_FACES_MEASURED: bool = True
@@ -299,7 +299,7 @@ def _further_fields(
     """
     if operation.task is RecognitionTask.PHRASES:
         return {"BeginOffset": 0, "EndOffset": len(key)}
-    if kind_of(operation.task) is MediaKind.TEXT:
+    if media_kind(operation.task) is MediaKind.TEXT:
         return {}
     face = {"BoundingBox": _box(BoundingBox(0.1, 0.1, 0.5, 0.5)), "Confidence": 99.0}
     return {
@@ -310,14 +310,14 @@ def _further_fields(
 
 def refusals(operation: Operation) -> Sequence[Refusal]:
     """Return the errors that AWS may return: rate limits, invalid files, texts too long."""
-    rate = Refusal("Rate exceeded", "ThrottlingException", is_of_content=False)
-    if kind_of(operation.task) is MediaKind.IMAGE:
+    rate = Refusal("Rate exceeded", "ThrottlingException", depends_on_content=False)
+    if media_kind(operation.task) is MediaKind.IMAGE:
         return rate, Refusal("Request has invalid image format", "InvalidImageFormatException")
     if operation.task is RecognitionTask.SPEECH:
         reason = "The media format provided does not match the detected media format."
         limit = "You have sent too many requests. Wait before you send your next request."
         return (
-            Refusal(limit, "LimitExceededException", is_of_content=False),
+            Refusal(limit, "LimitExceededException", depends_on_content=False),
             Refusal(reason, Code.INVALID_ARGUMENT),
         )
     if operation.task is RecognitionTask.SENTIMENT:

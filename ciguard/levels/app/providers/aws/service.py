@@ -38,7 +38,7 @@ class AwsServices:
 
     provider = "aws"
 
-    def are_asked(self, request: ServiceRequest) -> bool:
+    def accepts(self, request: ServiceRequest) -> bool:
         """Return whether a request has the header that only clients of AWS send."""
         return _TARGET_HEADER in request.headers
 

@@ -29,7 +29,7 @@ PROVIDER = Provider(
         "more",
     ),
     services=AwsServices,
-    called=CallingConventions(
+    conventions=CallingConventions(
         content_field="Bytes",
         has_storage=True,
         storage_scheme="s3",

@@ -38,7 +38,7 @@ OCCLUDED = ("forehead", "eye", "mouth")
 HAIRS = ("moustache", "beard", "sideburns")
 MAKEUPS = ("eye_makeup", "lip_makeup")
 _ROTATION_AXES = {"turned": "yaw", "raised": "pitch", "tilted": "roll"}
-SHOWN_BY_FACES: tuple[str, ...] = (
+FACE_PROPERTIES: tuple[str, ...] = (
     *EMOTIONS, *EMOTION_KINDS[4:-1], "smile", "female", *HAIRS, *GLASSES, "headwear", "mask",
     "makeup", "bald", "blurred", "under_exposed", "over_exposed", "noisy",
     *(f"{part}_occluded" for part in OCCLUDED), *_ROTATION_AXES,

@@ -13,7 +13,7 @@ from ciguard.levels.app.providers.description import (
     TASKS_WITHOUT_INPUTS,
     MediaKind,
     RecognitionTask,
-    kind_of,
+    media_kind,
 )
 from ciguard.levels.app.providers.recognised import (
     DIGITS,
@@ -329,7 +329,7 @@ def refusals(operation: Operation) -> Sequence[Refusal]:
     quota = "Requests have exceeded rate limit of your current pricing tier."
     if operation.task is RecognitionTask.SPEECH:
         return speech_messages.refusals()
-    rate = Refusal(quota, Code.RESOURCE_EXHAUSTED, is_of_content=False)
-    if kind_of(operation.task) is MediaKind.IMAGE:
+    rate = Refusal(quota, Code.RESOURCE_EXHAUSTED, depends_on_content=False)
+    if media_kind(operation.task) is MediaKind.IMAGE:
         return rate, Refusal("Input data is not a valid image.", Code.INVALID_ARGUMENT)
     return rate, long_text(_MAX_LENGTH, "letters")

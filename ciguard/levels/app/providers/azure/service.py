@@ -44,7 +44,7 @@ class AzureServices:
     def __init__(self) -> None:
         self._read_operations = ReadOperations()
 
-    def are_asked(self, request: ServiceRequest) -> bool:
+    def accepts(self, request: ServiceRequest) -> bool:
         """Return whether the path of a request is one of Azure's services."""
         return _PATHS.fullmatch(request.path) is not None
 

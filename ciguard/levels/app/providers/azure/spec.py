@@ -34,7 +34,7 @@ PROVIDER = Provider(
         no_text="Document text is empty.",
     ),
     services=AzureServices,
-    called=CallingConventions(endpoint="https://example.cognitiveservices.azure.com/"),
+    conventions=CallingConventions(endpoint="https://example.cognitiveservices.azure.com/"),
     scores=frozenset({"confidence", "confidence_score"}),
     shares=frozenset({"confidence_scores", "emotion"}),
     image_analysis=ImageAnalysis(

@@ -41,4 +41,4 @@ def speech_answer(scored_results: Scored) -> Json:
 def refusals() -> Sequence[Refusal]:
     """Return the errors that the service may return; the client reports them in its results."""
     message = "WebSocket upgrade failed: Too many requests (429). Please check your quota."
-    return (Refusal(message, Code.RESOURCE_EXHAUSTED, is_of_content=False),)
+    return (Refusal(message, Code.RESOURCE_EXHAUSTED, depends_on_content=False),)

@@ -10,7 +10,7 @@ from ciguard.levels.app.providers.description import (
     TASKS_WITHOUT_INPUTS,
     MediaKind,
     RecognitionTask,
-    kind_of,
+    media_kind,
 )
 from ciguard.levels.app.providers.recognised import (
     DIGITS,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 CLIENTS: frozenset[str] = frozenset({"vision", "language", "speech"})
 TASKS: frozenset[RecognitionTask] = frozenset(RecognitionTask) - TASKS_WITHOUT_INPUTS
-SHOWN_BY_FACES: tuple[str, ...] = (*EMOTIONS, "under_exposed", "blurred", "headwear")
+FACE_PROPERTIES: tuple[str, ...] = (*EMOTIONS, "under_exposed", "blurred", "headwear")
 ARE_FACES_MEASURED: bool = False
 KINDS: Mapping[str, str] = {kind: kind for kind in (*ENTITY_KINDS, "UNKNOWN")}
 _STEP = 0.05
@@ -102,7 +102,7 @@ def _face(face: Face) -> Json:
         ],
         "detection_confidence": confidence,
         "landmarking_confidence": confidence,
-        **{f"{name}_likelihood": face.likelihoods.get(name, "UNKNOWN") for name in SHOWN_BY_FACES},
+        **{f"{name}_likelihood": face.likelihoods.get(name, "UNKNOWN") for name in FACE_PROPERTIES},
     }
 
 
@@ -249,10 +249,10 @@ def listed_answer(operation: Operation, scored_results: Scored) -> Json:
 
 def refusals(operation: Operation) -> Sequence[Refusal]:
     """Return the errors that Google may return: quota, invalid images, texts that are too short."""
-    quota = Refusal("Quota exceeded.", Code.RESOURCE_EXHAUSTED, is_of_content=False)
+    quota = Refusal("Quota exceeded.", Code.RESOURCE_EXHAUSTED, depends_on_content=False)
     if operation.task is RecognitionTask.CATEGORIES:
         message = "Invalid text content: too few tokens (words) to process."
         return quota, Refusal(message, Code.INVALID_ARGUMENT, text=b"Hello there.")
-    if kind_of(operation.task) is MediaKind.IMAGE:
+    if media_kind(operation.task) is MediaKind.IMAGE:
         return quota, Refusal("Bad image data.", Code.INVALID_ARGUMENT)
     return (quota,)

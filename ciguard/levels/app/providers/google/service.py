@@ -36,7 +36,7 @@ class GoogleServices:
 
     provider = "google"
 
-    def are_asked(self, request: ServiceRequest) -> bool:
+    def accepts(self, request: ServiceRequest) -> bool:
         """Return True: requests that no other provider serves are refused as Google does."""
         del request
         return True

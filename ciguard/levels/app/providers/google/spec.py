@@ -36,7 +36,7 @@ PROVIDER = Provider(
     ),
     services=GoogleServices,
     grpc=GrpcServer(entry=f"{_HERE}.in_target.grpc_service", versions=VERSIONS),
-    called=CallingConventions(
+    conventions=CallingConventions(
         has_documents=True,
         storage_scheme="gs",
         event_fields=lambda stored: {

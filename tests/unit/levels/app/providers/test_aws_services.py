@@ -22,12 +22,12 @@ from ciguard.levels.app.providers.request import Reply, ServiceRequest
 from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.faults import Fault
 from ciguard.levels.app.virtualization.faulty import with_faults
-from ciguard.levels.app.virtualization.simulated import Simulated
-from ciguard.levels.app.virtualization.stop_words import StopWords
+from ciguard.levels.app.virtualization.simulated import SimulationEngine
+from ciguard.levels.app.virtualization.stop_words import StopWordEngine
 
 IMAGE = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
-SIMULATED = EngineChain((Simulated(None, {}),))
-ENGINES = (*SIMULATED.engines, StopWords())
+SIMULATED = EngineChain((SimulationEngine(None, {}),))
+ENGINES = (*SIMULATED.engines, StopWordEngine())
 EMULATOR = Emulator(EngineChain(ENGINES))
 SERVICES = {"rekognition": "RekognitionService", "comprehend": "Comprehend_20171127"}
 TARGETS = [

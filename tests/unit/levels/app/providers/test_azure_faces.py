@@ -15,7 +15,7 @@ from ciguard.levels.app.input_synthesis.drawn_images import faces
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
 from ciguard.levels.app.providers.azure.face_messages import (
     EMOTION_KINDS,
-    SHOWN_BY_FACES,
+    FACE_PROPERTIES,
     face_answer,
 )
 from ciguard.levels.app.providers.azure.in_target.faces import (
@@ -26,7 +26,7 @@ from ciguard.levels.app.providers.azure.in_target.faces import (
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.recognised import BoundingBox, Face
 from ciguard.levels.app.providers.registered import known_providers
-from ciguard.levels.app.virtualization.faces import Faces
+from ciguard.levels.app.virtualization.faces import FaceEngine
 from ciguard.levels.app.virtualization.faults import Distortion, Fault
 from ciguard.levels.app.virtualization.faulty import with_faults
 
@@ -60,7 +60,7 @@ def attributes_of(*shown: str, reported_confidence: float = 0.9) -> Json:
     return first_face["face_attributes"]
 
 
-@given(st.dictionaries(st.sampled_from(SHOWN_BY_FACES), st.sampled_from(LIKELIHOODS)))
+@given(st.dictionaries(st.sampled_from(FACE_PROPERTIES), st.sampled_from(LIKELIHOODS)))
 def test_emotion_shares_sum_to_one(likelihoods: dict[str, str]) -> None:
     (first_face,) = face_answer([Face(BoundingBox(0, 0, 9, 9), 0.5, likelihoods)], SIZE)
 
@@ -75,7 +75,7 @@ def test_face_attributes_match_the_drawn_face() -> None:
 
     assert plain["emotion"]["neutral"] == 1.0
     assert plain["quality_for_recognition"] == "high"
-    assert {name for name in SHOWN_BY_FACES if attributes_of(name) == plain} == set()
+    assert {name for name in FACE_PROPERTIES if attributes_of(name) == plain} == set()
     assert attributes_of("joy")["emotion"]["happiness"] == attributes_of("joy")["smile"] == 0.9
     assert attributes_of("sunglasses")["glasses"] == "sunglasses"
     assert attributes_of("sunglasses")["accessories"] == [{"type": "glasses", "confidence": 0.9}]
@@ -155,9 +155,9 @@ def test_drawn_faces_are_detected_by_the_face_engine() -> None:
     drawn = drawn_face()
     asked = described("detect")
 
-    answer = Faces().answer(asked, drawn.content)
+    answer = FaceEngine().answer(asked, drawn.content)
 
-    assert Faces().serves(asked)
+    assert FaceEngine().serves(asked)
     (first_face,) = answer
     assert first_face["face_rectangle"]["width"] > 50
     assert first_face["face_attributes"]["emotion"]["neutral"] == 1.0
@@ -166,6 +166,6 @@ def test_drawn_faces_are_detected_by_the_face_engine() -> None:
 @pytest.mark.parametrize(("distortion", "count"), [(Distortion.NOTHING, 0), (Distortion.MANY, 100)])
 def test_faults_change_an_answer_that_is_a_list(distortion: Distortion, count: int) -> None:
     drawn = drawn_face()
-    (engine,) = with_faults([Faces()], [Fault(answer=distortion)], 0)
+    (engine,) = with_faults([FaceEngine()], [Fault(answer=distortion)], 0)
 
     assert len(engine.answer(described("detect"), drawn.content)) == count

@@ -18,12 +18,12 @@ from ciguard.levels.app.virtualization.composed import ImageAnalysisEngine
 from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.faults import Fault
 from ciguard.levels.app.virtualization.faulty import with_faults
-from ciguard.levels.app.virtualization.simulated import Simulated
-from ciguard.levels.app.virtualization.stop_words import StopWords
+from ciguard.levels.app.virtualization.simulated import SimulationEngine
+from ciguard.levels.app.virtualization.stop_words import StopWordEngine
 
 IMAGE = b"\x89PNG\r\n\x1a\n"
-SIMULATED = EngineChain((Simulated(None, {}),))
-ENGINES = (*SIMULATED.engines, ImageAnalysisEngine(SIMULATED), StopWords())
+SIMULATED = EngineChain((SimulationEngine(None, {}),))
+ENGINES = (*SIMULATED.engines, ImageAnalysisEngine(SIMULATED), StopWordEngine())
 EMULATOR = Emulator(EngineChain(ENGINES))
 JSON_TYPE = "application/json; charset=utf-8"
 STREAM = "application/octet-stream"

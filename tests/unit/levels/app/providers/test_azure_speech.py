@@ -44,4 +44,4 @@ def test_silence_has_no_text_and_equals_the_empty_answer() -> None:
 
     assert empty_answer(operation) == speech_answer([]) == {"text": "", "n_best": []}
     (refusal,) = messages_of(operation).refusals(operation)
-    assert not refusal.is_of_content
+    assert not refusal.depends_on_content

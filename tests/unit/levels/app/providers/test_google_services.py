@@ -21,11 +21,11 @@ from ciguard.levels.app.providers.google.routes import ROUTES, VERSIONS
 from ciguard.levels.app.providers.google.service import _DOCUMENTS, _FEATURES
 from ciguard.levels.app.providers.request import Reply, ServiceRequest
 from ciguard.levels.app.virtualization.engine_chain import EngineChain
-from ciguard.levels.app.virtualization.simulated import Simulated
+from ciguard.levels.app.virtualization.simulated import SimulationEngine
 
 IMAGE = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
 DOCUMENT = {"type": "PLAIN_TEXT", "content": "Ada was in Rome."}
-EMULATOR = Emulator(EngineChain((Simulated(None, {}),)))
+EMULATOR = Emulator(EngineChain((SimulationEngine(None, {}),)))
 PATHS = [f"/{version}/{route.verb}" for route in ROUTES for version in VERSIONS[route.service]]
 METHODS = [route.method(version) for route in ROUTES for version in VERSIONS[route.service]]
 

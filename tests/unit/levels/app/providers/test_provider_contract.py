@@ -14,11 +14,11 @@ from ciguard.errors import RegistrationError
 from ciguard.levels import app
 from ciguard.levels.app.in_target.hooks import Hook
 from ciguard.levels.app.providers.codes import Code, ServiceError
-from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
+from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, media_kind
 from ciguard.levels.app.providers.registered import (
     PROVIDERS,
-    are_recognised,
     hooks_of_other_packages,
+    is_recognisable,
 )
 from ciguard.levels.app.providers.request import ServiceRequest
 
@@ -48,7 +48,7 @@ def test_answered_operations_are_described(registered: tuple[str, Any]) -> None:
     parts = () if provider.image_analysis is None else provider.image_analysis.parts
 
     for name in (*provider.answered, *parts):
-        assert any(map(are_recognised, provider.description.operations(name))) or {
+        assert any(map(is_recognisable, provider.description.operations(name))) or {
             operation.task for operation in provider.description.operations(name)
         } <= {RecognitionTask.PHRASES, RecognitionTask.LANGUAGE, RecognitionTask.OTHER}, name
 
@@ -75,9 +75,9 @@ def test_provider_has_a_refusal_of_images(registered: tuple[str, Any]) -> None:
     for client in provider.description.clients:
         for operation in client.operations.values():
             refusals = provider.messages.refusals(operation)
-            assert any(not refusal.is_of_content for refusal in refusals)
-            assert kind_of(operation.task) is not MediaKind.IMAGE or any(
-                r.is_of_content for r in refusals
+            assert any(not refusal.depends_on_content for refusal in refusals)
+            assert media_kind(operation.task) is not MediaKind.IMAGE or any(
+                r.depends_on_content for r in refusals
             )
 
 

@@ -100,7 +100,7 @@ def test_every_client_of_a_hook_is_described(module: ModuleType) -> None:
     name = module.__name__.split(".")[4]
     (provider,) = (provider for provider in known_providers() if provider.name == name)
     described = {
-        operation.name: operation.made_by
+        operation.name: operation.factories
         for operation in provider.clients
         if operation.input_parameter is None
     }

@@ -32,7 +32,7 @@ def _twin(case: ApiCall) -> Value | None:
     return None if any(isinstance(value, CallValue) for value in values) else TupleValue(values)
 
 
-KEPT_ARGUMENTS = relate(
+UNCHANGED_ARGUMENTS = relate(
     Relation(
         name="arguments stay as they are",
         law="A call does not change the elements of its arguments unless its name announces it.",
