@@ -32,7 +32,7 @@ CI_SYSTEMS = tuple(_TEMPLATES)
 _MAX_BYTES = 1024 * 1024
 
 
-class FileChange(StrEnum):
+class ScaffoldedFile(StrEnum):
     """What `ciguard init` did with one file, in words for the user."""
 
     WRITTEN = "written"
@@ -51,7 +51,7 @@ class ScaffoldFile:
     """One file, and what `ciguard init` did with it."""
 
     path: Path
-    change: FileChange
+    change: ScaffoldedFile
 
 
 def render_files(
@@ -111,22 +111,24 @@ def write_all(
         ScaffoldFile(path=root / name, change=_write(root, name, text, record, force=force))
         for name, text in files.items()
     ]
-    is_kept = {FileChange.KEPT, FileChange.OLD}
+    is_kept = {ScaffoldedFile.KEPT, ScaffoldedFile.OLD}
     kept = {file.path for file in scaffold_files if file.change in is_kept}
     recorded = {name: text for name, text in files.items() if root / name not in kept}
     write_record(root, replace(record, written={**record.written, **recorded}))
     return scaffold_files
 
 
-def _write(root: Path, name: str, text: str, record: ScaffoldRecord, *, force: bool) -> FileChange:
+def _write(
+    root: Path, name: str, text: str, record: ScaffoldRecord, *, force: bool
+) -> ScaffoldedFile:
     path = root / name
     existing = read_if_any(path)
     if existing == text:
-        return FileChange.SAME
+        return ScaffoldedFile.SAME
     if existing is not None and not force:
-        return FileChange.OLD if name in record.written else FileChange.KEPT
+        return ScaffoldedFile.OLD if name in record.written else ScaffoldedFile.KEPT
     write_file(path, text)
-    return FileChange.WRITTEN
+    return ScaffoldedFile.WRITTEN
 
 
 def read_if_any(path: Path) -> str | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.actions.scaffold_record import MergeConflict, ScaffoldRecord, write_record
-from ciguard.actions.scaffolding import FileChange, ScaffoldFile, read_if_any, write_file
+from ciguard.actions.scaffolding import ScaffoldedFile, ScaffoldFile, read_if_any, write_file
 from ciguard.domain.text import visible
 from ciguard.errors import CiguardError, ConfigurationError
 from ciguard.programs import run_program
@@ -47,7 +47,7 @@ class _Merge:
 
     path: str
     """Path relative to the root of the repository."""
-    change: FileChange
+    change: ScaffoldedFile
     text: str = ""
     """Merged text, with conflict markers if there is a conflict; empty if nothing is written."""
     yours: str = ""
@@ -70,14 +70,14 @@ def upgrade(files: Mapping[str, str], root: Path, record: ScaffoldRecord) -> lis
         OutputError: if a file cannot be written.
     """
     merges = [_merge(path, new, root, record) for path, new in files.items()]
-    conflicts = [merge for merge in merges if merge.change is FileChange.CONFLICT]
+    conflicts = [merge for merge in merges if merge.change is ScaffoldedFile.CONFLICT]
     if conflicts:
         _write_conflicts(conflicts, root, record)
     for merge in merges:
-        if merge.change in {FileChange.WRITTEN, FileChange.UPGRADED, FileChange.MERGED}:
+        if merge.change in {ScaffoldedFile.WRITTEN, ScaffoldedFile.UPGRADED, ScaffoldedFile.MERGED}:
             write_file(root / merge.path, merge.text)
         (root / f"{merge.path}{MERGE_SUFFIX}").unlink(missing_ok=True)
-    kept = {merge.path for merge in merges if merge.change is FileChange.UNKNOWN}
+    kept = {merge.path for merge in merges if merge.change is ScaffoldedFile.UNKNOWN}
     written = {path: new for path, new in files.items() if path not in kept}
     write_record(root, replace(record, written={**record.written, **written}, conflicts={}))
     return [ScaffoldFile(path=root / merge.path, change=merge.change) for merge in merges]
@@ -86,14 +86,14 @@ def upgrade(files: Mapping[str, str], root: Path, record: ScaffoldRecord) -> lis
 def _merge(path: str, new: str, root: Path, record: ScaffoldRecord) -> _Merge:
     yours, base = read_if_any(root / path), record.written.get(path)
     if yours is None:
-        change = FileChange.WRITTEN if base is None else FileChange.REMOVED
+        change = ScaffoldedFile.WRITTEN if base is None else ScaffoldedFile.REMOVED
         return _Merge(path=path, change=change, text=new)
     if yours == new:
-        return _Merge(path=path, change=FileChange.SAME)
+        return _Merge(path=path, change=ScaffoldedFile.SAME)
     if base is None:
-        return _Merge(path=path, change=FileChange.UNKNOWN)
+        return _Merge(path=path, change=ScaffoldedFile.UNKNOWN)
     if yours == base:
-        return _Merge(path=path, change=FileChange.UPGRADED, text=new)
+        return _Merge(path=path, change=ScaffoldedFile.UPGRADED, text=new)
     return _merge_edited(path, (base, yours, new), root, record)
 
 
@@ -116,11 +116,13 @@ def _merge_edited(
         current, is_clean = _three_way_merge(conflict.yours, yours, resolution)
         base = conflict.new
     if not is_clean or _has_markers(current):
-        return _Merge(path=path, change=FileChange.CONFLICT, text=current, yours=yours, new=base)
+        return _Merge(
+            path=path, change=ScaffoldedFile.CONFLICT, text=current, yours=yours, new=base
+        )
     text, is_clean = _three_way_merge(base, current, new)
     if not is_clean:
-        return _Merge(path=path, change=FileChange.CONFLICT, text=text, yours=yours, new=new)
-    change = FileChange.SAME if text == yours else FileChange.MERGED
+        return _Merge(path=path, change=ScaffoldedFile.CONFLICT, text=text, yours=yours, new=new)
+    change = ScaffoldedFile.SAME if text == yours else ScaffoldedFile.MERGED
     return _Merge(path=path, change=change, text=text)
 
 
