@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 _MIB_PER_WORKER = 512
 """Memory that a worker needs besides the pages that it shares with its fork server, in MiB."""
-_MAX_DEVICE_LANES = 2
-"""Maximum workers of a target if any target uses a device, each of which holds a context on it."""
+_MAX_DEVICE_LANES = 1
+"""Maximum workers of a target if any target uses a device, whose memory they would share."""
 _NO_LIMIT = 1 << 60
 """Bytes above which a limit of a control group means that there is none."""
 

@@ -40,6 +40,8 @@ class WorkerNeeds:
     """Additional folders that workers may write."""
     functions: Json = None
     """Settings for running the user's functions; see `WorkerSpec.functions`."""
+    relations: bool = False
+    """True if cases have metamorphic relations; see `WorkerSpec.relations`."""
 
 
 class DirectTests(Protocol):

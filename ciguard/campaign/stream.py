@@ -18,7 +18,7 @@ from ciguard.campaign.group import is_for_modes
 from ciguard.campaign.pace import Pace
 from ciguard.domain.outcomes import Hung
 from ciguard.execution import Job
-from ciguard.oracles.relations import encode
+from ciguard.oracles.relations import encode, is_slow
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ _MAX_AHEAD = 256
 """Maximum number of batches that wait for an earlier one to be judged."""
 _MAX_PARKED_AT_ONCE = 3
 """Number of parked cases after which the rest of a batch is parked, too."""
+_TIMES_OF_SLOW_RELATIONS = 5
+"""Factor of the first timeout for a batch with a relation that compiles or traces its call."""
 _MAX_PARKED_SHARE = 0.1
 """Maximum share of a target's time for parked cases while exploring."""
 
@@ -214,6 +216,8 @@ class Stream:
             )
             if self._is_parkable(target):
                 first_limit_s = self._pace(target).first_limit_s(batch.api)
+                if any(map(is_slow, batch.cases)):
+                    first_limit_s *= _TIMES_OF_SLOW_RELATIONS
                 job = replace(job, first_limit_s=first_limit_s, max_hangs=_MAX_PARKED_AT_ONCE)
             dispatcher.add(job)
 

@@ -41,6 +41,7 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
         writable=(*_writable(environment), *(path for need in needs for path in need.writable)),
         processes=environment.needs_processes,
         warm_up=library.forks is ForkPolicy.AFTER_USE,
+        relations=any(need.relations for need in needs),
         functions=next((need.functions for need in needs if need.functions), None),
         confine=config.confine != CONFINE_NEVER,
         limits=replace(limits, cases_per_worker=environment.mode.cases_per_worker)

@@ -48,6 +48,7 @@ def settings(spec: WorkerSpec, folder: Path) -> dict[str, Any]:
         "scratch": str(folder),
         "processes": spec.processes,
         "warm_up": spec.warm_up,
+        "relations": spec.relations,
         "functions": spec.functions,
         "confine": spec.confine,
         "memory_mib": spec.limits.memory_mib,

@@ -54,6 +54,8 @@ class WorkerSpec:
     """True if workers may start processes, as libraries that compile operators do."""
     warm_up: bool = False
     """True if the library survives a fork after use, so that the fork server may call it."""
+    relations: bool = False
+    """True if cases have metamorphic relations, whose transformations are loaded before a fork."""
     functions: Json = None
     """Settings for running the user's functions; None if no functions are tested.
 

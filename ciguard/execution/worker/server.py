@@ -100,10 +100,7 @@ class Server:
                 else Executor(self._adapter, functions, on_device=on_device)
             )
             if self._settings["warm_up"]:
-                self._adapter.warm_up()
-                cases = self._adapter.rehearsal()
-                # In a mode, each case is compiled again: one suffices to import the code.
-                rehearse(self._executor, cases[:1] if mode else cases, 1 if mode else _REHEARSALS)
+                self._warm_up()
             if on_device:
                 self._check_device()
         except Exception as error:  # noqa: BLE001 - anything may go wrong in a foreign import
@@ -125,6 +122,16 @@ class Server:
                     self._reap(descriptor)
             self._quota.enforce(self._pidfds)
             self._prune()
+
+    def _warm_up(self) -> None:
+        """Make first calls, so that workers start with loaded modules and filled caches."""
+        mode = self._settings["mode"]
+        self._adapter.warm_up()
+        if self._settings["relations"]:
+            self._adapter.load_transformations()
+        cases = self._adapter.rehearsal()
+        # In a mode, each case is compiled again: one suffices to import the code.
+        rehearse(self._executor, cases[:1] if mode else cases, 1 if mode else _REHEARSALS)
 
     @property
     def _on_device(self) -> bool:

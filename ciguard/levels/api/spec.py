@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.campaign import LevelDefaults, RelationChooser, digest_of_apis
+from ciguard.campaign import LevelDefaults, RelationChooser, WorkerNeeds, digest_of_apis
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.records import ApiRecord
 from ciguard.errors import ConfigurationError
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from ciguard.campaign import Group, Stream, StreamFactory
+    from ciguard.config import Config
     from ciguard.domain.events import Event
     from ciguard.domain.findings import Finding
+    from ciguard.libraries import Library
     from ciguard.oracles import Perturbation
     from ciguard.triage import EnvironmentHint
 
@@ -35,6 +37,11 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
     def __init__(self, name: str, factory: LevelFactory) -> None:
         self.name = name
         self._factory = factory
+
+    def needs(self, config: Config, library: Library) -> WorkerNeeds:
+        """Return whether calls have relations."""
+        del library
+        return WorkerNeeds(relations=bool(config.relations))
 
     def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
         """Return a stream for each library and mode.

@@ -110,6 +110,12 @@ class Adapter:
         It is called after `load` if the library survives a fork after use. By default do nothing.
         """
 
+    def load_transformations(self) -> None:
+        """Load the compilers and gradient checks that relations use, so that workers need not.
+
+        Called after `warm_up` if the cases have metamorphic relations. By default do nothing.
+        """
+
     def rehearsal(self) -> Sequence[list[Any]]:
         """Return harmless cases in JSON form that warm up the worker's code after `warm_up`.
 

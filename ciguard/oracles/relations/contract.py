@@ -197,6 +197,12 @@ def relations_of(record: ApiRecord, names: Collection[str]) -> tuple[Relation, .
     )
 
 
+def is_slow(case: Case) -> bool:
+    """Return whether a case has a relation that is used rarely, as its twin takes long."""
+    relation = RELATIONS.items().get(case.relation) if case.relation else None
+    return relation is not None and relation.every > 1
+
+
 def is_replayable(case: Case) -> bool:
     """Return whether a case has no relation, or has one that is installed and applies to it.
 

@@ -109,6 +109,11 @@ class TorchAdapter(contract.Adapter):
         if self._on_cpu:  # a process that has used CUDA cannot fork
             warm_up.run(self._torch)
 
+    def load_transformations(self) -> None:
+        """Load torch.compile and forward-mode gradients, which take more than a second."""
+        if self._on_cpu:
+            warm_up.load_transformations(self._torch)
+
     def start_device(self, memory_mib: int) -> None:
         """Start CUDA, and load the libraries that contain most kernels.
 

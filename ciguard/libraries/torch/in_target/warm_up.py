@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 from typing import Any
 
 _DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "bfloat16")
@@ -38,6 +39,18 @@ def run(torch: Any) -> None:
         call(matrix.to("meta"))
     with contextlib.suppress(RuntimeError):
         torch.mm(matrix, torch.ones(2))
+
+
+def load_transformations(torch: Any) -> None:
+    """Load torch.compile and forward-mode gradients, which import 1,300 modules at first use.
+
+    No gradient is computed, as the threads for that do not survive a fork. Versions that lack one
+    of these load the other.
+    """
+    with contextlib.suppress(Exception):
+        importlib.import_module("torch._decomp.decompositions_for_jvp")
+    with contextlib.suppress(Exception):
+        torch.compile(torch.tan, backend="aot_eager")(torch.ones(3))
 
 
 def rehearsal() -> list[list[Any]]:
