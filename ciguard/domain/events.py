@@ -73,6 +73,17 @@ class BatchFinished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FirstPassFinished:
+    """Every selected API of a library was called once."""
+
+    library: str
+    apis: int
+    """Number of selected APIs."""
+    elapsed_s: float
+    """Time since the run started, in seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramRan:
     """The program of one node of a derivation tree was run, and the oracles judged the outcomes.
 
@@ -209,6 +220,7 @@ Event: TypeAlias = (
     | TargetReady
     | TargetUnavailable
     | BatchFinished
+    | FirstPassFinished
     | ProgramRan
     | BucketOpened
     | BucketFlaky

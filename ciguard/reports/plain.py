@@ -12,6 +12,7 @@ from ciguard.domain.events import (
     BucketOpened,
     DocumentationChecked,
     Event,
+    FirstPassFinished,
     Provisioning,
     RunFinished,
     RunStarted,
@@ -134,15 +135,27 @@ def _text(event: Event) -> str:
             text = _finding(event.bucket, event.bucket.finding.severity.label)
         case BucketFlaky():
             text = _finding(event.bucket, "flaky")
-        case StageFinished() if event.stage in _PREPARING:
-            text = f"{event.stage}: done in {event.spent_s:.1f} s"
-        case DocumentationChecked() if event.findings:
-            text = f"documentation of {event.library}: {documentation_counts(event.findings)}"
+        case StageFinished() | FirstPassFinished() | DocumentationChecked():
+            text = _milestone(event)
         case Warned():
             text = f"warning: {event.message}"
         case _:
             text = ""
     return text
+
+
+def _milestone(event: StageFinished | FirstPassFinished | DocumentationChecked) -> str:
+    """Return the line for the end of a part of the run; empty for none."""
+    match event:
+        case StageFinished() if event.stage in _PREPARING:
+            return f"{event.stage}: done in {event.spent_s:.1f} s"
+        case FirstPassFinished():
+            apis = plural(event.apis, "selected API")
+            return f"{event.library}: called {apis} once each after {event.elapsed_s:.1f} s"
+        case DocumentationChecked() if event.findings:
+            return f"documentation of {event.library}: {documentation_counts(event.findings)}"
+        case _:
+            return ""
 
 
 def _step(event: Provisioning) -> str:

@@ -77,6 +77,14 @@ class BatchSource(Protocol):
         """True if there are no more turns, whatever the running batches return."""
 
     @property
+    def apis(self) -> int:
+        """Number of APIs that the source visits separately; 0 if it has no visits."""
+
+    @property
+    def unvisited(self) -> int:
+        """Number of these APIs that no batch has tested yet."""
+
+    @property
     def done(self) -> int:
         """Number of batches that were judged or skipped."""
 

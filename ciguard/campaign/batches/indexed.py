@@ -58,6 +58,16 @@ class IndexedBatches:
         return ()
 
     @property
+    def apis(self) -> int:
+        """Zero, as there are no visits."""
+        return 0
+
+    @property
+    def unvisited(self) -> int:
+        """Zero, as there are no visits."""
+        return 0
+
+    @property
     def done(self) -> int:
         """Index below which all batches were judged, or belong to other shards."""
         return next(iter(self._running), self._next)

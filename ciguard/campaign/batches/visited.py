@@ -68,6 +68,8 @@ class VisitedBatches:
         self._fixed_order = self._fixed_turns()
         self._visits = dict.fromkeys(level.apis, 0)
         """Number of judged batches by API, in the order of the level."""
+        self._unvisited: set[str] | None = None
+        """APIs of this run without a judged batch; None until they are counted."""
         self._limits: dict[str, int] = {}
         """Number of visits at which each API stops; empty for no limit."""
         self._running: dict[str, Turn] = {}
@@ -183,6 +185,8 @@ class VisitedBatches:
         del self._running[api]
         self._visits[api] += 1
         self._done += 1
+        if self._unvisited is not None:
+            self._unvisited.discard(api)
         if batch is not None and outcomes:
             rows = list(outcomes.values())
             self._crash_costs[api] = self._crash_costs.get(api, 0) + max(
@@ -212,6 +216,24 @@ class VisitedBatches:
             del self._deferred[api]
 
     # --- progress -------------------------------------------------------------------------------
+
+    @property
+    def apis(self) -> int:
+        """Number of APIs that have turns in this run."""
+        return sum(map(self._has_turns, self._visits))
+
+    @property
+    def unvisited(self) -> int:
+        """Number of these APIs that no batch has tested yet."""
+        if self._unvisited is None:
+            self._unvisited = {
+                api for api, count in self._visits.items() if not count and self._has_turns(api)
+            }
+        return len(self._unvisited)
+
+    def _has_turns(self, api: str) -> bool:
+        is_own = self.own is None or api in self.own
+        return is_own and (not self._limits or self._limits[api] > 0)
 
     @property
     def done(self) -> int:

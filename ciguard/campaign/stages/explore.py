@@ -9,6 +9,7 @@ from ciguard.campaign.levels import level_of
 from ciguard.campaign.stages.counting import counted
 from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.campaign.stream import ExecutedBatch, Stream
+from ciguard.domain.events import FirstPassFinished, Warned
 from ciguard.interrupts import held
 
 if TYPE_CHECKING:
@@ -41,10 +42,15 @@ class Explore(CampaignStage):
         """
         self._state = state
         self._watchers = watchers
+        self._first_passes: set[str] = set()
+        """Names of the streams that have not called every API yet."""
 
     def run(self, loop: EventLoop) -> Iterator[Event]:
         """Run batches until the time is over, or there are no more batches."""
         state = self._state
+        self._first_passes = {
+            name for name, stream in state.streams.items() if stream.batches.unvisited
+        }
         streams, until = list(state.streams.values()), state.budget.explore_until
         has_cases = any(not stream.is_exhausted for stream in streams)
         state.is_late = has_cases and time.monotonic() >= until
@@ -60,10 +66,21 @@ class Explore(CampaignStage):
             if not any(group.running for group in state.groups.values()):
                 break
             yield from loop.step(is_patient=True)
+        yield from self._unfinished_passes()
         for stream in streams:
             stream.drop_parked()
             for executed in stream.completed():
                 yield from self._judge(stream, executed)
+
+    def _unfinished_passes(self) -> Iterator[Warned]:
+        """Warn of APIs that were not called although the run has no limit of cases."""
+        for stream in () if self._state.config.max_cases else self._state.streams.values():
+            if stream.batches.unvisited and not stream.batches.is_at_end:
+                message = (
+                    f"{stream.group.library}: the time ended before {stream.batches.unvisited:,} "
+                    f"of {stream.batches.apis:,} selected APIs were called. Raise --budget."
+                )
+                yield Warned(message=message)
 
     def take(self, result: JobResult) -> Iterator[Event]:
         """Add a result, even after the stage has ended, and judge the complete batches."""
@@ -88,3 +105,10 @@ class Explore(CampaignStage):
             stream.mark_judged()
         reported = level_of(executed.level).events_of(executed)
         yield from (*counts, *reported, *findings)
+        if stream.name in self._first_passes and not stream.batches.unvisited:
+            self._first_passes.remove(stream.name)
+            yield FirstPassFinished(
+                library=group.library,
+                apis=stream.batches.apis,
+                elapsed_s=state.budget.elapsed_s,
+            )

@@ -177,6 +177,22 @@ def test_every_api_is_visited_before_one_is_visited_again(is_adaptive: bool) -> 
     assert {turn.api for turn, _ in first_turns} == set(APIS)
 
 
+def test_unvisited_apis_are_counted_until_each_was_judged_once() -> None:
+    source = batches(is_adaptive=True)
+    source.own = APIS[:3]
+    assert (source.apis, source.unvisited) == (3, 3)
+
+    for expected in (2, 1, 0, 0):
+        turn = source.next_turn()
+        while turn and turn.api not in APIS[:3]:
+            source.complete(turn, source.batch(turn), {}, cost_s=0.0)
+            turn = source.next_turn()
+        if turn:
+            passed = [Passed(b"", 0.1)] * PER_BATCH
+            source.complete(turn, source.batch(turn), {TARGET: passed}, cost_s=0.01)
+        assert source.unvisited == expected
+
+
 def test_the_adaptive_order_prefers_cheap_apis_and_new_behaviour() -> None:
     source = batches(is_adaptive=True)
     taken: Counter[str] = Counter()
