@@ -40,6 +40,8 @@ CASES = tuple(call("fragile", -1 - number) for number in range(4))
 class OneBatch:
     """A stream whose only batch has run and waits to be judged."""
 
+    name = "planted"
+
     def __init__(self) -> None:
         self.group = group(member(ONE, API))
         self.judged = 0
