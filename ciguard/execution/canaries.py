@@ -3,7 +3,7 @@
 Code under test can corrupt its worker's memory, on purpose or by accident, so that later cases seem
 to pass. Three canaries with random arguments detect that. One returns a value and one is rejected;
 both run about once a second, and whenever a worker runs cases one by one. The third crashes the
-worker; it is the last call of every replaced worker, and runs at least once a minute.
+worker; it is the last call of every replaced worker, and runs at least four times a minute.
 
 The results of a worker are proven once it reports this crash. Until then the lane keeps its jobs.
 If a canary has a wrong outcome, or the worker exits in another way, these jobs are invalidated and
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from ciguard.execution.decode import WorkerExit
     from ciguard.execution.job import Job
 
-MAX_UNPROVEN_S = 60.0
+MAX_UNPROVEN_S = 15.0
 """Seconds after which a worker must crash to prove its results."""
-MAX_UNPROVEN_CASES = 50_000
+MAX_UNPROVEN_CASES = 10_000
 """Maximum number of unproven cases, which may have to run again."""
 _INTERVAL_S = 1.0
 _MAX_SHARE = 0.005
@@ -116,7 +116,7 @@ def is_proof(worker_exit: WorkerExit) -> bool:
     """Return whether an exit during a case proves the worker's earlier results.
 
     A hang counts as proof, as it is reported like a crash, and would otherwise cost the results of
-    up to a minute. Exhaustion and a normal exit prove nothing.
+    up to 15 seconds. Exhaustion and a normal exit prove nothing.
     """
     return is_reported_fault(worker_exit) or worker_exit.killed_for == "time"
 

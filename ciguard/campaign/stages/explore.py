@@ -66,11 +66,11 @@ class Explore(CampaignStage):
             if not any(group.running for group in state.groups.values()):
                 break
             yield from loop.step(is_patient=True)
-        yield from self._unfinished_passes()
         for stream in streams:
             stream.drop_parked()
             for executed in stream.completed():
                 yield from self._judge(stream, executed)
+        yield from self._unfinished_passes()
 
     def _unfinished_passes(self) -> Iterator[Warned]:
         """Warn of APIs that were not called although the run has no limit of cases."""
