@@ -109,7 +109,8 @@ def noted(out: Path, kind: str) -> list[dict[str, Any]]:
 def batches_noted(out: Path) -> int:
     """Return how many batches the journal says are done."""
     progress = noted(out, "progress")
-    return sum(s["done"] for s in progress[-1]["streams"].values()) if progress else 0
+    streams = progress[-1]["streams"].values() if progress else ()
+    return sum(stream["batches"]["done"] for stream in streams)
 
 
 def is_under_way(out: Path) -> bool:

@@ -208,7 +208,9 @@ class Said(speechsdk.SpeechRecognitionResult):
     text = property(lambda self: self.told[1])
     json = '{"NBest": [{"Confidence": 0.9, "Display": "Stop."}]}'
     offset, duration = 10, 20
-    cancellation_details = azure_speech._canceled(speechsdk, "Error", "Forbidden", "no quota")
+    cancellation_details = azure_speech._cancellation_details(
+        speechsdk, "Error", "Forbidden", "no quota"
+    )
 
 reasons = speechsdk.ResultReason
 said = [Said(reasons.RecognizedSpeech, "Stop."), Said(reasons.NoMatch), Said(reasons.Canceled)]

@@ -443,7 +443,7 @@ def test_unchecked_documented_choice_is_reported_without_failing(
     assert bucket.reproduced
     assert end(events).exit_code == 0
     script = (tmp_path / "second" / bucket.reproducer).read_text("utf-8")
-    assert "ACCEPTED: the documentation forbids it (how: member)" in script
+    assert "ACCEPTED: an argument that the documentation forbids (how: member)" in script
 
 
 def test_call_that_forges_later_passes_hides_no_defect(campaign: Campaign) -> None:

@@ -21,9 +21,9 @@ sys.exit(main(["run"]))
 @pytest.mark.parametrize(
     ("system", "host", "reason", "remedy"),
     [
-        ("Windows", "", "this is Windows", "WSL 2"),
-        ("Darwin", "", "this is Darwin", "Linux container"),
-        ("FreeBSD", "", "this is FreeBSD", "another machine"),
+        ("Windows", "", "runs Windows", "WSL 2"),
+        ("Darwin", "", "runs Darwin", "Linux container"),
+        ("FreeBSD", "", "runs FreeBSD", "another machine"),
         ("Linux", "x86_64-pc-linux-musl", "built for musl", "Debian"),
     ],
 )

@@ -10,8 +10,8 @@ import asyncio
 import time
 
 before = [time.time(), time.monotonic(), time.perf_counter(), time.time_ns()]
-from ciguard.levels.app.in_target.waiting import shorten
-shorten()
+from ciguard.levels.app.in_target.waiting import shorten_waiting
+shorten_waiting()
 for _ in range(40):
     time.sleep(15)
 deadline, naps = time.monotonic() + 100, 0

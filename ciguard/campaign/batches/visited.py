@@ -196,7 +196,10 @@ class VisitedBatches:
             if self._is_adaptive:
                 estimate = self._estimates.setdefault(api, DiscoveryEstimate())
                 estimate.observe(rows[0], cost_s)
-                if not self._is_at_limit(api):
+                is_retired = (
+                    self._crash_costs[api] >= MAX_CRASH_COST + turn.visit // ROUNDS_PER_CRASH
+                )
+                if not is_retired and not self._is_at_limit(api):
                     self._share_of[api].push(api, estimate.rate)
         self._release(api)
 
