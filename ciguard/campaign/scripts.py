@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from dataclasses import dataclass, replace
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from ciguard.execution import Dispatcher, ScriptResult
     from ciguard.libraries import Library
     from ciguard.targets import Target
+
+log = logging.getLogger(__name__)
 
 FOLDER = "reproducers"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -108,8 +111,14 @@ def write_scripts(
             if not has_script(bucket):
                 yield bucket
                 continue
+            try:
+                text = text_of(bucket, script_targets)
+            except ValueError as error:  # one case must not cost the results of the run
+                log.warning("%s: no script can be written: %s", bucket.fingerprint, error)
+                yield bucket
+                continue
             name = file_name(bucket)
-            (folder / name).write_text(text_of(bucket, script_targets), "utf-8")
+            (folder / name).write_text(text, "utf-8")
             yield replace(bucket, reproducer=f"{FOLDER}/{name}")
     except OSError as error:
         msg = f"{folder}: cannot be written: {error.strerror}. Free some space or choose --out."

@@ -75,7 +75,15 @@ def _constant(fill: Sequence[Any], dtype: str, count: int) -> Any:
     if dtype == "string":
         return np.array([str(fill[1]).encode()] * count, dtype=object)
     value = float(fill[1]) if isinstance(fill[1], str) else fill[1]
-    return np.full(count, value, storage_dtype(dtype))
+    return np.full(count, _converted(np.array(value), dtype))
+
+
+def _converted(array: Any, dtype: str) -> Any:
+    """Return the numbers in a dtype; integers beyond its range wrap around in every numpy."""
+    array_dtype = storage_dtype(dtype)
+    if array_dtype.kind in "iu" and array.dtype.kind in "iu":
+        return array.astype(array_dtype)
+    return np.array(array.tolist(), dtype=array_dtype)
 
 
 def _uniform(fill: Sequence[Any], dtype: str, count: int) -> Any:
@@ -136,7 +144,7 @@ def _explicit(fill: Sequence[Any], dtype: str, count: int) -> Any:
     if dtype == "string":
         return np.array([str(value).encode() for value in data], dtype=object)
     numbers = [float(value) if isinstance(value, str) else value for value in data]
-    return np.array(numbers, dtype=storage_dtype(dtype))
+    return _converted(np.array(numbers), dtype)
 
 
 _FILLS = {"k": _constant, "u": _uniform, "s": _special, "x": _explicit}

@@ -31,6 +31,7 @@ from ciguard.domain.outcomes import (
     Rejected,
     Resource,
 )
+from ciguard.domain.values import LiteralValue
 from ciguard.errors import OutputError
 from ciguard.execution import ScriptResult
 
@@ -205,6 +206,19 @@ def test_only_confirmed_buckets_get_a_script_which_compiles(tmp_path: Path) -> N
     text = (tmp_path / first.reproducer).read_text("utf-8")
     compile(text, first.reproducer, "exec")
     assert "planted.fragile(-1)" in text
+
+
+def test_a_case_that_cannot_be_written_as_a_script_keeps_the_other_scripts(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    case = replace(call(), keywords=(("not a name", LiteralValue(1)),))
+    hostile, sound = bucket(replace(crash(), case=case)), bucket(crash("cube"))
+
+    without, with_script = written([hostile, sound], tmp_path)
+
+    assert without.reproducer == ""
+    assert (tmp_path / with_script.reproducer).is_file()
+    assert "no script can be written" in caplog.text
 
 
 def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:

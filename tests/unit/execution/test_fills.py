@@ -28,6 +28,19 @@ def test_a_fill_gives_its_dtype_and_shape(dtype: str, seed: int, shape: list[int
         assert array.dtype == storage_dtype(dtype)
 
 
+@given(st.sampled_from(INTEGERS), st.lists(st.integers(-(2**62), 2**62), max_size=5))
+def test_integers_beyond_the_range_of_a_dtype_wrap_around(dtype: str, numbers: list[int]) -> None:
+    array = elements(["x", numbers], dtype, [len(numbers)])
+
+    assert array.dtype == np.dtype(dtype)
+    modulus = 2 ** np.iinfo(dtype).bits
+    for value, number in zip(array, numbers, strict=True):
+        assert (int(value) - number) % modulus == 0
+    for number in numbers:
+        (constant,) = elements(["k", number], dtype, [1])
+        assert (int(constant) - number) % modulus == 0
+
+
 @given(
     st.sampled_from(INTEGERS), st.integers(0), st.integers(-(2**70), 2**70), st.integers(0, 2**66)
 )
