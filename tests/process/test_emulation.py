@@ -304,7 +304,7 @@ def test_a_large_image_is_taken_by_grpc(running: Emulation) -> None:
     [
         ({}, 400, "Content-Length is missing or invalid"),
         ({"Content-Length": "x"}, 400, "Content-Length is missing or invalid"),
-        ({"Transfer-Encoding": "gzip, chunked"}, 400, "Transfer-Encoding: has to be chunked"),
+        ({"Transfer-Encoding": "gzip, chunked"}, 400, "Transfer-Encoding has to be `chunked`"),
         (
             {"Transfer-Encoding": "chunked", "Content-Length": "2"},
             400,

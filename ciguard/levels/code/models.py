@@ -78,8 +78,8 @@ def model_of(program: Program) -> Model:
         if model is not None:
             return model
     msg = (
-        f"found no model of {program.dialect.library}: neither a class with "
-        f"`{program.dialect.style.forward}`, nor a Sequential, nor layers called one after another"
+        f"the program has no model of {program.dialect.library}: neither a class with a method "
+        f"`{program.dialect.style.forward}`, nor a Sequential, nor calls of layers in a row"
     )
     raise DisassemblyError(msg)
 

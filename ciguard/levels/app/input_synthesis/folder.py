@@ -43,7 +43,10 @@ class LabelledFolder(InputMaker):
 
     def __post_init__(self) -> None:
         if not self.root.is_dir():
-            msg = f"{self.root}: no such folder. Create it, with one subfolder of files per label."
+            msg = (
+                f"{self.root}: folder not found. "
+                "Create the folder, with one subfolder of files per label."
+            )
             raise ConfigurationError(msg)
         files_by_label: dict[str, list[Path]] = {}
         for folder in sorted(self.root.iterdir()):

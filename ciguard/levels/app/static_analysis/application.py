@@ -157,9 +157,7 @@ def read_application(path: Path) -> Application:
         ConfigurationError: if the path does not exist or holds no Python file.
     """
     if not _exists(path):
-        msg = (
-            f"{path}: no such file or folder. Give the folder of an application, or its only file."
-        )
+        msg = f"{path}: not found. Name the folder of an application, or its only file."
         raise ConfigurationError(msg)
     path = path.resolve()
     root = import_root(path if path.is_dir() else path.parent)
@@ -177,7 +175,7 @@ def read_application(path: Path) -> Application:
         else:
             unreadable_files.append(read)
     if not modules and not unreadable_files:
-        msg = f"{path}: holds no Python file. Give the folder of a Python application."
+        msg = f"{path} contains no Python file. Name the folder of a Python application."
         raise ConfigurationError(msg)
     return Application(root, tuple(modules), tuple(unreadable_files))
 
