@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     type=click.Choice(["local", "real"]),
     default="local",
     show_default=True,
-    help="Source of answers: local engines, or the service itself.",
+    help="Source of the answers: local engines, or the real service.",
 )
 @click.option(
     "--replay",

@@ -55,7 +55,7 @@ def functions_in(path: Path, globs: Sequence[str]) -> tuple[Application, list[Se
     if not functions:
         wanted = " or ".join(globs)
         msg = (
-            f"{path}: no function that matches --function {wanted} calls a service. "
+            f"{path}: no function that matches {wanted} calls a service. "
             f"`ciguard app services {path}` lists all functions that do."
         )
         raise ConfigurationError(msg)

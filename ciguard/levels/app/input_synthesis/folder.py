@@ -56,8 +56,8 @@ class LabelledFolder(InputMaker):
                 )
         if not any(files_by_label.values()):
             msg = (
-                f"{self.root}: contains no subfolder with an image or text. "
-                "Put .png, .jpg or .txt files into a subfolder that is named like their label."
+                f"{self.root} contains no subfolder with an image or text. "
+                "Put .png, .jpg or .txt files into a subfolder with the name of their label."
             )
             raise ConfigurationError(msg)
         object.__setattr__(self, "_files_by_label", files_by_label)

@@ -58,7 +58,7 @@ def write_accuracy_page(results: Sequence[Assessment], file: Path) -> None:
     try:
         replace_file(file, page)
     except OSError as error:
-        msg = f"{file}: cannot be written: {error.strerror}. Choose another file with --report."
+        msg = f"{file} cannot be written: {error.strerror}. Choose another file with --report."
         raise ConfigurationError(msg) from error
 
 

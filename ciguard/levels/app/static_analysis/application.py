@@ -208,7 +208,7 @@ def _module(file: Path, name: str) -> ApplicationModule | UnreadableFile:
     except OSError as error:
         return UnreadableFile(name, f"cannot be read: {error}")
     if _depth(tree) > _MAX_DEPTH:
-        return UnreadableFile(name, f"nested more than {_MAX_DEPTH} levels deep")
+        return UnreadableFile(name, f"the code is nested more than {_MAX_DEPTH} levels deep")
     package = name.rpartition("/")[0].replace("/", ".")
     names = imports_of(tree, package, _sibling_modules(file.parent) if package else ())
     definitions = [

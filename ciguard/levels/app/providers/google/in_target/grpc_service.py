@@ -148,7 +148,8 @@ class _Service:
             answer = json_format.ParseDict(response, answer_class(), ignore_unknown_fields=True)
         except json_format.ParseError as error:  # for example after a recording was edited
             raise _refusal(
-                code="INTERNAL", message=f"{method}: the answer is not a valid message: {error}"
+                code="INTERNAL",
+                message=f"{method}: the recorded answer is not a valid message: {error}",
             ) from error
         return bytes(answer.SerializeToString())
 
