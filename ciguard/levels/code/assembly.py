@@ -196,7 +196,7 @@ class ProgramTemplate:
 
     def _set_input_shape(self, draft: Draft, form: BlockTensor) -> None:
         """Change the declarations of the program's symbolic inputs to a form's shape and dtype."""
-        if self.dialect.style.infers_sizes and self.style in {
+        if self.dialect.conventions.infers_sizes and self.style in {
             Style.SYMBOLIC,
             Style.SEQUENCE,
             Style.ADDED,

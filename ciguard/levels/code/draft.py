@@ -322,6 +322,6 @@ class _Speller(ast.NodeTransformer):
         name = dotted_name(node)
         root = name.partition(".")[0]
         dialect = self.draft.program.dialect
-        if not name or root not in {*dialect.style.roots, "numpy"}:
+        if not name or root not in {*dialect.conventions.roots, "numpy"}:
             return self.generic_visit(node)
         return parse_expression(self.draft.spell(name))

@@ -95,8 +95,8 @@ class ConditionVerdict:
             return "not measured"
         dead = ", so the code behind it is dead" if self.is_dead else ""
         return (
-            f"true for {self.measured.correct} of {self.measured.expected} inputs made for it"
-            f"{dead}; precision {self.measured.precision:.0%}"
+            f"true for {self.measured.correct} of {self.measured.expected} inputs that should make "
+            f"it true{dead}; precision {self.measured.precision:.0%}"
         )
 
     @property
